@@ -1,7 +1,7 @@
-"""Compares images that are cut out, mirrored and normalised with their sources, by colours of an 8 x 8 grid.
+"""Compares images that are cut out, mirrored and normalized with their sources, by colors of an 8 x 8 grid.
 
 Kernels of resizing differ between libraries, so pixels do; means over squares of 28 x 28 pixels hardly do, while
-another window, order of colours, layout or normalisation shows.
+another window, order of colors, layout or normalization shows.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from benches.steps import MEAN, SIDE, STD, centre_box
+from benches.steps import MEAN, SIDE, STD, center_box
 from benches.tasks.base import Recipe
 
 _GRID = 8
-# Levels of 255 by which the squares of a centre crop may differ from Pillow's, on average and one of them.
+# Levels of 255 by which the squares of a center crop may differ from Pillow's, on average and one of them.
 _MAX_MEAN, _MAX_ONE = 2.5, 16.0
 # Crops are like whole images only on average, the more so the more there are: by how much both bounds are widened falls
 # with the root of their number.
@@ -25,11 +25,11 @@ _CONTRAST = (0.4, 1.1)
 
 
 class Likeness:
-    """What is kept of delivered batches: labels, colours of the grid, shape and dtype.
+    """What is kept of delivered batches: labels, colors of the grid, shape and dtype.
 
     Parameters
     ----------
-    recipe : {"crop", "crop-uint8", "centre"}
+    recipe : {"crop", "crop-uint8", "center"}
     """
 
     def __init__(self, recipe: Recipe) -> None:
@@ -49,9 +49,9 @@ class Likeness:
         images = np.asarray(images)
         self._kinds.add(f"{images.dtype} {sorted(images.shape[1:])}")
         self._labels.append(np.asarray(labels).reshape(-1).astype(np.int64))
-        self._grids.append(self._colours(images if images.shape[-1] == 3 else images.transpose(0, 2, 3, 1)))
+        self._grids.append(self._colors(images if images.shape[-1] == 3 else images.transpose(0, 2, 3, 1)))
 
-    def _colours(self, images: np.ndarray) -> np.ndarray:
+    def _colors(self, images: np.ndarray) -> np.ndarray:
         edge = SIDE // _GRID
         grid = images.reshape(-1, _GRID, edge, _GRID, edge, 3).mean((2, 4), dtype=np.float32)
         return grid if self._recipe == "crop-uint8" else grid * np.float32(STD) + np.float32(MEAN)
@@ -73,15 +73,15 @@ def find_fault(sources: tuple[np.ndarray, np.ndarray], path: str, recipe: Recipe
     Parameters
     ----------
     sources : (ndarray, ndarray)
-        Labels of all sources, shape (n,), and colours of their centres, shape (n, 8, 8, 3).
+        Labels of all sources, shape (n,), and colors of their centers, shape (n, 8, 8, 3).
     path : str
         What `Likeness.save` wrote.
-    recipe : {"crop", "crop-uint8", "centre"}
+    recipe : {"crop", "crop-uint8", "center"}
 
     Returns
     -------
     str or None
-        None if every source is there once, in the right form and colours.
+        None if every source is there once, in the right form and colors.
     """
     with np.load(path) as delivered:
         labels, grids, kinds = delivered["labels"], delivered["grids"], delivered["kinds"].tolist()
@@ -90,10 +90,10 @@ def find_fault(sources: tuple[np.ndarray, np.ndarray], path: str, recipe: Recipe
         return f"images are {' and '.join(kinds)}, not {kind}"
     if not np.array_equal(np.sort(labels), np.sort(sources[0])):
         return f"{len(labels)} images whose labels are not those of the {len(sources[0])} sources"
-    return (_centre_fault if recipe == "centre" else _crop_fault)(sources, labels, grids)
+    return (_center_fault if recipe == "center" else _crop_fault)(sources, labels, grids)
 
 
-def _centre_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, grids: np.ndarray) -> str | None:
+def _center_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, grids: np.ndarray) -> str | None:
     """Match every image with the source of its label that it is most like; no source twice."""
     left: dict[int, list[np.ndarray]] = defaultdict(list)
     for label, grid in zip(sources[0].tolist(), sources[1], strict=True):
@@ -109,31 +109,31 @@ def _centre_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, gr
 
 
 def _crop_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, grids: np.ndarray) -> str | None:
-    """Compare mean colour, contrast and the colour of each label; crops that are all alike are no random crops."""
+    """Compare mean color, contrast and the color of each label; crops that are all alike are no random crops."""
     allowed = _MAX_SHIFT + 60 / np.sqrt(len(labels))
     shift = float(np.abs(grids.mean((0, 1, 2)) - sources[1].mean((0, 1, 2))).max())
     if shift > allowed:
-        return f"colours differ by {shift:.1f} levels on average from those of the sources, {allowed:.1f} are allowed"
+        return f"colors differ by {shift:.1f} levels on average from those of the sources, {allowed:.1f} are allowed"
     contrast = float(grids.std((1, 2)).mean() / sources[1].std((1, 2)).mean())
     if not _CONTRAST[0] <= contrast <= _CONTRAST[1]:
         return f"contrast is {contrast:.2f} times that of the sources"
     pairs = zip(_by_label(*sources), _by_label(labels, grids), strict=True)
     correlations = [float(np.corrcoef(theirs, delivered)[0, 1]) for theirs, delivered in pairs]
     if min(correlations) < _MIN_CORRELATION - 3 / np.sqrt(len(labels)):
-        return f"colours of labels correlate by {min(correlations):.2f} with those of their sources"
-    if _centre_fault(sources, labels, grids) is None:
-        return "every image is the centre of its source"
+        return f"colors of labels correlate by {min(correlations):.2f} with those of their sources"
+    if _center_fault(sources, labels, grids) is None:
+        return "every image is the center of its source"
     return None
 
 
 def _by_label(labels: np.ndarray, grids: np.ndarray) -> np.ndarray:
     """Mean red, green and blue of each label, shape (3, num_labels)."""
     _, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    return np.array([np.bincount(places, colour) / counts for colour in grids.mean((1, 2)).T])
+    return np.array([np.bincount(places, color) / counts for color in grids.mean((1, 2)).T])
 
 
-def centres(rows: list[tuple[str, int]], kept: str) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of the sources and colours of their centres, by Pillow; worked out once.
+def centers(rows: list[tuple[str, int]], kept: str) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of the sources and colors of their centers, by Pillow; worked out once.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def centres(rows: list[tuple[str, int]], kept: str) -> tuple[np.ndarray, np.ndar
         grids = []
         for path, _ in rows:
             with Image.open(path) as image:
-                x, y, width, height = centre_box(image.height, image.width)
+                x, y, width, height = center_box(image.height, image.width)
                 part = image.convert("RGB").crop((x, y, x + width, y + height))
                 pixels = np.asarray(part.resize((SIDE, SIDE), Image.Resampling.BILINEAR), np.float32)
             grids.append(pixels.reshape(_GRID, SIDE // _GRID, _GRID, SIDE // _GRID, 3).mean((1, 3)))

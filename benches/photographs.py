@@ -52,7 +52,7 @@ def _window(random: np.random.Generator, image: np.ndarray) -> tuple[np.ndarray,
 
 
 def _photo(number: int, suffix: str = ".jpg", **more: int) -> tuple[bytes, int]:
-    """One photograph as a file: cut, mirrored, changed in contrast and colour, with sensor grain."""
+    """One photograph as a file: cut, mirrored, changed in contrast and color, with sensor grain."""
     import cv2
 
     random = np.random.default_rng(1000 + number)
@@ -97,15 +97,15 @@ def _written_digits() -> Any:
 
 
 def _digit(number: int) -> tuple[bytes, int]:
-    """One handwritten digit as a PNG file of 28 x 28 grey pixels, turned, scaled and moved a little."""
+    """One handwritten digit as a PNG file of 28 x 28 gray pixels, turned, scaled and moved a little."""
     import cv2
 
     digits = _written_digits()
     random = np.random.default_rng(9_000_000 + number)
     which = int(random.integers(len(digits.target)))
     canvas = np.zeros((28, 28), np.uint8)
-    grey = (digits.images[which] * 15.9).astype(np.uint8)
-    canvas[4:24, 4:24] = cv2.resize(grey, (20, 20), interpolation=cv2.INTER_CUBIC)
+    gray = (digits.images[which] * 15.9).astype(np.uint8)
+    canvas[4:24, 4:24] = cv2.resize(gray, (20, 20), interpolation=cv2.INTER_CUBIC)
     turn = cv2.getRotationMatrix2D((14, 14), random.uniform(-15, 15), random.uniform(0.85, 1.15))
     turn[:, 2] += random.uniform(-2, 2, 2)
     canvas = cv2.warpAffine(canvas, turn, (28, 28), flags=cv2.INTER_LINEAR)

@@ -170,8 +170,8 @@ def _compare(job: Job, digest: dict[str, Any], wanted: dict[str, Any] | None) ->
         return pixels.find_fault(job.rows(), module.images(job)) or ""
     if not job.check:
         return ""
-    if job.task.compare in ("crops", "centre"):
-        sources = likeness.centres(job.rows(), job.packed("-centres.npz"))
+    if job.task.compare in ("crops", "center"):
+        sources = likeness.centers(job.rows(), job.packed("-centers.npz"))
         fault = likeness.find_fault(sources, job.delivered, job.task.recipe)
         return f"refused: {fault}" if fault else ""
     return "" if wanted is None or digest == wanted else f"refused: delivered {digest}, not {wanted}"

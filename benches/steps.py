@@ -41,8 +41,8 @@ def random_box(height: int, width: int, draw: random.Random) -> Box:
     return (width - side) // 2, (height - side) // 2, side, side
 
 
-def centre_box(height: int, width: int) -> Box:
-    """Window that becomes the centre crop of 224 once the shorter side is 256.
+def center_box(height: int, width: int) -> Box:
+    """Window that becomes the center crop of 224 once the shorter side is 256.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def centre_box(height: int, width: int) -> Box:
 
 
 class Steps:
-    """One image to what the task wants: cut, resized without antialiasing, mirrored, normalised.
+    """One image to what the task wants: cut, resized without antialiasing, mirrored, normalized.
 
     Parameters
     ----------
-    recipe : {"crop", "crop-uint8", "centre", "digit", "function"}
+    recipe : {"crop", "crop-uint8", "center", "digit", "function"}
     """
 
     def __init__(self, recipe: Recipe) -> None:
@@ -108,11 +108,11 @@ class Steps:
         import cv2
 
         height, width = pixels.shape[:2]
-        is_centre = self._recipe == "centre"
-        x, y, box_width, box_height = centre_box(height, width) if is_centre else random_box(height, width, self._draw)
+        is_center = self._recipe == "center"
+        x, y, box_width, box_height = center_box(height, width) if is_center else random_box(height, width, self._draw)
         part = pixels[y : y + box_height, x : x + box_width]
         image = cv2.resize(part, (SIDE, SIDE), interpolation=cv2.INTER_LINEAR)
-        if not is_centre and self._draw.random() < 0.5:
+        if not is_center and self._draw.random() < 0.5:
             image = cv2.flip(image, 1)
         if self._recipe == "crop-uint8":
             return image

@@ -60,7 +60,7 @@ def _check(module: ModuleType, job: Job) -> dict[str, Any]:
             digest.add_images(_pictures(*module.arrays(job, delivered)))
         else:
             likeness.add(*module.arrays(job, delivered))
-    if job.task.compare in ("crops", "centre"):
+    if job.task.compare in ("crops", "center"):
         os.makedirs(job.out, exist_ok=True)
         likeness.save(job.delivered)
     return digest.to_json()

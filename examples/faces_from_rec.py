@@ -52,7 +52,7 @@ def batches(faces: Faces, batch_size: int, seed: int, epoch: int) -> Iterator[tu
 
 def identify(faces: Faces) -> tuple[int, int]:
     """Return how many images were given to the right person, and of how many: the nearest mean face decides."""
-    spec = rm.Image(like="mxnet", channels="grey", dtype="float32")
+    spec = rm.Image(like="mxnet", channels="gray", dtype="float32")
     pixels = rm.decode_batch(faces.fetch(range(len(faces))), {"face": spec})["face"].reshape(len(faces), -1)
     pixels -= pixels.mean(axis=1, keepdims=True)
     pixels /= np.linalg.norm(pixels, axis=1, keepdims=True) + 1e-6

@@ -107,7 +107,7 @@ def make_lenet():
 
 
 def main(folder: Path, steps: int) -> None:
-    """Pack, train, and tell how many of the digits held out were recognised."""
+    """Pack, train, and tell how many of the digits held out were recognized."""
     write_digits(folder)
     pack(folder, "train", PARTS)
     pack(folder, "test", 1)
@@ -123,7 +123,7 @@ def main(folder: Path, steps: int) -> None:
 
     pixels, labels = Digits(folder / "test", 1, HELD_OUT, shuffle=False)()
     found = model.predict_on_batch(pixels.transpose(0, 2, 3, 1)).argmax(axis=1)
-    print(f"{(found == labels).mean():.1%} of {len(labels)} digits held out were recognised")
+    print(f"{(found == labels).mean():.1%} of {len(labels)} digits held out were recognized")
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ def main(folder: Path, epochs: int) -> None:
         verbose=2,
     )
     loss, accuracy = model.evaluate(val, steps=1, verbose=0)
-    print(f"{accuracy:.1%} of {HELD_OUT} digits held out were recognised, loss {loss:.3f}")
+    print(f"{accuracy:.1%} of {HELD_OUT} digits held out were recognized, loss {loss:.3f}")
 
 
 if __name__ == "__main__":

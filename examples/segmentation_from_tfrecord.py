@@ -29,13 +29,13 @@ BATCH = 16
 
 
 def palette() -> list[int]:
-    """Return VOC's colours: the bits of an index, three at a time, are the high bits of red, green and blue."""
-    colours = np.zeros((256, 3), int)
+    """Return VOC's colors: the bits of an index, three at a time, are the high bits of red, green and blue."""
+    colors = np.zeros((256, 3), int)
     index = np.arange(256)
     for place in range(8):
         for channel in range(3):
-            colours[:, channel] |= ((index >> (3 * place + channel)) & 1) << (7 - place)
-    return colours.ravel().tolist()
+            colors[:, channel] |= ((index >> (3 * place + channel)) & 1) << (7 - place)
+    return colors.ravel().tolist()
 
 
 def scenes() -> list[tuple[np.ndarray, np.ndarray]]:

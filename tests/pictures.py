@@ -16,7 +16,7 @@ def encode(image: Image.Image, encoding: str = "PNG", **options) -> bytes:
 
 
 def palette_mask(seed: int = 0, width: int = 20, height: int = 14, num_classes: int = 21) -> tuple[bytes, np.ndarray]:
-    """Encode class indices 0 to 20 and 255 as VOC does, with a palette of 256 colours."""
+    """Encode class indices 0 to 20 and 255 as VOC does, with a palette of 256 colors."""
     indices = np.random.default_rng(seed).integers(0, num_classes, (height, width)).astype(np.uint8)
     indices[:, -1] = 255
     image = Image.fromarray(indices)

@@ -25,7 +25,7 @@ from benches.worker import _check
 _MASK = (1 << 64) - 1
 # How a task is compared: the function that a contender needs for it.
 _COMPARED = {"": "", "payloads": "payloads", "columns": "columns", "records": "records"}
-_COMPARED |= dict.fromkeys(("pixels", "centre", "crops", "twin"), "arrays")
+_COMPARED |= dict.fromkeys(("pixels", "center", "crops", "twin"), "arrays")
 
 
 @pytest.fixture(scope="module")

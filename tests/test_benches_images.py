@@ -1,4 +1,4 @@
-"""The benchmark's image tasks: delivered images are compared, within a bound that other crops and colours exceed."""
+"""The benchmark's image tasks: delivered images are compared, within a bound that other crops and colors exceed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from benches.__main__ import main
 from benches.contenders import ours_images
 from benches.expected import expected
 from benches.jobs import Job
-from benches.likeness import Likeness, centres, find_fault
+from benches.likeness import Likeness, centers, find_fault
 from benches.recipes import QUICK
-from benches.steps import MEAN, STD, centre_box
+from benches.steps import MEAN, STD, center_box
 from benches.worker import _check, _digits
 
 KINDS = ("photos", "digits", "progressive", "arrays", "pngs", "large", "sorted")
@@ -33,27 +33,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def crops(folder: str) -> tuple[np.ndarray, np.ndarray]:
-    """Centre crops as a contender that resizes in another way than the reference delivers them; labels."""
+    """Center crops as a contender that resizes in another way than the reference delivers them; labels."""
     images, labels = [], []
     for path, label in Job("P4c", "x", "", folder, 0.0).rows():
         with Image.open(path) as image:
-            x, y, width, height = centre_box(image.height, image.width)
+            x, y, width, height = center_box(image.height, image.width)
             part = image.convert("RGB").crop((x, y, x + width, y + height))
             images.append(np.asarray(part.resize((224, 224), Image.Resampling.BICUBIC), np.float32))
             labels.append(label)
     return (np.array(images) - np.float32(MEAN)) / np.float32(STD), np.array(labels)
 
 
-def _fault(folder: str, tmp_path: Path, images: Any, labels: Any, recipe: Any = "centre") -> str | None:
+def _fault(folder: str, tmp_path: Path, images: Any, labels: Any, recipe: Any = "center") -> str | None:
     likeness = Likeness(recipe)
     likeness.add(images[:5], labels[:5])
     likeness.add(images[5:], labels[5:])
     likeness.save(str(tmp_path / "delivered.npz"))
-    sources = centres(Job("P4c", "x", "", folder, 0.0).rows(), str(tmp_path / "centres.npz"))
+    sources = centers(Job("P4c", "x", "", folder, 0.0).rows(), str(tmp_path / "centers.npz"))
     return find_fault(sources, str(tmp_path / "delivered.npz"), recipe)
 
 
-def test_centre_crops_when_resized_otherwise_and_reordered_then_are_accepted(
+def test_center_crops_when_resized_otherwise_and_reordered_then_are_accepted(
     folder: str, tmp_path: Path, crops: tuple[np.ndarray, np.ndarray]
 ) -> None:
     images, labels = crops
@@ -75,7 +75,7 @@ def test_centre_crops_when_resized_otherwise_and_reordered_then_are_accepted(
         (lambda images, labels: (images.astype(np.float64), labels), "images are float64"),
     ],
 )
-def test_centre_crops_when_anything_else_is_delivered_then_are_refused(
+def test_center_crops_when_anything_else_is_delivered_then_are_refused(
     folder: str, tmp_path: Path, crops: tuple[np.ndarray, np.ndarray], spoil: Any, message: str
 ) -> None:
     fault = _fault(folder, tmp_path, *spoil(*crops))
@@ -83,11 +83,11 @@ def test_centre_crops_when_anything_else_is_delivered_then_are_refused(
     assert message in fault
 
 
-def test_random_crops_when_they_are_centre_crops_or_lack_contrast_then_are_refused(
+def test_random_crops_when_they_are_center_crops_or_lack_contrast_then_are_refused(
     folder: str, tmp_path: Path, crops: tuple[np.ndarray, np.ndarray]
 ) -> None:
     images, labels = crops
-    assert _fault(folder, tmp_path, images, labels, "crop") == "every image is the centre of its source"
+    assert _fault(folder, tmp_path, images, labels, "crop") == "every image is the center of its source"
     means = images.mean((1, 2), keepdims=True)
     fault = _fault(folder, tmp_path, means.repeat(224, 1).repeat(224, 2), labels, "crop")
     assert fault is not None

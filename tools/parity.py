@@ -25,6 +25,7 @@ OURS = {"linear": "bilinear"}
 Array = np.ndarray[Any, Any]
 Row = tuple[str, str, str]
 Apart = defaultdict[Row, list[float]]
+CHANNELS = {"rgb": "rgb", "grey": "gray"}  # by the words of the recordings
 
 
 def load(name: str) -> dict[str, Array]:
@@ -49,12 +50,14 @@ def decoders() -> Apart:
         for key, theirs in recorded.items():
             word, _, name = key.partition("_")
             form = name.partition("_")[0].upper()
-            if word in ("rgb", "grey") and (word, name) != ("grey", "jpeg_cmyk"):
+            if word in CHANNELS and (word, name) != ("grey", "jpeg_cmyk"):
                 options: dict[str, Any] = (
-                    {"dct": "accurate", "channels": word} if library == "tensorflow" else {"channels": word}
+                    {"dct": "accurate", "channels": CHANNELS[word]}
+                    if library == "tensorflow"
+                    else {"channels": CHANNELS[word]}
                 )
                 ours = rm.decode_image(files[name], like=library, depth="8", **options)
-                found[version, f"{form} to {'colour' if word == 'rgb' else 'grey'}", "8 bits"].append(
+                found[version, f"{form} to {'color' if word == 'rgb' else 'gray'}", "8 bits"].append(
                     apart(ours, theirs)
                 )
             elif word in ("fast", "plain", "scale2", "scale4", "scale8") and name != "jpeg_cmyk":

@@ -57,14 +57,14 @@ def load(_: Job) -> None:
 def run(job: Job) -> Iterator[tuple[int, Any]]:
     """Run the task once."""
     if job.task.measure == "pack":
-        yield _write(os.path.join(job.out, "photos.array_record"), 1, _labelled(job)), None
+        yield _write(os.path.join(job.out, "photos.array_record"), 1, _labeled(job)), None
     elif job.variant == "single":
         yield from _single(job)
     else:
         yield from _ranges(job)
 
 
-def _labelled(job: Job) -> Iterator[bytes]:
+def _labeled(job: Job) -> Iterator[bytes]:
     for path, label in job.rows():
         with open(path, "rb") as file:
             yield struct.pack("<i", label) + file.read()

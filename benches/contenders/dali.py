@@ -81,11 +81,11 @@ def _decoded(job: Job, data: Any) -> Any:
     from nvidia.dali import fn, types
 
     if job.task.recipe == "digit":
-        grey = fn.decoders.image(data, device="cpu", output_type=types.GRAY)
-        return fn.cast(grey, dtype=types.FLOAT) * (1 / 255)
+        gray = fn.decoders.image(data, device="cpu", output_type=types.GRAY)
+        return fn.cast(gray, dtype=types.FLOAT) * (1 / 255)
     options = {"device": "cpu", "output_type": types.RGB, "use_fast_idct": job.variant == "fast DCT"}
     linear = {"interp_type": types.INTERP_LINEAR, "antialias": False}
-    if job.task.recipe == "centre":
+    if job.task.recipe == "center":
         image, mirror = fn.resize(fn.decoders.image(data, **options), resize_shorter=SHORTER, **linear), 0
     else:
         ratio = [3 / 4, 4 / 3]

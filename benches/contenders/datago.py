@@ -1,6 +1,6 @@
 """datago, an image loader in Rust: a folder of files, decoded in threads of its own; samples reach Python one by one.
 
-It decodes; cutting, mirroring and normalising are OpenCV and NumPy in the thread that takes the samples.
+It decodes; cutting, mirroring and normalizing are OpenCV and NumPy in the thread that takes the samples.
 """
 
 from __future__ import annotations

@@ -30,11 +30,11 @@ class Sources:
     Parameters
     ----------
     rows : list of (str, int)
-    is_grey : bool
+    is_gray : bool
     """
 
-    def __init__(self, rows: list[tuple[str, int]], is_grey: bool) -> None:
-        self._rows, self._is_grey = rows, is_grey
+    def __init__(self, rows: list[tuple[str, int]], is_gray: bool) -> None:
+        self._rows, self._is_gray = rows, is_gray
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -43,7 +43,7 @@ class Sources:
         import cv2
 
         path, label = self._rows[place]
-        return cv2.imread(path, cv2.IMREAD_GRAYSCALE if self._is_grey else cv2.IMREAD_COLOR_RGB), label
+        return cv2.imread(path, cv2.IMREAD_GRAYSCALE if self._is_gray else cv2.IMREAD_COLOR_RGB), label
 
 
 def _path(job: Job) -> str:
@@ -57,10 +57,10 @@ def prepare(job: Job) -> None:
     from ffcv.fields import IntField, NDArrayField, RGBImageField
     from ffcv.writer import DatasetWriter
 
-    is_grey = job.task.recipe == "array"
-    image = NDArrayField(np.dtype("uint8"), (28, 28)) if is_grey else RGBImageField(write_mode="raw")
+    is_gray = job.task.recipe == "array"
+    image = NDArrayField(np.dtype("uint8"), (28, 28)) if is_gray else RGBImageField(write_mode="raw")
     writer = DatasetWriter(f"{_path(job)}.part", {"image": image, "label": IntField()}, num_workers=2)
-    writer.from_indexed_dataset(Sources(job.rows(), is_grey))
+    writer.from_indexed_dataset(Sources(job.rows(), is_gray))
     os.replace(f"{_path(job)}.part", _path(job))
 
 
@@ -98,7 +98,7 @@ def _steps(job: Job) -> list[Any]:
     if job.task.recipe == "array":
         return [decoders.NDArrayDecoder()]
     normal = NormalizeImage(np.array(MEAN), np.array(STD), np.float32)
-    if job.task.recipe == "centre":
+    if job.task.recipe == "center":
         return [decoders.CenterCropRGBImageDecoder((SIDE, SIDE), ratio=SIDE / SHORTER), normal]
     crop = [decoders.RandomResizedCropRGBImageDecoder((SIDE, SIDE)), RandomHorizontalFlip()]
     return crop if job.task.recipe == "crop-uint8" else [*crop, normal]

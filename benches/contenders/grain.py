@@ -30,7 +30,7 @@ _LABEL = struct.Struct("<i")
 
 
 def _path(job: Job) -> str:
-    return job.packed("-labelled.array_record")
+    return job.packed("-labeled.array_record")
 
 
 def prepare(job: Job) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from benches import wire
 from benches.expected import frame_names
 from benches.jobs import Job, shards
-from benches.steps import centre_box
+from benches.steps import center_box
 from benches.tasks.images import CACHE_READ, ONE_COPY, ONE_READ
 from benches.tasks.pixels import ROWS
 
@@ -97,7 +97,7 @@ def _frames(job: Job, files: list[Any]) -> list[tuple[Any, int, int]]:
 
 
 def _rows_read(job: Job) -> Iterator[tuple[int, Any]]:
-    """The last pixel of the centre crop: all rows down to it are entropy-decoded, next to nothing is transformed."""
+    """The last pixel of the center crop: all rows down to it are entropy-decoded, next to nothing is transformed."""
     from PIL import Image
 
     import recordmill as rm
@@ -105,7 +105,7 @@ def _rows_read(job: Job) -> Iterator[tuple[int, Any]]:
     photos = []
     for path, _ in job.rows():
         with Image.open(path) as image:
-            x, y, width, height = centre_box(image.height, image.width)
+            x, y, width, height = center_box(image.height, image.width)
         photos.append((Path(path).read_bytes(), (x + width - 1, y + height - 1, 1, 1)))
     for data, window in cycle(photos):
         yield 1, rm.decode_jpeg(data, window=window)

@@ -117,7 +117,7 @@ def _iterator(job: Job) -> Any:
     crop |= {"min_aspect_ratio": 3 / 4, "max_aspect_ratio": 4 / 3}
     if job.task.recipe == "crop-uint8":
         return mx.io.ImageRecordUInt8Iter(**options, **crop)
-    more = {"digit": {"scale": 1 / 255}, "centre": normal | {"resize": SHORTER}, "crop": normal | crop}
+    more = {"digit": {"scale": 1 / 255}, "center": normal | {"resize": SHORTER}, "crop": normal | crop}
     return mx.io.ImageRecordIter(**options, **more[job.task.recipe])
 
 

@@ -35,7 +35,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
     """Epoch after epoch; one if results are compared."""
     import recordmill as rm
 
-    digits = rm.open(job.shards).shuffle(seed=1).decode(image=rm.Image(channels="grey", dtype="uint8"))
+    digits = rm.open(job.shards).shuffle(seed=1).decode(image=rm.Image(channels="gray", dtype="uint8"))
     mapped = digits.map(changed, workers="processes" if job.variant == TWO_PROCESSES else "threads")
     batches = mapped.batch(job.num_records, last="keep" if job.checking else "drop")
     return epochs(job, batches.loader(threads=1 if job.variant == ONE_THREAD else 2, prefetch=PREFETCH))

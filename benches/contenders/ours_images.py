@@ -74,10 +74,10 @@ def spec_of(job: Job) -> Any:
         return rm.Image(crop=rm.RandomResizedCrop(224), flip=True, **normal, **like)
     if job.task.recipe == "crop-uint8":
         return rm.Image(crop=rm.RandomResizedCrop(224), flip=True, dtype="uint8", **like)
-    if job.task.recipe == "centre":
+    if job.task.recipe == "center":
         return rm.Image(resize=rm.Resize(shorter=256), crop=rm.CenterCrop(224), **normal, **like)
     if job.task.recipe == "digit":
-        return rm.Image(channels="grey", dtype="float32")
+        return rm.Image(channels="gray", dtype="float32")
     return rm.Raw("uint8", (28, 28), cast="float32", scale=1 / 255)
 
 

@@ -8,7 +8,7 @@ from itertools import cycle
 from typing import Any
 
 from benches.jobs import Job, counted
-from benches.steps import SIDE, centre_box
+from benches.steps import SIDE, center_box
 from benches.windows import digest_of, read_list, write_list
 
 ENVIRONMENT = ""
@@ -43,14 +43,14 @@ def _load(data: bytes, _: str) -> None:
 
 
 def _crop(data: bytes, variant: str) -> Any:
-    """The centre crop as float32, of all pixels or of as few as do."""
+    """The center crop as float32, of all pixels or of as few as do."""
     import numpy as np
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as image:
         if variant == _DRAFT:
             image.draft("RGB", (256, 256))
-        x, y, width, height = centre_box(image.height, image.width)
+        x, y, width, height = center_box(image.height, image.width)
         box = (x, y, x + width, y + height)
         return np.asarray(image.resize((SIDE, SIDE), Image.Resampling.BILINEAR, box=box), np.float32)
 

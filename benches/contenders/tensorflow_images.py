@@ -75,7 +75,7 @@ def _window(shape: Any, recipe: str) -> Any:
     """Top, left, height and width of what is cut out."""
     import tensorflow as tf
 
-    if recipe == "centre":
+    if recipe == "center":
         shorter = tf.cast(tf.minimum(shape[0], shape[1]), tf.float32)
         side = tf.cast(shorter * (SIDE / SHORTER), tf.int32)
         return tf.stack([(shape[0] - side) // 2, (shape[1] - side) // 2, side, side])
@@ -104,7 +104,7 @@ def _photo(job: Job) -> Any:
         data, label = _example(payload)
         window = _window(tf.io.extract_jpeg_shape(data), recipe)
         image = tf.image.resize(tf.io.decode_and_crop_jpeg(data, window, channels=3, **fast), full[:2])
-        if recipe != "centre":
+        if recipe != "center":
             image = tf.image.random_flip_left_right(image)
         image = tf.saturate_cast(image + 0.5, tf.uint8) if recipe == "crop-uint8" else image * factors - offsets
         image.set_shape(full)

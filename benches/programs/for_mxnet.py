@@ -10,11 +10,11 @@ from benches.jobs import Job, counted
 from benches.steps import MEAN, SHORTER, SIDE, STD
 from benches.tasks.programs import IN_ORDER
 
-_CENTRE_SIDE = 227
+_CENTER_SIDE = 227
 
 
 def photographs(mx: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Resize and cut, or cut at random, mirror and normalise; once through the data if it is compared.
+    """Resize and cut, or cut at random, mirror and normalize; once through the data if it is compared.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def photographs(mx: Any, job: Job) -> Iterator[tuple[int, Any]]:
         options |= dict(zip(("mean_r", "mean_g", "mean_b"), MEAN, strict=True))
         options |= dict(zip(("std_r", "std_g", "std_b"), STD, strict=True))
     else:
-        options = {"data_shape": (3, _CENTRE_SIDE, _CENTRE_SIDE), "resize": SHORTER}
+        options = {"data_shape": (3, _CENTER_SIDE, _CENTER_SIDE), "resize": SHORTER}
     iterator = mx.io.ImageRecordIter(
         path_imgrec=job.packed(".rec"),
         batch_size=job.num_records,

@@ -10,7 +10,7 @@ from benches.steps import MEAN, SIDE, STD
 
 
 def photographs(flow: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Read at random, cut at random, resize, mirror, normalise; as many as the data hold if it is compared.
+    """Read at random, cut at random, resize, mirror, normalize; as many as the data hold if it is compared.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def photographs(flow: Any, job: Job) -> Iterator[tuple[int, Any]]:
     crop = flow.nn.OFRecordImageDecoderRandomCrop("image", color_space="RGB")
     resize = flow.nn.image.Resize(target_size=[SIDE, SIDE])
     coin = flow.nn.CoinFlip(batch_size=job.num_records)
-    normalise = flow.nn.CropMirrorNormalize(color_space="RGB", output_layout="NCHW", mean=list(MEAN), std=list(STD))
+    normalize = flow.nn.CropMirrorNormalize(color_space="RGB", output_layout="NCHW", mean=list(MEAN), std=list(STD))
     left = job.size // job.num_records
     while left or not job.checking:
         records = read()
-        images, labels = normalise(resize(crop(records))[0], coin()), label(records)
+        images, labels = normalize(resize(crop(records))[0], coin()), label(records)
         # OneFlow computes when a value is asked for.
         yield job.num_records, (images.numpy(), labels.numpy())
         left -= 1

@@ -24,7 +24,7 @@ def description(tf: Any) -> dict[str, Any]:
 
 
 def augmented(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Cut a window that is drawn, resize it to 224 x 224, mirror it or not, normalise, batch, prefetch.
+    """Cut a window that is drawn, resize it to 224 x 224, mirror it or not, normalize, batch, prefetch.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def augmented(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def evaluated(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Make floats of photographs, cut the middle out, resize it to 224 x 224, normalise, batch, prefetch.
+    """Make floats of photographs, cut the middle out, resize it to 224 x 224, normalize, batch, prefetch.
 
     Parameters
     ----------

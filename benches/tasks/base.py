@@ -9,12 +9,12 @@ from typing import Literal
 # "start": from the start of the process to the first batch, and the memory of it.
 Measure = Literal["pack", "pass", "value", "start"]
 # What is compared before figures count: records as bytes, columns of numbers, exact pixels, likeness to the sources'
-# centres, or what random crops have in common with their sources; "twin": exact pixels, with those of the framework
+# centers, or what random crops have in common with their sources; "twin": exact pixels, with those of the framework
 # that the program was written for.
-Compare = Literal["", "payloads", "columns", "records", "pixels", "centre", "crops", "twin"]
-# What is made of an image: a random-resized crop, mirrored at random, of normalised float32 or of uint8; a centre crop,
-# normalised; a digit as float32 from 0 to 1, from a PNG or from the bytes of an array, or by a function of NumPy calls.
-Recipe = Literal["", "crop", "crop-uint8", "centre", "digit", "array", "function"]
+Compare = Literal["", "payloads", "columns", "records", "pixels", "center", "crops", "twin"]
+# What is made of an image: a random-resized crop, mirrored at random, of normalized float32 or of uint8; a center crop,
+# normalized; a digit as float32 from 0 to 1, from a PNG or from the bytes of an array, or by a function of NumPy calls.
+Recipe = Literal["", "crop", "crop-uint8", "center", "digit", "array", "function"]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ ONE_COPY = "copied out of mapped files, one"
 IMAGE_TASKS = (
     Task(
         "P4a",
-        "photos to random-resized crops of 224, mirrored, normalised, float32, batches of 128",
+        "photos to random-resized crops of 224, mirrored, normalized, float32, batches of 128",
         "pass",
         "photos",
         128,
@@ -34,7 +34,7 @@ IMAGE_TASKS = (
     ),
     Task(
         "P4b",
-        "the same as uint8, not normalised",
+        "the same as uint8, not normalized",
         "pass",
         "photos",
         128,
@@ -44,7 +44,7 @@ IMAGE_TASKS = (
     ),
     Task(
         "P4c",
-        "photos to a shorter side of 256, centre crop of 224, normalised, float32, batches of 128",
+        "photos to a shorter side of 256, center crop of 224, normalized, float32, batches of 128",
         "pass",
         "photos",
         128,
@@ -54,8 +54,8 @@ IMAGE_TASKS = (
             Ratio("tensorflow", 1.8, LIKE_FAST, "fused, fast"),
             Ratio("", 1),
         ),
-        compare="centre",
-        recipe="centre",
+        compare="center",
+        recipe="center",
     ),
     Task(
         "P4-large",

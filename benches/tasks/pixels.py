@@ -41,7 +41,7 @@ PIXEL_TASKS = (
     ),
     Task(
         "image-png-digits",
-        "PNG, 28 x 28 grey",
+        "PNG, 28 x 28 gray",
         "pass",
         "digits",
         goals=(Bound("rate_per_core", True, 180_000, "images/s"), Ratio("png_crate", 1)),
@@ -59,7 +59,7 @@ PIXEL_TASKS = (
     ),
     Task(
         "image-resize",
-        "windows of the photos resized to 224, mirrored, normalised, float32, beside decoding whole photos",
+        "windows of the photos resized to 224, mirrored, normalized, float32, beside decoding whole photos",
         "pass",
         "photos",
         goals=tuple(Ratio("libjpeg_turbo", 1 / 0.13, variant) for variant in RESIZES),
@@ -76,12 +76,12 @@ PIXEL_TASKS = (
     ),
     Task(
         "image-large",
-        "photographs of 12 megapixels to a shorter side of 256, centre crop of 224, float32",
+        "photographs of 12 megapixels to a shorter side of 256, center crop of 224, float32",
         "pass",
         "large",
         1,
         (Ratio("limits", 1 / 1.3, CROP, ROWS), Ratio("limits", 1 / 1.3, QUICK_CROP, ROWS)),
-        recipe="centre",
+        recipe="center",
         per_core=True,
     ),
 )

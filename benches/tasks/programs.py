@@ -25,7 +25,7 @@ PROGRAM_TASKS = (
     ),
     Task(
         "tf-augment",
-        "tf.data: windows of photos drawn, decoded, resized to 224, mirrored by chance, normalised, batches of 128",
+        "tf.data: windows of photos drawn, decoded, resized to 224, mirrored by chance, normalized, batches of 128",
         "pass",
         "photos",
         128,
@@ -34,7 +34,7 @@ PROGRAM_TASKS = (
         recipe="crop",
     ),
     Task(
-        "tf-centre",
+        "tf-CENTERKEEP",
         "tf.data: photos decoded, made floats, their middle resized to 224 x 224, scaled, clipped, batches of 64",
         "pass",
         "photos",
@@ -92,8 +92,8 @@ PROGRAM_TASKS = (
         compare="records",
     ),
     Task(
-        "mx-centre",
-        "mx.io.ImageRecordIter: photos to a shorter side of 256, centre crop of 227, batches of 128",
+        "mx-CENTERKEEP",
+        "mx.io.ImageRecordIter: photos to a shorter side of 256, center crop of 227, batches of 128",
         "pass",
         "photos",
         128,
@@ -102,7 +102,7 @@ PROGRAM_TASKS = (
     ),
     Task(
         "mx-crop",
-        "mx.io.ImageRecordIter: photos to random-resized crops of 224, mirrored, normalised, batches of 128",
+        "mx.io.ImageRecordIter: photos to random-resized crops of 224, mirrored, normalized, batches of 128",
         "pass",
         "photos",
         128,
@@ -119,7 +119,7 @@ PROGRAM_TASKS = (
     ),
     Task(
         "of-photos",
-        "OneFlow's ImageNet chain: photos to random crops of 224, mirrored, normalised, batches of 125",
+        "OneFlow's ImageNet chain: photos to random crops of 224, mirrored, normalized, batches of 125",
         "pass",
         "photos",
         125,

@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "allocator": "Memory",
-    "decode.adjust": "adjust_brightness adjust_contrast adjust_hue adjust_saturation greyscale",
+    "decode.adjust": "adjust_brightness adjust_contrast adjust_hue adjust_saturation grayscale",
     "decode.batch": "decode_batch",
     "decode.cutting": "resize_boxes",
     "decode.draws": "Draws Stage",
@@ -22,7 +22,7 @@ _PLACES = {
     "decode.mixing": "cutmix mixup",
     "decode.presets": "IMAGENET_MEAN IMAGENET_STD",
     "decode.sizes": "image_sizes",
-    "decode.specs.colour": "ColourJitter PCANoise RandomErasing RandomGrey",
+    "decode.specs.color": "ColorJitter PCANoise RandomErasing RandomGrayscale",
     "decode.specs.geometry": "CenterCrop Flip RandomAffine RandomCrop RandomResizedCrop Resize",
     "decode.specs.given": "GivenCrop GivenFlip",
     "decode.specs.image": "Image",
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
         adjust_contrast as adjust_contrast,
         adjust_hue as adjust_hue,
         adjust_saturation as adjust_saturation,
-        greyscale as greyscale,
+        grayscale as grayscale,
     )
     from recordmill.decode.batch import (
         decode_batch as decode_batch,
@@ -110,11 +110,11 @@ if TYPE_CHECKING:
     from recordmill.decode.sizes import (
         image_sizes as image_sizes,
     )
-    from recordmill.decode.specs.colour import (
-        ColourJitter as ColourJitter,
+    from recordmill.decode.specs.color import (
+        ColorJitter as ColorJitter,
         PCANoise as PCANoise,
         RandomErasing as RandomErasing,
-        RandomGrey as RandomGrey,
+        RandomGrayscale as RandomGrayscale,
     )
     from recordmill.decode.specs.geometry import (
         CenterCrop as CenterCrop,

@@ -37,7 +37,7 @@ def store(folder: Path) -> Path:
 
 def samples(folder: Path, family: str, layout: str = "chw") -> rm.Dataset:
     """Open a family's squares, shuffled and decoded, with random flips."""
-    image = rm.Image(channels="grey", flip=True, dtype="float32", layout=layout)
+    image = rm.Image(channels="gray", flip=True, dtype="float32", layout=layout)
     return rm.open(folder / family).shuffle(seed=5).decode(image=image)
 
 

@@ -33,7 +33,7 @@ def trained(folder: str, batch_size: int) -> dict[str, Any]:
     """Train for some epochs on the share that the process group says is ours."""
     import torch
 
-    image = rm.Image(channels="grey", dtype="float32", scale=1 / 255)
+    image = rm.Image(channels="gray", dtype="float32", scale=1 / 255)
     pipeline = rm.open(folder).shuffle(seed=5).shard().decode(image=image).batch(batch_size, last="drop")
     torch.manual_seed(0)
     network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, NUM_KINDS))

@@ -14,7 +14,7 @@ from PIL import Image
 
 import recordmill as rm
 from recordmill.demo import data, masks, run as whole, steps
-from recordmill.demo.sheet import coloured, opened
+from recordmill.demo.sheet import colored, opened
 from tests.cli.conftest import Done
 
 Run = Callable[..., Done]
@@ -137,12 +137,12 @@ def test_checking_when_a_shard_is_damaged_then_is_told(generated: None, tmp_path
     assert "OFRecord" in said[-2] and "1 FAULTS" in said[-2]
 
 
-def test_palette_when_made_then_has_the_colours_of_pascal_voc() -> None:
+def test_palette_when_made_then_has_the_colors_of_pascal_voc() -> None:
     palette = masks.voc_palette()
     known = {0: (0, 0, 0), 1: (128, 0, 0), 2: (0, 128, 0), 4: (0, 0, 128), 8: (64, 0, 0), 15: (192, 128, 128)}
     known |= {20: (0, 64, 128), 255: (224, 224, 192)}
     assert {index: tuple(palette[index].tolist()) for index in known} == known
-    assert len({tuple(colour) for colour in palette.tolist()}) == 256
+    assert len({tuple(color) for color in palette.tolist()}) == 256
 
 
 def test_outline_when_classes_touch_then_both_sides_are_marked() -> None:
@@ -158,7 +158,7 @@ def test_mask_files_when_written_then_hold_the_indices_and_the_palette(generated
     for name, indices in written.items():
         mask = opened((tmp_path / "SegmentationClass" / f"{name}.png").read_bytes())
         assert mask.mode == "P" and np.array_equal(np.asarray(mask), indices)
-        assert np.array_equal(np.asarray(mask.convert("RGB")), np.asarray(coloured(indices)))
+        assert np.array_equal(np.asarray(mask.convert("RGB")), np.asarray(colored(indices)))
         assert opened((tmp_path / "JPEGImages" / f"{name}.jpg").read_bytes()).size == mask.size
 
 

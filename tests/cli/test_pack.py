@@ -96,7 +96,7 @@ def test_pack_when_pairs_have_a_list_elsewhere_then_it_chooses(run: Run, voc: Pa
 
 
 def test_pack_when_reencoded_then_images_have_the_asked_form(run: Run, photos: Path, tmp_path: Path) -> None:
-    options = ["--encode", "png", "--resize", "16", "--center-crop", "10", "--grey", "--keep-name", "--keep-shape"]
+    options = ["--encode", "png", "--resize", "16", "--center-crop", "10", "--gray", "--keep-name", "--keep-shape"]
     assert run("pack", photos, tmp_path / "x.tfrecord", *options).code == 0
     example = rm.open(tmp_path / "x.tfrecord")[0]
     image = Image.open(io.BytesIO(example["image"]))

@@ -7,9 +7,9 @@ import numpy as np
 one, two, six = np.float32(1), np.float32(2), np.float32(6)
 
 
-def saturated(colour: np.ndarray, factor: float) -> np.ndarray:
-    """A colour whose saturation is multiplied, at most to the full."""
-    red, green, blue = colour
+def saturated(color: np.ndarray, factor: float) -> np.ndarray:
+    """A color whose saturation is multiplied, at most to the full."""
+    red, green, blue = color
     largest, smallest = max(green, blue), min(green, blue)
     most = max(red, largest)
     spread = most - min(red, smallest)
@@ -32,15 +32,15 @@ def _hue(red: np.float32, green: np.float32, blue: np.float32, most: np.float32,
 
 
 def _mixed(sixth: np.float32, chroma: np.float32) -> np.ndarray:
-    if not 0 <= sixth < 6:  # a whole turn, or no number: grey
+    if not 0 <= sixth < 6:  # a whole turn, or no number: gray
         return np.zeros(3, np.float32)
     middle = chroma * (one - abs(np.fmod(sixth, two) - one))
     return np.array(_placed(int(sixth), chroma, middle, np.float32(0)), np.float32)
 
 
-def turned(colour: np.ndarray, turn: float) -> np.ndarray:
-    """A colour turned on the circle."""
-    sixth, most, middle, least = _ordered(*colour)
+def turned(color: np.ndarray, turn: float) -> np.ndarray:
+    """A color turned on the circle."""
+    sixth, most, middle, least = _ordered(*color)
     hue = np.float32(0)
     if most != least:
         share = (middle - least) / (most - least)

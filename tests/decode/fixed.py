@@ -78,7 +78,7 @@ def warped(image, inverse, size, kernel, fill):
 
 
 def to_hls(pixel):
-    """One colour to hue, lightness and saturation."""
+    """One color to hue, lightness and saturation."""
     red, green, blue = (F(level) * F(1 / 255) for level in pixel)
     most, least = max(red, green, blue), min(red, green, blue)
     spread, total = most - least, most + least
@@ -97,7 +97,7 @@ def to_hls(pixel):
 
 
 def from_hls(pixel):
-    """One colour back."""
+    """One color back."""
     hue, lightness, saturation = F(pixel[0]) * F(6 / 180), F(pixel[1]) * F(1 / 255), F(pixel[2]) * F(1 / 255)
     if pixel[2] == 0:
         return [int(pixel[1])] * 3

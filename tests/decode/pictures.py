@@ -8,7 +8,7 @@ from PIL import Image
 from tests.pictures import encode
 
 
-def colours(seed: int, width: int = 20, height: int = 14) -> np.ndarray:
+def colors(seed: int, width: int = 20, height: int = 14) -> np.ndarray:
     """Return a smooth picture with some noise, different for each seed."""
     y, x = np.mgrid[:height, :width]
     smooth = np.stack([(x * 9 + seed * 31) % 256, (y * 13 + seed * 7) % 256, (x * 5 + y * 3 + seed) % 256], -1)
@@ -17,12 +17,12 @@ def colours(seed: int, width: int = 20, height: int = 14) -> np.ndarray:
 
 
 def jpeg(seed: int, width: int = 20, height: int = 14, mode: str = "RGB", **options) -> bytes:
-    image = Image.fromarray(colours(seed, width, height)).convert(mode)
+    image = Image.fromarray(colors(seed, width, height)).convert(mode)
     return encode(image, "JPEG", quality=90, **options)
 
 
 def png(seed: int, width: int = 20, height: int = 14, mode: str = "RGB") -> bytes:
-    return encode(Image.fromarray(colours(seed, width, height)).convert(mode))
+    return encode(Image.fromarray(colors(seed, width, height)).convert(mode))
 
 
 def turned(orientation: int, seed: int = 0, width: int = 20, height: int = 14) -> bytes:
@@ -32,6 +32,6 @@ def turned(orientation: int, seed: int = 0, width: int = 20, height: int = 14) -
     return jpeg(seed, width, height, exif=exif)
 
 
-def deep_grey(seed: int = 0, width: int = 20, height: int = 14) -> tuple[bytes, np.ndarray]:
+def deep_gray(seed: int = 0, width: int = 20, height: int = 14) -> tuple[bytes, np.ndarray]:
     values = np.random.default_rng(seed).integers(0, 65536, (height, width)).astype(np.uint16)
     return encode(Image.fromarray(values)), values

@@ -1,4 +1,4 @@
-"""Whole batches: equal to the steps one by one, to any split, for any threads; colours as drawn."""
+"""Whole batches: equal to the steps one by one, to any split, for any threads; colors as drawn."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RANDOM = {
         crop=rm.RandomResizedCrop((12, 16), scale=(0.2, 1)),
         flip=rm.Flip(0.5, 0.3),
         affine=rm.RandomAffine(15, (0.1, 0.1), (0.8, 1.2), 5, kernel="bilinear", fill=(1, 2, 3)),
-        colour=[rm.ColourJitter(0.4, 0.4, 0.4, 0.1), rm.RandomGrey(0.3), rm.PCANoise(0.5), rm.RandomErasing(0.5)],
+        color=[rm.ColorJitter(0.4, 0.4, 0.4, 0.1), rm.RandomGrayscale(0.3), rm.PCANoise(0.5), rm.RandomErasing(0.5)],
         mean=rm.IMAGENET_MEAN,
         std=rm.IMAGENET_STD,
     )
@@ -154,32 +154,32 @@ def test_scale_when_auto_then_other_formats_masks_and_boxes_stay_where_they_were
     assert (one["image"] != auto["image"]).any()
 
 
-def test_colours_when_factors_are_fixed_then_are_the_steps() -> None:
+def test_colors_when_factors_are_fixed_then_are_the_steps() -> None:
     spec = rm.Image(
-        colour=[rm.ColourJitter(brightness=(0.5, 0.5)), rm.ColourJitter(contrast=(1.5, 1.5)), rm.RandomGrey(1)],
+        color=[rm.ColorJitter(brightness=(0.5, 0.5)), rm.ColorJitter(contrast=(1.5, 1.5)), rm.RandomGrayscale(1)],
         layout="hwc",
     )
-    expected = rm.greyscale(rm.adjust_contrast(rm.adjust_brightness(rm.decode_image(MIXED[0]), 0.5), 1.5))
+    expected = rm.grayscale(rm.adjust_contrast(rm.adjust_brightness(rm.decode_image(MIXED[0]), 0.5), 1.5))
     np.testing.assert_array_equal(rm.decode_batch(MIXED[:1], {"image": spec}, rng=0)["image"][0], expected)
 
 
-def test_colours_when_a_resize_left_fractions_then_start_from_whole_levels() -> None:
-    colour = [rm.ColourJitter(brightness=(0.5, 0.5))]
-    spec = rm.Image(resize=rm.Resize((9, 11)), colour=colour, like="tensorflow", dct="accurate", layout="hwc")
+def test_colors_when_a_resize_left_fractions_then_start_from_whole_levels() -> None:
+    color = [rm.ColorJitter(brightness=(0.5, 0.5))]
+    spec = rm.Image(resize=rm.Resize((9, 11)), color=color, like="tensorflow", dct="accurate", layout="hwc")
     scaled = rm.resize(rm.decode_image(MIXED[0]), (9, 11), like="tensorflow")
     expected = rm.adjust_brightness(np.rint(scaled).astype(np.uint8), 0.5)
     np.testing.assert_array_equal(rm.decode_batch(MIXED[:1], {"image": spec}, rng=0)["image"][0], expected)
 
 
 def test_jitter_when_improbable_then_most_images_stay() -> None:
-    spec = {"image": rm.Image(colour=[rm.ColourJitter(0.5, 0.5, 0.5, 0.2, probability=0.25)], layout="hwc")}
+    spec = {"image": rm.Image(color=[rm.ColorJitter(0.5, 0.5, 0.5, 0.2, probability=0.25)], layout="hwc")}
     batch = rm.decode_batch(MIXED[:1] * 200, spec, rng=1)["image"]
     changed = (batch != rm.decode_image(MIXED[0])).any(axis=(1, 2, 3)).mean()
     assert 0.15 < changed < 0.35
 
 
 def test_erasing_when_drawn_then_paints_one_rectangle_of_the_right_size() -> None:
-    spec = {"image": rm.Image(colour=[rm.RandomErasing(1, scale=(0.1, 0.3), fill=(0, 255, 7))], layout="hwc")}
+    spec = {"image": rm.Image(color=[rm.RandomErasing(1, scale=(0.1, 0.3), fill=(0, 255, 7))], layout="hwc")}
     image = png(3, 40, 30)
     for painted in rm.decode_batch([image] * 40, spec, rng=1)["image"]:
         where = (painted == (0, 255, 7)).all(axis=2)
@@ -190,7 +190,7 @@ def test_erasing_when_drawn_then_paints_one_rectangle_of_the_right_size() -> Non
 
 
 def test_pca_noise_when_added_then_shifts_every_pixel_alike() -> None:
-    spec = {"image": rm.Image(colour=[rm.PCANoise(0.3)], layout="hwc")}
+    spec = {"image": rm.Image(color=[rm.PCANoise(0.3)], layout="hwc")}
     flat = encode(Image.fromarray(np.full((4, 4, 3), 128, np.uint8)))
     batch = rm.decode_batch([flat] * 300, spec, rng=2)["image"].astype(float)
     assert (batch == batch[:, :1, :1]).all()
@@ -214,7 +214,7 @@ def test_resize_when_photographs_shrink_much_then_is_that_of_whole_pixels(kernel
     for channels, like, mode in (
         ("rgb", "pillow", "accurate"),
         ("rgb", "opencv", "accurate"),
-        ("grey", "tensorflow", "fast"),
+        ("gray", "tensorflow", "fast"),
     ):
         options = {"channels": channels, "kernel": kernel, "dtype": "float32", "white": 255.0, "layout": "hwc"}
         image = rm.Image(like=like, resize=size, **options)

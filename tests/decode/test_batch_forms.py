@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from tests.decode.pictures import deep_grey, jpeg, png
+from tests.decode.pictures import deep_gray, jpeg, png
 
 MIXED = [png(number, 30 + number, 24) for number in range(6)]
 RANDOM = {"image": rm.Image(crop=rm.RandomResizedCrop((12, 16)), flip=True, mean=rm.IMAGENET_MEAN, std=rm.IMAGENET_STD)}
@@ -20,8 +20,8 @@ RANDOM = {"image": rm.Image(crop=rm.RandomResizedCrop((12, 16)), flip=True, mean
     [
         ({}, (3, 14, 20), "uint8"),
         ({"layout": "hwc"}, (14, 20, 3), "uint8"),
-        ({"channels": "grey"}, (1, 14, 20), "uint8"),
-        ({"channels": "grey", "layout": "hwc", "dtype": "float32"}, (14, 20, 1), "float32"),
+        ({"channels": "gray"}, (1, 14, 20), "uint8"),
+        ({"channels": "gray", "layout": "hwc", "dtype": "float32"}, (14, 20, 1), "float32"),
         ({"mean": 0.5}, (3, 14, 20), "float32"),
         ({"std": 0.5, "dtype": "float16"}, (3, 14, 20), "float16"),
         ({"dtype": "uint16"}, (3, 14, 20), "uint16"),
@@ -37,17 +37,17 @@ def test_image_when_decoded_then_has_the_documented_form(options, shape, dtype) 
 
 
 def test_depths_when_mixed_in_one_batch_then_brightness_agrees() -> None:
-    deep, values = deep_grey(1)
-    spec = rm.Image(channels="grey", dtype="float32")
+    deep, values = deep_gray(1)
+    spec = rm.Image(channels="gray", dtype="float32")
     batch = rm.decode_batch([deep, png(0, mode="L")], {"image": spec})["image"]
     np.testing.assert_array_equal(batch[0, 0], values.astype(np.float32) * (np.float32(1 / 65535)))
-    levels = rm.decode_batch([deep, png(0, mode="L")], {"image": rm.Image(channels="grey", dtype="uint16")})["image"]
+    levels = rm.decode_batch([deep, png(0, mode="L")], {"image": rm.Image(channels="gray", dtype="uint16")})["image"]
     np.testing.assert_array_equal(levels[0, 0], values)
     np.testing.assert_array_equal(levels[1, 0], rm.decode_png(png(0, mode="L")).astype(int) * 257)
     with pytest.raises(rm.DecodeError, match="low bits"):
         rm.decode_batch([deep], {"image": rm.Image()})
     with pytest.raises(rm.DecodeError, match="16 bits cannot"):
-        rm.decode_batch([deep], {"image": rm.Image(colour=[rm.RandomGrey()], dtype="float32")}, rng=0)
+        rm.decode_batch([deep], {"image": rm.Image(color=[rm.RandomGrayscale()], dtype="float32")}, rng=0)
 
 
 def test_tensorflow_resize_when_not_rounded_then_fractions_reach_the_batch() -> None:
@@ -214,7 +214,7 @@ def test_limit_when_an_image_is_larger_or_would_become_so_then_is_a_named_error(
     "call, error, message",
     [
         (lambda: rm.decode_batch(MIXED, RANDOM), ValueError, "rng=seed"),
-        (lambda: rm.decode_batch([png(0)], {"image": rm.Image(colour=[rm.RandomGrey()])}), ValueError, "rng=seed"),
+        (lambda: rm.decode_batch([png(0)], {"image": rm.Image(color=[rm.RandomGrayscale()])}), ValueError, "rng=seed"),
         (lambda: rm.decode_batch(MIXED, RANDOM, rng="seed"), TypeError, "rng is a seed"),
         (lambda: rm.decode_batch(MIXED, RANDOM, rng=rm.Draws(1), epoch=2), ValueError, "its own"),
         (lambda: rm.decode_batch(MIXED, RANDOM, rng=1, positions=[1, 2]), ValueError, "positions are 6"),
@@ -243,7 +243,7 @@ def test_batch_when_misused_then_refuses(call, error: type[Exception], message: 
 
 
 def test_batch_when_no_image_decodes_then_the_error_is_named_or_nothing_is_left() -> None:
-    spec = rm.Image(crop=rm.RandomResizedCrop(8), flip=True, affine=rm.RandomAffine(9), colour=[rm.ColourJitter(0.4)])
+    spec = rm.Image(crop=rm.RandomResizedCrop(8), flip=True, affine=rm.RandomAffine(9), color=[rm.ColorJitter(0.4)])
     with pytest.raises(rm.DecodeError) as caught:
         rm.decode_batch([b"no picture"], {"x": spec}, rng=1)
     assert (caught.value.position, caught.value.feature) == (0, "x")

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import colours, encode, jpeg, png
+from tests.decode.pictures import colors, encode, jpeg, png
 from tests.pictures import palette_mask
 
 SOUND = jpeg(0, 80, 64, restart_marker_rows=1)
@@ -91,8 +91,8 @@ def test_damaged_image_when_pillow_is_asked_then_gives_what_pillow_makes_of_it()
 
 
 def test_damaged_mask_when_decoded_then_names_it() -> None:
-    grey = with_chunk(encode(Image.fromarray(colours(1)[:, :, 0])), b"IHDR", taller)
-    for mask in (grey, palette_mask()[0][:-12]):
+    gray = with_chunk(encode(Image.fromarray(colors(1)[:, :, 0])), b"IHDR", taller)
+    for mask in (gray, palette_mask()[0][:-12]):
         with pytest.raises(rm.DecodeError) as caught:
             rm.decode_batch([mask], {"mask": rm.Mask(of=None)})
         assert caught.value.kind == "truncated" and caught.value.feature == "mask"
@@ -124,7 +124,7 @@ def test_postscript_when_met_then_no_program_is_started(monkeypatch) -> None:
     monkeypatch.setattr("subprocess.Popen", lambda *call, **options: started.append(call))
     monkeypatch.setattr("PIL.EpsImagePlugin.has_ghostscript", lambda: True)
     monkeypatch.setattr("PIL.EpsImagePlugin.gs_binary", "gs")
-    data = encode(Image.fromarray(colours(1)), "EPS")
+    data = encode(Image.fromarray(colors(1)), "EPS")
     for decoder in ("auto", "pillow"):
         with pytest.raises(rm.DecodeError, match="PostScript") as caught:
             rm.decode_batch([data], {"x": rm.Image(decoder=decoder)})

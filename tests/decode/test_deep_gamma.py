@@ -1,4 +1,4 @@
-"""Colour PNG of 16 bits whose grey libpng computes in linear light."""
+"""Color PNG of 16 bits whose gray libpng computes in linear light."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import recordmill as rm
 @pytest.mark.parametrize(
     "chunk, expected", [(b"gAMA" + (45455).to_bytes(4, "big"), None), (b"gAMA\0\1\x86\xa0", 72), (b"", 72)]
 )
-def test_grey_of_a_deep_colour_png_when_its_gamma_counts_then_is_refused(chunk: bytes, expected: int | None) -> None:
+def test_gray_of_a_deep_color_png_when_its_gamma_counts_then_is_refused(chunk: bytes, expected: int | None) -> None:
     def part(body: bytes) -> bytes:
         return (len(body) - 4).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
 
@@ -24,6 +24,6 @@ def test_grey_of_a_deep_colour_png_when_its_gamma_counts_then_is_refused(chunk: 
     for like in ("opencv", "tensorflow", "mxnet"):
         if expected is None:
             with pytest.raises(rm.ImageError, match=r"in linear light alone[\s\S]*gamma 0\.45455"):
-                rm.decode_image(data, like=like, channels="grey", depth="8")
+                rm.decode_image(data, like=like, channels="gray", depth="8")
         else:
-            assert rm.decode_image(data, like=like, channels="grey", depth="8").tolist() == [[expected]]
+            assert rm.decode_image(data, like=like, channels="gray", depth="8").tolist() == [[expected]]

@@ -140,7 +140,7 @@ def test_draws_when_misused_then_refuse(make, error: type[Exception]) -> None:
 
 
 def test_stages_when_listed_then_are_far_apart_and_stay_as_they_are() -> None:
-    assert dict(rm.Stage.__members__) == {"CROP": 1, "FLIP": 2, "AFFINE": 3, "MIX": 4, "COLOUR": 64, "FREE": 4096}
+    assert dict(rm.Stage.__members__) == {"CROP": 1, "FLIP": 2, "AFFINE": 3, "MIX": 4, "COLOR": 64, "FREE": 4096}
 
 
 def test_draws_when_there_are_no_positions_then_are_no_rows() -> None:

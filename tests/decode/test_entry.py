@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import colours, encode, jpeg, png, turned
+from tests.decode.pictures import colors, encode, jpeg, png, turned
 
 RANDOM = rm.Image(crop=rm.RandomResizedCrop((24, 20), scale=(0.05, 1)), flip=rm.Flip(0.5), orientation="apply")
 FILES = [
@@ -60,7 +60,7 @@ def test_batch_when_entry_points_are_given_then_is_the_same(seed: int, order: li
         rm.Image(stack=False, orientation="apply"),
         rm.Image(crop=rm.RandomResizedCrop((9, 7)), scale=2),
         rm.Image(crop=rm.RandomCrop((50, 40)), dtype="float16", layout="hwc"),
-        rm.Image(crop=rm.RandomCrop((50, 40)), channels="grey", like="tensorflow"),
+        rm.Image(crop=rm.RandomCrop((50, 40)), channels="gray", like="tensorflow"),
     ],
 )
 def test_batch_when_entry_points_are_given_then_is_the_same_for_every_spec(spec: rm.Image) -> None:
@@ -114,7 +114,7 @@ def test_batch_when_a_table_is_damaged_then_is_the_same(data: st.DataObject) -> 
 
 def test_entry_points_when_the_share_is_small_then_keep_to_it() -> None:
     sizes = [(30, 40), (200, 300), (400, 500)]
-    files = [encode(Image.fromarray(colours(n, *size)), "JPEG", quality=95) for n, size in enumerate(sizes)]
+    files = [encode(Image.fromarray(colors(n, *size)), "JPEG", quality=95) for n, size in enumerate(sizes)]
     for share in (0.01, 0.001):
         lengths = np.diff(rm.find_entry_points(files, max_share=share).row_splits)
         assert (lengths <= [len(data) * share for data in files]).all()
@@ -124,7 +124,7 @@ def test_entry_points_when_the_share_is_small_then_keep_to_it() -> None:
 
 def test_entry_points_when_restart_markers_serve_then_are_not_made() -> None:
     out = io.BytesIO()
-    Image.fromarray(colours(1, 200, 200)).save(out, "JPEG", restart_marker_rows=1)
+    Image.fromarray(colors(1, 200, 200)).save(out, "JPEG", restart_marker_rows=1)
     assert len(rm.find_entry_points([out.getvalue()], max_share=1).data) == 0
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import deep_grey, encode, jpeg, png
+from tests.decode.pictures import deep_gray, encode, jpeg, png
 from tests.pictures import palette_mask
 
 GEOMETRIES = st.sampled_from(
@@ -44,14 +44,14 @@ LIKE = st.sampled_from(["pillow", "opencv", "tensorflow", "mxnet"])
 
 
 def deep_tiff(seed: int) -> bytes:
-    return encode(Image.fromarray(deep_grey(seed)[1]), "TIFF")
+    return encode(Image.fromarray(deep_gray(seed)[1]), "TIFF")
 
 
-@given(GEOMETRIES, VALUES, LIKE, st.sampled_from(["rgb", "grey"]), st.integers(0, 50))
+@given(GEOMETRIES, VALUES, LIKE, st.sampled_from(["rgb", "gray"]), st.integers(0, 50))
 def test_images_of_8_and_16_bits_when_decoded_natively_then_equal_pillows(
     geometry, values, like: str, channels: str, seed: int
 ) -> None:
-    files = [deep_grey(seed)[0], png(seed, mode="L"), deep_grey(seed + 1, 31, 9)[0], png(seed, mode="1")]
+    files = [deep_gray(seed)[0], png(seed, mode="L"), deep_gray(seed + 1, 31, 9)[0], png(seed, mode="1")]
     files += [] if like == "tensorflow" else [jpeg(seed, mode="L")]
 
     def decoded(decoder: str) -> list[np.ndarray]:
@@ -67,7 +67,7 @@ def test_images_of_8_and_16_bits_when_decoded_natively_then_equal_pillows(
 def test_masks_when_decoded_natively_then_equal_pillows(geometry, like: str, dtype: str, fit: bool, seed: int) -> None:
     size = (33, 8) if fit else (20, 14)
     masks = [palette_mask(seed, *size)[0], png(seed, *size, mode="1"), png(seed, *size, mode="L")]
-    masks += [deep_grey(seed, *size)[0]] if dtype != "uint8" else []
+    masks += [deep_gray(seed, *size)[0]] if dtype != "uint8" else []
 
     def decoded(decoder: str) -> list[np.ndarray]:
         columns = {"image": [png(seed)] * len(masks), "mask": masks}
@@ -81,7 +81,7 @@ def test_masks_when_decoded_natively_then_equal_pillows(geometry, like: str, dty
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4])
-def test_grey_masks_of_few_bits_when_decoded_natively_then_are_as_stored(bits: int) -> None:
+def test_gray_masks_of_few_bits_when_decoded_natively_then_are_as_stored(bits: int) -> None:
     values = np.random.default_rng(bits).integers(0, 1 << bits, (6, 11)).astype(np.uint8)
     picture = Image.fromarray(values)
     out = io.BytesIO()
@@ -92,15 +92,15 @@ def test_grey_masks_of_few_bits_when_decoded_natively_then_are_as_stored(bits: i
 
 
 def test_deep_images_of_other_formats_when_in_one_batch_with_png_then_agree() -> None:
-    files = [deep_grey(3)[0], deep_tiff(3)]
+    files = [deep_gray(3)[0], deep_tiff(3)]
     first, second = rm.decode_batch(files, {"x": rm.Image(dtype="uint16", resize=rm.Resize((5, 9)))})["x"]
     np.testing.assert_array_equal(first, second)
 
 
-def test_colours_of_16_bits_when_changed_then_are_refused() -> None:
-    spec = rm.Image(colour=[rm.RandomGrey(1)], dtype="float32")
+def test_colors_of_16_bits_when_changed_then_are_refused() -> None:
+    spec = rm.Image(color=[rm.RandomGrayscale(1)], dtype="float32")
     with pytest.raises(rm.DecodeError, match="16 bits cannot be changed"):
-        rm.decode_batch([deep_grey()[0]], {"x": spec}, rng=1)
+        rm.decode_batch([deep_gray()[0]], {"x": spec}, rng=1)
 
 
 @pytest.mark.parametrize("like", ["pillow", "opencv", "tensorflow"])
@@ -109,9 +109,9 @@ def test_resized_array_when_compared_with_the_batch_then_is_equal(like: str, see
     from recordmill.decode.presets import KERNELS
 
     for word in KERNELS[like]:
-        files, dtype = [deep_grey(seed)[0]], "float32" if like == "tensorflow" and word != "nearest" else "uint16"
+        files, dtype = [deep_gray(seed)[0]], "float32" if like == "tensorflow" and word != "nearest" else "uint16"
         spec = rm.Image(
-            like=like, kernel=word, resize=rm.Resize((7, 25)), channels="grey", dtype=dtype, white=65535.0, layout="hwc"
+            like=like, kernel=word, resize=rm.Resize((7, 25)), channels="gray", dtype=dtype, white=65535.0, layout="hwc"
         )
         batch = rm.decode_batch(files, {"x": spec})["x"][0]
         np.testing.assert_array_equal(
@@ -120,15 +120,15 @@ def test_resized_array_when_compared_with_the_batch_then_is_equal(like: str, see
 
 
 @pytest.mark.parametrize("decoder", ["native", "pillow"])
-@pytest.mark.parametrize("colour", [[], [rm.ColourJitter(0.0)]], ids=["plain", "jitter"])
+@pytest.mark.parametrize("color", [[], [rm.ColorJitter(0.0)]], ids=["plain", "jitter"])
 @pytest.mark.parametrize("kind", ["pad", "affine"])
-def test_fill_when_blue_comes_first_then_is_still_red_green_blue(decoder: str, colour: list, kind: str) -> None:
-    grey = encode(Image.new("RGB", (4, 4), (9, 9, 9)), "PNG")
+def test_fill_when_blue_comes_first_then_is_still_red_green_blue(decoder: str, color: list, kind: str) -> None:
+    gray = encode(Image.new("RGB", (4, 4), (9, 9, 9)), "PNG")
     moves = {"crop": rm.CenterCrop(6, small="pad", fill=(1, 2, 3))}
     if kind == "affine":
         moves = {"affine": rm.RandomAffine(translate=(1, 1), fill=(1, 2, 3))}
-    specs = {"x": rm.Image(channels="bgr", layout="hwc", decoder=decoder, colour=colour, **moves)}
-    levels = {tuple(level) for level in rm.decode_batch([grey], specs, rng=2)["x"].reshape(-1, 3).tolist()}
+    specs = {"x": rm.Image(channels="bgr", layout="hwc", decoder=decoder, color=color, **moves)}
+    levels = {tuple(level) for level in rm.decode_batch([gray], specs, rng=2)["x"].reshape(-1, 3).tolist()}
     assert levels == {(9, 9, 9), (3, 2, 1)}
 
 

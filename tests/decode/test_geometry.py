@@ -86,8 +86,8 @@ def test_resize_when_the_shorter_side_is_given_then_the_longer_follows(sizes, sh
 
 
 @given(SIZES, SIDES, st.sampled_from(["even", "floor"]))
-def test_centre_crop_when_smaller_images_are_padded_then_the_middle_stays_the_middle(sizes, side, centre) -> None:
-    moves, too_small = plan(sizes, Geometry(crop=rm.CenterCrop(side, small="pad"), centre=centre))
+def test_center_crop_when_smaller_images_are_padded_then_the_middle_stays_the_middle(sizes, side, center) -> None:
+    moves, too_small = plan(sizes, Geometry(crop=rm.CenterCrop(side, small="pad"), center=center))
     assert not too_small.any()
     for size, place in zip(sizes, moves.place.tolist(), strict=True):
         for length, wanted, corner in zip(size, side[::-1], place[:2], strict=True):
@@ -95,11 +95,11 @@ def test_centre_crop_when_smaller_images_are_padded_then_the_middle_stays_the_mi
             if room < 0:
                 assert corner == -((wanted - length) // 2)
             else:
-                assert corner == (round(room / 2) if centre == "even" else room // 2)
+                assert corner == (round(room / 2) if center == "even" else room // 2)
         assert place[2:] == [side[1], side[0]]
 
 
-def test_centre_crop_when_an_image_is_smaller_then_that_is_told() -> None:
+def test_center_crop_when_an_image_is_smaller_then_that_is_told() -> None:
     _, too_small = plan([(10, 10), (9, 10), (10, 9), (11, 11)], Geometry(crop=rm.CenterCrop(10)))
     assert too_small.tolist() == [False, True, True, False]
 

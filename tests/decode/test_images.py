@@ -13,7 +13,7 @@ from PIL import Image
 
 import recordmill as rm
 from recordmill.decode.executors.registry import executor_of
-from tests.decode.pictures import colours, deep_grey, jpeg, png, turned
+from tests.decode.pictures import colors, deep_gray, jpeg, png, turned
 from tests.pictures import encode, palette_mask
 
 
@@ -28,12 +28,12 @@ def test_jpeg_when_decoded_then_is_what_pillow_gives() -> None:
     np.testing.assert_array_equal(rm.decode_jpeg(bytearray(data)), rm.decode_jpeg(memoryview(data)))
 
 
-def test_grey_jpeg_when_decoded_then_channels_are_as_asked_for() -> None:
+def test_gray_jpeg_when_decoded_then_channels_are_as_asked_for() -> None:
     data = jpeg(1, mode="L")
-    grey = np.asarray(opened(data))
-    np.testing.assert_array_equal(rm.decode_jpeg(data, channels="stored"), grey)
-    np.testing.assert_array_equal(rm.decode_jpeg(data, channels="grey"), grey)
-    np.testing.assert_array_equal(rm.decode_jpeg(data), np.repeat(grey[:, :, None], 3, axis=2))
+    gray = np.asarray(opened(data))
+    np.testing.assert_array_equal(rm.decode_jpeg(data, channels="stored"), gray)
+    np.testing.assert_array_equal(rm.decode_jpeg(data, channels="gray"), gray)
+    np.testing.assert_array_equal(rm.decode_jpeg(data), np.repeat(gray[:, :, None], 3, axis=2))
 
 
 def test_cmyk_jpeg_when_decoded_then_is_converted_as_the_preset_says() -> None:
@@ -105,20 +105,20 @@ def test_png_when_decoded_then_holds_what_the_file_holds(mode: str, channels: in
     assert found.shape == ((14, 20) if channels == 1 else (14, 20, channels)) and found.dtype == np.uint8
 
 
-def test_alpha_png_when_colours_are_wanted_then_alpha_is_dropped_and_not_blended() -> None:
-    rgba = np.dstack([colours(1), np.arange(280, dtype=np.uint8).reshape(14, 20)])
+def test_alpha_png_when_colors_are_wanted_then_alpha_is_dropped_and_not_blended() -> None:
+    rgba = np.dstack([colors(1), np.arange(280, dtype=np.uint8).reshape(14, 20)])
     np.testing.assert_array_equal(rm.decode_image(encode(Image.fromarray(rgba))), rgba[:, :, :3])
 
 
 def test_png_when_of_one_bit_then_is_black_and_white() -> None:
-    bits = colours(1)[:, :, 0] > 128
+    bits = colors(1)[:, :, 0] > 128
     data = encode(Image.fromarray(bits))
     np.testing.assert_array_equal(rm.decode_png(data), bits * np.uint8(255))
     np.testing.assert_array_equal(rm.decode_png(data, palette="indices"), bits.astype(np.uint8))
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
-def test_palette_png_when_decoded_then_gives_colours_or_indices(bits: int) -> None:
+def test_palette_png_when_decoded_then_gives_colors_or_indices(bits: int) -> None:
     indices = (np.arange(280).reshape(14, 20) % 2**bits).astype(np.uint8)
     image = Image.fromarray(indices)
     palette = np.random.default_rng(2).integers(0, 256, (2**bits, 3)).astype(np.uint8)
@@ -129,7 +129,7 @@ def test_palette_png_when_decoded_then_gives_colours_or_indices(bits: int) -> No
     np.testing.assert_array_equal(rm.decode_png(data, palette="indices", window=(2, 1, 3, 4)), indices[1:5, 2:5])
 
 
-def test_palette_png_when_a_colour_is_transparent_then_colours_have_alpha() -> None:
+def test_palette_png_when_a_color_is_transparent_then_colors_have_alpha() -> None:
     data, indices = palette_mask()
     image = opened(data)
     clear = encode(image, transparency=3)
@@ -140,24 +140,24 @@ def test_palette_png_when_a_colour_is_transparent_then_colours_have_alpha() -> N
 
 
 def test_deep_png_when_decoded_then_keeps_16_bits() -> None:
-    data, values = deep_grey()
-    for found in (rm.decode_png(data), rm.decode_png(data, palette="indices"), rm.decode_image(data, channels="grey")):
+    data, values = deep_gray()
+    for found in (rm.decode_png(data), rm.decode_png(data, palette="indices"), rm.decode_image(data, channels="gray")):
         assert found.dtype == np.uint16
         np.testing.assert_array_equal(found, values)
     np.testing.assert_array_equal(rm.decode_image(data), np.repeat(values[:, :, None], 3, axis=2))
 
 
 def test_deep_png_when_8_bits_are_wanted_then_is_refused_or_cut_as_the_preset_says() -> None:
-    data, values = deep_grey()
+    data, values = deep_gray()
     with pytest.raises(rm.ImageError) as caught:
         rm.decode_image(data, depth="8")
     assert caught.value.kind == "lost_depth" and "uint16" in str(caught.value)
     for like in ("opencv", "tensorflow", "mxnet"):
-        found = rm.decode_image(data, like=like, channels="grey", depth="8")
+        found = rm.decode_image(data, like=like, channels="gray", depth="8")
         np.testing.assert_array_equal(found, (values >> 8).astype(np.uint8))
 
 
-def deep_colour_png() -> bytes:
+def deep_color_png() -> bytes:
     """Put a 16-bit RGB PNG of 2 x 1 pixels together, as Pillow cannot write one."""
     import struct
     import zlib
@@ -170,8 +170,8 @@ def deep_colour_png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(row)) + chunk(b"IEND", b"")
 
 
-def test_deep_colour_png_when_decoded_then_low_bits_are_never_lost_in_silence() -> None:
-    data = deep_colour_png()
+def test_deep_color_png_when_decoded_then_low_bits_are_never_lost_in_silence() -> None:
+    data = deep_color_png()
     assert rm.decode_png(data).tolist() == [[[1, 256, 65535], [4660, 0, 513]]]
     for found in (
         rm.decode_image(data),
@@ -191,11 +191,11 @@ def test_deep_colour_png_when_decoded_then_low_bits_are_never_lost_in_silence() 
 
 @pytest.mark.parametrize("encoding", ["TIFF", "WEBP", "BMP", "GIF"])
 def test_image_when_of_another_format_then_decodes(encoding: str) -> None:
-    image = Image.fromarray(colours(4))
+    image = Image.fromarray(colors(4))
     data = encode(image, encoding, **({"lossless": True} if encoding == "WEBP" else {}))
     found = rm.decode_image(data)
     assert found.shape == (14, 20, 3)
-    assert encoding == "GIF" or (found == colours(4)).all()
+    assert encoding == "GIF" or (found == colors(4)).all()
 
 
 def test_image_of_fractions_when_decoded_then_is_refused() -> None:
@@ -221,7 +221,7 @@ def test_format_when_not_the_named_one_then_is_refused() -> None:
 
 @given(st.data())
 def test_image_when_bytes_are_changed_then_is_pixels_or_an_image_error(data) -> None:
-    whole = bytearray(data.draw(st.sampled_from([jpeg(1), png(1), palette_mask()[0], deep_grey()[0]])))
+    whole = bytearray(data.draw(st.sampled_from([jpeg(1), png(1), palette_mask()[0], deep_gray()[0]])))
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     try:
@@ -255,7 +255,7 @@ def test_jpeg_option_when_unknown_then_is_a_value_error(options) -> None:
 
 def test_pillow_when_missing_then_native_formats_decode_and_others_name_the_extra(monkeypatch) -> None:
     spec = {decoder: {"image": rm.Image(decoder=decoder)} for decoder in ("auto", "pillow")}
-    gif, natively = encode(Image.fromarray(colours(4)), "GIF"), (jpeg(0), png(0), jpeg(0, mode="CMYK"))
+    gif, natively = encode(Image.fromarray(colors(4)), "GIF"), (jpeg(0), png(0), jpeg(0, mode="CMYK"))
     odd = jpeg(0).replace(b"\xff\xdb", b"ab\xff\xdb", 1)
     executor_of.cache_clear()
     monkeypatch.setitem(sys.modules, "PIL", None)

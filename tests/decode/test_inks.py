@@ -26,7 +26,7 @@ def inks(height: int, width: int, **options: object) -> bytes:
 
 
 def transformed(data: bytes, flag: int) -> bytes:
-    """The same levels, called luma, colour differences and black where the flag is not 0."""
+    """The same levels, called luma, color differences and black where the flag is not 0."""
     at = data.index(b"Adobe") + 11
     return data[:at] + bytes([flag]) + data[at + 1 :]
 
@@ -48,7 +48,7 @@ KINDS = {
 }
 
 
-def colours(levels: np.ndarray, like: str, *, adobe: bool) -> np.ndarray:
+def colors(levels: np.ndarray, like: str, *, adobe: bool) -> np.ndarray:
     """Levels of the file to red, green and blue by the formula of a library."""
     values = levels.astype(int)
     some, black = values[:, :, :3], values[:, :, 3:]
@@ -62,10 +62,10 @@ def colours(levels: np.ndarray, like: str, *, adobe: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("like", LIKE)
 @pytest.mark.parametrize("name", KINDS)
-def test_inks_when_decoded_natively_then_become_the_librarys_colours(name: str, like: str) -> None:
+def test_inks_when_decoded_natively_then_become_the_librarys_colors(name: str, like: str) -> None:
     data = KINDS[name]
     levels = 255 - np.asarray(PillowImage.open(io.BytesIO(data)))
-    expected = colours(levels, like, adobe=b"Adobe" in data)
+    expected = colors(levels, like, adobe=b"Adobe" in data)
     for decoder in ("native", "pillow"):
         spec = rm.Image(like=like, channels="rgb", dct="accurate", layout="hwc", decoder=decoder)
         found = rm.decode_batch([data], {"image": spec})["image"][0]
@@ -83,7 +83,7 @@ def test_inks_when_scaled_then_equal_pillows_draft(scale: int) -> None:
     np.testing.assert_array_equal(rm.decode_jpeg(data, scale=scale), expected)
 
 
-def test_inks_when_wanted_as_stored_then_are_pillows_or_tensorflows_colours() -> None:
+def test_inks_when_wanted_as_stored_then_are_pillows_or_tensorflows_colors() -> None:
     data = KINDS["plain"]
     np.testing.assert_array_equal(
         rm.decode_jpeg(data, channels="stored"), np.asarray(PillowImage.open(io.BytesIO(data)))
@@ -93,7 +93,7 @@ def test_inks_when_wanted_as_stored_then_are_pillows_or_tensorflows_colours() ->
     np.testing.assert_array_equal(stored, rm.decode_jpeg(data, channels="stored", mode="fast", cmyk="tensorflow"))
 
 
-def test_inks_when_pillow_is_missing_then_become_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inks_when_pillow_is_missing_then_become_colors(monkeypatch: pytest.MonkeyPatch) -> None:
     executor_of.cache_clear()
     monkeypatch.setitem(sys.modules, "PIL", None)
     for like in LIKE:

@@ -8,12 +8,12 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image, features
 
 import recordmill as rm
-from tests.decode.pictures import deep_grey, jpeg, png, turned
+from tests.decode.pictures import deep_gray, jpeg, png, turned
 from tests.pictures import encode, palette_mask
 
 
 def twin(seed: int, width: int = 40, height: int = 30) -> tuple[bytes, bytes]:
-    """Encode a grey image and a mask that hold the same values."""
+    """Encode a gray image and a mask that hold the same values."""
     values = np.random.default_rng(seed).integers(0, 200, (height, width)).astype(np.uint8)
     return encode(Image.fromarray(values)), encode(Image.fromarray(values))
 
@@ -37,7 +37,7 @@ GEOMETRIES = st.sampled_from(
 def test_mask_when_moved_with_its_image_then_lies_pixel_on_pixel(geometry, like: str, seed: int) -> None:
     image, mask = (list(column) for column in zip(*(twin(number) for number in range(3)), strict=True))
     specs = {
-        "image": rm.Image(**geometry, like=like, channels="grey", kernel="nearest"),
+        "image": rm.Image(**geometry, like=like, channels="gray", kernel="nearest"),
         "mask": rm.Mask(fill=7),
     }
     batch = rm.decode_batch({"image": image, "mask": mask}, specs, rng=seed, threads=2)
@@ -64,7 +64,7 @@ def test_mask_when_by_itself_then_is_as_stored() -> None:
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
-def test_grey_mask_when_of_few_bits_then_values_are_as_stored(bits: int) -> None:
+def test_gray_mask_when_of_few_bits_then_values_are_as_stored(bits: int) -> None:
     import struct
     import zlib
 
@@ -82,7 +82,7 @@ def test_grey_mask_when_of_few_bits_then_values_are_as_stored(bits: int) -> None
 
 
 def test_deep_mask_when_decoded_then_needs_a_wide_dtype() -> None:
-    data, values = deep_grey()
+    data, values = deep_gray()
     with pytest.raises(rm.DecodeError, match="uint16"):
         rm.decode_batch([data], {"mask": rm.Mask(of=None)})
     for dtype in ("uint16", "int32", "int64"):
@@ -92,7 +92,7 @@ def test_deep_mask_when_decoded_then_needs_a_wide_dtype() -> None:
 
 
 @pytest.mark.parametrize("data", [jpeg(0), jpeg(0, mode="L"), png(0), png(0, mode="RGBA"), png(0, mode="LA")])
-def test_mask_when_it_is_a_colour_picture_or_lossy_then_is_refused(data: bytes) -> None:
+def test_mask_when_it_is_a_color_picture_or_lossy_then_is_refused(data: bytes) -> None:
     with pytest.raises(rm.DecodeError) as caught:
         rm.decode_batch([data], {"mask": rm.Mask(of=None)})
     assert caught.value.kind == "bad_mask" and caught.value.feature == "mask"

@@ -13,7 +13,7 @@ from PIL import Image, ImageEnhance, ImageOps
 import recordmill as rm
 from recordmill.decode.pixels.moving import cut, orient
 from recordmill.decode.presets import KERNELS
-from tests.decode.pictures import colours, jpeg, turned
+from tests.decode.pictures import colors, jpeg, turned
 
 ENHANCE = {
     rm.adjust_brightness: ImageEnhance.Brightness,
@@ -67,7 +67,7 @@ def test_resize_when_given_no_images_then_says_so() -> None:
         rm.resize(np.zeros((2, 3, 3), np.uint8), 65535, kernel="area", like="tensorflow")
 
 
-def test_resize_when_a_pixel_is_infinite_then_only_its_neighbours_are() -> None:
+def test_resize_when_a_pixel_is_infinite_then_only_its_neighbors_are() -> None:
     pixels = np.zeros((4, 4, 1), np.float32)
     pixels[1, 1] = np.inf
     for kernel in ("bilinear", "area"):
@@ -99,14 +99,14 @@ def test_resize_when_nearest_then_makes_no_new_values(kernel: str, pixels: np.nd
 
 @pytest.mark.parametrize("kernel", NAMES)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_resize_when_an_image_is_of_one_colour_then_stays_so(kernel: str, dtype: str) -> None:
+def test_resize_when_an_image_is_of_one_color_then_stays_so(kernel: str, dtype: str) -> None:
     pixels = np.full((7, 5, 3), 200, dtype)
     scaled = rm.resize(pixels, (11, 3), kernel=kernel)
     assert (scaled == 200).all() if scaled.dtype.kind == "u" else np.allclose(scaled, 200, rtol=1e-6)
 
 
 def test_resize_when_of_16_bits_then_keeps_them() -> None:
-    pixels = colours(3).astype(np.uint16) * 256 + 77
+    pixels = colors(3).astype(np.uint16) * 256 + 77
     fine = rm.resize(pixels, (5, 9), kernel="pillow:bilinear").astype(int)
     assert abs(fine - rm.resize(pixels.astype(np.float32), (5, 9), kernel="pillow:bilinear")).max() <= 0.5
     assert len(np.unique(fine % 256)) > 20
@@ -135,14 +135,14 @@ def test_hue_when_turned_then_is_a_shift_in_pillows_hsv(pixels: np.ndarray, turn
 
 
 @given(images(dtypes=("uint8",), channels=(3,)))
-def test_greyscale_equals_pillow(pixels: np.ndarray) -> None:
+def test_grayscale_equals_pillow(pixels: np.ndarray) -> None:
     expected = np.asarray(Image.fromarray(pixels).convert("L"))
-    np.testing.assert_array_equal(rm.greyscale(pixels), np.repeat(expected[:, :, None], 3, axis=2))
+    np.testing.assert_array_equal(rm.grayscale(pixels), np.repeat(expected[:, :, None], 3, axis=2))
 
 
-def test_grey_image_when_colours_are_changed_then_has_none_to_change() -> None:
-    pixels = colours(1)[:, :, :1]
-    for changed in (rm.adjust_saturation(pixels, 0.2), rm.adjust_hue(pixels, 0.3), rm.greyscale(pixels)):
+def test_gray_image_when_colors_are_changed_then_has_none_to_change() -> None:
+    pixels = colors(1)[:, :, :1]
+    for changed in (rm.adjust_saturation(pixels, 0.2), rm.adjust_hue(pixels, 0.3), rm.grayscale(pixels)):
         np.testing.assert_array_equal(changed, pixels)
 
 
@@ -171,7 +171,7 @@ def test_crop_when_it_reaches_beyond_then_is_a_part_of_the_padded_image(mode, pi
 
 
 def test_cut_when_within_the_image_then_copies_nothing() -> None:
-    pixels = colours(0)
+    pixels = colors(0)
     assert np.shares_memory(cut(pixels, (2, 3, 4, 5)), pixels)
     assert rm.crop(pixels, (2, 3, 4, 5)).flags.c_contiguous
 
@@ -192,7 +192,7 @@ def test_affine_when_it_shifts_by_whole_pixels_then_is_a_crop(kernel, pixels, x,
 
 
 def test_affine_when_turned_by_a_quarter_then_is_a_transposition() -> None:
-    pixels = colours(2, 12, 12)
+    pixels = colors(2, 12, 12)
     quarter = [[0, 1, 0], [-1, 0, 12]]
     np.testing.assert_array_equal(rm.affine(pixels, quarter), np.rot90(pixels, -1))
 
@@ -207,7 +207,7 @@ def test_normalize_when_compared_with_double_precision_then_differs_by_rounding(
 
 
 def test_normalize_when_white_is_255_then_is_mxnets_formula() -> None:
-    pixels, mean, std = colours(5), (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)
+    pixels, mean, std = colors(5), (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)
     expected = (pixels.astype(np.float32) - np.float32(mean)) * (np.float32(1) / np.float32(std))
     np.testing.assert_array_equal(rm.normalize(pixels, mean, std, white=255.0), expected)
     half = rm.normalize(pixels, mean, std, white=255.0, dtype="float16", layout="chw")
@@ -232,7 +232,7 @@ def test_normalize_when_white_is_255_then_is_mxnets_formula() -> None:
         (lambda: rm.adjust_hue(np.zeros((3, 3, 3), np.uint8), 0.6), ValueError),
         (lambda: rm.adjust_brightness(np.zeros((3, 3, 3), np.uint8), -1), ValueError),
         (lambda: rm.adjust_contrast(np.zeros((3, 3, 3), np.float32), 1), TypeError),
-        (lambda: rm.greyscale(np.zeros((3, 3, 4), np.uint8)), ValueError),
+        (lambda: rm.grayscale(np.zeros((3, 3, 4), np.uint8)), ValueError),
     ],
 )
 def test_step_when_misused_then_refuses(call, error: type[Exception]) -> None:

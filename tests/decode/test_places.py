@@ -36,7 +36,7 @@ def painted(box: tuple[int, int, int, int], width: int = 60, height: int = 48) -
 @settings(max_examples=60)
 def test_box_when_moved_then_surrounds_the_painted_pixels(x, y, width, height, seed, geometry) -> None:
     box = (x, y, min(60, x + width), min(48, y + height))
-    specs = {"image": rm.Image(**geometry, channels="grey", kernel="nearest"), "box": rm.Boxes()}
+    specs = {"image": rm.Image(**geometry, channels="gray", kernel="nearest"), "box": rm.Boxes()}
     batch = rm.decode_batch({"image": [painted(box)], "box": [np.array(box)]}, specs, rng=seed)
     bright = batch["image"][0, 0] > 127
     found = batch["box"][0]
@@ -115,12 +115,12 @@ def test_places_when_the_image_is_scaled_or_turned_then_follow() -> None:
     assert batch["box"][0].tolist() == [[8, 12, 40, 60]] and batch["point"][0].tolist() == [[20, 40, 1]]
 
 
-def test_points_when_flipped_then_whole_numbers_are_edges_or_centres_as_told() -> None:
+def test_points_when_flipped_then_whole_numbers_are_edges_or_centers_as_told() -> None:
     columns = {"image": [png(0, 20, 14)], "point": [np.array([0, 0, 19, 13, 20, 14, -1, 3])]}
     flipped = {"image": rm.Image(flip=rm.Flip(1, 0)), "point": rm.Keypoints()}
     assert rm.decode_batch(columns, flipped)["point"][0].tolist() == [[20, 0, 0], [1, 13, 1], [0, 14, 0], [21, 3, 0]]
-    centres = {"image": rm.Image(flip=rm.Flip(1, 0)), "point": rm.Keypoints(centres=True)}
-    assert rm.decode_batch(columns, centres)["point"][0].tolist() == [[19, 0, 1], [0, 13, 1], [-1, 14, 0], [20, 3, 0]]
+    centers = {"image": rm.Image(flip=rm.Flip(1, 0)), "point": rm.Keypoints(centers=True)}
+    assert rm.decode_batch(columns, centers)["point"][0].tolist() == [[19, 0, 1], [0, 13, 1], [-1, 14, 0], [20, 3, 0]]
 
 
 def test_points_when_relative_then_are_parts_of_the_image() -> None:

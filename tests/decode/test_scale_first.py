@@ -9,7 +9,7 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
-from tests.decode.pictures import deep_grey, jpeg, png
+from tests.decode.pictures import deep_gray, jpeg, png
 
 FILES = [jpeg(1, 41, 30), png(2, 41, 30), png(3, 30, 20)]
 
@@ -39,8 +39,8 @@ def test_levels_when_scaled_first_then_mean_and_deviation_come_behind(decoder: A
 
 
 def test_levels_of_16_bits_when_scaled_first_then_have_the_same_white() -> None:
-    file, levels = deep_grey()
-    found = batch([file], resize=(9, 11), channels="grey")
+    file, levels = deep_gray()
+    found = batch([file], resize=(9, 11), channels="gray")
     scaled = levels.astype(np.float32) * np.float32(1 / 65535)
     np.testing.assert_array_equal(found[0, :, :, 0], rm.resize(scaled, (9, 11), like="tensorflow"))
 
@@ -68,7 +68,7 @@ def test_scale_first_with_given_crop_equals_crop_of_floats(decoder: Any) -> None
     "options,text",
     [
         ({"crop": rm.CenterCrop(4), "dtype": "float32"}, "works with resize="),
-        ({"colour": [rm.ColourJitter(brightness=0.2)], "dtype": "float32"}, "works with resize="),
+        ({"color": [rm.ColorJitter(brightness=0.2)], "dtype": "float32"}, "works with resize="),
         ({"dtype": "float32", "kernel": "nearest"}, "needs a kernel that gives floats"),
         ({"dtype": "float32", "like": "pillow"}, "needs a kernel that gives floats"),
         ({"resize": 4}, "needs a float dtype"),

@@ -15,7 +15,7 @@ SPECS = [
     rm.Image(
         crop=rm.RandomResizedCrop(224, scale=(0.5, 1)),
         flip=True,
-        colour=[rm.ColourJitter(0.4, hue=0.1), rm.RandomGrey(), rm.PCANoise(0.2), rm.RandomErasing(fill=(1, 2, 3))],
+        color=[rm.ColorJitter(0.4, hue=0.1), rm.RandomGrayscale(), rm.PCANoise(0.2), rm.RandomErasing(fill=(1, 2, 3))],
         mean=rm.IMAGENET_MEAN,
         std=rm.IMAGENET_STD,
         dtype="float16",
@@ -27,7 +27,7 @@ SPECS = [
     rm.Raw("uint8", (28, 28), cast="float32", scale=1 / 255),
     rm.Text("latin-1"),
     rm.Boxes(form="yxyx", along=["label"], feature=["a", "b", "c", "d"]),
-    rm.Keypoints(centres=True),
+    rm.Keypoints(centers=True),
     rm.Resize((3, 4)),
     rm.Flip(0.25, 0.5),
     rm.Image(crop=rm.GivenCrop("window", 7), flip=rm.GivenFlip("mirror")),
@@ -79,12 +79,12 @@ def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
         (lambda: rm.GivenCrop(3), TypeError, "feature is a name"),
         (lambda: rm.GivenCrop("window", 0), ValueError, "size is 1 to 65535"),
         (lambda: rm.GivenFlip(True), TypeError, "feature is a name"),
-        (lambda: rm.Image(colour=[rm.Flip()]), TypeError, "colour is a"),
-        (lambda: rm.Image(colour=[rm.RandomGrey()], channels="stored"), ValueError, "stored"),
-        (lambda: rm.Image(colour=[rm.RandomGrey()], dtype="uint16"), ValueError, "8-bit"),
+        (lambda: rm.Image(color=[rm.Flip()]), TypeError, "color is a"),
+        (lambda: rm.Image(color=[rm.RandomGrayscale()], channels="stored"), ValueError, "stored"),
+        (lambda: rm.Image(color=[rm.RandomGrayscale()], dtype="uint16"), ValueError, "8-bit"),
         (lambda: rm.Image(mean=0.5, dtype="uint8"), ValueError, "float dtype"),
         (lambda: rm.Image(mean=(0.5, 0.5)), ValueError, "every channel"),
-        (lambda: rm.Image(mean=(0.5, 0.5, 0.5), channels="grey"), ValueError, "every channel"),
+        (lambda: rm.Image(mean=(0.5, 0.5, 0.5), channels="gray"), ValueError, "every channel"),
         (lambda: rm.Image(std=(0.5, 0.0, 0.5)), ValueError, "std is above 0"),
         (lambda: rm.Image(mean=float("nan")), ValueError, "mean is a number"),
         (lambda: rm.Image(mean=(0.1,) * 5), ValueError, "every channel"),
@@ -111,8 +111,8 @@ def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
         (lambda: rm.RandomAffine(translate=(0.1,)), ValueError, "translate"),
         (lambda: rm.RandomAffine(scale=(0, 1)), ValueError, "scale"),
         (lambda: rm.RandomAffine(kernel="cubic"), ValueError, "kernel"),
-        (lambda: rm.ColourJitter(hue=0.6), ValueError, "hue"),
-        (lambda: rm.ColourJitter(brightness=-1), ValueError, "brightness"),
+        (lambda: rm.ColorJitter(hue=0.6), ValueError, "hue"),
+        (lambda: rm.ColorJitter(brightness=-1), ValueError, "brightness"),
         (lambda: rm.RandomErasing(scale=(0.5, 0.1)), ValueError, "scale"),
         (lambda: rm.PCANoise(-1), ValueError, "std"),
         (lambda: rm.Mask(dtype="float32"), ValueError, "dtype is one of"),
@@ -129,7 +129,7 @@ def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
         (lambda: rm.Boxes(form="cxcywh"), ValueError, "form is one of"),
         (lambda: rm.Boxes(along="label"), TypeError, "along"),
         (lambda: rm.Boxes(feature=("a", "b")), ValueError, "one feature or from four"),
-        (lambda: rm.Keypoints(relative=True, centres=True), ValueError, "do not go together"),
+        (lambda: rm.Keypoints(relative=True, centers=True), ValueError, "do not go together"),
     ],
 )
 def test_spec_when_it_makes_no_sense_then_says_what_would(make, error: type[Exception], message: str) -> None:
@@ -138,7 +138,7 @@ def test_spec_when_it_makes_no_sense_then_says_what_would(make, error: type[Exce
 
 
 def test_image_when_written_briefly_then_means_the_same() -> None:
-    assert rm.Image(channels=1, scale=1 / 255) == rm.Image(channels="grey", dtype="float32")
+    assert rm.Image(channels=1, scale=1 / 255) == rm.Image(channels="gray", dtype="float32")
     assert rm.Image(scale=1.0) == rm.Image(white=255.0, dtype="float32")
     assert rm.Image(resize=256, crop=rm.CenterCrop(224)) == rm.Image(
         resize=rm.Resize(shorter=256), crop=rm.CenterCrop(224)
@@ -149,14 +149,14 @@ def test_image_when_written_briefly_then_means_the_same() -> None:
             rm.Image(**options)
 
 
-@pytest.mark.parametrize("channels", ["grey", "rgb", "bgr", None])
+@pytest.mark.parametrize("channels", ["gray", "rgb", "bgr", None])
 def test_image_when_fill_has_another_number_of_levels_than_channels_then_is_refused(channels) -> None:
-    fill = (1, 2, 3) if channels == "grey" else (1, 2)
+    fill = (1, 2, 3) if channels == "gray" else (1, 2)
     for options in (
         {"crop": rm.CenterCrop(8, fill=fill)},
         {"crop": rm.RandomCrop(8, fill=fill)},
         {"affine": rm.RandomAffine(10, fill=fill)},
-        {"colour": [rm.RandomErasing(fill=fill)]},
+        {"color": [rm.RandomErasing(fill=fill)]},
     ):
         with pytest.raises(ValueError, match="fill has one level"):
             rm.Image(channels=channels, **options)

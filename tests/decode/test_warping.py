@@ -89,20 +89,20 @@ def test_warp_affine_when_places_are_far_then_is_filled() -> None:
         assert (found == 7).all()
 
 
-COLOURS = st.lists(st.tuples(*[st.integers(0, 255)] * 3), min_size=1, max_size=80)
+COLORS = st.lists(st.tuples(*[st.integers(0, 255)] * 3), min_size=1, max_size=80)
 
 
-@given(COLOURS)
-def test_hls_when_made_of_single_colours_then_is_equal(colours) -> None:
-    pixels = np.array(colours, np.uint8)
-    np.testing.assert_array_equal(rm.rgb_to_hls(pixels), [fixed.to_hls(one) for one in colours])
-    np.testing.assert_array_equal(rm.hls_to_rgb(pixels), [fixed.from_hls(one) for one in colours])
+@given(COLORS)
+def test_hls_when_made_of_single_colors_then_is_equal(colors) -> None:
+    pixels = np.array(colors, np.uint8)
+    np.testing.assert_array_equal(rm.rgb_to_hls(pixels), [fixed.to_hls(one) for one in colors])
+    np.testing.assert_array_equal(rm.hls_to_rgb(pixels), [fixed.from_hls(one) for one in colors])
 
 
-def test_hls_when_of_known_colours_then_has_known_parts() -> None:
-    colours = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255] * 3, [0] * 3], np.uint8)
+def test_hls_when_of_known_colors_then_has_known_parts() -> None:
+    colors = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255] * 3, [0] * 3], np.uint8)
     parts = [[0, 128, 255], [60, 128, 255], [120, 128, 255], [0, 255, 0], [0, 0, 0]]
-    assert rm.rgb_to_hls(colours).tolist() == parts
+    assert rm.rgb_to_hls(colors).tolist() == parts
     # What MXNet's OpenCV 3.4 rounds another way than OpenCV 4.
     odd = np.array([[150, 148, 158], [156, 137, 134], [177, 188, 118]], np.uint8)
     together, alone = [[126, 153, 12], [4, 145, 26], [35, 153, 88]], [[126, 153, 13], [4, 145, 25], [35, 153, 87]]

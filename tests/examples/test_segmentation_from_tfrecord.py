@@ -21,10 +21,10 @@ def program():
     return module
 
 
-def test_palette_when_made_then_has_the_colours_of_voc() -> None:
-    colours = np.reshape(program().palette(), (256, 3)).tolist()
-    assert colours[:4] == [[0, 0, 0], [128, 0, 0], [0, 128, 0], [128, 128, 0]]
-    assert colours[8] == [64, 0, 0] and colours[20] == [0, 64, 128] and colours[255] == [224, 224, 192]
+def test_palette_when_made_then_has_the_colors_of_voc() -> None:
+    colors = np.reshape(program().palette(), (256, 3)).tolist()
+    assert colors[:4] == [[0, 0, 0], [128, 0, 0], [0, 128, 0], [128, 128, 0]]
+    assert colors[8] == [64, 0, 0] and colors[20] == [0, 64, 128] and colors[255] == [224, 224, 192]
 
 
 def test_share_when_counted_then_leaves_out_what_is_void() -> None:

@@ -16,12 +16,12 @@ def tell(array):
 
 
 def scene(number, height, width):
-    """Picture with a slope, and a disc whose colour tells its class."""
+    """Picture with a slope, and a disc whose color tells its class."""
     y, x = np.mgrid[:height, :width]
     inside = (x - width // 2) ** 2 + (y - height // 2) ** 2 < (9 + number % 7) ** 2
-    colours = [x + number, y * 2, 90 + 0 * x]
-    colours[number % 3] = np.where(inside, 250, colours[number % 3])
-    return np.stack(colours, axis=-1).clip(0, 255).astype(np.uint8)
+    colors = [x + number, y * 2, 90 + 0 * x]
+    colors[number % 3] = np.where(inside, 250, colors[number % 3])
+    return np.stack(colors, axis=-1).clip(0, 255).astype(np.uint8)
 
 
 def write(path, numbers):

@@ -44,6 +44,6 @@ def voc(tmp_path: Path) -> Path:
     for index in range(5):
         (root / "JPEGImages" / f"2007_{index}.jpg").write_bytes(jpeg(index, 20 + index))
         (root / "SegmentationClass" / f"2007_{index}.png").write_bytes(palette_mask(index, 20 + index)[0])
-    (root / "JPEGImages" / "unlabelled.jpg").write_bytes(jpeg(7))
+    (root / "JPEGImages" / "unlabeled.jpg").write_bytes(jpeg(7))
     (root / "ImageSets" / "Segmentation" / "train.txt").write_text("2007_3\n2007_0\n2007_1\n2007_4\n")
     return root

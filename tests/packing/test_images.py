@@ -1,4 +1,4 @@
-"""Pictures encoded anew: exact indices, exact 16 bits, sizes, colours, and refusals with a name."""
+"""Pictures encoded anew: exact indices, exact 16 bits, sizes, colors, and refusals with a name."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def opened(data: bytes) -> Image.Image:
 
 
 def png(head: tuple[int, int, int, int], rows: bytes, palette: bytes | None = None) -> bytes:
-    """Make a PNG by hand: width, height, bits and colour type, then filter bytes and rows."""
+    """Make a PNG by hand: width, height, bits and color type, then filter bytes and rows."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
-    colours = b"" if palette is None else chunk(b"PLTE", palette)
+    colors = b"" if palette is None else chunk(b"PLTE", palette)
     start = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", *head, 0, 0, 0))
-    return start + colours + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return start + colors + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def png_16_bit_rgb() -> bytes:
@@ -81,7 +81,7 @@ def test_sixteen_bits_when_they_would_be_lost_then_is_refused(how: Recoding) -> 
         recode(encode(Image.fromarray(DEEP)), how)
 
 
-def test_sixteen_bit_colour_when_pillow_would_cut_it_then_is_refused() -> None:
+def test_sixteen_bit_color_when_pillow_would_cut_it_then_is_refused() -> None:
     assert opened(png_16_bit_rgb()).mode == "RGB"
     with pytest.raises(ImageError, match="low bits"):
         recode(png_16_bit_rgb(), Recoding("png"))
@@ -102,7 +102,7 @@ def test_sixteen_bit_mask_when_read_then_is_exact_little_endian() -> None:
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "CMYK"])
-def test_mask_when_it_has_colours_then_is_refused(mode: str) -> None:
+def test_mask_when_it_has_colors_then_is_refused(mode: str) -> None:
     data = encode(Image.new(mode, (4, 4)), "TIFF")
     for work in (read_mask, lambda data: recode_mask(data, Recoding("png"))):
         with pytest.raises(ImageError, match="one value per pixel"):
@@ -134,7 +134,7 @@ def test_picture_when_cropped_then_is_its_middle() -> None:
     data = encode(Image.fromarray(pixels))
     assert (np.asarray(opened(recode(data, Recoding("png", center_crop=True))[0])) == pixels[:, 1:8]).all()
     assert (np.asarray(opened(recode(data, Recoding("png", center_crop=4))[0])) == pixels[1:5, 3:7]).all()
-    with pytest.raises(ImageError, match="smaller than the centre crop"):
+    with pytest.raises(ImageError, match="smaller than the center crop"):
         recode(data, Recoding("png", center_crop=8))
 
 

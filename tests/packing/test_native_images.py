@@ -128,8 +128,8 @@ def test_jpeg_when_it_holds_pixels_alone_then_pillow_gets_no_copy() -> None:
     data = encode(picture("RGB"), "JPEG")
     plain = plain_picture(data, Recoding("jpeg"))
     assert plain is not None and plain.mode == "RGBX" and plain.readonly
-    grey = plain_picture(encode(picture("L"), "JPEG"), Recoding("jpeg", color=False))
-    assert grey is not None and grey.mode == "L" and grey.readonly
+    gray = plain_picture(encode(picture("L"), "JPEG"), Recoding("jpeg", color=False))
+    assert gray is not None and gray.mode == "L" and gray.readonly
     for how in (
         Recoding("png"),
         Recoding("jpeg", resize=5),

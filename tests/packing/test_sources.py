@@ -241,9 +241,9 @@ def test_image_pairs_when_voc_is_read_then_the_list_orders_them(voc: Path) -> No
 
 
 def test_image_pairs_when_folders_are_matched_then_every_partner_is_needed(voc: Path) -> None:
-    with pytest.raises(ImageError, match="mask of 'unlabelled' is missing"):
+    with pytest.raises(ImageError, match="mask of 'unlabeled' is missing"):
         ImagePairs(voc / "JPEGImages", voc / "SegmentationClass").rows()
-    (voc / "JPEGImages" / "unlabelled.jpg").unlink()
+    (voc / "JPEGImages" / "unlabeled.jpg").unlink()
     assert len(ImagePairs(voc / "JPEGImages", voc / "SegmentationClass")) == 5
     (voc / "JPEGImages" / "2007_1.jpg").unlink()
     with pytest.raises(ImageError, match="image of '2007_1' is missing"):

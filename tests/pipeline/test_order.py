@@ -123,7 +123,7 @@ def test_shuffle_when_the_set_is_sorted_by_class_then_batches_are_like_uniform_d
         assert statistic < critical(len(rows) * (classes - 1))
 
 
-def test_blocks_when_read_then_neighbours_come_from_few_blocks() -> None:
+def test_blocks_when_read_then_neighbors_come_from_few_blocks() -> None:
     shuffle = Shuffle(3, block=100)
     blocks = order(shuffle, 96_000).reshape(-1, 1_600) // 100
     assert {len(np.unique(row)) for row in blocks[:-1]} <= {16, 17}

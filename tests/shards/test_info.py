@@ -72,7 +72,7 @@ def test_info_of_opaque_payloads_when_asked_then_says_raw(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("position", [0, 3, 39])
 @pytest.mark.parametrize("family", ["tfrecord", "ofrecord"])
-def test_message_when_it_does_not_parse_then_its_neighbours_are_no_opaque_bytes(
+def test_message_when_it_does_not_parse_then_its_neighbors_are_no_opaque_bytes(
     tmp_path: Path, family: str, position: int
 ) -> None:
     payloads = [message(family, number) for number in range(40)]

@@ -1,4 +1,4 @@
-"""Whole-file gzip and zlib: recognised, written, and inflated at any place as the standard library does."""
+"""Whole-file gzip and zlib: recognized, written, and inflated at any place as the standard library does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill import _core
-from recordmill.storage.compression import Compressor, check, recognise
+from recordmill.storage.compression import Compressor, check, recognize
 from recordmill.testing.damage.compression import stream_damages
 
 CONTENT = b"".join(b"%d: some text that repeats, " % number for number in range(40))
@@ -90,10 +90,10 @@ def test_compressor_when_the_level_does_not_exist_then_is_refused(level: int) ->
         Compressor("gzip", level)
 
 
-def test_compression_when_recognised_then_needs_a_whole_header() -> None:
-    assert recognise(gzip.compress(b"")) == "gzip"
+def test_compression_when_recognized_then_needs_a_whole_header() -> None:
+    assert recognize(gzip.compress(b"")) == "gzip"
     for level in range(10):
-        assert recognise(zlib.compress(b"", level)) == "zlib"
+        assert recognize(zlib.compress(b"", level)) == "zlib"
     for head in (
         b"",
         b"\x1f",
@@ -105,7 +105,7 @@ def test_compression_when_recognised_then_needs_a_whole_header() -> None:
         b"\x78\xbb",
         b"\x0a\x23\xd7\xce",
     ):
-        assert recognise(head) is None
+        assert recognize(head) is None
 
 
 def test_compression_when_named_then_any_case_will_do() -> None:

@@ -46,7 +46,7 @@ def open_photos(folder: Path) -> rm.Dataset:
 def make_pipelines(folder: Path) -> dict[str, rm.Dataset]:
     """Return pipelines of each kind of stage."""
     numbers, seven = open_numbers(folder, 100), open_numbers(folder, 7)
-    image = rm.Image(crop=rm.RandomResizedCrop(24), flip=True, colour=[rm.ColourJitter(0.3)], mean=0.5)
+    image = rm.Image(crop=rm.RandomResizedCrop(24), flip=True, color=[rm.ColorJitter(0.3)], mean=0.5)
     return {
         "plain": numbers.batch(8),
         "samples": numbers.shuffle(3),

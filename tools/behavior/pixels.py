@@ -50,20 +50,20 @@ RANDOM_IMAGES: dict[str, dict[str, Any]] = {
         "flip": True,
         "affine": rm.RandomAffine((-20, 45), (0.1, 0.2), (0.8, 1.2), 12, "bilinear", 128),
     },
-    "jitter/brightness": {"resize": (32, 40), "colour": [rm.ColourJitter(brightness=0.4)]},
-    "jitter/contrast": {"resize": (32, 40), "colour": [rm.ColourJitter(contrast=(0.5, 2.0))]},
-    "jitter/saturation": {"resize": (32, 40), "colour": [rm.ColourJitter(saturation=0.9)]},
-    "jitter/hue": {"resize": (32, 40), "colour": [rm.ColourJitter(hue=0.3)]},
-    "jitter/all": {"resize": (32, 40), "colour": [rm.ColourJitter(0.4, 0.4, 0.4, 0.1, probability=0.8)]},
-    "gray": {"resize": (32, 40), "colour": [rm.RandomGrey(0.5)]},
-    "pca_noise": {"resize": (32, 40), "colour": [rm.PCANoise(0.3)]},
-    "erasing": {"resize": (32, 40), "colour": [rm.RandomErasing(**ERASE_OPTIONS)]},
-    "erasing/default": {"resize": (32, 40), "colour": [rm.RandomErasing()]},
+    "jitter/brightness": {"resize": (32, 40), "color": [rm.ColorJitter(brightness=0.4)]},
+    "jitter/contrast": {"resize": (32, 40), "color": [rm.ColorJitter(contrast=(0.5, 2.0))]},
+    "jitter/saturation": {"resize": (32, 40), "color": [rm.ColorJitter(saturation=0.9)]},
+    "jitter/hue": {"resize": (32, 40), "color": [rm.ColorJitter(hue=0.3)]},
+    "jitter/all": {"resize": (32, 40), "color": [rm.ColorJitter(0.4, 0.4, 0.4, 0.1, probability=0.8)]},
+    "gray": {"resize": (32, 40), "color": [rm.RandomGrayscale(0.5)]},
+    "pca_noise": {"resize": (32, 40), "color": [rm.PCANoise(0.3)]},
+    "erasing": {"resize": (32, 40), "color": [rm.RandomErasing(**ERASE_OPTIONS)]},
+    "erasing/default": {"resize": (32, 40), "color": [rm.RandomErasing()]},
     "color/several": {
         "crop": rm.RandomResizedCrop(32),
-        "colour": [rm.ColourJitter(0.2, 0.2, 0.2, 0.2), rm.RandomGrey(), rm.PCANoise(), rm.RandomErasing()],
+        "color": [rm.ColorJitter(0.2, 0.2, 0.2, 0.2), rm.RandomGrayscale(), rm.PCANoise(), rm.RandomErasing()],
     },
-    "color/twice": {"resize": 32, "stack": False, "colour": [rm.ColourJitter(0.5), rm.ColourJitter(0.5)]},
+    "color/twice": {"resize": 32, "stack": False, "color": [rm.ColorJitter(0.5), rm.ColorJitter(0.5)]},
     "training": {
         "crop": rm.RandomResizedCrop(32),
         "flip": True,
@@ -72,14 +72,14 @@ RANDOM_IMAGES: dict[str, dict[str, Any]] = {
     },
     "training/hwc_float16": {"crop": rm.RandomResizedCrop(32), "flip": True, "dtype": "float16", "layout": "hwc"},
     "training/bgr": {"crop": rm.RandomResizedCrop(32), "flip": True, "channels": "bgr", "white": 255.0, "mean": 7.0},
-    "training/gray": {"crop": rm.RandomResizedCrop(32), "channels": 1, "colour": [rm.ColourJitter(0.4, 0.4)]},
+    "training/gray": {"crop": rm.RandomResizedCrop(32), "channels": 1, "color": [rm.ColorJitter(0.4, 0.4)]},
 }
 
 PLAIN_IMAGES: dict[str, dict[str, Any]] = {
     "default": {},
     "rgb": {"channels": "rgb"},
     "bgr": {"channels": "bgr"},
-    "gray": {"channels": "grey"},
+    "gray": {"channels": "gray"},
     "stored": {"channels": "stored"},
     "orientation": {"orientation": "apply"},
     "dct_fast": {"dct": "fast"},
@@ -90,7 +90,7 @@ PLAIN_IMAGES: dict[str, dict[str, Any]] = {
     "scale": {"scale": 1 / 255},
     "white": {"white": 255.0, "mean": (1.0, 2.0, 3.0), "std": (4.0, 5.0, 6.0)},
     "normalized": {"mean": rm.IMAGENET_MEAN, "std": rm.IMAGENET_STD},
-    "normalized_one": {"mean": 0.5, "std": 0.25, "channels": "grey"},
+    "normalized_one": {"mean": 0.5, "std": 0.25, "channels": "gray"},
     "resize_shorter": {"resize": 24},
     "resize_size": {"resize": (20, 30)},
     "resize_enlarge": {"resize": rm.Resize((130, 110))},
@@ -178,7 +178,7 @@ def _followers() -> Results:
             "boxes": rm.Boxes(min_visible=0.3, along=("kind",)),
             "relative": rm.Boxes(form="yxyx", relative=True),
             "points": rm.Keypoints(),
-            "centers": rm.Keypoints(centres=True, feature="points"),
+            "centers": rm.Keypoints(centers=True, feature="points"),
         }
         for seed, epoch in DRAWS[:3]:
             decoded = rm.decode_batch(_samples(), specs, rng=seed, epoch=epoch)
@@ -199,7 +199,7 @@ def _numbers() -> Results:
     for seed, epoch in DRAWS:
         draws = rm.Draws(seed, epoch)
         name = f"seed={seed}/epoch={epoch}"
-        for stage in (1, int(rm.Stage.COLOUR), 4096, 65535):
+        for stage in (1, int(rm.Stage.COLOR), 4096, 65535):
             yield f"words/{name}/stage={stage}", draws.words(positions, stage, 5)
             yield f"uniform/{name}/stage={stage}", draws.uniform(positions, stage, 3, 2, -1.5, 7.25)
             yield f"integers/{name}/stage={stage}", draws.integers(positions, stage, 1000, 1)
@@ -232,7 +232,7 @@ def record_decoded(folder: Path) -> Results:
     del folder
     for name, options in PLAIN_IMAGES.items():
         # Pillow decodes CMYK to gray and to stored inks; its results depend on its version.
-        names = JPEGS[:-1] if options.get("channels") in ("grey", "stored") else JPEGS
+        names = JPEGS[:-1] if options.get("channels") in ("gray", "stored") else JPEGS
         yield f"image/{name}/jpeg", _decode(names, options | {"stack": False})
         yield f"image/{name}/png", _decode(PNGS, options | {"stack": False})
     for name, options in REDUCED_IMAGES.items():
@@ -300,7 +300,7 @@ def _values() -> Results:
 
 
 def _options() -> Results:
-    specs = {"image": rm.Image(crop=rm.CenterCrop(40), colour=[rm.ColourJitter(0.4)])}
+    specs = {"image": rm.Image(crop=rm.CenterCrop(40), color=[rm.ColorJitter(0.4)])}
     files = read_images(COLOR_JPEGS)
     damaged = [files[0], b"not an image", files[1][:200], *files[2:]]
     yield "options/threads", rm.decode_batch(files, specs, rng=1, threads=3)

@@ -46,7 +46,7 @@ def _decoders() -> Results:
         "default": {},
         "window": {"window": (3, 5, 20, 17)},
         "bgr": {"channels": "bgr"},
-        "gray": {"channels": "grey"},
+        "gray": {"channels": "gray"},
         "stored": {"channels": "stored"},
         "upright": {"orientation": "apply"},
         "scale": {"scale": 2},
@@ -66,7 +66,7 @@ def _decoders() -> Results:
     yield "decode_jpeg/recovered", _result_of(rm.decode_jpeg, truncated, recover_truncated=True)
     yield "decode_jpeg/fraction", _result_of(rm.decode_jpeg, truncated, recover_truncated=True, acceptable_fraction=0.9)
     for image in (*PNGS, "gray16"):
-        for palette in ("colours", "indices"):
+        for palette in ("colors", "indices"):
             yield f"decode_png/{palette}/{image}", _result_of(rm.decode_png, read_image(image), palette=palette)
         yield f"decode_png/window/{image}", _result_of(rm.decode_png, read_image(image), window=(2, 1, 12, 9))
         for like in LIBRARIES:
@@ -140,7 +140,7 @@ def _colors() -> Results:
             yield f"adjust_saturation/{name}/{factor}", rm.adjust_saturation(pixels, factor)
         for turn in (-0.5, -0.1, 0.02, 0.37):
             yield f"adjust_hue/{name}/{turn}", rm.adjust_hue(pixels, turn)
-        yield f"grayscale/{name}", rm.greyscale(pixels)
+        yield f"grayscale/{name}", rm.grayscale(pixels)
     for dtype in ("uint8", "float32"):
         pixels = make_pixels() if dtype == "uint8" else make_pixels("float32") / np.float32(255)
         yield f"adjust_saturation/tensorflow/{dtype}", rm.adjust_saturation(pixels, 1.7, like="tensorflow")

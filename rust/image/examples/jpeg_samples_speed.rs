@@ -84,14 +84,14 @@ impl Job for Decode<'_> {
 
 fn main() {
     let files: Vec<Vec<u8>> = std::env::args().skip(1).map(|path| std::fs::read(path).expect("a file")).collect();
-    let colour = |file: &&Vec<u8>| libjpeg::header(file).1.len() == 3;
+    let color = |file: &&Vec<u8>| libjpeg::header(file).1.len() == 3;
     for (name, scale, dct) in [
         ("islow", Scale::Full, Dct::Islow),
         ("ifast", Scale::Full, Dct::Ifast),
         ("half", Scale::Half, Dct::Islow),
         ("quarter", Scale::Quarter, Dct::Islow),
     ] {
-        let images: Vec<Image> = files.iter().filter(colour).map(|file| Image::new(file, scale, dct)).collect();
+        let images: Vec<Image> = files.iter().filter(color).map(|file| Image::new(file, scale, dct)).collect();
         for portable in [false, true] {
             let (mut planes, mut out, mut spent) = (vec![Vec::new(); 3], Vec::new(), [0; 2]);
             for image in &images {

@@ -1,10 +1,10 @@
-//! Resizes made-up pictures, as large as the JPEG files or windows of a list, to 224 x 224 float32, mirrored and normalised, over and over;
+//! Resizes made-up pictures, as large as the JPEG files or windows of a list, to 224 x 224 float32, mirrored and normalized, over and over;
 //! prints how many, ten times a second.
 //!
 //! Usage: resize_speed LIST taps|pillow nhwc|nchw, where `taps` is the kernel of two taps and `pillow` Pillow's bilinear filter.
 use common::{Item, Outcome, read_list, repeat};
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
-use recordmill_image::colour::normalise::Normalise;
+use recordmill_image::color::normalize::Normalize;
 use recordmill_image::geometry::fused::resize_into;
 use recordmill_image::geometry::resize::Kernel;
 use recordmill_image::geometry::resize::pillow::Filter;
@@ -26,13 +26,13 @@ fn main() -> Outcome {
     let sizes = read_list(list)?.iter().map(size_of).collect::<Outcome<Vec<Size>>>()?;
     let most = sizes.iter().map(|size| size.width * size.height * 3).max().unwrap_or(0);
     let pixels: Vec<u8> = (0..most).map(|place| (place * 7 % 251 + place / 977) as u8).collect();
-    let normalise = Normalise::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174])?;
+    let normalize = Normalize::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174])?;
     let mut values = vec![0.0_f32; SIDE * SIDE * 3];
     repeat(&sizes, |&size| {
         let source = View::new(&pixels[..size.width * size.height * 3], size, 3)?;
         let target = Size { width: SIDE, height: SIDE };
         let slot = Slot::new(SlotValues::F32(&mut values), layout, target, 3)?;
-        resize_into(source, kernel, true, &normalise, slot)?;
+        resize_into(source, kernel, true, &normalize, slot)?;
         std::hint::black_box(&values);
         Ok(())
     })

@@ -23,15 +23,15 @@ fn main() -> std::io::Result<()> {
 
 fn recipes() -> Vec<Recipe> {
     let mut recipes = vec![
-        Recipe::grey(9, 17),
-        Recipe { progressive: true, ..Recipe::grey(20, 9) },
-        Recipe { colour: JCS_RGB, ..Recipe::new(17, 9, (1, 1)) },
+        Recipe::gray(9, 17),
+        Recipe { progressive: true, ..Recipe::gray(20, 9) },
+        Recipe { color: JCS_RGB, ..Recipe::new(17, 9, (1, 1)) },
     ];
     let separate = [0, 1, 2].map(|component| Scan::new(&[component], [0, 63, 0, 0]));
     for sampling in [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)] {
         let recipe = Recipe { quality: 60, ..Recipe::new(35, 19, sampling) };
         recipes.push(Recipe { restart_interval: 2, ..recipe.clone() });
-        recipes.push(Recipe { optimise: true, ..recipe.clone() });
+        recipes.push(Recipe { optimize: true, ..recipe.clone() });
         recipes.push(Recipe { progressive: true, ..recipe.clone() });
         recipes.push(Recipe { scans: separate.to_vec(), ..recipe });
     }

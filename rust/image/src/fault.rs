@@ -8,7 +8,7 @@ pub enum ImageFaultKind {
     Truncated,
     /// A marker is missing, unknown, or stands where none may stand.
     BadMarker,
-    /// A quantisation, Huffman or palette table breaks its rules or is missing.
+    /// A quantization, Huffman or palette table breaks its rules or is missing.
     BadTable,
     /// The entropy-coded data hold a code or value that no table explains.
     BadCode,

@@ -1,9 +1,9 @@
-//! Images from bytes to batch memory: JPEG and PNG decoding, geometry, colour and collation, without Python or file access.
+//! Images from bytes to batch memory: JPEG and PNG decoding, geometry, color and collation, without Python or file access.
 #![deny(unsafe_code)]
 
 pub mod batch;
 pub mod collate;
-pub mod colour;
+pub mod color;
 mod exif;
 pub mod fault;
 pub mod geometry;

@@ -133,7 +133,7 @@ impl Chosen {
         outcome.map_err(|stopped| (stopped.error, part.start + stopped.ordinal))
     }
 
-    /// Parses records one after another, neighbours of one source in one go.
+    /// Parses records one after another, neighbors of one source in one go.
     fn parse_runs(&self, part: Range<usize>, parser: &mut Parser<'_>) -> Result<(), Stopped> {
         let mut buffer = take_buffer();
         let mut start = part.start;

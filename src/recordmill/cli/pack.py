@@ -126,7 +126,7 @@ def _add_images(parser: argparse.ArgumentParser) -> None:
     )
     color = group.add_mutually_exclusive_group()
     color.add_argument("--color", action="store_true", default=None, help="store RGB")
-    color.add_argument("--grey", dest="color", action="store_false", help="store grey")
+    color.add_argument("--gray", dest="color", action="store_false", help="store gray")
     group.add_argument("--exif", action="store_true", help="carry out the rotation that EXIF asks for")
     group.add_argument(
         "--no-restart-markers",

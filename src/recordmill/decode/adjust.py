@@ -1,4 +1,4 @@
-"""The colour steps by themselves, on one image."""
+"""The color steps by themselves, on one image."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recordmill.decode.colours import ColourStep
+from recordmill.decode.colors import ColorStep
 from recordmill.decode.executors.native_one import change_one
-from recordmill.decode.hues import change_colours
+from recordmill.decode.hues import change_colors
 from recordmill.decode.pixels.values import Values
 from recordmill.decode.specs.checks import check_word, number
 
@@ -20,24 +20,24 @@ Circle = Literal["pillow", "tensorflow"]
 def _levels(array: ArrayLike) -> Levels:
     pixels: Any = np.asarray(array)
     if pixels.dtype != np.uint8:
-        raise TypeError(f"colours of uint8 are changed, not of {pixels.dtype}")
+        raise TypeError(f"colors of uint8 are changed, not of {pixels.dtype}")
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     if pixels.ndim != 3 or 0 in pixels.shape or pixels.shape[2] not in (1, 3):
-        raise ValueError(f"an image is grey or red, green, blue, not {pixels.shape}")
+        raise ValueError(f"an image is gray or red, green, blue, not {pixels.shape}")
     levels: Levels = pixels
     return levels
 
 
 def _jittered(array: ArrayLike, which: int, factor: float) -> Levels:
-    """One part of a colour jitter: brightness, contrast, saturation or hue."""
+    """One part of a color jitter: brightness, contrast, saturation or hue."""
     factors = np.full((1, 4), np.nan)
     factors[0, which] = factor
     order = np.arange(4.0)[None]
-    return _changed(array, ColourStep("jitter", np.concatenate([factors, order], axis=1)))
+    return _changed(array, ColorStep("jitter", np.concatenate([factors, order], axis=1)))
 
 
-def _changed(array: ArrayLike, step: ColourStep) -> Levels:
-    changed: Levels = change_one(_levels(array), Values(), colours=[step]).reshape(np.shape(array))
+def _changed(array: ArrayLike, step: ColorStep) -> Levels:
+    changed: Levels = change_one(_levels(array), Values(), colors=[step]).reshape(np.shape(array))
     return changed
 
 
@@ -59,14 +59,14 @@ def adjust_brightness(array: ArrayLike, factor: float) -> Levels:
 
 
 def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
-    """Mix with the mean grey.
+    """Mix with the mean gray.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
         Red, green, blue.
     factor : float
-        0 is plain grey, 1 leaves the image alone.
+        0 is plain gray, 1 leaves the image alone.
 
     Returns
     -------
@@ -77,14 +77,14 @@ def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
 
 
 def adjust_saturation(array: ArrayLike, factor: float, *, like: Circle = "pillow") -> NDArray[Any]:
-    """Mix with the grey image, or multiply the saturation of HSV.
+    """Mix with the gray image, or multiply the saturation of HSV.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Red, green, blue; grey images stay. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
+        Red, green, blue; gray images stay. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
     factor : float
-        0 is grey, 1 leaves the image alone.
+        0 is gray, 1 leaves the image alone.
     like : {"pillow", "tensorflow"}
         Whose arithmetic: Pillow mixes; TensorFlow multiplies, at most to the full saturation.
 
@@ -95,17 +95,17 @@ def adjust_saturation(array: ArrayLike, factor: float, *, like: Circle = "pillow
     """
     check_word("like", like, ("pillow", "tensorflow"))
     if like == "tensorflow":
-        return change_colours(array, "saturate", factor)
+        return change_colors(array, "saturate", factor)
     return _jittered(array, 2, number("factor", factor, 0))
 
 
 def adjust_hue(array: ArrayLike, turn: float, *, like: Circle = "pillow") -> NDArray[Any]:
-    """Turn the colour circle.
+    """Turn the color circle.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Red, green, blue; grey images stay. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
+        Red, green, blue; gray images stay. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
     turn : float
         -0.5 to 0.5 turns; the circle of Pillow's HSV has 256 steps, ``int(turn * 255)`` are taken. -1 to 1 turns of a
         circle in float32 with ``like="tensorflow"``.
@@ -119,12 +119,12 @@ def adjust_hue(array: ArrayLike, turn: float, *, like: Circle = "pillow") -> NDA
     """
     check_word("like", like, ("pillow", "tensorflow"))
     if like == "tensorflow":
-        return change_colours(array, "turn", number("turn", turn, -1, 1))
+        return change_colors(array, "turn", number("turn", turn, -1, 1))
     return _jittered(array, 3, number("turn", turn, -0.5, 0.5))
 
 
-def greyscale(array: ArrayLike) -> Levels:
-    """Make grey and keep the channels.
+def grayscale(array: ArrayLike) -> Levels:
+    """Make gray and keep the channels.
 
     Parameters
     ----------
@@ -135,4 +135,4 @@ def greyscale(array: ArrayLike) -> Levels:
     -------
     ndarray of the same shape
     """
-    return _changed(array, ColourStep("grey", np.ones((1, 1))))
+    return _changed(array, ColorStep("gray", np.ones((1, 1))))

@@ -24,7 +24,7 @@ class Stage(IntEnum):
     FLIP = 2
     AFFINE = 3
     MIX = 4
-    COLOUR = 64
+    COLOR = 64
     FREE = 4096
 
 

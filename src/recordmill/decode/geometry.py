@@ -31,7 +31,7 @@ class Geometry:
     crop : CenterCrop, RandomCrop, RandomResizedCrop or GivenCrop, optional
     flip : Flip or GivenFlip, optional
     affine : RandomAffine, optional
-    centre : {"even", "floor"}
+    center : {"even", "floor"}
         As in `Preset`.
     """
 
@@ -39,13 +39,13 @@ class Geometry:
     crop: Crop | None = None
     flip: Flip | GivenFlip | None = None
     affine: RandomAffine | None = None
-    centre: Literal["even", "floor"] = "even"
+    center: Literal["even", "floor"] = "even"
 
     @classmethod
     def of(cls, spec: Image) -> Geometry:
         """Return the geometry of an image spec."""
         flip, resize = cast("Flip | GivenFlip | None", spec.flip), cast("Resize | None", spec.resize)
-        return cls(resize, spec.crop, flip, spec.affine, preset_of(spec.like).centre)
+        return cls(resize, spec.crop, flip, spec.affine, preset_of(spec.like).center)
 
     @property
     def is_random(self) -> bool:
@@ -118,7 +118,7 @@ def _cut(
         corner, room = _random_corner(resized, wanted, crop, draws, positions)
     else:
         room = resized - wanted
-        corner = np.where(room >= 0, _half(room, geometry.centre), -(-room // 2))
+        corner = np.where(room >= 0, _half(room, geometry.center), -(-room // 2))
     too_small = np.asarray((room < 0).any(axis=1)) if crop.small == "error" else fits
     size = np.broadcast_to(wanted, resized.shape)
     return whole, resized, np.concatenate([corner, size], axis=1), too_small
@@ -154,8 +154,8 @@ def _enlarged(sizes: Ints, wanted: Ints, crop: CenterCrop | RandomCrop) -> Ints:
     return sizes
 
 
-def _half(room: Ints, centre: str) -> Ints:
-    return room // 2 if centre == "floor" else np.rint(room / 2).astype(np.int64)
+def _half(room: Ints, center: str) -> Ints:
+    return room // 2 if center == "floor" else np.rint(room / 2).astype(np.int64)
 
 
 def _random_corner(

@@ -1,4 +1,4 @@
-"""Colours by hue: in floats with saturation and value as TensorFlow, in bytes with lightness as OpenCV."""
+"""Colors by hue: in floats with saturation and value as TensorFlow, in bytes with lightness as OpenCV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float32]
 
 
 def rgb_to_hsv(array: ArrayLike) -> Floats:
-    """Hue, saturation and value of colours.
+    """Hue, saturation and value of colors.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def rgb_to_hsv(array: ArrayLike) -> Floats:
     ValueError
         Not three channels.
     """
-    return change_colours(array, "to_hsv", dtypes=("float32",))
+    return change_colors(array, "to_hsv", dtypes=("float32",))
 
 
 def hsv_to_rgb(array: ArrayLike) -> Floats:
-    """Colours of hue, saturation and value.
+    """Colors of hue, saturation and value.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ def hsv_to_rgb(array: ArrayLike) -> Floats:
     ValueError
         Not three channels.
     """
-    return change_colours(array, "from_hsv", dtypes=("float32",))
+    return change_colors(array, "from_hsv", dtypes=("float32",))
 
 
 def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> NDArray[np.uint8]:
-    """Hue, lightness and saturation of colours.
+    """Hue, lightness and saturation of colors.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> NDArray[np.uin
     -------
     ndarray of uint8 of the same shape
         Hues from 0 to 180 in steps of two degrees; equal to ``cv2.cvtColor`` of OpenCV 3.4, later ones differ by one in
-        few colours.
+        few colors.
 
     Raises
     ------
@@ -82,13 +82,13 @@ def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> NDArray[np.uin
     ValueError
         Not three channels.
     """
-    colours = _colours(array, ("uint8",))
-    width = colours.shape[-2] if colours.ndim > 2 else 1
-    return _by_lightness(colours, False, width, (width % 4 if colours.ndim > 2 else 0) if behind is None else behind)
+    colors = _colors(array, ("uint8",))
+    width = colors.shape[-2] if colors.ndim > 2 else 1
+    return _by_lightness(colors, False, width, (width % 4 if colors.ndim > 2 else 0) if behind is None else behind)
 
 
 def hls_to_rgb(array: ArrayLike) -> NDArray[np.uint8]:
-    """Colours of hue, lightness and saturation.
+    """Colors of hue, lightness and saturation.
 
     Parameters
     ----------
@@ -107,30 +107,30 @@ def hls_to_rgb(array: ArrayLike) -> NDArray[np.uint8]:
     ValueError
         Not three channels.
     """
-    return _by_lightness(_colours(array, ("uint8",)), True, 1, 0)
+    return _by_lightness(_colors(array, ("uint8",)), True, 1, 0)
 
 
-def _by_lightness(colours: NDArray[Any], back: bool, width: int, behind: int) -> NDArray[np.uint8]:
+def _by_lightness(colors: NDArray[Any], back: bool, width: int, behind: int) -> NDArray[np.uint8]:
     if not 0 <= behind <= width:
         raise ValueError(f"behind is from 0 to {width}, the pixels of a row, not {behind}")
-    flat = colours.reshape(-1)
-    made: NDArray[np.uint8] = np.asarray(_core.change_hls(flat, back, max(width, 1), behind)).reshape(colours.shape)
+    flat = colors.reshape(-1)
+    made: NDArray[np.uint8] = np.asarray(_core.change_hls(flat, back, max(width, 1), behind)).reshape(colors.shape)
     return made
 
 
-def change_colours(
+def change_colors(
     array: ArrayLike, change: str, amount: float = 0.0, *, dtypes: tuple[str, ...] = ("uint8", "float32")
 ) -> NDArray[Any]:
-    """Change every colour in floats."""
-    colours = _colours(array, dtypes)
-    made = _core.change_colours(colours.reshape(-1), colours.dtype.name, change, amount)
-    return np.asarray(made).reshape(colours.shape)
+    """Change every color in floats."""
+    colors = _colors(array, dtypes)
+    made = _core.change_colors(colors.reshape(-1), colors.dtype.name, change, amount)
+    return np.asarray(made).reshape(colors.shape)
 
 
-def _colours(array: ArrayLike, dtypes: tuple[str, ...]) -> NDArray[Any]:
-    colours: NDArray[Any] = np.asarray(array)
-    if colours.dtype.name not in dtypes:
-        raise TypeError(f"colours of {' or '.join(dtypes)} are needed, not of {colours.dtype}")
-    if not colours.ndim or colours.shape[-1] != 3:
-        raise ValueError(f"colours are (..., 3 channels), not {colours.shape}")
-    return np.ascontiguousarray(colours)
+def _colors(array: ArrayLike, dtypes: tuple[str, ...]) -> NDArray[Any]:
+    colors: NDArray[Any] = np.asarray(array)
+    if colors.dtype.name not in dtypes:
+        raise TypeError(f"colors of {' or '.join(dtypes)} are needed, not of {colors.dtype}")
+    if not colors.ndim or colors.shape[-1] != 3:
+        raise ValueError(f"colors are (..., 3 channels), not {colors.shape}")
+    return np.ascontiguousarray(colors)

@@ -31,7 +31,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     data: Any,
     *,
     window: Window | None = None,
-    channels: Literal["rgb", "bgr", "grey", "stored"] = "rgb",
+    channels: Literal["rgb", "bgr", "gray", "stored"] = "rgb",
     mode: Dct = "accurate",
     upsampling: Upsampling = "fancy",
     scale: Literal[1, 2, 4, 8] = 1,
@@ -49,31 +49,31 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     data : buffer
     window : (int, int, int, int), optional
         x, y, width and height, within the upright image as decoded; the result equals that part of the whole image.
-    channels : {"rgb", "bgr", "grey", "stored"}
-        "grey" is the luma plane.
+    channels : {"rgb", "bgr", "gray", "stored"}
+        "gray" is the luma plane.
     mode : {"accurate", "fast"}
         Inverse transform: libjpeg's ISLOW or IFAST.
     upsampling : {"fancy", "plain"}
-        How halved colour planes are brought to size.
+        How halved color planes are brought to size.
     scale : {1, 2, 4, 8}
         Decode at a half, a quarter or an eighth of the size, rounded up.
     orientation : {"ignore", "apply"}
         What becomes of a rotation that EXIF asks for.
     cmyk : {"pillow", "opencv", "tensorflow"}
-        Whose formula turns four inks into colours; TensorFlow's does so with "stored", too.
+        Whose formula turns four inks into colors; TensorFlow's does so with "stored", too.
     max_pixels : int
     entry_points : buffer, optional
         Of this very image, as `find_entry_points` gives them; empty for none. Rows above a window then are not read.
     recover_truncated : bool
         Whether a file that is damaged or ends too early passes: an end marker is put behind it, and libjpeg-turbo's
-        pixels are given, those of 2.1 where progressive files are estimated; sequential ones are grey from there on.
+        pixels are given, those of 2.1 where progressive files are estimated; sequential ones are gray from there on.
         The last blocks in front of it are noise as a rule.
     acceptable_fraction : float, optional
         Of the rows of such a file, 0 to 1, that is enough without an end marker; the others become zeros.
 
     Returns
     -------
-    ndarray of uint8, shape (height, width, 3); (height, width) for grey, (height, width, 4) for stored CMYK
+    ndarray of uint8, shape (height, width, 3); (height, width) for gray, (height, width, 4) for stored CMYK
 
     Raises
     ------
@@ -84,7 +84,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     """
     _check_magic(data, b"\xff\xd8", "JPEG")
     window = _window_of(window)
-    check_word("channels", channels, ("rgb", "bgr", "grey", "stored"))
+    check_word("channels", channels, ("rgb", "bgr", "gray", "stored"))
     check_word("mode", mode, ("accurate", "fast"))
     check_word("upsampling", upsampling, ("fancy", "plain"))
     if scale not in (1, 2, 4, 8):
@@ -93,7 +93,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     check_word("cmyk", cmyk, ("pillow", "opencv", "tensorflow"))
     may_pass = check_truncated(recover_truncated, acceptable_fraction, orientation)
     read: Any = "rgb" if channels == "bgr" else channels
-    how = Reading(read, mode, upsampling, grey="libpng", cmyk=cmyk, scale=scale)
+    how = Reading(read, mode, upsampling, gray="libpng", cmyk=cmyk, scale=scale)
     points = entry_points if entry_points is not None and len(entry_points) else None
     stored = (window, 1) if orientation == "ignore" else _stored(data, how, window, max_pixels)
     if stored is not None:
@@ -115,7 +115,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
 def decode_png(
     data: Any,
     *,
-    palette: Literal["colours", "indices"] = "colours",
+    palette: Literal["colors", "indices"] = "colors",
     window: Window | None = None,
     max_pixels: int = MAX_PIXELS,
 ) -> Pixels:
@@ -124,8 +124,8 @@ def decode_png(
     Parameters
     ----------
     data : buffer
-    palette : {"colours", "indices"}
-        Whether palette images give colours, or the indices, as label images need. With "indices", grey images of less
+    palette : {"colors", "indices"}
+        Whether palette images give colors, or the indices, as label images need. With "indices", gray images of less
         than 8 bits give values as stored, not brightness.
     window : (int, int, int, int), optional
         x, y, width and height, within the image.
@@ -134,18 +134,18 @@ def decode_png(
     Returns
     -------
     ndarray of uint8 or uint16, shape (height, width) or (height, width, channels)
-        Two channels are grey and alpha, four are red, green, blue and alpha. Transparent colours become alpha.
+        Two channels are gray and alpha, four are red, green, blue and alpha. Transparent colors become alpha.
 
     Raises
     ------
     ImageError
-        No PNG, a damaged one, a window beyond it, or indices of an image without a palette or grey values.
+        No PNG, a damaged one, a window beyond it, or indices of an image without a palette or gray values.
     LimitError
         More than `max_pixels` pixels.
     """
     _check_magic(data, b"\x89PNG\r\n\x1a\n", "PNG")
     window = _window_of(window)
-    check_word("palette", palette, ("colours", "indices"))
+    check_word("palette", palette, ("colors", "indices"))
     pixels = natively(lambda: _core.decode_png(data, palette == "indices", max_pixels))
     if pixels is not None:
         return _squeezed(_windowed(pixels, window))

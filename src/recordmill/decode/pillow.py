@@ -63,7 +63,7 @@ def _unreadable(error: Exception) -> ImageError:
 
 
 def sixteen_bits(image: Image) -> Image:
-    """Grey of 16 bits, which older Pillow opens as 32-bit numbers."""
+    """Gray of 16 bits, which older Pillow opens as 32-bit numbers."""
     if image.mode == "I;16":
         return image
     values = np.asarray(image)
@@ -71,8 +71,8 @@ def sixteen_bits(image: Image) -> Image:
         raise ImageError(
             "the picture has values beyond 16 bits", kind="lost_depth", expected="0 to 65535", found=image.mode
         )
-    grey: Image = need_pillow().fromarray(values.astype(np.uint16))
-    return grey
+    gray: Image = need_pillow().fromarray(values.astype(np.uint16))
+    return gray
 
 
 def refuse_lost_depth(image: Image, data: Any) -> None:
@@ -85,15 +85,15 @@ def refuse_lost_depth(image: Image, data: Any) -> None:
         raise ImageError(
             "a picture of floating-point numbers would lose them",
             kind="lost_depth",
-            expected="8 bits per sample, or 16-bit grey",
+            expected="8 bits per sample, or 16-bit gray",
             found="floating-point numbers",
             hint="pack the bytes as they are: leave encode= out",
         )
     if deep_png or deep_tiff:
         raise ImageError(
-            "a 16-bit colour picture would lose its low bits",
+            "a 16-bit color picture would lose its low bits",
             kind="lost_depth",
-            expected="8 bits per sample, or 16-bit grey",
-            found="16-bit colour",
+            expected="8 bits per sample, or 16-bit gray",
+            found="16-bit color",
             hint="pack the bytes as they are: leave encode= out",
         )

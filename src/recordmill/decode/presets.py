@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Like = Literal["pillow", "opencv", "tensorflow", "mxnet"]
-Channels = Literal["rgb", "bgr", "grey", "stored"]
+Channels = Literal["rgb", "bgr", "gray", "stored"]
 Orientation = Literal["ignore", "apply"]
 Dct = Literal["accurate", "fast"]
 Upsampling = Literal["fancy", "plain"]
@@ -22,23 +22,23 @@ class Preset:
     Parameters
     ----------
     channels : {"rgb", "bgr"}
-        Order of colours.
+        Order of colors.
     orientation : {"ignore", "apply"}
         Whether a rotation that EXIF asks for is carried out.
     dct : {"accurate", "fast"}
         The inverse transform of JPEG, in libjpeg's words ISLOW or IFAST.
     upsampling : {"fancy", "plain"}
-        How halved colour planes of JPEG are brought to size.
+        How halved color planes of JPEG are brought to size.
     library : {"pillow", "opencv", "tensorflow"}
         Whose arithmetic resizes.
-    grey : {"pillow", "libpng"}
-        How colour becomes grey: from the colours, rounded; or the luma plane of JPEG, and libpng's weights elsewhere.
+    gray : {"pillow", "libpng"}
+        How color becomes gray: from the colors, rounded; or the luma plane of JPEG, and libpng's weights elsewhere.
     cmyk : {"pillow", "opencv", "tensorflow"}
-        Whose formula turns CMYK into colours.
+        Whose formula turns CMYK into colors.
     deep : {"refuse", "high_byte"}
         What becomes of 16-bit samples where 8 bits are wanted.
-    centre : {"even", "floor"}
-        Where a centred window begins when as many pixels cannot be left on both sides: at the even one of the two
+    center : {"even", "floor"}
+        Where a centerd window begins when as many pixels cannot be left on both sides: at the even one of the two
         places (as torchvision does), or at the upper and left one.
     """
 
@@ -47,10 +47,10 @@ class Preset:
     dct: Dct
     upsampling: Upsampling
     library: Literal["pillow", "opencv", "tensorflow"]
-    grey: Literal["pillow", "libpng"]
+    gray: Literal["pillow", "libpng"]
     cmyk: Literal["pillow", "opencv", "tensorflow"]
     deep: Literal["refuse", "high_byte"]
-    centre: Literal["even", "floor"]
+    center: Literal["even", "floor"]
 
 
 PRESETS: dict[str, Preset] = {

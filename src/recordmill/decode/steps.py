@@ -1,4 +1,4 @@
-"""Each step between pixels and a batch by itself, on one image; colours are in `adjust`."""
+"""Each step between pixels and a batch by itself, on one image; colors are in `adjust`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = 
     Returns
     -------
     ndarray
-        Of the same dtype, but float32 from TensorFlow's kernels other than the nearest neighbour, as there.
+        Of the same dtype, but float32 from TensorFlow's kernels other than the nearest neighbor, as there.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Images through affine maps as OpenCV makes them: another size, and pixel centres that are whole numbers."""
+"""Images through affine maps as OpenCV makes them: another size, and pixel centers that are whole numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def warp_affine(
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 to 4 channels)
     matrix : array_like of float, shape (2, 3)
-        From places (x, y) in `array` to places in the result; the centre of the first pixel is (0, 0).
+        From places (x, y) in `array` to places in the result; the center of the first pixel is (0, 0).
     size : int or (int, int)
         Pixels of a square's side, or height and width of the result.
     kernel : {"nearest", "bilinear", "cubic", "lanczos4"}

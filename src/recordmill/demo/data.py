@@ -45,7 +45,7 @@ def require_packages(*, train: bool) -> None:
 
 
 def load_digits(num_digits: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Handwritten digits in grey levels."""
+    """Handwritten digits in gray levels."""
     from sklearn.datasets import load_digits as load
 
     found: Any = load()

@@ -24,7 +24,7 @@ _SEGMENTED = (
 
 
 def voc_palette() -> NDArray[np.uint8]:
-    """Colour of each class index, as the Pascal VOC development kit assigns them."""
+    """Color of each class index, as the Pascal VOC development kit assigns them."""
     indices = np.arange(256)
     palette = np.zeros((256, 3), np.uint8)
     for bit in range(8):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import recordmill as rm
-from recordmill.demo.sheet import Tile, coloured, draw_sheet, opened
+from recordmill.demo.sheet import Tile, colored, draw_sheet, opened
 from recordmill.demo.steps import FAMILIES, Say, shards_of
 
 _NUM_DIGITS = 44
@@ -20,7 +20,7 @@ def draw(folder: Path, say: Say) -> dict[str, Any]:
     groups: list[tuple[str, int, list[Tile]]] = [
         ("Handwritten digits with their labels, read from OFRecord", 38, _digits(folder)),
         ("Photographs with their classes, read from MXNet RecordIO", 138, _photos(folder)),
-        ("Images and masks in the colours of Pascal VOC, read from TFRecord", 118, _pairs(folder)),
+        ("Images and masks in the colors of Pascal VOC, read from TFRecord", 118, _pairs(folder)),
     ]
     path = folder / "contact-sheet.png"
     draw_sheet(path, groups)
@@ -50,5 +50,5 @@ def _pairs(folder: Path) -> list[Tile]:
         indices = np.asarray(opened(example["label"]))
         classes = [str(index) for index in np.unique(indices)]
         words = " ".join(classes) if len(classes) <= 6 else f"{len(classes)} classes"
-        tiles += [(opened(example["image"]), "image"), (coloured(indices), words)]
+        tiles += [(opened(example["image"]), "image"), (colored(indices), words)]
     return tiles

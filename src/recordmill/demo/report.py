@@ -31,7 +31,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield from _section("Read back", ("set", "same bytes and labels", "seconds"), _read(steps["Reading back"]["sets"]))
     if "Training" in steps:
         found = steps["Training"]
-        yield from _section("Trained: loss per epoch", ("format", "losses", "recognised"), _trained(found["curves"]))
+        yield from _section("Trained: loss per epoch", ("format", "losses", "recognized"), _trained(found["curves"]))
         yield ""
         yield f"Equal in every step: {_yes(found['equal'])}. Falling: {_yes(found['falling'])}."
     pairs = steps["Images with masks"]["pairs"]

@@ -1,4 +1,4 @@
-"""Draws the contact sheet: digits with labels, photographs with classes, masks in the colours of their classes."""
+"""Draws the contact sheet: digits with labels, photographs with classes, masks in the colors of their classes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def opened(data: bytes) -> Any:
     return image
 
 
-def coloured(indices: NDArray[np.uint8]) -> Any:
-    """Mask in the colours of Pascal VOC."""
+def colored(indices: NDArray[np.uint8]) -> Any:
+    """Mask in the colors of Pascal VOC."""
     from PIL import Image
 
     return Image.fromarray(voc_palette()[indices])
@@ -67,7 +67,7 @@ def _draw_group(title: str, side: int, tiles: Sequence[Tile]) -> Any:
 
 
 def _fitted(picture: Any, side: int) -> Any:
-    """Scale the longer side to the tile; masks and digits without mixing neighbours."""
+    """Scale the longer side to the tile; masks and digits without mixing neighbors."""
     from PIL import Image
 
     scale = side / max(picture.size)

@@ -147,7 +147,7 @@ def train_all(folder: Path, epochs: int, say: Say) -> dict[str, Any]:
         seconds = time.perf_counter() - begun
         say(
             f"{family.title}: LeNet on {curve.num_trained:,} digits, {epochs} epochs in {seconds:.1f} s; "
-            f"loss {losses}; {curve.accuracy:.1%} of {curve.num_held_out} others recognised."
+            f"loss {losses}; {curve.accuracy:.1%} of {curve.num_held_out} others recognized."
         )
     equal = len({tuple(curve.losses) for curve in curves.values()}) == 1
     falls = all(curve.falls for curve in curves.values())

@@ -14,7 +14,7 @@ import recordmill as rm
 _SEED = 1
 _LEARNING_RATE = 2e-3
 _NUM_CLASSES = 10
-_DIGIT = rm.Image(channels="grey", dtype="float32", layout="hwc")
+_DIGIT = rm.Image(channels="gray", dtype="float32", layout="hwc")
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class Curve:
     num_trained, num_held_out : int
         Digits that the network learned from, and that it did not see.
     accuracy : float
-        Share of the digits held out that were recognised.
+        Share of the digits held out that were recognized.
     """
 
     losses: list[float] = field(default_factory=list)

@@ -26,7 +26,7 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
 )
 
 
-def recognise(head: bytes, num_bytes: int | None) -> Format | None:
+def recognize(head: bytes, num_bytes: int | None) -> Format | None:
     """Tell the format of uncompressed bytes from their content.
 
     Parameters

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_mask(data: Any, how: Recoding | None = None) -> NDArray[Any]:
-    """Values of a mask, exactly: indices of a palette picture, grey levels else."""
+    """Values of a mask, exactly: indices of a palette picture, gray levels else."""
     with opened(data) as image:
         moved = image if how is None else move_pixels(image, how, nearest=True)
         if moved.mode.startswith("I"):
@@ -41,7 +41,7 @@ def _refuse_many_channels(image: Image) -> None:
         raise ImageError(
             "a mask holds one value per pixel",
             kind="bad_mask",
-            expected="a palette or grey picture",
+            expected="a palette or gray picture",
             found=f"mode {image.mode}",
-            hint="palette colours cannot be turned back into classes: use the original palette files",
+            hint="palette colors cannot be turned back into classes: use the original palette files",
         )

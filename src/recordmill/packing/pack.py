@@ -98,16 +98,16 @@ def pack(  # noqa: PLR0913 (the options of one command)
         Store the file name as the source has it, as feature ``name`` or of the name given.
     encode : {"jpeg", "png", "tiff", "webp"}, optional
         Decode each image and encode it anew (needs Pillow). PNG and TIFF keep palette indices, transparency and 16-bit
-        grey; JPEG and WebP refuse the last, make colours of the first, and JPEG drops transparency.
+        gray; JPEG and WebP refuse the last, make colors of the first, and JPEG drops transparency.
     quality : int, optional
         1 to 100, of JPEG and WebP; 95 by default.
     resize : int, optional
         Pixels of the shorter side; the longer is ``other * resize // shorter``. Bilinear with antialiasing; masks and
-        palette images nearest neighbour.
+        palette images nearest neighbor.
     center_crop : bool or int
         True: a square of the shorter side, cut before resizing. A number: a square of so many pixels, cut after it.
     color : bool, optional
-        True for RGB, False for grey, None for what the file holds.
+        True for RGB, False for gray, None for what the file holds.
     exif : bool
         Carry out the rotation that EXIF asks for; ignored by default.
     restart_markers : bool, optional

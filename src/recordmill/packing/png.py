@@ -56,7 +56,7 @@ def recode_png_files(files: Ragged, how: Recoding) -> tuple[Ragged, list[Shape]]
     """Decode PNG files and encode them anew, where nothing else is wanted and they hold nothing but pixels."""
     if how.encode != "png" or not how.keeps_size:
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
-    channels = {None: "stored", True: "rgb", False: "grey"}[how.color]
+    channels = {None: "stored", True: "rgb", False: "gray"}[how.color]
     rows = (files.data, files.row_splits)
     data, row_splits, sides = _core.recode_png(rows, channels, how.exif, max_pixels())
     sizes = np.asarray(sides).reshape(-1, 2).tolist()

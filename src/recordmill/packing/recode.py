@@ -133,7 +133,7 @@ class Recoding:
     center_crop : bool or int
         True: a square of the shorter side, cut before resizing. A number: a square of so many pixels, cut after it.
     color : bool, optional
-        True for RGB, False for grey, None for what the file holds.
+        True for RGB, False for gray, None for what the file holds.
     exif : bool
         Whether a rotation that EXIF asks for is carried out.
     restart_markers : bool
@@ -205,13 +205,13 @@ def save_picture(picture: Image, how: Recoding) -> bytes:
 
 
 def _with_whole_palette(picture: Image) -> Image:
-    """Give every index a colour: Pillow chooses the bits per pixel by the palette's length, and cuts what is beyond."""
-    colours = picture.getpalette() or []
-    missing = int(np.asarray(picture).max(initial=0)) + 1 - len(colours) // 3
+    """Give every index a color: Pillow chooses the bits per pixel by the palette's length, and cuts what is beyond."""
+    colors = picture.getpalette() or []
+    missing = int(np.asarray(picture).max(initial=0)) + 1 - len(colors) // 3
     if missing <= 0:
         return picture
     whole = picture.copy()
-    whole.putpalette([*colours, *[0] * (3 * missing)])
+    whole.putpalette([*colors, *[0] * (3 * missing)])
     return whole
 
 
@@ -238,7 +238,7 @@ def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:
     if how.center_crop is not True and how.center_crop is not False:
         if min(image.size) < how.center_crop:
             raise ImageError(
-                "the picture is smaller than the centre crop",
+                "the picture is smaller than the center crop",
                 kind="small_image",
                 expected=f"at least {how.center_crop} pixels each way",
                 found=f"{image.width} x {image.height}",
@@ -254,7 +254,7 @@ def _center(image: Image, side: int) -> Image:
 
 
 def _fit_mode(image: Image, how: Recoding) -> Image:
-    """Bring a picture to a mode that the encoding stores, and to colour or grey if asked."""
+    """Bring a picture to a mode that the encoding stores, and to color or gray if asked."""
     if image.mode.startswith("I"):
         image = sixteen_bits(image)
         if how.encode in _LOSSY or how.color:

@@ -53,7 +53,7 @@ class Chain(ABC):
         ----------
         seed : int
         block : int, optional
-            For slow disks: so many neighbours are read together, and the samples of 16 such blocks mixed.
+            For slow disks: so many neighbors are read together, and the samples of 16 such blocks mixed.
         window : int, optional
             For disks where only reading in order is fast: no sample moves farther than this.
 

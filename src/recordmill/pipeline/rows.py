@@ -45,7 +45,7 @@ class Rows:
         return Rows(columns, self.ordinals[rows], self.origins[rows])
 
     def slice(self, start: int, stop: int) -> Columns:
-        """Columns of neighbouring samples, without a copy."""
+        """Columns of neighboring samples, without a copy."""
         if start == 0 and stop == len(self):
             return self.columns
         return {name: column[start:stop] for name, column in self.columns.items()}

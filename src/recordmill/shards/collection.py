@@ -322,7 +322,7 @@ class ShardSet:
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
     def fingerprint(self) -> str:
-        """Short word for what the shards hold, wherever they lie; for recognising them in a later run."""
+        """Short word for what the shards hold, wherever they lie; for recognizing them in a later run."""
         return fingerprint_of(self.readers)
 
     def _key(self) -> tuple[Any, ...]:

@@ -100,7 +100,7 @@ def _shows(codec: PayloadCodec, payloads: Ragged) -> bool:
 
 
 def _fits_most(codec: PayloadCodec, payloads: Ragged) -> bool:
-    """Whether a codec fits more than half of some payloads: a damaged one does not make its neighbours opaque."""
+    """Whether a codec fits more than half of some payloads: a damaged one does not make its neighbors opaque."""
     sound = sum(len(payload) > 0 and codec.fits(Ragged.from_rows([payload])) for payload in payloads)
     return 2 * sound > len(payloads)
 

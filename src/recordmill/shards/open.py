@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from recordmill import _core
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import Format
-from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognise
+from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognize
 from recordmill.formats.registry import get_format
 from recordmill.shards.native_errors import to_error, translated
 from recordmill.storage import compression as compressions
@@ -64,8 +64,8 @@ def open_shard(
     if compression != "auto":
         wanted = compressions.check(compression)
     else:
-        plain = declared.looks_like(stored, raw.num_bytes) if declared else recognise(stored, raw.num_bytes) is not None
-        wanted = None if plain else compressions.recognise(stored)
+        plain = declared.looks_like(stored, raw.num_bytes) if declared else recognize(stored, raw.num_bytes) is not None
+        wanted = None if plain else compressions.recognize(stored)
     if wanted is None:
         return _plain(paths, raw, declared, stored, compression)
     return _compressed(paths, wanted, declared, stored, compression, max_decompressed_bytes)
@@ -76,7 +76,7 @@ def _plain(
 ) -> OpenShard:
     found = _choose(paths[0], declared, head, raw.num_bytes)
     if compression is None or compression == "none":
-        seen = compressions.recognise_stream(head)
+        seen = compressions.recognize_stream(head)
         if seen is not None and not found.looks_like(head, raw.num_bytes):
             raise _other_compression(paths[0], "no compression", seen)
     return OpenShard(tuple(paths), raw, found, None)
@@ -91,8 +91,8 @@ def _compressed(
     max_decompressed_bytes: int | None,
 ) -> OpenShard:
     name = paths[0]
-    if stored and compressions.recognise(stored) != wanted:
-        seen = compressions.recognise(stored) if recognise(stored, None) is None else None
+    if stored and compressions.recognize(stored) != wanted:
+        seen = compressions.recognize(stored) if recognize(stored, None) is None else None
         raise _other_compression(name, wanted, seen)
     limit = max_decompressed_bytes
     if limit is None:
@@ -102,7 +102,7 @@ def _compressed(
     head, damage = _readable(source, name)
     if damage is not None:
         named = declared if declared is not None and declared.looks_like(head, None) else None
-        known = recognise(head, None) or named
+        known = recognize(head, None) or named
         if asked == "auto" and wanted == "zlib" and known is None:
             # Two bytes make a zlib stream by chance: what does not inflate may be something else.
             return _plain(paths, LOCAL.open(paths, None, 0), declared, stored, "auto")
@@ -122,7 +122,7 @@ def _readable(source: _core.Source, name: str) -> tuple[bytes, RecordmillError |
 
 
 def _choose(name: str, declared: Format | None, head: bytes, num_bytes: int | None) -> Format:
-    seen = recognise(head, num_bytes)
+    seen = recognize(head, num_bytes)
     if declared is not None:
         if seen is not None and seen is not declared and not declared.looks_like(head, num_bytes):
             raise FormatError(

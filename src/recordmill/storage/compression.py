@@ -1,4 +1,4 @@
-"""Whole-file compression: recognised from content, written with the standard library's zlib."""
+"""Whole-file compression: recognized from content, written with the standard library's zlib."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TRIED_BYTES = 4096
 _WINDOW_BITS = {"gzip": 31, "zlib": 15}
 
 
-def recognise(head: bytes) -> Compression | None:
+def recognize(head: bytes) -> Compression | None:
     """Tell from the first bytes of a file whether it may be compressed, and how."""
     if head[:3] == b"\x1f\x8b\x08":
         return "gzip"
@@ -23,9 +23,9 @@ def recognise(head: bytes) -> Compression | None:
     return None
 
 
-def recognise_stream(head: bytes) -> Compression | None:
+def recognize_stream(head: bytes) -> Compression | None:
     """Tell compressed bytes, too, from others whose first two make a zlib header by chance: those do not inflate."""
-    seen = recognise(head)
+    seen = recognize(head)
     if seen == "zlib":
         try:
             zlib.decompressobj().decompress(head, _TRIED_BYTES)

@@ -110,7 +110,7 @@ def test_library_when_the_end_is_made_up_then_keeps_window_channels_and_limit() 
     assert np.array_equal(rm.decode_jpeg(data, recover_truncated=True, channels="bgr"), whole[:, :, ::-1])
     part = rm.decode_jpeg(data, recover_truncated=True, window=(5, 7, 30, 40))
     assert np.array_equal(part, whole[7:47, 5:35])
-    assert np.array_equal(rm.decode_jpeg(data, recover_truncated=True, channels="grey").shape, (64, 64))
+    assert np.array_equal(rm.decode_jpeg(data, recover_truncated=True, channels="gray").shape, (64, 64))
     with pytest.raises(rm.LimitError):
         rm.decode_jpeg(data, recover_truncated=True, max_pixels=1000)
     for window in ((0, 0, 65, 10), (0, 60, 3, 9)):

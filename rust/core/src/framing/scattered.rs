@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_and_long_frames_are_not_scattered() {
+    fn neighbors_and_long_frames_are_not_scattered() {
         let told = |offsets: &[i64], lengths: &[i64]| {
             let selection = Selection { kind: FrameKind::TfRecord, offsets, lengths, verify: true };
             is_scattered(&vec![0; offsets.len()], selection)

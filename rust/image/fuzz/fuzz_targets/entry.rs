@@ -24,10 +24,10 @@ static IMAGES: OnceLock<Vec<(Vec<u8>, Vec<u8>)>> = OnceLock::new();
 /// Images, and the true table of each.
 fn images() -> Vec<(Vec<u8>, Vec<u8>)> {
     let recipes = [
-        Recipe::grey(SIDE, SIDE),
+        Recipe::gray(SIDE, SIDE),
         Recipe::new(SIDE, SIDE, (2, 2)),
         Recipe { restart_interval: 3, ..Recipe::new(SIDE, SIDE, (1, 1)) },
-        Recipe { restart_interval: 20, optimise: true, ..Recipe::new(SIDE, SIDE, (2, 1)) },
+        Recipe { restart_interval: 20, optimize: true, ..Recipe::new(SIDE, SIDE, (2, 1)) },
     ];
     let with_table = |recipe: &Recipe| {
         let file = encode(recipe, &picture(SIDE, SIDE, if recipe.sampling.len() == 1 { 1 } else { 3 }, 1));

@@ -42,7 +42,7 @@ fuzz_target!(|data: &[u8]| {
 fn options(choice: u64) -> Options {
     let pick = |shift: u32, count: u64| (choice >> shift) % count;
     Options {
-        channels: [Channels::AsStored, Channels::Grey, Channels::Rgb, Channels::Bgr][pick(3, 4) as usize],
+        channels: [Channels::AsStored, Channels::Gray, Channels::Rgb, Channels::Bgr][pick(3, 4) as usize],
         dct: if pick(5, 2) == 0 { Dct::Islow } else { Dct::Ifast },
         fancy: pick(6, 2) == 0,
         scale: [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth][pick(7, 4) as usize],

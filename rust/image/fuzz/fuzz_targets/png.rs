@@ -7,20 +7,20 @@ mod encoder;
 use encoder::{COMBINATIONS, Image, channels, chunk};
 use libfuzzer_sys::fuzz_target;
 use recordmill_image::pixels::{Pixels, Samples};
-use recordmill_image::png::{Channels, Decoder, Depth, GreyRule, Header, Limits, Options, Palette};
+use recordmill_image::png::{Channels, Decoder, Depth, GrayRule, Header, Limits, Options, Palette};
 use std::io::Cursor;
 
 const LIMITS: Limits = Limits { max_pixels: 1 << 18, max_bytes: 1 << 21 };
 const LENIENT: Options = Options {
-    palette: Palette::Colours,
+    palette: Palette::Colors,
     channels: Channels::AsStored,
     depth: Depth::AsStored,
-    grey: GreyRule::Pillow,
+    gray: GrayRule::Pillow,
     checksums: false,
     limits: LIMITS,
 };
 
-/// Whether a transparent colour has bits beyond the samples' depth, which the specification masks and the crate compares.
+/// Whether a transparent color has bits beyond the samples' depth, which the specification masks and the crate compares.
 fn has_wide_key(info: &png::Info) -> bool {
     let key = info.trns.as_deref().filter(|_| info.color_type != png::ColorType::Indexed);
     let depth = info.bit_depth as u8;
@@ -44,8 +44,8 @@ fn judged(file: &[u8]) -> Option<(Vec<u16>, Channels)> {
         _ => out.iter().map(|&sample| sample.into()).collect(),
     };
     let channels = match info.color_type {
-        png::ColorType::Grayscale => Channels::Grey,
-        png::ColorType::GrayscaleAlpha => Channels::GreyAlpha,
+        png::ColorType::Grayscale => Channels::Gray,
+        png::ColorType::GrayscaleAlpha => Channels::GrayAlpha,
         png::ColorType::Rgb => Channels::Rgb,
         _ => Channels::Rgba,
     };
@@ -62,10 +62,10 @@ fn widened(pixels: &Pixels) -> Vec<u16> {
 /// Every way of decoding: none panics, and memory of the caller's gets the same pixels.
 fn exercise(decoder: &mut Decoder, file: &[u8]) {
     let header = Header::parse(file);
-    for channels in [Channels::Grey, Channels::GreyAlpha, Channels::Rgb, Channels::Rgba, Channels::Bgr, Channels::Bgra]
+    for channels in [Channels::Gray, Channels::GrayAlpha, Channels::Rgb, Channels::Rgba, Channels::Bgr, Channels::Bgra]
     {
-        for (grey, palette) in [(GreyRule::Pillow, Palette::Colours), (GreyRule::Libpng, Palette::Indices)] {
-            let options = Options { channels, grey, palette, depth: Depth::Eight, ..LENIENT };
+        for (gray, palette) in [(GrayRule::Pillow, Palette::Colors), (GrayRule::Libpng, Palette::Indices)] {
+            let options = Options { channels, gray, palette, depth: Depth::Eight, ..LENIENT };
             let Ok(pixels) = decoder.decode(file, &options) else { continue };
             let header = header.as_ref().expect("a header, as there are pixels");
             let shape = options.shape(header).expect("a shape");
@@ -96,15 +96,15 @@ fn built(input: &[u8]) -> Option<Vec<u8>> {
     let (&[kind, width, height, entries, key, ref rest @ ..], interlaced) = (input, input.len() % 2 == 1) else {
         return None;
     };
-    let (colour, depth) = COMBINATIONS[usize::from(kind) % COMBINATIONS.len()];
+    let (color, depth) = COMBINATIONS[usize::from(kind) % COMBINATIONS.len()];
     let (width, height) = (usize::from(width % 64) + 1, usize::from(height % 64) + 1);
     let byte = |k: usize| rest.get(k % rest.len().max(1)).copied().unwrap_or(0);
     let sample = |k: usize| u16::from_be_bytes([byte(k), byte(k + 1)]) >> (16 - depth);
-    let samples = (0..width * height * channels(colour)).map(sample).collect();
-    let image = Image { width, height, colour, depth, interlaced, samples };
+    let samples = (0..width * height * channels(color)).map(sample).collect();
+    let image = Image { width, height, color, depth, interlaced, samples };
     let mut before = vec![chunk(b"PLTE", &(0..3 * (usize::from(entries) + 1)).map(byte).collect::<Vec<_>>())];
     if key % 2 == 1 {
-        let length = if colour == 3 { usize::from(key) } else { 2 * channels(colour) };
+        let length = if color == 3 { usize::from(key) } else { 2 * channels(color) };
         before.push(chunk(b"tRNS", &(0..length).map(byte).collect::<Vec<_>>()));
     }
     Some(image.file_with(&before, |row| byte(row * 7) % 5))

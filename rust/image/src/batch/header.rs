@@ -4,7 +4,7 @@ use super::read::{Coded, kind_of};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::samples::{Inks, Scale};
 use crate::pixels::Size;
-use crate::png::ColourType;
+use crate::png::ColorType;
 use crate::{jpeg, png};
 
 /// Sizes, orientation and channels of an encoded image.
@@ -28,8 +28,8 @@ pub fn describe(data: &[u8], reading: &Reading, upright: bool) -> Result<Describ
     let (stored, orientation, channels) = match coded {
         Coded::Jpeg => {
             let header = jpeg::Header::parse(data)?;
-            let is_colours = header.num_channels() == 4 && reading.inks == Inks::TensorFlow;
-            (header.size, header.orientation, if is_colours { 3 } else { header.num_channels() })
+            let is_colors = header.num_channels() == 4 && reading.inks == Inks::TensorFlow;
+            (header.size, header.orientation, if is_colors { 3 } else { header.num_channels() })
         }
         Coded::Png => {
             let header = png::Header::parse(data)?;
@@ -61,10 +61,10 @@ pub fn turned(size: Size, orientation: u8) -> Size {
 }
 
 fn stored_channels(header: &png::Header) -> usize {
-    match header.colour {
-        ColourType::Grey | ColourType::GreyAlpha => 1 + usize::from(header.transparency || header.colour.has_alpha()),
-        ColourType::Rgb | ColourType::Palette | ColourType::Rgba => {
-            3 + usize::from(header.transparency || header.colour.has_alpha())
+    match header.color {
+        ColorType::Gray | ColorType::GrayAlpha => 1 + usize::from(header.transparency || header.color.has_alpha()),
+        ColorType::Rgb | ColorType::Palette | ColorType::Rgba => {
+            3 + usize::from(header.transparency || header.color.has_alpha())
         }
     }
 }

@@ -1,5 +1,5 @@
 //! One image from its bytes to its slot.
-use super::colours::change;
+use super::colors::change;
 use super::engine::Engine;
 use super::levels::{Levels, Source};
 use super::moves::{Image, inside, is_whole, moved};
@@ -7,8 +7,8 @@ use super::plan::{Finish, Job, Move, Reading};
 use super::read::read;
 use crate::collate::lanes::Multiply;
 use crate::collate::slot::Slot;
-use crate::colour::channels::swap_red_blue;
-use crate::colour::normalise::Normalise;
+use crate::color::channels::swap_red_blue;
+use crate::color::normalize::Normalize;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::dispatch;
 use crate::geometry::part::Part;
@@ -23,7 +23,7 @@ pub trait Memory {
     fn slot(&mut self, finish: &Finish, size: Size, channels: usize) -> Result<Slot<'_>>;
 }
 
-/// Decodes image number `row` of the job, moves and colours it, and writes it into its slot.
+/// Decodes image number `row` of the job, moves and colors it, and writes it into its slot.
 pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory) -> Result<()> {
     let step = &job.moves[row];
     let part = part_of(job, step)?;
@@ -40,7 +40,7 @@ pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory)
         let source = View::new(&engine.pixels, found.size, found.channels)?;
         let source = if found.is_window { source } else { source.crop(needs)? };
         let slot = place_of(found.channels, step, &job.finish, memory)?;
-        return part.write(source, step.flip[0], &job.finish.normalise, slot);
+        return part.write(source, step.flip[0], &job.finish.normalize, slot);
     }
     if let Some(factors) = job.finish.first {
         let mut floats = match found.is_deep {
@@ -86,7 +86,7 @@ fn within(outer: Window, inner: Window) -> Window {
 
 /// Whether nothing but resizing, cutting and one mirror is asked for.
 fn is_plain(job: &Job, step: &Move) -> bool {
-    job.colours.is_empty() && step.matrix.is_none() && !step.flip[1]
+    job.colors.is_empty() && step.matrix.is_none() && !step.flip[1]
 }
 
 /// The same from pixels; `is_window`: they are what the window cuts out.
@@ -99,7 +99,7 @@ pub fn make_from<T: Source>(
     memory: &mut dyn Memory,
 ) -> Result<()> {
     let step = &job.moves[row];
-    if job.finish.reverse && channels >= 3 && job.colours.is_empty() {
+    if job.finish.reverse && channels >= 3 && job.colors.is_empty() {
         swap_red_blue(pixels, channels)?;
     }
     let source = View::new(pixels, size, channels)?;
@@ -113,43 +113,43 @@ pub fn make_from<T: Source>(
 /// From the window to the slot: in one pass where nothing but resizing, cutting and one mirror is asked for.
 fn finish<T: Source>(source: View<T>, job: &Job, row: usize, memory: &mut dyn Memory) -> Result<()> {
     let step = &job.moves[row];
-    let normalise = job.finish.normalise::<T>();
+    let normalize = job.finish.normalize::<T>();
     let simple = is_plain(job, step);
     if simple
         && source.size() == step.resized
         && let Some(window) = inside(&step.place, step.resized)
     {
         let slot = place_of(source.channels(), step, &job.finish, memory)?;
-        return T::write(source.crop(window)?, step.flip[0], normalise, slot);
+        return T::write(source.crop(window)?, step.flip[0], normalize, slot);
     }
     if simple && is_whole(&step.place, step.resized) {
         let slot = place_of(source.channels(), step, &job.finish, memory)?;
-        return T::resize_into(source, job.kernel, step.flip[0], normalise, slot);
+        return T::resize_into(source, job.kernel, step.flip[0], normalize, slot);
     }
     let mut image = moved(source, job, step, T::UNIT)?;
-    if !job.colours.is_empty() {
+    if !job.colors.is_empty() {
         if T::UNIT != 1 {
-            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits for changes of colour", "16"));
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits for changes of color", "16"));
         }
-        change(&mut image, job.colours, row)?;
+        change(&mut image, job.colors, row)?;
     }
-    write(image, normalise, job, step, memory)
+    write(image, normalize, job, step, memory)
 }
 
-fn write(mut image: Image, normalise: &Normalise, job: &Job, step: &Move, memory: &mut dyn Memory) -> Result<()> {
+fn write(mut image: Image, normalize: &Normalize, job: &Job, step: &Move, memory: &mut dyn Memory) -> Result<()> {
     let (size, channels) = (image.size, image.channels);
     if let Levels::Bytes(pixels) = &mut image.levels
         && job.finish.reverse
         && channels >= 3
-        && !job.colours.is_empty()
+        && !job.colors.is_empty()
     {
         swap_red_blue(pixels, channels)?;
     }
     let slot = place_of(channels, step, &job.finish, memory)?;
     match &image.levels {
-        Levels::Bytes(values) => slot.write(View::new(values, size, channels)?, false, normalise),
-        Levels::Words(values) => slot.write_levels(View::new(values, size, channels)?, false, normalise),
-        Levels::Floats(values) => slot.write_levels(View::new(values, size, channels)?, false, normalise),
+        Levels::Bytes(values) => slot.write(View::new(values, size, channels)?, false, normalize),
+        Levels::Words(values) => slot.write_levels(View::new(values, size, channels)?, false, normalize),
+        Levels::Floats(values) => slot.write_levels(View::new(values, size, channels)?, false, normalize),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Levels of the three types on their way through a plan: which arithmetic each takes.
 use crate::collate::slot::Slot;
-use crate::colour::normalise::Normalise;
+use crate::color::normalize::Normalize;
 use crate::fault::Result;
 use crate::geometry::fused;
 use crate::geometry::level::Level;
@@ -32,17 +32,17 @@ pub trait Source: Level {
     }
 
     /// Writes an image of the slot's size.
-    fn write(view: View<Self>, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
-        slot.write_levels(view, flip, normalise)
+    fn write(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        slot.write_levels(view, flip, normalize)
     }
 
     /// Resizes an image to the slot's size on the way into it.
-    fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
+    fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         let (size, channels) = (slot.size(), slot.channels());
         match Self::resized(view, size, kernel)? {
-            Levels::Bytes(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalise),
-            Levels::Words(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalise),
-            Levels::Floats(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalise),
+            Levels::Bytes(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalize),
+            Levels::Words(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalize),
+            Levels::Floats(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalize),
         }
     }
 }
@@ -59,12 +59,12 @@ impl Source for u8 {
         }
     }
 
-    fn write(view: View<Self>, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
-        slot.write(view, flip, normalise)
+    fn write(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        slot.write(view, flip, normalize)
     }
 
-    fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
-        fused::resize_into(view, kernel, flip, normalise, slot)
+    fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        fused::resize_into(view, kernel, flip, normalize, slot)
     }
 }
 

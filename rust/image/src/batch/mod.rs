@@ -1,5 +1,5 @@
 //! Whole batches: encoded images in, batch memory out, on several threads; one plan says what happens to each image.
-mod colours;
+mod colors;
 mod element;
 mod engine;
 mod entry;
@@ -18,5 +18,5 @@ pub use entry::entry_points;
 pub use header::{Described, describe};
 pub use levels::Source;
 pub use mask::{Class, masks_each, masks_into};
-pub use plan::{Beyond, Colours, Deep, Finish, Grey, Jitter, Job, MaskPlan, Move, Place, Reading, Shift, Want};
+pub use plan::{Beyond, Colors, Deep, Finish, Gray, Jitter, Job, MaskPlan, Move, Place, Reading, Shift, Want};
 pub use run::{Decoded, change_pixels, decode_each, decode_into};

@@ -27,7 +27,7 @@ pub fn inside(place: &Place, size: Size) -> Option<Window> {
     window.lies_in(size).then_some(window)
 }
 
-/// Everything from the window to the colours; `unit` is what a level of 8 bits to fill with is in these levels.
+/// Everything from the window to the colors; `unit` is what a level of 8 bits to fill with is in these levels.
 pub fn moved<T: Source>(source: View<T>, job: &Job, step: &Move, unit: u16) -> Result<Image> {
     let channels = source.channels();
     if source.size() == step.resized {

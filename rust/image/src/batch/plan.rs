@@ -1,7 +1,7 @@
 //! What is to be done to the images of a batch; all that is random has been drawn already.
 use super::levels::Source;
 use crate::collate::slot::Layout;
-use crate::colour::normalise::Normalise;
+use crate::color::normalize::Normalize;
 use crate::geometry::affine::Affine;
 use crate::geometry::resize::{Kernel, Nearest};
 use crate::geometry::warp::Sampling;
@@ -14,15 +14,15 @@ pub enum Want {
     /// Red, green, blue.
     Rgb,
     /// One.
-    Grey,
+    Gray,
     /// Those of the file, with alpha if it has any transparency.
     Stored,
 }
 
-/// How colour becomes grey.
+/// How color becomes gray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grey {
-    /// Pillow's rule, of the decoded colours.
+pub enum Gray {
+    /// Pillow's rule, of the decoded colors.
     Pillow,
     /// The luma plane of JPEG; libpng's rule for PNG.
     Libpng,
@@ -44,8 +44,8 @@ pub enum Deep {
 pub struct Reading {
     /// Channels.
     pub want: Want,
-    /// Rule for grey.
-    pub grey: Grey,
+    /// Rule for gray.
+    pub gray: Gray,
     /// Rule for 16 bits.
     pub deep: Deep,
     /// Inverse transform of JPEG.
@@ -101,7 +101,7 @@ pub enum Beyond {
     Reflect,
 }
 
-/// Factors of one image's colour jitter, each where it is used, and their order: 0 brightness, 1 contrast, 2 saturation,
+/// Factors of one image's color jitter, each where it is used, and their order: 0 brightness, 1 contrast, 2 saturation,
 /// 3 hue.
 #[derive(Debug, Clone, Copy)]
 pub struct Jitter {
@@ -111,22 +111,22 @@ pub struct Jitter {
     pub order: [usize; 4],
 }
 
-/// Levels added to red, green and blue, or to grey.
+/// Levels added to red, green and blue, or to gray.
 #[derive(Debug, Clone, Copy)]
 pub struct Shift {
     /// Red, green, blue.
-    pub colour: [f32; 3],
+    pub color: [f32; 3],
     /// Their mean.
-    pub grey: f32,
+    pub gray: f32,
 }
 
-/// One thing done to the colours of every image, with the numbers of each.
+/// One thing done to the colors of every image, with the numbers of each.
 #[derive(Debug, Clone)]
-pub enum Colours {
+pub enum Colors {
     /// Brightness, contrast, saturation, hue.
     Jitter(Vec<Jitter>),
-    /// Whether the image becomes grey.
-    Grey(Vec<bool>),
+    /// Whether the image becomes gray.
+    Gray(Vec<bool>),
     /// Levels added.
     Shift(Vec<Shift>),
     /// A window painted over with levels, if there is one.
@@ -141,7 +141,7 @@ pub struct MaskPlan {
     pub sizes: Vec<(Size, Size)>,
     /// Whether a mask of another size is brought to its image's.
     pub fit: bool,
-    /// Which neighbour is the nearest.
+    /// Which neighbor is the nearest.
     pub rule: Nearest,
 }
 
@@ -150,12 +150,12 @@ pub struct MaskPlan {
 pub struct Finish {
     /// Order of the axes.
     pub layout: Layout,
-    /// Whether colours go blue, green, red.
+    /// Whether colors go blue, green, red.
     pub reverse: bool,
     /// Mean and factor, for levels 0 to 255.
-    pub normalise: Normalise,
+    pub normalize: Normalize,
     /// The same for levels 0 to 65,535.
-    pub deep: Normalise,
+    pub deep: Normalize,
     /// Whether 16-bit memory holds the bits of binary16, not whole numbers.
     pub halves: bool,
     /// Number of means, of factors: 1 or that of the channels.
@@ -166,8 +166,8 @@ pub struct Finish {
 
 impl Finish {
     /// Mean and factor for levels of a type that images are read in.
-    pub(super) fn normalise<T: Source>(&self) -> &Normalise {
-        if T::UNIT == 1 { &self.normalise } else { &self.deep }
+    pub(super) fn normalize<T: Source>(&self) -> &Normalize {
+        if T::UNIT == 1 { &self.normalize } else { &self.deep }
     }
 }
 
@@ -189,8 +189,8 @@ pub struct Job<'a> {
     pub sampling: Sampling,
     /// Levels where the affine map leaves the image, one for each channel or one for all.
     pub warp_fill: Vec<u16>,
-    /// What is done to colours.
-    pub colours: &'a [Colours],
+    /// What is done to colors.
+    pub colors: &'a [Colors],
     /// How numbers are stored.
     pub finish: Finish,
 }

@@ -1,12 +1,12 @@
 //! Encoded images to pixels: which decoder, which channels, which depth.
 use super::engine::Engine;
-use super::plan::{Deep, Grey, Reading, Want};
-use crate::colour::channels::to_grey;
+use super::plan::{Deep, Gray, Reading, Want};
+use crate::color::channels::to_gray;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::samples::Scale;
 use crate::jpeg::{Channels as JpegChannels, EntryPoints, Wanted};
 use crate::pixels::Size;
-use crate::png::{Channels as PngChannels, Depth, GreyRule};
+use crate::png::{Channels as PngChannels, Depth, GrayRule};
 use crate::{jpeg, png};
 
 /// The codings that are decoded here.
@@ -56,11 +56,11 @@ fn read_jpeg(
     reading: &Reading,
     wanted: Wanted<'_>,
 ) -> Result<Pixels> {
-    let reduces = reading.want == Want::Grey && reading.grey == Grey::Pillow;
+    let reduces = reading.want == Want::Gray && reading.gray == Gray::Pillow;
     let channels = match reading.want {
         Want::Rgb => JpegChannels::Rgb,
-        Want::Grey if !reduces => JpegChannels::Grey,
-        Want::Grey | Want::Stored => JpegChannels::AsStored,
+        Want::Gray if !reduces => JpegChannels::Gray,
+        Want::Gray | Want::Stored => JpegChannels::AsStored,
     };
     let limits = jpeg::Limits { max_pixels: reading.max_pixels, ..jpeg::Limits::default() };
     let Reading { dct, fancy, inks, scale, .. } = *reading;
@@ -74,7 +74,7 @@ fn read_jpeg(
     };
     let (size, channels) = decoded?;
     if reduces && channels == 3 {
-        engine.pixels = to_grey(&engine.pixels)?;
+        engine.pixels = to_gray(&engine.pixels)?;
         return Ok(Pixels { size, channels: 1, is_window: true, is_deep: false });
     }
     Ok(Pixels { size, channels, is_window: true, is_deep: false })
@@ -87,7 +87,7 @@ fn read_png(engine: &mut Engine, data: &[u8], reading: &Reading) -> Result<Pixel
     let options = png::Options {
         channels: match reading.want {
             Want::Rgb => PngChannels::Rgb,
-            Want::Grey => PngChannels::Grey,
+            Want::Gray => PngChannels::Gray,
             Want::Stored => PngChannels::WithTransparency,
         },
         depth: match reading.deep {
@@ -95,7 +95,7 @@ fn read_png(engine: &mut Engine, data: &[u8], reading: &Reading) -> Result<Pixel
             Deep::HighByte => Depth::Eight,
             Deep::Keep => Depth::AsStored,
         },
-        grey: if reading.grey == Grey::Pillow { GreyRule::Pillow } else { GreyRule::Libpng },
+        gray: if reading.gray == Gray::Pillow { GrayRule::Pillow } else { GrayRule::Libpng },
         limits: png::Limits { max_pixels: reading.max_pixels as u64, ..png::Limits::default() },
         ..png::Options::default()
     };

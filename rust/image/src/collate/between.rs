@@ -1,4 +1,4 @@
-//! Rows of floats between two others on their way to memory: blended, normalised and stored in one pass.
+//! Rows of floats between two others on their way to memory: blended, normalized and stored in one pass.
 use super::lanes::Blend;
 #[cfg(target_arch = "x86_64")]
 use super::planes;

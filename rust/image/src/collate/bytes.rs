@@ -1,4 +1,4 @@
-//! Rows of bytes on their way to memory: widened, normalised and stored in one pass.
+//! Rows of bytes on their way to memory: widened, normalized and stored in one pass.
 #[cfg(target_arch = "x86_64")]
 use super::planes;
 use super::writer::{Encode, Floats};

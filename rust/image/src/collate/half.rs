@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn midpoint_when_narrowed_then_goes_to_the_even_neighbour() {
+    fn midpoint_when_narrowed_then_goes_to_the_even_neighbor() {
         for half in (0..0x7bfd_u16).filter(|half| half & 1 == 0) {
             let middle = |a: u16, b: u16| (from_half(a) + from_half(b)) / 2.0;
             let above = middle(half, half + 1);

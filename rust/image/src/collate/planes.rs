@@ -7,7 +7,7 @@ const STEP: usize = 8;
 /// Bytes of one load: four pixels, and some of the others.
 const LOAD: usize = 16;
 
-/// A row of bytes normalised, as far as whole steps go; how many pixels that are.
+/// A row of bytes normalized, as far as whole steps go; how many pixels that are.
 #[target_feature(enable = "avx2")]
 pub(super) fn bytes(row: &[u8], mean: [f32; 3], factor: [f32; 3], output: [&mut [f32]; 3]) -> usize {
     let orders: [__m256i; 3] = [order(0), order(1), order(2)];
@@ -18,14 +18,14 @@ pub(super) fn bytes(row: &[u8], mean: [f32; 3], factor: [f32; 3], output: [&mut 
         let pixels = load(pixels);
         for (channel, to) in [first, second, third].into_iter().enumerate() {
             let values = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(pixels, orders[channel]));
-            *to = bytemuck::cast(normalised(values, mean[channel], factor[channel]));
+            *to = bytemuck::cast(normalized(values, mean[channel], factor[channel]));
         }
         done += STEP;
     }
     done
 }
 
-/// Rows of floats, the wanted one lying between them, normalised, as far as whole steps go; how many pixels that are.
+/// Rows of floats, the wanted one lying between them, normalized, as far as whole steps go; how many pixels that are.
 #[target_feature(enable = "avx2")]
 pub(super) fn floats(pair: Pair, mean: [f32; 3], factor: [f32; 3], output: [&mut [f32]; 3]) -> usize {
     let (upper, lower) = (pair.upper.as_chunks::<{ 3 * STEP }>().0, pair.lower.as_chunks::<{ 3 * STEP }>().0);
@@ -49,9 +49,9 @@ pub(super) fn floats(pair: Pair, mean: [f32; 3], factor: [f32; 3], output: [&mut
         let reds = _mm256_permutevar8x32_ps(reds, _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
         let greens = _mm256_permutevar8x32_ps(greens, _mm256_setr_epi32(1, 4, 7, 2, 5, 0, 3, 6));
         let blues = _mm256_permutevar8x32_ps(blues, _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7));
-        *first = bytemuck::cast(normalised(reds, mean[0], factor[0]));
-        *second = bytemuck::cast(normalised(greens, mean[1], factor[1]));
-        *third = bytemuck::cast(normalised(blues, mean[2], factor[2]));
+        *first = bytemuck::cast(normalized(reds, mean[0], factor[0]));
+        *second = bytemuck::cast(normalized(greens, mean[1], factor[1]));
+        *third = bytemuck::cast(normalized(blues, mean[2], factor[2]));
         done += STEP;
     }
     done
@@ -59,7 +59,7 @@ pub(super) fn floats(pair: Pair, mean: [f32; 3], factor: [f32; 3], output: [&mut
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn normalised(values: __m256, mean: f32, factor: f32) -> __m256 {
+fn normalized(values: __m256, mean: f32, factor: f32) -> __m256 {
     _mm256_mul_ps(_mm256_sub_ps(values, _mm256_set1_ps(mean)), _mm256_set1_ps(factor))
 }
 

@@ -1,7 +1,7 @@
 //! One image's place in batch memory: its element type, its layout, its size.
 use super::lanes::Widen;
 use super::writer::{RowWriter, write_single};
-use crate::colour::normalise::Normalise;
+use crate::color::normalize::Normalize;
 use crate::fault::Result;
 use crate::geometry::dispatch;
 use crate::geometry::level::Level;
@@ -70,32 +70,32 @@ impl<'a> Slot<'a> {
     }
 
     /// Writes a whole image of this slot's size, mirrored when `flip` is set.
-    pub fn write(mut self, image: View<u8>, flip: bool, normalise: &Normalise) -> Result<()> {
+    pub fn write(mut self, image: View<u8>, flip: bool, normalize: &Normalize) -> Result<()> {
         self.expect(image.size(), image.channels())?;
-        let plain = self.layout == Layout::Nhwc && *normalise == Normalise::IDENTITY && !flip;
+        let plain = self.layout == Layout::Nhwc && *normalize == Normalize::IDENTITY && !flip;
         if let (SlotValues::U8(values), true) = (&mut self.values, plain) {
             let rows = values.chunks_exact_mut(self.size.width * self.channels);
             rows.zip(image.rows()).for_each(|(to, from)| to.copy_from_slice(from));
             return Ok(());
         }
         if flip {
-            return self.write_levels(image, flip, normalise);
+            return self.write_levels(image, flip, normalize);
         }
         if let (1, Some(row)) = (self.channels, image.as_one()) {
-            write_single(&mut self, row, normalise);
+            write_single(&mut self, row, normalize);
             return Ok(());
         }
-        let mut writer = RowWriter::new(self, normalise);
+        let mut writer = RowWriter::new(self, normalize);
         image.rows().enumerate().for_each(|(y, row)| writer.write_bytes(y, row));
         Ok(())
     }
 
     /// The same for an image of any levels.
-    pub fn write_levels<T: Level>(self, image: View<T>, flip: bool, normalise: &Normalise) -> Result<()> {
+    pub fn write_levels<T: Level>(self, image: View<T>, flip: bool, normalize: &Normalize) -> Result<()> {
         self.expect(image.size(), image.channels())?;
         let channels = self.channels;
         let mut row = vec![0.0; self.size.width * channels];
-        let mut writer = RowWriter::new(self, normalise);
+        let mut writer = RowWriter::new(self, normalize);
         for (y, source) in image.rows().enumerate() {
             dispatch::run(Widen { source, output: &mut row });
             if flip {

@@ -1,10 +1,10 @@
-//! Writes the rows of an image into its slot: normalised, in the slot's element type and layout.
+//! Writes the rows of an image into its slot: normalized, in the slot's element type and layout.
 use super::between::{Pair, Row, Stored, planes_between};
 use super::bytes::{Interleaved, Part, Planes, Single, float_planes};
 use super::half::narrow;
 use super::lanes::{Blend, Widen, to_byte, to_word};
 use super::slot::{Layout, Slot, SlotValues};
-use crate::colour::normalise::Normalise;
+use crate::color::normalize::Normalize;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::MAX_CHANNELS;
 use crate::pixels::Size;
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// The end of every fused form.
 pub(crate) struct RowWriter<'a> {
     slot: Slot<'a>,
-    normalise: Normalise,
+    normalize: Normalize,
     mean: Vec<f32>,
     factor: Vec<f32>,
     blended: Vec<f32>,
@@ -21,16 +21,16 @@ pub(crate) struct RowWriter<'a> {
 }
 
 impl<'a> RowWriter<'a> {
-    pub fn new(slot: Slot<'a>, normalise: &Normalise) -> Self {
+    pub fn new(slot: Slot<'a>, normalize: &Normalize) -> Self {
         let length = slot.size.width * slot.channels;
-        let channels: Vec<(f32, f32)> = (0..slot.channels).map(|channel| normalise.channel(channel)).collect();
+        let channels: Vec<(f32, f32)> = (0..slot.channels).map(|channel| normalize.channel(channel)).collect();
         let spread = |part: fn(&(f32, f32)) -> f32| {
             let mut values = Vec::with_capacity(length);
             (0..slot.size.width).for_each(|_| values.extend(channels.iter().map(part)));
             values
         };
         let (mean, factor) = (spread(|channel| channel.0), spread(|channel| channel.1));
-        Self { slot, normalise: *normalise, mean, factor, blended: vec![0.0; length], plane: Vec::new() }
+        Self { slot, normalize: *normalize, mean, factor, blended: vec![0.0; length], plane: Vec::new() }
     }
 
     /// Writes row `y`, given interleaved in bytes.
@@ -48,7 +48,7 @@ impl<'a> RowWriter<'a> {
         let (length, mean, factor) = (row.len(), &self.mean[..], &self.factor[..]);
         let place = y * length..(y + 1) * length;
         match &mut self.slot.values {
-            SlotValues::U8(slot) if self.normalise == Normalise::IDENTITY => slot[place].copy_from_slice(row),
+            SlotValues::U8(slot) if self.normalize == Normalize::IDENTITY => slot[place].copy_from_slice(row),
             SlotValues::U8(slot) => {
                 dispatch::run(Interleaved::<Bytes> { row, mean, factor, output: &mut slot[place] });
             }
@@ -68,12 +68,12 @@ impl<'a> RowWriter<'a> {
     fn write_byte_planes(&mut self, y: usize, row: &[u8]) {
         let Size { width, height } = self.slot.size;
         let (plane, row_of_plane) = (width * height, y * width..(y + 1) * width);
-        let mean = std::array::from_fn(|channel| self.normalise.channel(channel).0);
-        let factor = std::array::from_fn(|channel| self.normalise.channel(channel).1);
+        let mean = std::array::from_fn(|channel| self.normalize.channel(channel).0);
+        let factor = std::array::from_fn(|channel| self.normalize.channel(channel).1);
         match &mut self.slot.values {
             SlotValues::U8(slot) => {
                 let output = three(slot, plane, row_of_plane);
-                match self.normalise == Normalise::IDENTITY {
+                match self.normalize == Normalize::IDENTITY {
                     true => dispatch::run(Part { row, output }),
                     false => dispatch::run(Planes::<Bytes> { row, mean, factor, output }),
                 }
@@ -122,8 +122,8 @@ impl<'a> RowWriter<'a> {
     fn write_planes_between(&mut self, y: usize, pair: Pair, spare: &mut [f32]) {
         let Size { width, height } = self.slot.size;
         let (plane, row) = (width * height, y * width..(y + 1) * width);
-        let mean = std::array::from_fn(|channel| self.normalise.channel(channel).0);
-        let factor = std::array::from_fn(|channel| self.normalise.channel(channel).1);
+        let mean = std::array::from_fn(|channel| self.normalize.channel(channel).0);
+        let factor = std::array::from_fn(|channel| self.normalize.channel(channel).1);
         if let SlotValues::F32(slot) = &mut self.slot.values {
             return planes_between(pair, mean, factor, three(slot, plane, row), spare);
         }
@@ -172,11 +172,11 @@ impl<'a> RowWriter<'a> {
     }
 
     fn write_planes(&mut self, y: usize, row: &[f32]) {
-        let normalise = &self.normalise;
+        let normalize = &self.normalize;
         let Size { width, height } = self.slot.size;
         for channel in 0..self.slot.channels {
             let place = (channel * height + y) * width;
-            let from = Channel { row, channels: self.slot.channels, channel, normalise };
+            let from = Channel { row, channels: self.slot.channels, channel, normalize };
             match &mut self.slot.values {
                 SlotValues::U8(slot) => from.write::<Bytes>(&mut slot[place..][..width]),
                 SlotValues::U16(slot) => from.write::<Words>(&mut slot[place..][..width]),
@@ -199,8 +199,8 @@ fn three<T>(values: &mut [T], plane: usize, row: Range<usize>) -> [&mut [T]; 3] 
 }
 
 /// Writes a whole image of one channel.
-pub(super) fn write_single(slot: &mut Slot, row: &[u8], normalise: &Normalise) {
-    let (mean, factor) = normalise.channel(0);
+pub(super) fn write_single(slot: &mut Slot, row: &[u8], normalize: &Normalize) {
+    let (mean, factor) = normalize.channel(0);
     match &mut slot.values {
         SlotValues::U8(output) => dispatch::run(Single::<Bytes> { row, mean, factor, output }),
         SlotValues::U16(output) => dispatch::run(Single::<Words> { row, mean, factor, output }),
@@ -252,7 +252,7 @@ struct Channel<'a> {
     row: &'a [f32],
     channels: usize,
     channel: usize,
-    normalise: &'a Normalise,
+    normalize: &'a Normalize,
 }
 
 impl Channel<'_> {
@@ -276,7 +276,7 @@ impl<E: Encode, const CHANNELS: usize> Kernel for Plane<'_, E, CHANNELS> {
     #[inline(always)]
     fn run(self) {
         let channel = self.from.channel % CHANNELS;
-        let (mean, factor) = self.from.normalise.channel(channel);
+        let (mean, factor) = self.from.normalize.channel(channel);
         let (pixels, _) = self.from.row.as_chunks::<CHANNELS>();
         for (to, pixel) in self.output.iter_mut().zip(pixels) {
             *to = E::encode((pixel[channel] - mean) * factor);

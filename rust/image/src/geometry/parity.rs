@@ -8,7 +8,7 @@ use super::resize::tensorflow::Method;
 use super::resize::{Kernel, resize, resize_f32};
 use super::view::View;
 use crate::collate::slot::{Layout, Slot, SlotValues};
-use crate::colour::normalise::Normalise;
+use crate::color::normalize::Normalize;
 use crate::pixels::{Size, Window};
 
 const FROM: [Size; 4] = [
@@ -69,14 +69,14 @@ fn resized_floats_when_computed_on_all_paths_then_are_equal() {
 
 #[test]
 fn slots_when_written_on_all_paths_then_are_equal() {
-    let normalise = Normalise::new(&[123.7, 116.3, 103.5, 76.5], &[0.0171, 0.0175, 0.0174, 0.02]).expect("channels");
+    let normalize = Normalize::new(&[123.7, 116.3, 103.5, 76.5], &[0.0171, 0.0175, 0.0174, 0.02]).expect("channels");
     let kernels = [Kernel::Fast, Kernel::Pillow(Filter::Bilinear), Kernel::Opencv(Interpolation::Linear)];
     for (layout, kernel) in [Layout::Nhwc, Layout::Nchw].into_iter().flat_map(|layout| kernels.map(|k| (layout, k))) {
         compare(|view, size| {
             let length = size.width * size.height * view.channels();
             let (mut floats, mut halves, mut bytes) = (vec![0.0_f32; length], vec![0; length], vec![0; length]);
             let slot = |values| Slot::new(values, layout, size, view.channels()).expect("a slot");
-            let write = |values| resize_into(view, kernel, true, &normalise, slot(values)).expect("a resize");
+            let write = |values| resize_into(view, kernel, true, &normalize, slot(values)).expect("a resize");
             write(SlotValues::F32(&mut floats));
             write(SlotValues::F16(&mut halves));
             write(SlotValues::U8(&mut bytes));
@@ -87,7 +87,7 @@ fn slots_when_written_on_all_paths_then_are_equal() {
 
 #[test]
 fn part_when_made_alone_then_equals_that_part_of_the_whole() {
-    let normalise = Normalise::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174]).expect("channels");
+    let normalize = Normalize::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174]).expect("channels");
     let (from, to) = (Size { width: 61, height: 83 }, Size { width: 37, height: 44 });
     let bytes = bytes(from, 3);
     let source = View::new(&bytes, from, 3).expect("a picture");
@@ -102,7 +102,7 @@ fn part_when_made_alone_then_equals_that_part_of_the_whole() {
     }
     for (kernel, corner) in kernels.into_iter().flat_map(|kernel| [(0, 0), (5, 9), (17, 20)].map(|at| (kernel, at))) {
         let mut whole = vec![0.0_f32; to.width * to.height * 3];
-        resize_into(source, kernel, false, &normalise, slot(&mut whole, to)).expect("a resize");
+        resize_into(source, kernel, false, &normalize, slot(&mut whole, to)).expect("a resize");
         let window = Window { x: corner.0, y: corner.1, width: 20, height: 24 };
         let size = Size { width: window.width, height: window.height };
         let expected = View::new(&whole, to, 3).and_then(|view| view.crop(window)).expect("a window").to_vec();
@@ -111,7 +111,7 @@ fn part_when_made_alone_then_equals_that_part_of_the_whole() {
         assert!(needs.width * needs.height < from.width * from.height, "{kernel:?} needs all");
         let mut found = vec![0.0_f32; size.width * size.height * 3];
         let needed = source.crop(needs).expect("a window");
-        part.write(needed, false, &normalise, slot(&mut found, size)).expect("a part");
+        part.write(needed, false, &normalize, slot(&mut found, size)).expect("a part");
         assert!(found == expected, "{kernel:?} at {corner:?}");
     }
 }

@@ -4,7 +4,7 @@ use super::resize::{Kernel, opencv, pillow, tensorflow::Method};
 use super::view::View;
 use crate::collate::slot::Slot;
 use crate::collate::writer::RowWriter;
-use crate::colour::normalise::Normalise;
+use crate::color::normalize::Normalize;
 use crate::fault::Result;
 use crate::pixels::{Size, Window};
 
@@ -63,21 +63,21 @@ impl Part {
         }
     }
 
-    /// Makes the part of `source`, which is what it needs, mirrors it left to right when `flip` is set, and normalises.
-    pub fn write(self, source: View<u8>, flip: bool, normalise: &Normalise, slot: Slot) -> Result<()> {
+    /// Makes the part of `source`, which is what it needs, mirrors it left to right when `flip` is set, and normalizes.
+    pub fn write(self, source: View<u8>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         slot.expect(slot.size(), source.channels())?;
         match self {
             Self::Pillow(part) => {
                 let mut reader = part.reader(source, flip);
-                write_rows(|y, row| reader.read(y, row), normalise, slot);
+                write_rows(|y, row| reader.read(y, row), normalize, slot);
             }
             Self::Opencv(part) => {
                 let mut reader = part.reader(source, flip);
-                write_rows(|y, row| reader.read(y, row), normalise, slot);
+                write_rows(|y, row| reader.read(y, row), normalize, slot);
             }
             Self::TwoTap(part) => {
                 let (height, mut reader) = (slot.size().height, TwoTap::of_part(source, part, flip));
-                let mut writer = RowWriter::new(slot, normalise);
+                let mut writer = RowWriter::new(slot, normalize);
                 for y in 0..height {
                     let (upper, lower, weight) = reader.pair(y);
                     writer.write_between(y, upper, lower, weight);
@@ -88,10 +88,10 @@ impl Part {
     }
 }
 
-fn write_rows(mut read: impl FnMut(usize, &mut [u8]), normalise: &Normalise, slot: Slot) {
+fn write_rows(mut read: impl FnMut(usize, &mut [u8]), normalize: &Normalize, slot: Slot) {
     let size = slot.size();
     let mut bytes = vec![0; size.width * slot.channels()];
-    let mut writer = RowWriter::new(slot, normalise);
+    let mut writer = RowWriter::new(slot, normalize);
     for y in 0..size.height {
         read(y, &mut bytes);
         writer.write_bytes(y, &bytes);

@@ -1,7 +1,7 @@
-//! Images under an affine map, sampled at pixel centres with the arithmetic of Pillow's `Image.transform` (Geometry.c).
+//! Images under an affine map, sampled at pixel centers with the arithmetic of Pillow's `Image.transform` (Geometry.c).
 //!
 //! The map given leads from the output to the source, as Pillow's `data` does. Bilinear values are float64 and cut to
-//! integers; nearest neighbours use 16.16 fixed point where it suffices. Both equal Pillow's eight-bit modes and its mode
+//! integers; nearest neighbors use 16.16 fixed point where it suffices. Both equal Pillow's eight-bit modes and its mode
 //! `F` bit for bit; 16-bit values go through `F` and are rounded.
 use super::affine::Affine;
 use super::level::Level;
@@ -12,9 +12,9 @@ use crate::pixels::Size;
 /// How an output pixel is made of source pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sampling {
-    /// The pixel under the centre.
+    /// The pixel under the center.
     Nearest,
-    /// The four pixels around the centre; at the border, those that exist.
+    /// The four pixels around the center; at the border, those that exist.
     Bilinear,
 }
 
@@ -50,7 +50,7 @@ fn mix_row<T: Level>(source: View<T>, map: &Affine, y: usize, row: &mut [T]) {
     }
 }
 
-/// The mixture around (`x`, `y`), in which pixel centres are whole numbers.
+/// The mixture around (`x`, `y`), in which pixel centers are whole numbers.
 fn mix_pixel<T: Level>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
     let Size { width, height } = source.size();
     let (left, upper) = (x.floor(), y.floor());
@@ -60,7 +60,7 @@ fn mix_pixel<T: Level>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
     let rows = [clamp(upper, height), clamp(upper + 1.0, height)];
     for (channel, value) in pixel.iter_mut().enumerate() {
         let level = |column: usize, row: usize| -> f32 { source.pixel(columns[column], rows[row])[channel].into() };
-        // Pillow subtracts neighbours in float32.
+        // Pillow subtracts neighbors in float32.
         let step = |row: usize| f64::from(level(1, row) - level(0, row));
         let between = |row: usize| f64::from(level(0, row)) + step(row) * across;
         let (first, second) = (between(0), between(1));
@@ -68,7 +68,7 @@ fn mix_pixel<T: Level>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
     }
 }
 
-/// The numbers of a nearest-neighbour walk over the output.
+/// The numbers of a nearest-neighbor walk over the output.
 enum Steps {
     /// Rows and columns stay rows and columns: source places by repeated sums, `None` outside.
     Grid { columns: Vec<f64>, rows: Vec<f64> },

@@ -1,7 +1,7 @@
 //! Bytes under an affine map with the fixed-point arithmetic of OpenCV's `warpAffine` (modules/imgproc/src/imgwarp.cpp of
 //! 3.x and 4.x up to 4.11, which MXNet carries too).
 //!
-//! The map leads from the output to the source, and pixel centres are whole numbers. Places have ten bits after the point
+//! The map leads from the output to the source, and pixel centers are whole numbers. Places have ten bits after the point
 //! when they are added up, and five when weights are looked up; weights have fifteen.
 use super::affine::Affine;
 use super::resize::opencv::{cubic, lanczos};

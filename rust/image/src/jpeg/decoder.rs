@@ -3,7 +3,7 @@ use super::entry::EntryPoints;
 use super::header::Reader;
 use super::header::frame::Coding;
 use super::header::scan::Scan;
-use super::header::tables::Quantisation;
+use super::header::tables::Quantization;
 use super::huffman::cache::required;
 use super::options::{Limits, Options, Wanted};
 use super::picture::{Picture, Target};
@@ -135,7 +135,7 @@ impl Decoder {
         (picture, target): (&mut Picture, &mut Target<'_>),
     ) -> Result<usize> {
         let coders = &coders(reader, scan, &mut self.scratch.caches, false)?;
-        let transforms = &transforms(&picture.layout, &quantisation(reader, scan)?, options.dct);
+        let transforms = &transforms(&picture.layout, &quantization(reader, scan)?, options.dct);
         run(Truncated { reader, scan, recovers, scale: options.scale, coders, transforms, picture, target })
     }
 
@@ -220,7 +220,7 @@ fn decode_whole_scan<'a>(
     let has_means = picture.layout.components.iter().any(|component| component.block == Scale::Eighth);
     let skips = has_means || !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
     let coders = coders(reader, &scan, caches, skips)?;
-    let transforms = transforms(&picture.layout, &quantisation(reader, &scan)?, options.dct);
+    let transforms = transforms(&picture.layout, &quantization(reader, &scan)?, options.dct);
     let places = points.map_or(Ok(&[][..]), |points| points.places(reader, scan.data))?;
     let first = picture.mcu_rows.start * mcus.width + picture.mcu_columns.start;
     let walk = Walk::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, places)?;
@@ -236,11 +236,11 @@ fn check_cost(reader: &Reader<'_>, scan: &Scan, options: &Options) -> Result<()>
     check_plausible(reader, scan, num_blocks(frame, scan), least_bits)
 }
 
-/// The quantisation tables of the components of `scan`.
-fn quantisation(reader: &Reader<'_>, scan: &Scan) -> Result<Vec<Quantisation>> {
+/// The quantization tables of the components of `scan`.
+fn quantization(reader: &Reader<'_>, scan: &Scan) -> Result<Vec<Quantization>> {
     let table = |index: usize| {
         let number = reader.frame.components[index].table;
-        required(&reader.state.tables.quantisation, number, "quantisation", scan.offset).copied()
+        required(&reader.state.tables.quantization, number, "quantization", scan.offset).copied()
     };
     scan.parts.iter().map(|part| table(part.component)).collect()
 }

@@ -18,5 +18,5 @@ mod zigzag;
 
 pub use decoder::Decoder;
 pub use entry::EntryPoints;
-pub use header::{Coding, ColourModel, Header};
+pub use header::{Coding, ColorModel, Header};
 pub use options::{Channels, Limits, Options, Wanted};

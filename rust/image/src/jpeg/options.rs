@@ -1,5 +1,5 @@
 //! What a caller wants of an image, and how much work an image may ask for.
-use super::header::{ColourModel, Header};
+use super::header::{ColorModel, Header};
 use super::samples::{Conversion, Dct, Inks, Meaning, Order, Scale};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Size, Window};
@@ -7,12 +7,12 @@ use crate::pixels::{Size, Window};
 /// The channels of decoded pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Channels {
-    /// One for grey images, red, green and blue for others.
+    /// One for gray images, red, green and blue for others.
     #[default]
     AsStored,
     /// One: luma.
-    Grey,
-    /// Red, green, blue; a grey image gives three equal channels.
+    Gray,
+    /// Red, green, blue; a gray image gives three equal channels.
     Rgb,
     /// Blue, green, red.
     Bgr,
@@ -99,33 +99,33 @@ impl Options {
     /// Width and height of the whole decoded image, and its number of channels.
     ///
     /// # Errors
-    /// `Unsupported` for inks that are not to become colours.
+    /// `Unsupported` for inks that are not to become colors.
     pub fn shape(&self, header: &Header) -> Result<(Size, usize)> {
         let scaled = |edge: usize| (edge * self.scale.edge()).div_ceil(8);
         let size = Size { width: scaled(header.size.width), height: scaled(header.size.height) };
-        Ok((size, self.conversion(header.colour)?.channels()))
+        Ok((size, self.conversion(header.color)?.channels()))
     }
 
-    /// From the components of an image to the channels wanted; `Unsupported` for inks that are not to become colours.
-    pub(super) fn conversion(&self, colour: ColourModel) -> Result<Conversion> {
-        let from = match colour {
-            ColourModel::Grey => Meaning::Grey,
-            ColourModel::YCbCr => Meaning::Ycc,
-            ColourModel::Rgb => Meaning::Rgb,
-            ColourModel::Cmyk { adobe } => Meaning::Cmyk(self.inks, adobe),
-            ColourModel::Ycck => Meaning::Ycck(self.inks),
+    /// From the components of an image to the channels wanted; `Unsupported` for inks that are not to become colors.
+    pub(super) fn conversion(&self, color: ColorModel) -> Result<Conversion> {
+        let from = match color {
+            ColorModel::Gray => Meaning::Gray,
+            ColorModel::YCbCr => Meaning::Ycc,
+            ColorModel::Rgb => Meaning::Rgb,
+            ColorModel::Cmyk { adobe } => Meaning::Cmyk(self.inks, adobe),
+            ColorModel::Ycck => Meaning::Ycck(self.inks),
         };
         let is_inks = matches!(from, Meaning::Cmyk(..) | Meaning::Ycck(_));
-        // As stored they are colours for TensorFlow.
+        // As stored they are colors for TensorFlow.
         let is_kept = self.channels == Channels::AsStored && self.inks != Inks::TensorFlow;
-        if is_inks && (is_kept || self.channels == Channels::Grey) {
-            let (kind, expected) = (ImageFaultKind::Unsupported, "colours wanted of an image of four components");
+        if is_inks && (is_kept || self.channels == Channels::Gray) {
+            let (kind, expected) = (ImageFaultKind::Unsupported, "colors wanted of an image of four components");
             return Err(ImageFault::new(kind, 0, expected, format!("{:?}", self.channels)));
         }
         let to = match self.channels {
-            Channels::AsStored if colour == ColourModel::Grey => Order::Grey,
+            Channels::AsStored if color == ColorModel::Gray => Order::Gray,
             Channels::AsStored | Channels::Rgb => Order::Rgb,
-            Channels::Grey => Order::Grey,
+            Channels::Gray => Order::Gray,
             Channels::Bgr => Order::Bgr,
         };
         Ok(Conversion { from, to })

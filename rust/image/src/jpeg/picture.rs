@@ -18,7 +18,7 @@ pub(super) struct Target<'a> {
 pub(super) struct Picture {
     pub(super) layout: Layout,
     pub(super) planes: Vec<Plane>,
-    /// The MCU rows and columns that hold the window and the neighbours it needs.
+    /// The MCU rows and columns that hold the window and the neighbors it needs.
     pub(super) mcu_rows: Range<usize>,
     pub(super) mcu_columns: Range<usize>,
     pub(super) window: Window,
@@ -51,7 +51,7 @@ impl Picture {
             ));
         };
         let window = wanted.window.unwrap_or(Window::whole(layout.size));
-        let rows = RowMaker::new(&layout, options.conversion(reader.colour)?, window)?;
+        let rows = RowMaker::new(&layout, options.conversion(reader.color)?, window)?;
         let columns: Vec<_> = (0..rows.components()).map(|component| rows.columns(component)).collect();
         let shapes: Vec<Size> = (0..rows.components()).map(|index| mcu_shape(reader, &layout, index)).collect();
         let mcu_columns = needed_columns(&columns, &shapes);

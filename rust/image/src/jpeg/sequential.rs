@@ -1,7 +1,7 @@
 //! A sequential image in one scan: blocks become samples as soon as they are decoded; what no pixel needs is stepped over.
 use super::header::Reader;
 use super::header::scan::Scan;
-use super::header::tables::Quantisation;
+use super::header::tables::Quantization;
 use super::huffman::ac::AcTable;
 use super::huffman::cache::required;
 use super::huffman::dc::DcTable;
@@ -35,8 +35,8 @@ pub(super) fn coders(reader: &Reader<'_>, scan: &Scan, caches: &mut TableCaches,
     Ok(coders)
 }
 
-/// The transforms of the components, as the quantisation tables in `tables` demand.
-pub(super) fn transforms(layout: &Layout, tables: &[Quantisation], dct: Dct) -> Vec<Transform> {
+/// The transforms of the components, as the quantization tables in `tables` demand.
+pub(super) fn transforms(layout: &Layout, tables: &[Quantization], dct: Dct) -> Vec<Transform> {
     layout.components.iter().zip(tables).map(|(component, table)| Transform::new(dct, component.block, table)).collect()
 }
 

@@ -1,5 +1,5 @@
 //! From stored channels to the channels asked for, pixel by pixel.
-use super::grey::{Grey, Sample};
+use super::gray::{Gray, Sample};
 use super::options::Target;
 
 /// Adds alpha to a row without: none for pixels equal to `key`, full for the others.
@@ -12,37 +12,37 @@ pub(super) fn add_alpha<T: Sample>(row: &[T], key: &[T], out: &mut Vec<T>) {
 }
 
 /// Writes a row of one to four channels as the target's.
-pub(super) fn convert<T: Sample>(row: &[T], channels: usize, target: Target, grey: &Grey, out: &mut [T]) {
+pub(super) fn convert<T: Sample>(row: &[T], channels: usize, target: Target, gray: &Gray, out: &mut [T]) {
     match channels {
-        1 => from_grey(row, target, out),
-        2 => from_grey_alpha(row, target, out),
-        3 => from_rgb(row, target, grey, out),
-        _ => from_rgba(row, target, grey, out),
+        1 => from_gray(row, target, out),
+        2 => from_gray_alpha(row, target, out),
+        3 => from_rgb(row, target, gray, out),
+        _ => from_rgba(row, target, gray, out),
     }
 }
 
-fn from_grey<T: Sample>(row: &[T], target: Target, out: &mut [T]) {
+fn from_gray<T: Sample>(row: &[T], target: Target, out: &mut [T]) {
     match target {
-        Target::Grey => out.copy_from_slice(row),
-        Target::GreyAlpha => each(row, out, |[v]| [v, T::MAX]),
+        Target::Gray => out.copy_from_slice(row),
+        Target::GrayAlpha => each(row, out, |[v]| [v, T::MAX]),
         Target::Rgb | Target::Bgr => each(row, out, |[v]| [v, v, v]),
         Target::Rgba | Target::Bgra => each(row, out, |[v]| [v, v, v, T::MAX]),
     }
 }
 
-fn from_grey_alpha<T: Sample>(row: &[T], target: Target, out: &mut [T]) {
+fn from_gray_alpha<T: Sample>(row: &[T], target: Target, out: &mut [T]) {
     match target {
-        Target::Grey => each(row, out, |[v, _]| [v]),
-        Target::GreyAlpha => out.copy_from_slice(row),
+        Target::Gray => each(row, out, |[v, _]| [v]),
+        Target::GrayAlpha => out.copy_from_slice(row),
         Target::Rgb | Target::Bgr => each(row, out, |[v, _]| [v, v, v]),
         Target::Rgba | Target::Bgra => each(row, out, |[v, a]| [v, v, v, a]),
     }
 }
 
-fn from_rgb<T: Sample>(row: &[T], target: Target, grey: &Grey, out: &mut [T]) {
+fn from_rgb<T: Sample>(row: &[T], target: Target, gray: &Gray, out: &mut [T]) {
     match target {
-        Target::Grey => each(row, out, |rgb| [T::grey(grey, rgb)]),
-        Target::GreyAlpha => each(row, out, |rgb| [T::grey(grey, rgb), T::MAX]),
+        Target::Gray => each(row, out, |rgb| [T::gray(gray, rgb)]),
+        Target::GrayAlpha => each(row, out, |rgb| [T::gray(gray, rgb), T::MAX]),
         Target::Rgb => out.copy_from_slice(row),
         Target::Bgr => each(row, out, |[r, g, b]| [b, g, r]),
         Target::Rgba => each(row, out, |[r, g, b]| [r, g, b, T::MAX]),
@@ -50,10 +50,10 @@ fn from_rgb<T: Sample>(row: &[T], target: Target, grey: &Grey, out: &mut [T]) {
     }
 }
 
-fn from_rgba<T: Sample>(row: &[T], target: Target, grey: &Grey, out: &mut [T]) {
+fn from_rgba<T: Sample>(row: &[T], target: Target, gray: &Gray, out: &mut [T]) {
     match target {
-        Target::Grey => each(row, out, |[r, g, b, _]| [T::grey(grey, [r, g, b])]),
-        Target::GreyAlpha => each(row, out, |[r, g, b, a]| [T::grey(grey, [r, g, b]), a]),
+        Target::Gray => each(row, out, |[r, g, b, _]| [T::gray(gray, [r, g, b])]),
+        Target::GrayAlpha => each(row, out, |[r, g, b, a]| [T::gray(gray, [r, g, b]), a]),
         Target::Rgb => each(row, out, |[r, g, b, _]| [r, g, b]),
         Target::Bgr => each(row, out, |[r, g, b, _]| [b, g, r]),
         Target::Rgba => out.copy_from_slice(row),

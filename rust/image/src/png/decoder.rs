@@ -1,8 +1,8 @@
 //! From a PNG file to pixels: checks, inflates, undoes filters and interlace, and converts.
 use super::adam7::{self, Pass};
 use super::channels::convert;
-use super::colour::ColourType;
-use super::grey::{Curves, Grey};
+use super::color::ColorType;
+use super::gray::{Curves, Gray};
 use super::header::Header;
 use super::inflate::{self, Inflater};
 use super::layout::Layout;
@@ -96,9 +96,9 @@ impl Decoder {
 
     fn paint<T: Finish>(&mut self, job: &Job, canvas: &mut Canvas<T>) -> Result<()> {
         let Self { inflater, unfilter, table, curves, scratch } = self;
-        let grey = job.grey(curves)?;
-        job.fill_table(table, &grey)?;
-        let mut rows = Rows::new(&job.layout, job.options, grey, table, scratch)?;
+        let gray = job.gray(curves)?;
+        job.fill_table(table, &gray)?;
+        let mut rows = Rows::new(&job.layout, job.options, gray, table, scratch)?;
         let mut stored = inflater.inflate(&job.layout.data, job.inflated, job.options.checksums)?;
         for pass in adam7::passes(&job.layout.header) {
             let length = job.row_bytes(&pass) + 1;
@@ -134,30 +134,30 @@ impl<'a> Job<'a> {
         adam7::row_bytes(&self.layout.header, pass.size.width) as usize
     }
 
-    /// The grey rule, if this image needs one.
-    fn grey<'c>(&self, curves: &'c mut Option<Box<Curves>>) -> Result<Grey<'c>> {
-        let Header { colour, bit_depth, .. } = self.layout.header;
-        let has_colours = match colour {
-            ColourType::Palette => !self.options.keeps_indices(&self.layout.header),
-            ColourType::Rgb | ColourType::Rgba => true,
-            ColourType::Grey | ColourType::GreyAlpha => false,
+    /// The gray rule, if this image needs one.
+    fn gray<'c>(&self, curves: &'c mut Option<Box<Curves>>) -> Result<Gray<'c>> {
+        let Header { color, bit_depth, .. } = self.layout.header;
+        let has_colors = match color {
+            ColorType::Palette => !self.options.keeps_indices(&self.layout.header),
+            ColorType::Rgb | ColorType::Rgba => true,
+            ColorType::Gray | ColorType::GrayAlpha => false,
         };
-        if !has_colours || !self.options.target(&self.layout.header)?.is_grey() {
-            return Ok(Grey::Pillow);
+        if !has_colors || !self.options.target(&self.layout.header)?.is_gray() {
+            return Ok(Gray::Pillow);
         }
-        Grey::prepare(self.options.grey, self.layout.encoding, bit_depth, curves)
+        Gray::prepare(self.options.gray, self.layout.encoding, bit_depth, curves)
     }
 
     /// Makes the table of a palette image's pixels.
-    fn fill_table(&self, table: &mut Table, grey: &Grey) -> Result<()> {
+    fn fill_table(&self, table: &mut Table, gray: &Gray) -> Result<()> {
         let header = &self.layout.header;
-        if header.colour != ColourType::Palette || self.options.keeps_indices(header) {
+        if header.color != ColorType::Palette || self.options.keeps_indices(header) {
             return Ok(());
         }
         let target = self.options.target(header)?;
         table.fill(self.layout.palette, self.layout.palette_alpha, |entry| {
             let mut pixel = [0; 4];
-            convert(&entry, entry.len(), target, grey, &mut pixel[..target.count()]);
+            convert(&entry, entry.len(), target, gray, &mut pixel[..target.count()]);
             pixel
         });
         Ok(())

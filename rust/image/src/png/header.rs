@@ -1,6 +1,6 @@
 //! What a PNG file says about its image before any pixel is decoded (PNG specification, section 11.2.1).
 use super::chunks::Chunk;
-use super::colour::ColourType;
+use super::color::ColorType;
 use super::layout::Layout;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
@@ -15,10 +15,10 @@ pub struct Header {
     /// Bits of a stored sample: 1, 2, 4, 8 or 16.
     pub bit_depth: u8,
     /// How the samples are to be understood.
-    pub colour: ColourType,
+    pub color: ColorType,
     /// Whether the pixels come in the seven passes of Adam7.
     pub interlaced: bool,
-    /// Whether a tRNS chunk makes palette entries or one colour transparent.
+    /// Whether a tRNS chunk makes palette entries or one color transparent.
     pub transparency: bool,
     /// The orientation, 1 to 8, of an eXIf chunk.
     pub orientation: Option<u8>,
@@ -32,20 +32,20 @@ impl Header {
 
     /// Bits of one stored pixel.
     pub(super) fn pixel_bits(&self) -> usize {
-        self.colour.samples() * usize::from(self.bit_depth)
+        self.color.samples() * usize::from(self.bit_depth)
     }
 
     /// The header in an IHDR chunk.
     pub(super) fn from_chunk(chunk: &Chunk) -> Result<Self> {
-        let Ok(&[w0, w1, w2, w3, h0, h1, h2, h3, depth, colour, compression, filter, interlace]) =
+        let Ok(&[w0, w1, w2, w3, h0, h1, h2, h3, depth, color, compression, filter, interlace]) =
             <&[u8; 13]>::try_from(chunk.body)
         else {
             return Err(chunk.fault("IHDR of 13 bytes", format!("{} bytes", chunk.body.len())));
         };
         let size = size_of(chunk, u32::from_be_bytes([w0, w1, w2, w3]), u32::from_be_bytes([h0, h1, h2, h3]))?;
-        let Some(colour) = ColourType::from_code(colour).filter(|colour| colour.allows(depth)) else {
-            let found = format!("colour type {colour} with {depth} bits per sample");
-            return Err(chunk.fault("a colour type and bit depth that PNG combines", found));
+        let Some(color) = ColorType::from_code(color).filter(|color| color.allows(depth)) else {
+            let found = format!("color type {color} with {depth} bits per sample");
+            return Err(chunk.fault("a color type and bit depth that PNG combines", found));
         };
         for (what, value, max) in [("compression", compression, 0), ("filter", filter, 0), ("interlace", interlace, 1)]
         {
@@ -54,7 +54,7 @@ impl Header {
             }
         }
         let interlaced = interlace == 1;
-        Ok(Self { size, bit_depth: depth, colour, interlaced, transparency: false, orientation: None })
+        Ok(Self { size, bit_depth: depth, color, interlaced, transparency: false, orientation: None })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The order of chunks: which may stand where, and where the parts that make the pixels lie (PNG specification, section 5.6).
 use super::chunks::{Chunk, Chunks};
-use super::colour::ColourType;
+use super::color::ColorType;
 use super::header::Header;
 use super::palette::{self, Key};
 use crate::exif;
@@ -17,7 +17,7 @@ pub(super) struct Layout<'a> {
     pub(super) palette: &'a [u8],
     /// Alpha of the first palette entries.
     pub(super) palette_alpha: &'a [u8],
-    /// The transparent colour of a grey or RGB image.
+    /// The transparent color of a gray or RGB image.
     pub(super) key: Option<Key>,
     pub(super) encoding: Encoding,
     pub(super) data: ImageData<'a>,
@@ -134,7 +134,7 @@ impl<'a> Walk<'a> {
         match self.stage {
             Stage::After => return Err(chunk.fault("IDAT chunks in one run", "IDAT after another chunk")),
             Stage::Before => {
-                if self.layout.header.colour == ColourType::Palette && !self.has_palette {
+                if self.layout.header.color == ColorType::Palette && !self.has_palette {
                     let found = "IDAT without a palette";
                     return Err(ImageFault::new(ImageFaultKind::BadTable, chunk.offset, "PLTE before IDAT", found));
                 }
@@ -148,9 +148,9 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A palette is needed by one colour type and is advice to viewers in the others, where a wrong one is noise.
+    /// A palette is needed by one color type and is advice to viewers in the others, where a wrong one is noise.
     fn palette(&mut self, chunk: &Chunk<'a>) -> Result<()> {
-        let is_needed = self.layout.header.colour == ColourType::Palette;
+        let is_needed = self.layout.header.color == ColorType::Palette;
         let entries = match palette::entries(chunk) {
             Err(_) if !is_needed => return Ok(()),
             entries => entries?,
@@ -167,18 +167,18 @@ impl<'a> Walk<'a> {
     /// Readers disagree about a misplaced tRNS, so none is accepted.
     fn transparency(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         let header = &mut self.layout.header;
-        if header.colour.has_alpha() {
+        if header.color.has_alpha() {
             return Ok(());
         }
         if header.transparency {
             return Err(chunk.fault("one tRNS", "another tRNS"));
         }
-        if self.stage != Stage::Before || (header.colour == ColourType::Palette && !self.has_palette) {
+        if self.stage != Stage::Before || (header.color == ColorType::Palette && !self.has_palette) {
             return Err(chunk.fault("tRNS after PLTE and before IDAT", "tRNS elsewhere"));
         }
         header.transparency = true;
-        match header.colour {
-            ColourType::Palette => self.layout.palette_alpha = palette::alpha(chunk, self.layout.palette)?,
+        match header.color {
+            ColorType::Palette => self.layout.palette_alpha = palette::alpha(chunk, self.layout.palette)?,
             _ => self.layout.key = Some(Key::from_chunk(chunk, header)?),
         }
         Ok(())

@@ -6,10 +6,10 @@
 mod adam7;
 mod channels;
 mod chunks;
-mod colour;
+mod color;
 mod decoder;
 mod encoder;
-mod grey;
+mod gray;
 mod header;
 mod inflate;
 mod layout;
@@ -20,9 +20,9 @@ mod rows;
 mod unfilter;
 mod unpack;
 
-pub use colour::ColourType;
+pub use color::ColorType;
 pub use decoder::Decoder;
 pub use encoder::Encoder;
 pub use header::Header;
-pub use options::{Channels, Depth, GreyRule, Limits, Options, Palette, Shape};
+pub use options::{Channels, Depth, GrayRule, Limits, Options, Palette, Shape};
 pub use recode::{Recoder, Wanted};

@@ -1,5 +1,5 @@
 //! What pixels are asked for, within which limits, and the shape of what a header then gives.
-use super::colour::ColourType;
+use super::color::ColorType;
 use super::header::Header;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
@@ -11,19 +11,19 @@ const MAX_BYTES: u64 = 1 << 30;
 /// What a palette image's pixels become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Palette {
-    /// The colours of the palette; an index beyond the palette is a fault.
+    /// The colors of the palette; an index beyond the palette is a fault.
     #[default]
-    Colours,
+    Colors,
     /// The stored indices, exactly, also those beyond the palette. Other images are not concerned.
     Indices,
-    /// The same, and grey values as they are stored, not spread to 0 to 255; images in colour or with alpha are refused.
+    /// The same, and gray values as they are stored, not spread to 0 to 255; images in color or with alpha are refused.
     Classes,
 }
 
 /// The channels of the output.
 ///
-/// Grey becomes colour by repetition, colour becomes grey by a [`GreyRule`]; alpha is dropped, never blended, and is
-/// full where the image has none. A colour key (tRNS of a grey or RGB image) counts only where alpha is asked for.
+/// Gray becomes color by repetition, color becomes gray by a [`GrayRule`]; alpha is dropped, never blended, and is
+/// full where the image has none. A color key (tRNS of a gray or RGB image) counts only where alpha is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Channels {
     /// Those of the file; for a palette RGB, or RGBA if the palette has alpha.
@@ -31,10 +31,10 @@ pub enum Channels {
     AsStored,
     /// Those of the file, and alpha for every kind of transparency.
     WithTransparency,
-    /// Grey.
-    Grey,
-    /// Grey, alpha.
-    GreyAlpha,
+    /// Gray.
+    Gray,
+    /// Gray, alpha.
+    GrayAlpha,
     /// Red, green, blue.
     Rgb,
     /// Red, green, blue, alpha.
@@ -57,9 +57,9 @@ pub enum Depth {
     OnlyEight,
 }
 
-/// How red, green and blue become grey.
+/// How red, green and blue become gray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum GreyRule {
+pub enum GrayRule {
     /// `(19595 R + 38470 G + 7471 B + 32768) >> 16`, of 8-bit samples if 8 bits are asked for: Pillow's `convert("L")`.
     #[default]
     Pillow,
@@ -86,14 +86,14 @@ impl Default for Limits {
 /// Everything a caller can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Colours or indices.
+    /// Colors or indices.
     pub palette: Palette,
     /// Channels of the output.
     pub channels: Channels,
     /// Bits per sample of the output.
     pub depth: Depth,
-    /// How colour becomes grey.
-    pub grey: GreyRule,
+    /// How color becomes gray.
+    pub gray: GrayRule,
     /// Whether the CRC-32 of every chunk and the Adler-32 of the pixels are compared.
     pub checksums: bool,
     /// Bounds of size.
@@ -106,7 +106,7 @@ impl Default for Options {
             palette: Palette::default(),
             channels: Channels::default(),
             depth: Depth::default(),
-            grey: GreyRule::default(),
+            gray: GrayRule::default(),
             checksums: true,
             limits: Limits::default(),
         }
@@ -154,32 +154,32 @@ impl Options {
         }
         let transparent = header.transparency && self.channels == Channels::WithTransparency;
         Ok(match self.channels {
-            Channels::Grey => Target::Grey,
-            Channels::GreyAlpha => Target::GreyAlpha,
+            Channels::Gray => Target::Gray,
+            Channels::GrayAlpha => Target::GrayAlpha,
             Channels::Rgb => Target::Rgb,
             Channels::Rgba => Target::Rgba,
             Channels::Bgr => Target::Bgr,
             Channels::Bgra => Target::Bgra,
-            Channels::AsStored | Channels::WithTransparency => match header.colour {
-                ColourType::Grey if transparent => Target::GreyAlpha,
-                ColourType::Rgb if transparent => Target::Rgba,
-                ColourType::Grey => Target::Grey,
-                ColourType::GreyAlpha => Target::GreyAlpha,
-                ColourType::Rgba => Target::Rgba,
-                ColourType::Palette if header.transparency => Target::Rgba,
-                ColourType::Rgb | ColourType::Palette => Target::Rgb,
+            Channels::AsStored | Channels::WithTransparency => match header.color {
+                ColorType::Gray if transparent => Target::GrayAlpha,
+                ColorType::Rgb if transparent => Target::Rgba,
+                ColorType::Gray => Target::Gray,
+                ColorType::GrayAlpha => Target::GrayAlpha,
+                ColorType::Rgba => Target::Rgba,
+                ColorType::Palette if header.transparency => Target::Rgba,
+                ColorType::Rgb | ColorType::Palette => Target::Rgb,
             },
         })
     }
 
     /// One channel of stored values, if the image has one and no other is asked for.
     fn classes(&self, header: &Header) -> Result<Target> {
-        if !matches!(header.colour, ColourType::Grey | ColourType::Palette) {
-            let found = format!("{:?}", header.colour);
-            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "a palette or grey values", found));
+        if !matches!(header.color, ColorType::Gray | ColorType::Palette) {
+            let found = format!("{:?}", header.color);
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "a palette or gray values", found));
         }
         match self.channels {
-            Channels::AsStored | Channels::Grey => Ok(Target::Grey),
+            Channels::AsStored | Channels::Gray => Ok(Target::Gray),
             other => {
                 let found = format!("{other:?}");
                 Err(ImageFault::new(ImageFaultKind::BadArgument, 0, "one channel for stored values", found))
@@ -189,7 +189,7 @@ impl Options {
 
     /// Whether the output are a palette's indices.
     pub(super) fn keeps_indices(&self, header: &Header) -> bool {
-        header.colour == ColourType::Palette && self.palette != Palette::Colours
+        header.color == ColorType::Palette && self.palette != Palette::Colors
     }
 }
 
@@ -206,8 +206,8 @@ impl Limits {
 /// The channels to deliver, with "as stored" resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    Grey,
-    GreyAlpha,
+    Gray,
+    GrayAlpha,
     Rgb,
     Rgba,
     Bgr,
@@ -218,18 +218,18 @@ impl Target {
     /// Samples per pixel.
     pub(super) fn count(self) -> usize {
         match self {
-            Self::Grey => 1,
-            Self::GreyAlpha => 2,
+            Self::Gray => 1,
+            Self::GrayAlpha => 2,
             Self::Rgb | Self::Bgr => 3,
             Self::Rgba | Self::Bgra => 4,
         }
     }
 
-    pub(super) fn is_grey(self) -> bool {
-        matches!(self, Self::Grey | Self::GreyAlpha)
+    pub(super) fn is_gray(self) -> bool {
+        matches!(self, Self::Gray | Self::GrayAlpha)
     }
 
     pub(super) fn has_alpha(self) -> bool {
-        matches!(self, Self::GreyAlpha | Self::Rgba | Self::Bgra)
+        matches!(self, Self::GrayAlpha | Self::Rgba | Self::Bgra)
     }
 }

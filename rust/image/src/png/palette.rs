@@ -5,7 +5,7 @@ use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 const MAX_ENTRIES: usize = 256;
 
-/// The colour that is transparent in an image without alpha, as its samples are stored.
+/// The color that is transparent in an image without alpha, as its samples are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     samples: [u16; 3],
@@ -14,7 +14,7 @@ pub(super) struct Key {
 impl Key {
     /// The key in a tRNS chunk; bits beyond the samples' depth do not count.
     pub(super) fn from_chunk(chunk: &Chunk, header: &Header) -> Result<Self> {
-        let count = header.colour.samples();
+        let count = header.color.samples();
         if chunk.body.len() != count * 2 {
             return Err(chunk.fault(format!("tRNS of {} bytes", count * 2), format!("{} bytes", chunk.body.len())));
         }

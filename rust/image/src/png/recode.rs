@@ -1,6 +1,6 @@
-//! From a PNG file to another of the same pixels: grey, RGB or as stored, if nothing but pixels matters in it.
+//! From a PNG file to another of the same pixels: gray, RGB or as stored, if nothing but pixels matters in it.
 use super::chunks::Chunks;
-use super::colour::ColourType;
+use super::color::ColorType;
 use super::encoder::Encoder;
 use super::header::Header;
 use super::options::{Channels, Depth, Limits, Options};
@@ -71,10 +71,10 @@ fn check_chunks(file: &[u8], upright: bool) -> Result<()> {
 }
 
 fn check_header(header: &Header, channels: Channels) -> Result<()> {
-    let whole = header.bit_depth == 8 && header.colour != ColourType::Palette;
+    let whole = header.bit_depth == 8 && header.color != ColorType::Palette;
     if whole || (header.bit_depth <= 8 && channels != Channels::AsStored) {
         return Ok(());
     }
-    let found = format!("{:?} of {} bits", header.colour, header.bit_depth);
+    let found = format!("{:?} of {} bits", header.color, header.bit_depth);
     Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "samples of 8 bits", found))
 }

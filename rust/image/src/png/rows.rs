@@ -1,7 +1,7 @@
 //! One stored row, its filter undone, into the samples asked for.
 use super::channels::{add_alpha, convert};
-use super::colour::ColourType;
-use super::grey::Grey;
+use super::color::ColorType;
+use super::gray::Gray;
 use super::layout::Layout;
 use super::options::{Options, Palette, Target};
 use super::palette::Table;
@@ -24,7 +24,7 @@ pub(super) struct Rows<'a> {
     scale: u8,
     channels: usize,
     target: Target,
-    grey: Grey<'a>,
+    gray: Gray<'a>,
     table: Option<&'a Table>,
     key: Option<[u16; 3]>,
     /// Whether 8-bit samples are stored as they are wanted.
@@ -55,9 +55,9 @@ impl Finish for u8 {
 
 impl Finish for u16 {
     fn finish(rows: &mut Rows, row: &[u8], out: &mut [u16]) -> Result<()> {
-        let (target, grey) = (rows.target, rows.grey);
+        let (target, gray) = (rows.target, rows.gray);
         let (samples, channels) = rows.widen(row, rows.samples(out.len()));
-        convert(samples, channels, target, &grey, out);
+        convert(samples, channels, target, &gray, out);
         Ok(())
     }
 }
@@ -67,20 +67,20 @@ impl<'a> Rows<'a> {
     pub(super) fn new(
         layout: &Layout,
         options: &Options,
-        grey: Grey<'a>,
+        gray: Gray<'a>,
         table: &'a Table,
         scratch: &'a mut Scratch,
     ) -> Result<Self> {
         let header = &layout.header;
         let (depth, target) = (header.bit_depth, options.target(header)?);
-        let is_palette = header.colour == ColourType::Palette;
-        let scale = if is_palette || options.palette == Palette::Classes { 1 } else { unpack::grey_scale(depth) };
+        let is_palette = header.color == ColorType::Palette;
+        let scale = if is_palette || options.palette == Palette::Classes { 1 } else { unpack::gray_scale(depth) };
         let key = layout.key.filter(|_| target.has_alpha());
         let key = key.map(|key| key.samples().map(|sample| sample * u16::from(scale)));
         let table = (is_palette && !options.keeps_indices(header)).then_some(table);
-        let (channels, offset) = (header.colour.samples(), layout.data.offset);
-        let is_plain = table.is_none() && key.is_none() && target == stored_as(header.colour);
-        Ok(Self { depth, scale, channels, target, grey, table, key, is_plain, offset, scratch })
+        let (channels, offset) = (header.color.samples(), layout.data.offset);
+        let is_plain = table.is_none() && key.is_none() && target == stored_as(header.color);
+        Ok(Self { depth, scale, channels, target, gray, table, key, is_plain, offset, scratch })
     }
 
     /// Stored samples of a row whose finished form has `finished` of them.
@@ -101,20 +101,20 @@ impl<'a> Rows<'a> {
     /// Finishes a row of samples of up to 8 bits.
     fn bytes(&mut self, samples: &[u8], out: &mut [u8]) -> Result<()> {
         if let Some(table) = self.table {
-            return self.colours(table, samples, out);
+            return self.colors(table, samples, out);
         }
         if let Some(key) = self.key {
             let key = key.map(|sample| sample as u8);
             let keyed = &mut self.scratch.keyed_bytes;
             add_alpha(samples, &key[..self.channels], keyed);
-            convert(keyed, self.channels + 1, self.target, &self.grey, out);
+            convert(keyed, self.channels + 1, self.target, &self.gray, out);
         } else {
-            convert(samples, self.channels, self.target, &self.grey, out);
+            convert(samples, self.channels, self.target, &self.gray, out);
         }
         Ok(())
     }
 
-    fn colours(&self, table: &Table, indices: &[u8], out: &mut [u8]) -> Result<()> {
+    fn colors(&self, table: &Table, indices: &[u8], out: &mut [u8]) -> Result<()> {
         if let Some(index) = table.missing(indices) {
             let expected = format!("indices into a palette of {}", table.entries());
             return Err(ImageFault::new(ImageFaultKind::BadTable, self.offset, expected, index.to_string()));
@@ -138,10 +138,10 @@ impl<'a> Rows<'a> {
         (&scratch.keyed_wide, self.channels + 1)
     }
 
-    /// Finishes a row of 16-bit samples as 8-bit ones; libpng turns to grey before it narrows, Pillow after.
+    /// Finishes a row of 16-bit samples as 8-bit ones; libpng turns to gray before it narrows, Pillow after.
     fn reduce(&mut self, row: &[u8], out: &mut [u8]) {
         let samples = self.samples(out.len());
-        if self.target.is_grey() && self.channels >= 3 && self.grey != Grey::Pillow {
+        if self.target.is_gray() && self.channels >= 3 && self.gray != Gray::Pillow {
             return self.convert_then_narrow(row, samples, out);
         }
         let mut narrow = std::mem::take(&mut self.scratch.bytes);
@@ -155,16 +155,16 @@ impl<'a> Rows<'a> {
             narrow.resize(samples, 0);
             unpack::upper_halves(row, &mut narrow);
         }
-        convert(&narrow, channels, self.target, &self.grey, out);
+        convert(&narrow, channels, self.target, &self.gray, out);
         self.scratch.bytes = narrow;
     }
 
     fn convert_then_narrow(&mut self, row: &[u8], samples: usize, out: &mut [u8]) {
         let mut converted = std::mem::take(&mut self.scratch.converted);
         converted.resize(out.len(), 0);
-        let (target, grey) = (self.target, self.grey);
+        let (target, gray) = (self.target, self.gray);
         let (wide, channels) = self.widen(row, samples);
-        convert(wide, channels, target, &grey, &mut converted);
+        convert(wide, channels, target, &gray, &mut converted);
         unpack::narrow(&converted, out);
         self.scratch.converted = converted;
     }
@@ -183,11 +183,11 @@ fn copy(row: &[u8], out: &mut [u8]) {
 }
 
 /// The target whose pixels are those that are stored.
-fn stored_as(colour: ColourType) -> Target {
-    match colour {
-        ColourType::Grey | ColourType::Palette => Target::Grey,
-        ColourType::GreyAlpha => Target::GreyAlpha,
-        ColourType::Rgb => Target::Rgb,
-        ColourType::Rgba => Target::Rgba,
+fn stored_as(color: ColorType) -> Target {
+    match color {
+        ColorType::Gray | ColorType::Palette => Target::Gray,
+        ColorType::GrayAlpha => Target::GrayAlpha,
+        ColorType::Rgb => Target::Rgb,
+        ColorType::Rgba => Target::Rgba,
     }
 }

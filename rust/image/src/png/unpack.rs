@@ -9,8 +9,8 @@ pub(super) fn bits(depth: u8, scale: u8, row: &[u8], out: &mut [u8]) {
     }
 }
 
-/// What takes grey samples of `depth` bits to 0 to 255.
-pub(super) fn grey_scale(depth: u8) -> u8 {
+/// What takes gray samples of `depth` bits to 0 to 255.
+pub(super) fn gray_scale(depth: u8) -> u8 {
     match depth {
         1 => 255,
         2 => 85,

@@ -2,7 +2,7 @@
 use crate::recordings::noise;
 use recordmill_image::collate::half::to_half;
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
-use recordmill_image::colour::normalise::Normalise;
+use recordmill_image::color::normalize::Normalize;
 use recordmill_image::geometry::view::View;
 use recordmill_image::pixels::Size;
 
@@ -17,8 +17,8 @@ fn place(layout: Layout, channels: usize, (x, y, channel): (usize, usize, usize)
 }
 
 #[test]
-fn image_when_written_then_every_value_is_normalised_in_its_place() {
-    let normalise = Normalise::new(&[10.0, 20.0, 30.0, 40.0], &[0.5, 0.25, 2.0, 0.013]).expect("four channels");
+fn image_when_written_then_every_value_is_normalized_in_its_place() {
+    let normalize = Normalize::new(&[10.0, 20.0, 30.0, 40.0], &[0.5, 0.25, 2.0, 0.013]).expect("four channels");
     for (channels, layout, flip) in (1..=4).flat_map(|c| {
         [(c, Layout::Nhwc, false), (c, Layout::Nchw, true), (c, Layout::Nhwc, true), (c, Layout::Nchw, false)]
     }) {
@@ -27,13 +27,13 @@ fn image_when_written_then_every_value_is_normalised_in_its_place() {
         let (mut floats, mut halves) = (vec![f32::NAN; bytes.len()], vec![0; bytes.len()]);
         let mut copies = vec![0; bytes.len()];
         let slot = |values| Slot::new(values, layout, SIZE, channels).expect("a slot");
-        slot(SlotValues::F32(&mut floats)).write(view, flip, &normalise).expect("a picture that fits");
-        slot(SlotValues::F16(&mut halves)).write(view, flip, &normalise).expect("a picture that fits");
-        slot(SlotValues::U8(&mut copies)).write(view, flip, &Normalise::IDENTITY).expect("a picture that fits");
+        slot(SlotValues::F32(&mut floats)).write(view, flip, &normalize).expect("a picture that fits");
+        slot(SlotValues::F16(&mut halves)).write(view, flip, &normalize).expect("a picture that fits");
+        slot(SlotValues::U8(&mut copies)).write(view, flip, &Normalize::IDENTITY).expect("a picture that fits");
         for (index, byte) in bytes.iter().enumerate() {
             let (x, y, channel) = (index / channels % SIZE.width, index / channels / SIZE.width, index % channels);
             let to = place(layout, channels, (if flip { SIZE.width - 1 - x } else { x }, y, channel));
-            let (mean, factor) = normalise.channel(channel);
+            let (mean, factor) = normalize.channel(channel);
             let expected = (f32::from(*byte) - mean) * factor;
             assert_eq!((floats[to], halves[to], copies[to]), (expected, to_half(expected), *byte));
         }
@@ -41,13 +41,13 @@ fn image_when_written_then_every_value_is_normalised_in_its_place() {
 }
 
 #[test]
-fn normalised_bytes_when_out_of_range_then_are_held_and_rounded_to_even() {
+fn normalized_bytes_when_out_of_range_then_are_held_and_rounded_to_even() {
     let bytes = [0, 1, 2, 3, 255];
     let size = Size { width: 5, height: 1 };
     let mut output = [0; 5];
     let slot = Slot::new(SlotValues::U8(&mut output), Layout::Nhwc, size, 1).expect("a slot");
-    let normalise = Normalise::new(&[1.0], &[2.5]).expect("one channel");
-    slot.write(View::new(&bytes, size, 1).expect("a picture"), false, &normalise).expect("a picture that fits");
+    let normalize = Normalize::new(&[1.0], &[2.5]).expect("one channel");
+    slot.write(View::new(&bytes, size, 1).expect("a picture"), false, &normalize).expect("a picture that fits");
     assert_eq!(output, [0, 0, 2, 5, 255]);
 }
 
@@ -58,12 +58,12 @@ fn slot_when_the_image_does_not_fit_then_refuses() {
     assert!(Slot::new(SlotValues::F32(&mut floats[..11]), Layout::Nhwc, size, 3).is_err());
     let slot = Slot::new(SlotValues::F32(&mut floats), Layout::Nhwc, size, 3).expect("a slot");
     let bytes = [0; 4];
-    assert!(slot.write(View::new(&bytes, size, 1).expect("a picture"), false, &Normalise::IDENTITY).is_err());
+    assert!(slot.write(View::new(&bytes, size, 1).expect("a picture"), false, &Normalize::IDENTITY).is_err());
 }
 
 #[test]
-fn normalise_when_a_number_makes_no_sense_then_refuses() {
-    assert!(Normalise::new(&[], &[1.0]).is_err());
-    assert!(Normalise::new(&[0.0], &[f32::INFINITY]).is_err());
-    assert!(Normalise::new(&[0.0; 5], &[1.0]).is_err());
+fn normalize_when_a_number_makes_no_sense_then_refuses() {
+    assert!(Normalize::new(&[], &[1.0]).is_err());
+    assert!(Normalize::new(&[0.0], &[f32::INFINITY]).is_err());
+    assert!(Normalize::new(&[0.0; 5], &[1.0]).is_err());
 }

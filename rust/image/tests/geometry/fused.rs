@@ -1,7 +1,7 @@
 //! The fused form against its steps one by one.
 use crate::recordings::noise;
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
-use recordmill_image::colour::normalise::Normalise;
+use recordmill_image::color::normalize::Normalize;
 use recordmill_image::geometry::fused::resize_into;
 use recordmill_image::geometry::rearrange::flip_horizontal;
 use recordmill_image::geometry::resize::pillow::Filter;
@@ -11,7 +11,7 @@ use recordmill_image::pixels::{Size, Window};
 
 const SIZES: [(usize, usize); 6] = [(1, 1), (2, 3), (5, 1), (1, 9), (40, 23), (33, 64)];
 
-fn steps(source: View<u8>, size: Size, kernel: Kernel, flip: bool, normalise: &Normalise) -> Vec<f32> {
+fn steps(source: View<u8>, size: Size, kernel: Kernel, flip: bool, normalize: &Normalize) -> Vec<f32> {
     let channels = source.channels();
     let mut values: Vec<f32> = match kernel {
         Kernel::Fast => resize_f32(source, size, kernel).expect("a resize"),
@@ -20,12 +20,12 @@ fn steps(source: View<u8>, size: Size, kernel: Kernel, flip: bool, normalise: &N
     if flip {
         values = flip_horizontal(View::new(&values, size, channels).expect("a picture"));
     }
-    values.iter().enumerate().map(|(place, value)| normalise.apply(place % channels, *value)).collect()
+    values.iter().enumerate().map(|(place, value)| normalize.apply(place % channels, *value)).collect()
 }
 
 #[test]
 fn fused_form_when_compared_with_its_steps_then_has_the_same_bits() {
-    let normalise = Normalise::new(&[123.7, 116.3, 103.5, 127.5], &[0.0171, 0.0175, 0.0174, 0.016]).expect("channels");
+    let normalize = Normalize::new(&[123.7, 116.3, 103.5, 127.5], &[0.0171, 0.0175, 0.0174, 0.016]).expect("channels");
     for (index, (from, to)) in SIZES.iter().flat_map(|from| SIZES.map(|to| (*from, to))).enumerate() {
         let (from, size) = (Size { width: from.0, height: from.1 }, Size { width: to.0, height: to.1 });
         let (channels, flip) = (index % 4 + 1, index % 3 == 0);
@@ -34,8 +34,8 @@ fn fused_form_when_compared_with_its_steps_then_has_the_same_bits() {
         for kernel in [Kernel::Fast, Kernel::Pillow(Filter::Bilinear)] {
             let mut found = vec![f32::NAN; size.width * size.height * channels];
             let slot = Slot::new(SlotValues::F32(&mut found), Layout::Nhwc, size, channels).expect("a slot");
-            resize_into(view, kernel, flip, &normalise, slot).expect("a resize");
-            assert_eq!(found, steps(view, size, kernel, flip, &normalise), "{from:?} to {size:?} by {kernel:?}");
+            resize_into(view, kernel, flip, &normalize, slot).expect("a resize");
+            assert_eq!(found, steps(view, size, kernel, flip, &normalize), "{from:?} to {size:?} by {kernel:?}");
         }
     }
 }
@@ -48,7 +48,7 @@ fn fused_form_when_written_in_bytes_then_equals_the_plain_resize() {
     for kernel in [Kernel::Fast, Kernel::Pillow(Filter::Bilinear), Kernel::Pillow(Filter::Lanczos)] {
         let mut found = vec![0; size.width * size.height * 3];
         let slot = Slot::new(SlotValues::U8(&mut found), Layout::Nhwc, size, 3).expect("a slot");
-        resize_into(view, kernel, false, &Normalise::IDENTITY, slot).expect("a resize");
+        resize_into(view, kernel, false, &Normalize::IDENTITY, slot).expect("a resize");
         assert_eq!(found, resize(view, size, kernel).expect("a resize"));
     }
 }
@@ -74,5 +74,5 @@ fn slot_of_other_channels_when_resized_into_then_refuses() {
     let mut floats = [0.0; 12];
     let slot = Slot::new(SlotValues::F32(&mut floats), Layout::Nhwc, size, 3).expect("a slot");
     let view = View::new(&bytes, size, 1).expect("a picture");
-    assert!(resize_into(view, Kernel::Fast, false, &Normalise::IDENTITY, slot).is_err());
+    assert!(resize_into(view, Kernel::Fast, false, &Normalize::IDENTITY, slot).is_err());
 }

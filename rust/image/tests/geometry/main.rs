@@ -1,6 +1,6 @@
-//! Geometry, colour and collation against recordings of real libraries and against their own definitions.
+//! Geometry, color and collation against recordings of real libraries and against their own definitions.
 mod collate;
-mod colour;
+mod color;
 mod fused;
 mod hostile;
 mod rearrange;

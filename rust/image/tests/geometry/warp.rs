@@ -61,7 +61,7 @@ fn warp_when_numbers_are_not_finite_then_refuses() {
 }
 
 #[test]
-fn wide_source_when_turned_slightly_then_reads_the_pixel_under_the_centre() {
+fn wide_source_when_turned_slightly_then_reads_the_pixel_under_the_center() {
     let size = Size { width: 40_000, height: 1 };
     let deep: Vec<u16> = (0..40_000).map(|x| x as u16).collect();
     let view = View::new(&deep, size, 1).expect("a picture");

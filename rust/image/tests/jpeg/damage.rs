@@ -13,13 +13,13 @@ fn sound_files() -> Vec<Vec<u8>> {
     let scan = |component| Scan::new(&[component], [0, 63, 0, 0]);
     vec![
         of(Recipe::new(40, 30, (2, 2))),
-        of(Recipe { optimise: true, quality: 97, ..Recipe::new(33, 25, (2, 1)) }),
+        of(Recipe { optimize: true, quality: 97, ..Recipe::new(33, 25, (2, 1)) }),
         of(Recipe { restart_interval: 2, ..Recipe::new(70, 20, (1, 1)) }),
         of(Recipe { restart_interval: 3, ..Recipe::new(70, 40, (2, 2)) }),
         of(Recipe { progressive: true, ..Recipe::new(40, 30, (2, 2)) }),
         of(Recipe { progressive: true, restart_interval: 3, quality: 95, ..Recipe::new(31, 33, (1, 2)) }),
         of(Recipe { scans: vec![scan(0), scan(1), scan(2)], ..Recipe::new(35, 40, (2, 1)) }),
-        of(Recipe::grey(37, 29)),
+        of(Recipe::gray(37, 29)),
     ]
 }
 

@@ -58,11 +58,11 @@ fn decode_when_entry_points_of_a_large_file_then_windows_equal_crops() {
 }
 
 #[test]
-fn decode_when_entry_points_of_a_grey_file_then_windows_equal_crops() {
+fn decode_when_entry_points_of_a_gray_file_then_windows_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(32));
-    let data = file(&Recipe::grey(130, 200), 2);
+    let data = file(&Recipe::gray(130, 200), 2);
     let points = EntryPoints::build(&data, 3).expect("sound file");
-    assert_crops(&mut decoder, &mut random, &data, &points, 50, "grey");
+    assert_crops(&mut decoder, &mut random, &data, &points, 50, "gray");
 }
 
 #[test]

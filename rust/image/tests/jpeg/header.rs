@@ -1,9 +1,9 @@
-//! What headers say, without decoding: size, sampling, colour, restarts, orientation, and what is left to others.
+//! What headers say, without decoding: size, sampling, color, restarts, orientation, and what is left to others.
 use crate::libjpeg::{Mode, Recipe, decode};
 use crate::whole::file;
 use mozjpeg_sys::J_COLOR_SPACE::JCS_RGB;
 use recordmill_image::fault::ImageFaultKind;
-use recordmill_image::jpeg::{Coding, ColourModel, Decoder, Header, Options};
+use recordmill_image::jpeg::{Coding, ColorModel, Decoder, Header, Options};
 use recordmill_image::pixels::{Samples, Size};
 
 /// `data` with a segment of marker `code` behind the start of the image.
@@ -36,12 +36,12 @@ fn parse_when_files_of_each_kind_then_tells_what_they_are() {
         Header::parse(&file(&Recipe { restart_interval: 7, ..Recipe::new(31, 17, (2, 1)) }, 1)).expect("sound");
     assert_eq!(header.size, Size { width: 31, height: 17 });
     assert_eq!(header.sampling, [(2, 1), (1, 1), (1, 1)]);
-    assert_eq!((header.coding, header.colour), (Coding::Sequential, ColourModel::YCbCr));
+    assert_eq!((header.coding, header.color), (Coding::Sequential, ColorModel::YCbCr));
     assert_eq!((header.restart_interval, header.bits, header.orientation, header.num_channels()), (7, 8, 1, 3));
-    let header = Header::parse(&file(&Recipe { progressive: true, ..Recipe::grey(5, 6) }, 1)).expect("sound");
-    assert_eq!((header.coding, header.colour, header.num_channels()), (Coding::Progressive, ColourModel::Grey, 1));
-    let header = Header::parse(&file(&Recipe { colour: JCS_RGB, ..Recipe::new(5, 6, (1, 1)) }, 1)).expect("sound");
-    assert_eq!(header.colour, ColourModel::Rgb);
+    let header = Header::parse(&file(&Recipe { progressive: true, ..Recipe::gray(5, 6) }, 1)).expect("sound");
+    assert_eq!((header.coding, header.color, header.num_channels()), (Coding::Progressive, ColorModel::Gray, 1));
+    let header = Header::parse(&file(&Recipe { color: JCS_RGB, ..Recipe::new(5, 6, (1, 1)) }, 1)).expect("sound");
+    assert_eq!(header.color, ColorModel::Rgb);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn parse_when_the_exif_segment_is_cut_or_damaged_then_ignores_it() {
 }
 
 #[test]
-fn decode_when_adobe_or_ids_tell_the_colours_then_follows_libjpeg() {
+fn decode_when_adobe_or_ids_tell_the_colors_then_follows_libjpeg() {
     let data = file(&Recipe::new(20, 12, (1, 1)), 1);
     let without_jfif = [&data[..2], &data[20..]].concat();
     let mut named = without_jfif.clone();
@@ -88,14 +88,14 @@ fn decode_when_adobe_or_ids_tell_the_colours_then_follows_libjpeg() {
     }
     let adobe = |transform| with_segment(&without_jfif, 0xee, &[b"Adobe\0\x64\0\0\0\0", &[transform][..]].concat());
     let files = [
-        (data, ColourModel::YCbCr),
-        (without_jfif.clone(), ColourModel::YCbCr),
-        (named, ColourModel::Rgb),
-        (adobe(0), ColourModel::Rgb),
-        (adobe(1), ColourModel::YCbCr),
+        (data, ColorModel::YCbCr),
+        (without_jfif.clone(), ColorModel::YCbCr),
+        (named, ColorModel::Rgb),
+        (adobe(0), ColorModel::Rgb),
+        (adobe(1), ColorModel::YCbCr),
     ];
-    for (data, colour) in files {
-        assert_eq!(Header::parse(&data).expect("sound").colour, colour);
+    for (data, color) in files {
+        assert_eq!(Header::parse(&data).expect("sound").color, color);
         let found = Decoder::new().decode_pixels(&data, None, &Options::default()).expect("sound");
         assert_eq!(found.samples, Samples::U8(decode(&data, Mode::default()).expect("sound").samples));
     }
@@ -123,7 +123,7 @@ fn parse_when_the_kind_is_left_to_others_then_says_so() {
         &data[at + 19..],
     ];
     let inks = Header::parse(&four.concat()).expect("four components");
-    assert_eq!((inks.colour, inks.num_channels()), (ColourModel::Cmyk { adobe: false }, 4));
+    assert_eq!((inks.color, inks.num_channels()), (ColorModel::Cmyk { adobe: false }, 4));
     let two = [&data[..at], &[0xff, 0xc0, 0, 14, 8, 0, 12, 0, 20, 2, 1, 0x11, 0, 2, 0x11, 0], &data[at + 19..]];
     assert_eq!(Header::parse(&two.concat()).expect_err("two components").kind, ImageFaultKind::Unsupported);
     assert_eq!(Header::parse(&with_segment(&data, 0xdc, &[0, 12])).expect_err("DNL").kind, ImageFaultKind::Unsupported);

@@ -97,7 +97,7 @@ fn entry_points_when_many_images_then_each_keeps_to_its_share() {
         file(&Recipe { restart_interval: 10 * row, ..large.clone() }, 3),
         file(&Recipe { progressive: true, ..large.clone() }, 4),
         file(&Recipe::new(20, 20, (1, 1)), 5),
-        encode(&Recipe::grey(300, 300), &vec![7; 90_000]),
+        encode(&Recipe::gray(300, 300), &vec![7; 90_000]),
         file(&large, 6)[..9000].to_vec(),
         b"no image".to_vec(),
         vec![],

@@ -27,8 +27,8 @@ pub struct Decoded {
 /// How libjpeg is told to decode.
 #[derive(Debug, Clone, Copy)]
 pub struct Mode {
-    /// Grey, RGB or as stored.
-    pub colour: Option<J_COLOR_SPACE>,
+    /// Gray, RGB or as stored.
+    pub color: Option<J_COLOR_SPACE>,
     /// Fast instead of accurate inverse DCT.
     pub fast: bool,
     /// Fancy upsampling.
@@ -39,7 +39,7 @@ pub struct Mode {
 
 impl Default for Mode {
     fn default() -> Self {
-        Self { colour: None, fast: false, fancy: true, eighths: 8 }
+        Self { color: None, fast: false, fancy: true, eighths: 8 }
     }
 }
 
@@ -48,13 +48,13 @@ impl Default for Mode {
 pub struct Recipe {
     pub width: usize,
     pub height: usize,
-    /// Grey, YCbCr or RGB inside the file.
-    pub colour: J_COLOR_SPACE,
+    /// Gray, YCbCr or RGB inside the file.
+    pub color: J_COLOR_SPACE,
     /// Sampling factors per component.
     pub sampling: Vec<(c_int, c_int)>,
     pub quality: c_int,
     pub restart_interval: u32,
-    pub optimise: bool,
+    pub optimize: bool,
     /// Scans; none for one scan of everything.
     pub scans: Vec<Scan>,
     /// libjpeg's own progression.
@@ -65,23 +65,23 @@ impl Recipe {
     /// A picture of `width` by `height`, YCbCr with the given factors for luma.
     pub fn new(width: usize, height: usize, (h, v): (c_int, c_int)) -> Self {
         let sampling = vec![(h, v), (1, 1), (1, 1)];
-        let colour = J_COLOR_SPACE::JCS_YCbCr;
+        let color = J_COLOR_SPACE::JCS_YCbCr;
         Self {
             width,
             height,
-            colour,
+            color,
             sampling,
             quality: 85,
             restart_interval: 0,
-            optimise: false,
+            optimize: false,
             scans: vec![],
             progressive: false,
         }
     }
 
-    /// The same with one grey component.
-    pub fn grey(width: usize, height: usize) -> Self {
-        Self { colour: J_COLOR_SPACE::JCS_GRAYSCALE, sampling: vec![(1, 1)], ..Self::new(width, height, (1, 1)) }
+    /// The same with one gray component.
+    pub fn gray(width: usize, height: usize) -> Self {
+        Self { color: J_COLOR_SPACE::JCS_GRAYSCALE, sampling: vec![(1, 1)], ..Self::new(width, height, (1, 1)) }
     }
 }
 
@@ -163,7 +163,7 @@ fn with_libjpeg<T>(job: impl FnOnce(&mut jpeg_decompress_struct) -> T) -> Option
     }
 }
 
-/// The largest sum of a block's coefficients, without signs and after dequantisation.
+/// The largest sum of a block's coefficients, without signs and after dequantization.
 fn largest_block(info: &mut jpeg_decompress_struct, data: &[u8]) -> i64 {
     let mut largest = 0;
     // SAFETY: `info` was created and `data` outlives it; libjpeg keeps the rows of blocks that it gives until it is destroyed.
@@ -196,7 +196,7 @@ fn pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: Mode) -> Decoded
         jpeg_mem_src(info, data.as_ptr(), data.len() as c_ulong);
         jpeg_read_header(info, 1);
         let stored = if info.num_components == 1 { J_COLOR_SPACE::JCS_GRAYSCALE } else { J_COLOR_SPACE::JCS_RGB };
-        info.out_color_space = mode.colour.unwrap_or(stored);
+        info.out_color_space = mode.color.unwrap_or(stored);
         info.dct_method = if mode.fast { J_DCT_METHOD::JDCT_IFAST } else { J_DCT_METHOD::JDCT_ISLOW };
         info.do_fancy_upsampling = mode.fancy.into();
         (info.scale_num, info.scale_denom) = (mode.eighths, 8);
@@ -213,7 +213,7 @@ fn pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: Mode) -> Decoded
     }
 }
 
-/// Encodes `samples` (grey, or RGB as `recipe` demands) as a file.
+/// Encodes `samples` (gray, or RGB as `recipe` demands) as a file.
 pub fn encode(recipe: &Recipe, samples: &[u8]) -> Vec<u8> {
     let (mut buffer, mut length): (*mut u8, c_ulong) = (null_mut(), 0);
     // SAFETY: zeros are a valid start of both structs, which live until `jpeg_destroy_compress`; errors unwind.
@@ -249,14 +249,14 @@ pub fn encode(recipe: &Recipe, samples: &[u8]) -> Vec<u8> {
 /// `info` must have been created and have a destination.
 unsafe fn set_up(info: &mut jpeg_compress_struct, recipe: &Recipe) {
     (info.image_width, info.image_height) = (recipe.width as u32, recipe.height as u32);
-    let is_grey = recipe.colour == J_COLOR_SPACE::JCS_GRAYSCALE;
-    info.input_components = if is_grey { 1 } else { 3 };
-    info.in_color_space = if is_grey { J_COLOR_SPACE::JCS_GRAYSCALE } else { J_COLOR_SPACE::JCS_RGB };
+    let is_gray = recipe.color == J_COLOR_SPACE::JCS_GRAYSCALE;
+    info.input_components = if is_gray { 1 } else { 3 };
+    info.in_color_space = if is_gray { J_COLOR_SPACE::JCS_GRAYSCALE } else { J_COLOR_SPACE::JCS_RGB };
     // SAFETY: by this function's condition; libjpeg has three components allocated where three are asked for.
     unsafe {
         jpeg_c_set_int_param(info, JINT_COMPRESS_PROFILE, JCP_FASTEST as c_int);
         jpeg_set_defaults(info);
-        jpeg_set_colorspace(info, recipe.colour);
+        jpeg_set_colorspace(info, recipe.color);
         jpeg_set_quality(info, recipe.quality, 1);
         let components = std::slice::from_raw_parts_mut(info.comp_info, recipe.sampling.len());
         for (component, &(h, v)) in components.iter_mut().zip(&recipe.sampling) {
@@ -267,5 +267,5 @@ unsafe fn set_up(info: &mut jpeg_compress_struct, recipe: &Recipe) {
         }
     }
     info.restart_interval = recipe.restart_interval;
-    info.optimize_coding = recipe.optimise.into();
+    info.optimize_coding = recipe.optimize.into();
 }

@@ -27,20 +27,20 @@ impl Wanted {
     }
 
     pub fn mode(self) -> Mode {
-        let colour = match self.channels {
+        let color = match self.channels {
             Channels::AsStored => None,
-            Channels::Grey => Some(JCS_GRAYSCALE),
+            Channels::Gray => Some(JCS_GRAYSCALE),
             Channels::Rgb => Some(JCS_RGB),
             Channels::Bgr => Some(JCS_EXT_BGR),
         };
-        Mode { colour, fast: self.dct == Dct::Ifast, fancy: self.fancy, eighths: self.scale.edge() as u32 }
+        Mode { color, fast: self.dct == Dct::Ifast, fancy: self.fancy, eighths: self.scale.edge() as u32 }
     }
 }
 
 /// Every combination.
 pub fn all() -> Vec<Wanted> {
     let mut all = Vec::new();
-    for channels in [Channels::AsStored, Channels::Grey, Channels::Rgb, Channels::Bgr] {
+    for channels in [Channels::AsStored, Channels::Gray, Channels::Rgb, Channels::Bgr] {
         for dct in [Dct::Islow, Dct::Ifast] {
             for fancy in [true, false] {
                 for scale in [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth] {

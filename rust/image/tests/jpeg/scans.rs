@@ -57,14 +57,14 @@ fn decode_when_progressive_of_any_sampling_and_size_then_equals_libjpeg() {
 fn decode_when_progressive_in_fine_steps_then_equals_libjpeg() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(21));
     for quality in (1..=100).step_by(3) {
-        let colour = random.choose(&[JCS_YCbCr, JCS_RGB]);
+        let color = random.choose(&[JCS_YCbCr, JCS_RGB]);
         let recipe =
-            Recipe { colour, quality, scans: fine_script(), ..Recipe::new(93, 71, SAMPLINGS[quality as usize % 8]) };
+            Recipe { color, quality, scans: fine_script(), ..Recipe::new(93, 71, SAMPLINGS[quality as usize % 8]) };
         assert_equal(&mut decoder, &file(&recipe, 1), Wanted::default(), &format!("{recipe:?}"));
     }
 }
 
-/// A grey picture in which one noisy block begins every row of blocks; the others are flat.
+/// A gray picture in which one noisy block begins every row of blocks; the others are flat.
 fn flat_behind_noise(width: usize, height: usize) -> Vec<u8> {
     let mut random = Random::new(24);
     let sample = |place: usize| if place % width < 8 { random.below(200) as u8 } else { 128 };
@@ -76,7 +76,7 @@ fn decode_when_the_last_piece_of_a_scan_begins_in_an_empty_run_then_equals_libjp
     let mut decoder = Decoder::new();
     for bands in [&[[1, 63, 0, 0]][..], &[[1, 63, 0, 2], [1, 63, 2, 1], [1, 63, 1, 0]]] {
         let scans = [[0, 0, 0, 0]].iter().chain(bands).map(|&bounds| Scan::new(&[0], bounds)).collect();
-        let recipe = Recipe { quality: 90, scans, ..Recipe::grey(40, 8 * 2700) };
+        let recipe = Recipe { quality: 90, scans, ..Recipe::gray(40, 8 * 2700) };
         let data = encode(&recipe, &flat_behind_noise(40, 8 * 2700));
         assert_equal(&mut decoder, &data, Wanted::default(), &format!("{bands:?}"));
         for missing in 1..=6 {
@@ -98,10 +98,10 @@ fn decode_when_windows_of_progressive_files_in_any_mode_then_equal_crops() {
 }
 
 #[test]
-fn decode_when_grey_and_progressive_then_equals_libjpeg() {
+fn decode_when_gray_and_progressive_then_equals_libjpeg() {
     let mut decoder = Decoder::new();
     for (edge, wanted) in (1..).zip(all()) {
-        let recipe = Recipe { progressive: true, ..Recipe::grey(2 * edge + 1, edge) };
+        let recipe = Recipe { progressive: true, ..Recipe::gray(2 * edge + 1, edge) };
         assert_equal(&mut decoder, &file(&recipe, 3), wanted, &format!("{recipe:?}"));
     }
 }
@@ -112,11 +112,11 @@ fn decode_when_sequential_in_several_scans_then_equals_libjpeg() {
     for sampling in SAMPLINGS {
         for scans in sequential_scripts() {
             let restart_interval = random.choose(&[0, 1, 4, 17]);
-            let optimise = random.below(2) == 0;
+            let optimize = random.below(2) == 0;
             let recipe = Recipe {
                 scans,
                 restart_interval,
-                optimise,
+                optimize,
                 ..Recipe::new(1 + random.below(99), 1 + random.below(99), sampling)
             };
             let data = file(&recipe, 4);

@@ -12,8 +12,8 @@ fn files() -> Vec<Vec<u8>> {
     let mut recipes: Vec<Recipe> =
         SAMPLINGS.iter().map(|&sampling| Recipe { quality: 60, ..Recipe::new(61, 45, sampling) }).collect();
     recipes.push(Recipe { restart_interval: 2, ..Recipe::new(50, 40, (2, 2)) });
-    recipes.push(Recipe { restart_interval: 1, optimise: true, ..Recipe::new(30, 40, (1, 1)) });
-    recipes.push(Recipe { quality: 97, ..Recipe::grey(70, 50) });
+    recipes.push(Recipe { restart_interval: 1, optimize: true, ..Recipe::new(30, 40, (1, 1)) });
+    recipes.push(Recipe { quality: 97, ..Recipe::gray(70, 50) });
     recipes.push(Recipe { quality: 99, ..Recipe::new(100, 90, (2, 2)) });
     recipes.iter().zip(1..).map(|(recipe, seed)| file(recipe, seed)).collect()
 }

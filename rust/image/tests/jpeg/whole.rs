@@ -1,4 +1,4 @@
-//! Whole images: every sampling, colour model, quality and size gives the pixels of libjpeg.
+//! Whole images: every sampling, color model, quality and size gives the pixels of libjpeg.
 use crate::data::{Random, picture};
 use crate::libjpeg::{Mode, Recipe, decode, encode};
 use crate::modes::{Wanted, all};
@@ -10,7 +10,7 @@ pub const SAMPLINGS: [(i32, i32); 8] = [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), 
 
 /// Encodes `recipe` with a picture of its own.
 pub fn file(recipe: &Recipe, seed: u64) -> Vec<u8> {
-    let channels = if recipe.colour == JCS_GRAYSCALE { 1 } else { 3 };
+    let channels = if recipe.color == JCS_GRAYSCALE { 1 } else { 3 };
     encode(recipe, &picture(recipe.width, recipe.height, channels, seed))
 }
 
@@ -50,11 +50,11 @@ fn decode_when_any_mode_then_equals_libjpeg() {
     let mut decoder = Decoder::new();
     let mut random = Random::new(2);
     for sampling in SAMPLINGS {
-        for colour in [JCS_YCbCr, JCS_RGB] {
+        for color in [JCS_YCbCr, JCS_RGB] {
             for wanted in all() {
                 let (width, height) = (1 + random.below(70), 1 + random.below(70));
                 let recipe =
-                    Recipe { colour, quality: 30 + random.below(70) as i32, ..Recipe::new(width, height, sampling) };
+                    Recipe { color, quality: 30 + random.below(70) as i32, ..Recipe::new(width, height, sampling) };
                 assert_equal(&mut decoder, &file(&recipe, 5), wanted, &format!("{recipe:?}"));
             }
         }
@@ -62,20 +62,20 @@ fn decode_when_any_mode_then_equals_libjpeg() {
 }
 
 #[test]
-fn decode_when_grey_then_equals_libjpeg_in_every_mode() {
+fn decode_when_gray_then_equals_libjpeg_in_every_mode() {
     let mut decoder = Decoder::new();
     for (edge, wanted) in (1..).zip(all()) {
-        let recipe = Recipe { sampling: vec![[(1, 1), (2, 2), (1, 3)][edge % 3]], ..Recipe::grey(edge, 2 * edge + 3) };
+        let recipe = Recipe { sampling: vec![[(1, 1), (2, 2), (1, 3)][edge % 3]], ..Recipe::gray(edge, 2 * edge + 3) };
         assert_equal(&mut decoder, &file(&recipe, 9), wanted, &format!("{recipe:?}"));
     }
 }
 
 #[test]
-fn decode_when_tables_are_optimised_and_any_quality_then_equals_libjpeg() {
+fn decode_when_tables_are_optimized_and_any_quality_then_equals_libjpeg() {
     let mut decoder = Decoder::new();
     for quality in 1..=100 {
         let recipe =
-            Recipe { quality, optimise: quality % 2 == 0, ..Recipe::new(67, 45, SAMPLINGS[quality as usize % 4]) };
+            Recipe { quality, optimize: quality % 2 == 0, ..Recipe::new(67, 45, SAMPLINGS[quality as usize % 4]) };
         assert_equal(&mut decoder, &file(&recipe, quality as u64), Wanted::default(), &format!("{recipe:?}"));
     }
 }

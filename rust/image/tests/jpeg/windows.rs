@@ -45,8 +45,8 @@ fn decode_when_windows_in_any_mode_then_equal_crops() {
     for sampling in SAMPLINGS {
         for wanted in all() {
             let (width, height) = (1 + random.below(150), 1 + random.below(150));
-            let colour = random.choose(&[JCS_YCbCr, JCS_YCbCr, JCS_RGB]);
-            let recipe = Recipe { colour, ..Recipe::new(width, height, sampling) };
+            let color = random.choose(&[JCS_YCbCr, JCS_YCbCr, JCS_RGB]);
+            let recipe = Recipe { color, ..Recipe::new(width, height, sampling) };
             assert_crops(&mut decoder, &mut random, &file(&recipe, 7), wanted, 10, &format!("{recipe:?}"));
         }
     }
@@ -88,10 +88,10 @@ fn decode_when_windows_of_files_with_restarts_then_equal_crops() {
 }
 
 #[test]
-fn decode_when_windows_of_grey_files_then_equal_crops() {
+fn decode_when_windows_of_gray_files_then_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(12));
     for wanted in all() {
-        let recipe = Recipe { restart_interval: random.below(30) as u32, ..Recipe::grey(130, 95) };
+        let recipe = Recipe { restart_interval: random.below(30) as u32, ..Recipe::gray(130, 95) };
         assert_crops(&mut decoder, &mut random, &file(&recipe, 2), wanted, 10, &format!("{recipe:?}"));
     }
 }

@@ -2,18 +2,18 @@
 use crate::encoder::{COMBINATIONS, Image, channels, chunk};
 use crate::{decode, fault, samples};
 use recordmill_image::fault::ImageFaultKind;
-use recordmill_image::png::{Channels, Depth, GreyRule, Options, Palette};
+use recordmill_image::png::{Channels, Depth, GrayRule, Options, Palette};
 
 const TARGETS: [Channels; 6] =
-    [Channels::Grey, Channels::GreyAlpha, Channels::Rgb, Channels::Rgba, Channels::Bgr, Channels::Bgra];
+    [Channels::Gray, Channels::GrayAlpha, Channels::Rgb, Channels::Rgba, Channels::Bgr, Channels::Bgra];
 
 /// Red, green, blue and alpha of a stored pixel, and the largest value that they can have.
-fn colour_of(image: &Image, palette: &[u8], pixel: &[u16]) -> ([u64; 4], u64) {
+fn color_of(image: &Image, palette: &[u8], pixel: &[u16]) -> ([u64; 4], u64) {
     let top = if image.depth == 16 { 65_535 } else { 255 };
-    let scale = if image.colour == 0 && image.depth < 8 { 255 / ((1 << image.depth) - 1) } else { 1 };
+    let scale = if image.color == 0 && image.depth < 8 { 255 / ((1 << image.depth) - 1) } else { 1 };
     let p: Vec<u64> = pixel.iter().map(|&sample| u64::from(sample) * scale).collect();
     let entry = |k: usize| u64::from(palette[pixel[0] as usize * 3 + k]);
-    let rgba = match image.colour {
+    let rgba = match image.color {
         0 => [p[0], p[0], p[0], top],
         2 => [p[0], p[1], p[2], top],
         3 => [entry(0), entry(1), entry(2), top],
@@ -23,30 +23,30 @@ fn colour_of(image: &Image, palette: &[u8], pixel: &[u16]) -> ([u64; 4], u64) {
     (rgba, top)
 }
 
-/// Grey by a rule; stored grey stays as it is.
-fn grey(rule: GreyRule, [r, g, b, _]: [u64; 4], top: u64, stored_grey: bool) -> u64 {
+/// Gray by a rule; stored gray stays as it is.
+fn gray(rule: GrayRule, [r, g, b, _]: [u64; 4], top: u64, stored_gray: bool) -> u64 {
     match rule {
-        _ if stored_grey => r,
-        GreyRule::Pillow => (19_595 * r + 38_470 * g + 7_471 * b + 32_768) / 65_536,
-        GreyRule::Libpng => (9_797 * r + 19_234 * g + 3_737 * b + if top == 255 { 0 } else { 16_384 }) / 32_768,
+        _ if stored_gray => r,
+        GrayRule::Pillow => (19_595 * r + 38_470 * g + 7_471 * b + 32_768) / 65_536,
+        GrayRule::Libpng => (9_797 * r + 19_234 * g + 3_737 * b + if top == 255 { 0 } else { 16_384 }) / 32_768,
     }
 }
 
 fn expected(image: &Image, palette: &[u8], options: &Options) -> Vec<u16> {
     let eight = |value: u64| if options.depth == Depth::Eight && image.depth == 16 { value >> 8 } else { value };
     let mut out = Vec::new();
-    for pixel in image.samples.chunks(channels(image.colour)) {
-        let (rgba, top) = colour_of(image, palette, pixel);
-        let stored_grey = matches!(image.colour, 0 | 4);
+    for pixel in image.samples.chunks(channels(image.color)) {
+        let (rgba, top) = color_of(image, palette, pixel);
+        let stored_gray = matches!(image.color, 0 | 4);
         let narrow = rgba.map(eight);
-        let level = match options.grey {
-            GreyRule::Pillow => grey(GreyRule::Pillow, narrow, top, stored_grey),
-            GreyRule::Libpng => eight(grey(GreyRule::Libpng, rgba, top, stored_grey)),
+        let level = match options.gray {
+            GrayRule::Pillow => gray(GrayRule::Pillow, narrow, top, stored_gray),
+            GrayRule::Libpng => eight(gray(GrayRule::Libpng, rgba, top, stored_gray)),
         };
         let [r, g, b, a] = narrow;
         let values: &[u64] = match options.channels {
-            Channels::Grey => &[level],
-            Channels::GreyAlpha => &[level, a],
+            Channels::Gray => &[level],
+            Channels::GrayAlpha => &[level, a],
             Channels::Rgb => &[r, g, b],
             Channels::Bgr => &[b, g, r],
             Channels::Bgra => &[b, g, r, a],
@@ -59,26 +59,26 @@ fn expected(image: &Image, palette: &[u8], options: &Options) -> Vec<u16> {
 
 #[test]
 fn every_kind_when_converted_to_every_target_then_equals_the_formulas() {
-    for (colour, depth) in COMBINATIONS {
-        let image = Image::noise(37, 5, colour, depth, 11);
+    for (color, depth) in COMBINATIONS {
+        let image = Image::noise(37, 5, color, depth, 11);
         let before = image.palette(5);
         let palette: &[u8] = before.first().map_or(&[], |chunk| &chunk[8..chunk.len() - 4]);
         let file = image.file(&before);
         for channels in TARGETS {
-            for (depth, grey) in [Depth::AsStored, Depth::Eight]
+            for (depth, gray) in [Depth::AsStored, Depth::Eight]
                 .into_iter()
-                .flat_map(|depth| [GreyRule::Pillow, GreyRule::Libpng].map(|grey| (depth, grey)))
+                .flat_map(|depth| [GrayRule::Pillow, GrayRule::Libpng].map(|gray| (depth, gray)))
             {
-                let options = Options { channels, depth, grey, ..Options::default() };
+                let options = Options { channels, depth, gray, ..Options::default() };
                 let pixels = decode(&file, &options).expect("an image");
-                assert_eq!(samples(&pixels), expected(&image, palette, &options), "colour {colour}, {options:?}");
+                assert_eq!(samples(&pixels), expected(&image, palette, &options), "color {color}, {options:?}");
             }
         }
     }
 }
 
 #[test]
-fn indices_when_beyond_the_palette_then_stay_and_colours_are_refused() {
+fn indices_when_beyond_the_palette_then_stay_and_colors_are_refused() {
     for depth in [2, 8] {
         let mut image = Image::noise(30, 4, 3, depth, 6);
         image.samples[77] = 3;
@@ -90,29 +90,29 @@ fn indices_when_beyond_the_palette_then_stay_and_colours_are_refused() {
 }
 
 #[test]
-fn indices_when_asked_for_as_colours_then_is_a_bad_argument() {
+fn indices_when_asked_for_as_colors_then_is_a_bad_argument() {
     let image = Image::noise(3, 3, 3, 8, 6);
     let options = Options { palette: Palette::Indices, channels: Channels::Rgb, ..Options::default() };
     let fault = decode(&image.file(&image.palette(1)), &options).expect_err("a fault");
     assert_eq!(fault.kind, ImageFaultKind::BadArgument);
-    let grey = Image::noise(3, 3, 0, 8, 6);
-    assert_eq!(decode(&grey.file(&[]), &options).expect("grey as colours").channels, 3);
+    let gray = Image::noise(3, 3, 0, 8, 6);
+    assert_eq!(decode(&gray.file(&[]), &options).expect("gray as colors").channels, 3);
 }
 
 #[test]
-fn libpng_grey_when_the_gamma_rule_is_unknown_then_is_unsupported() {
-    let options = Options { channels: Channels::Grey, grey: GreyRule::Libpng, ..Options::default() };
+fn libpng_gray_when_the_gamma_rule_is_unknown_then_is_unsupported() {
+    let options = Options { channels: Channels::Gray, gray: GrayRule::Libpng, ..Options::default() };
     let kind = |image: &Image, before: Vec<u8>| decode(&image.file(&[before]), &options).map_err(|fault| fault.kind);
-    let (rgb, wide, grey) = (Image::noise(3, 3, 2, 8, 6), Image::noise(3, 3, 2, 16, 6), Image::noise(3, 3, 0, 16, 6));
+    let (rgb, wide, gray) = (Image::noise(3, 3, 2, 8, 6), Image::noise(3, 3, 2, 16, 6), Image::noise(3, 3, 0, 16, 6));
     assert_eq!(kind(&rgb, chunk(b"iCCP", b"a\0\0")), Err(ImageFaultKind::Unsupported));
     assert_eq!(kind(&wide, chunk(b"sRGB", b"\0")), Err(ImageFaultKind::Unsupported));
     assert!(kind(&wide, chunk(b"gAMA", &100_000u32.to_be_bytes())).is_ok());
-    assert!(kind(&grey, chunk(b"sRGB", b"\0")).is_ok());
+    assert!(kind(&gray, chunk(b"sRGB", b"\0")).is_ok());
 }
 
 #[test]
 fn gamma_when_out_of_range_or_after_the_palette_then_does_not_count() {
-    let options = Options { channels: Channels::Grey, grey: GreyRule::Libpng, ..Options::default() };
+    let options = Options { channels: Channels::Gray, gray: GrayRule::Libpng, ..Options::default() };
     let gamma = |value: u32| chunk(b"gAMA", &value.to_be_bytes());
     let rgb = Image::noise(20, 3, 2, 8, 6);
     let plain = decode(&rgb.file(&[]), &options);
@@ -128,16 +128,16 @@ fn gamma_when_out_of_range_or_after_the_palette_then_does_not_count() {
 }
 
 #[test]
-fn classes_when_asked_for_then_are_as_stored_and_colours_are_refused() {
+fn classes_when_asked_for_then_are_as_stored_and_colors_are_refused() {
     let options = Options { palette: Palette::Classes, ..Options::default() };
-    for (colour, depth) in [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (3, 1), (3, 4), (3, 8)] {
-        let image = Image::noise(13, 5, colour, depth, 3);
-        let before = if colour == 3 { image.palette(1) } else { Vec::new() };
+    for (color, depth) in [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (3, 1), (3, 4), (3, 8)] {
+        let image = Image::noise(13, 5, color, depth, 3);
+        let before = if color == 3 { image.palette(1) } else { Vec::new() };
         let pixels = decode(&image.file(&before), &options).expect("classes");
-        assert_eq!((pixels.channels, samples(&pixels)), (1, image.samples.clone()), "{colour} {depth}");
+        assert_eq!((pixels.channels, samples(&pixels)), (1, image.samples.clone()), "{color} {depth}");
     }
-    for colour in [2, 4, 6] {
-        let image = Image::noise(3, 3, colour, 8, 3);
+    for color in [2, 4, 6] {
+        let image = Image::noise(3, 3, color, 8, 3);
         assert_eq!(decode(&image.file(&[]), &options).map_err(|fault| fault.kind), Err(ImageFaultKind::Unsupported));
     }
 }
@@ -153,8 +153,8 @@ fn deep_image_when_only_eight_bits_are_wanted_then_is_refused() {
 #[test]
 fn key_when_transparency_is_wanted_then_becomes_alpha() {
     let options = Options { channels: Channels::WithTransparency, ..Options::default() };
-    for (colour, length, channels) in [(0, 2, 2), (2, 6, 4)] {
-        let image = Image::noise(5, 4, colour, 8, 3);
+    for (color, length, channels) in [(0, 2, 2), (2, 6, 4)] {
+        let image = Image::noise(5, 4, color, 8, 3);
         let file = image.file(&[chunk(b"tRNS", &vec![0; length])]);
         assert_eq!(decode(&file, &options).expect("an image").channels, channels);
         assert_eq!(decode(&image.file(&[]), &options).expect("an image").channels, channels - 1);

@@ -2,7 +2,7 @@
 use crate::decode;
 use libdeflater::Crc;
 use recordmill_image::pixels::{Pixels, Samples};
-use recordmill_image::png::{Channels, Depth, GreyRule, Options, Palette};
+use recordmill_image::png::{Channels, Depth, GrayRule, Options, Palette};
 use std::path::Path;
 
 /// A line of a framework's results.
@@ -59,8 +59,8 @@ fn compare(framework: &str, options: impl Fn(&Line) -> Option<Options>) -> usize
     count
 }
 
-fn eight(channels: Channels, grey: GreyRule) -> Options {
-    Options { channels, depth: Depth::Eight, grey, ..Options::default() }
+fn eight(channels: Channels, gray: GrayRule) -> Options {
+    Options { channels, depth: Depth::Eight, gray, ..Options::default() }
 }
 
 /// Whether samples of fewer than 8 bits are stored.
@@ -68,23 +68,23 @@ fn is_low(file: &str) -> bool {
     ["_1", "_2", "_4"].iter().any(|depth| file.contains(&format!("{depth}_")) || file.contains(&format!("{depth}.")))
 }
 
-/// Pillow has no 16-bit colour, clips 16-bit grey, and compares keys of 16 or fewer than 8 bits with 8-bit samples.
+/// Pillow has no 16-bit color, clips 16-bit gray, and compares keys of 16 or fewer than 8 bits with 8-bit samples.
 #[test]
 fn corpus_when_decoded_like_pillow_then_pixels_are_equal() {
     let count = compare("pillow", |line| {
-        let wide_grey = line.file.starts_with("grey_16");
+        let wide_gray = line.file.starts_with("gray_16");
         Some(match line.request.as_str() {
-            "stored" if wide_grey => Options::default(),
-            // Pillow shows grey with alpha of 16 bits as RGBA.
-            "stored" if line.file.starts_with("grey_alpha_16") => eight(Channels::Rgba, GreyRule::Pillow),
+            "stored" if wide_gray => Options::default(),
+            // Pillow shows gray with alpha of 16 bits as RGBA.
+            "stored" if line.file.starts_with("gray_alpha_16") => eight(Channels::Rgba, GrayRule::Pillow),
             "stored" => Options { palette: Palette::Indices, depth: Depth::Eight, ..Options::default() },
-            _ if wide_grey => return None,
-            "L" => eight(Channels::Grey, GreyRule::Pillow),
-            "RGB" => eight(Channels::Rgb, GreyRule::Pillow),
+            _ if wide_gray => return None,
+            "L" => eight(Channels::Gray, GrayRule::Pillow),
+            "RGB" => eight(Channels::Rgb, GrayRule::Pillow),
             _ if line.file == "rgb_16_key.png" || (is_low(&line.file) && line.file.ends_with("key.png")) => {
                 return None;
             }
-            _ => eight(Channels::Rgba, GreyRule::Pillow),
+            _ => eight(Channels::Rgba, GrayRule::Pillow),
         })
     });
     assert!(count > 150, "{count}");
@@ -94,10 +94,10 @@ fn corpus_when_decoded_like_pillow_then_pixels_are_equal() {
 fn corpus_when_decoded_like_opencv_then_pixels_are_equal() {
     let count = compare("opencv", |line| {
         Some(match line.request.as_str() {
-            "grey" => eight(Channels::Grey, GreyRule::Libpng),
-            "colour" => eight(Channels::Bgr, GreyRule::Libpng),
+            "gray" => eight(Channels::Gray, GrayRule::Libpng),
+            "color" => eight(Channels::Bgr, GrayRule::Libpng),
             _ => {
-                let channels = [Channels::Grey, Channels::Bgr, Channels::Bgra][line.shape[2] / 2];
+                let channels = [Channels::Gray, Channels::Bgr, Channels::Bgra][line.shape[2] / 2];
                 Options { channels, ..Options::default() }
             }
         })
@@ -110,13 +110,13 @@ fn corpus_when_decoded_like_opencv_then_pixels_are_equal() {
 fn corpus_when_decoded_like_tensorflow_then_pixels_are_equal() {
     let count = compare("tensorflow", |line| {
         Some(match line.request.as_str() {
-            "uint8_0" => eight(Channels::AsStored, GreyRule::Libpng),
-            "uint8_1" => eight(Channels::Grey, GreyRule::Libpng),
-            "uint8_3" => eight(Channels::Rgb, GreyRule::Libpng),
+            "uint8_0" => eight(Channels::AsStored, GrayRule::Libpng),
+            "uint8_1" => eight(Channels::Gray, GrayRule::Libpng),
+            "uint8_3" => eight(Channels::Rgb, GrayRule::Libpng),
             "uint8_4" if is_low(&line.file) && !line.file.contains("key") && !line.file.contains("alpha") => {
                 return None;
             }
-            "uint8_4" => eight(Channels::Rgba, GreyRule::Libpng),
+            "uint8_4" => eight(Channels::Rgba, GrayRule::Libpng),
             _ if !line.file.contains("_16") => return None,
             "uint16_0" => Options::default(),
             _ => Options { channels: Channels::Rgba, ..Options::default() },

@@ -1,4 +1,4 @@
-//! A small PNG encoder that stores any colour type and bit depth with any filters, passes and chunks.
+//! A small PNG encoder that stores any color type and bit depth with any filters, passes and chunks.
 use libdeflater::{CompressionLvl, Compressor, Crc};
 
 pub const COMBINATIONS: [(u8, u8); 15] = [
@@ -27,7 +27,7 @@ const ADAM7: [[usize; 4]; 7] =
 pub struct Image {
     pub width: usize,
     pub height: usize,
-    pub colour: u8,
+    pub color: u8,
     pub depth: u8,
     pub interlaced: bool,
     pub samples: Vec<u16>,
@@ -51,11 +51,11 @@ impl Noise {
 
 impl Image {
     /// Noise of a given kind and size.
-    pub fn noise(width: usize, height: usize, colour: u8, depth: u8, seed: u64) -> Self {
+    pub fn noise(width: usize, height: usize, color: u8, depth: u8, seed: u64) -> Self {
         let mut noise = Noise::new(seed);
-        let count = width * height * channels(colour);
+        let count = width * height * channels(color);
         let samples = (0..count).map(|_| noise.below(1 << depth) as u16).collect();
-        Self { width, height, colour, depth, interlaced: false, samples }
+        Self { width, height, color, depth, interlaced: false, samples }
     }
 
     /// The same image in seven passes.
@@ -67,7 +67,7 @@ impl Image {
     /// Filtered rows, each with the filter that `choose` gives for its number among all rows of all passes.
     pub fn raw(&self, mut choose: impl FnMut(usize) -> u8) -> Vec<u8> {
         let passes: &[_] = if self.interlaced { &ADAM7 } else { &[[0, 0, 1, 1]] };
-        let step = (channels(self.colour) * usize::from(self.depth)).div_ceil(8);
+        let step = (channels(self.color) * usize::from(self.depth)).div_ceil(8);
         let (mut out, mut number) = (Vec::new(), 0);
         for &[x, y, step_x, step_y] in passes {
             let mut above = Vec::new();
@@ -82,7 +82,7 @@ impl Image {
     }
 
     fn packed(&self, row: usize, columns: impl Iterator<Item = usize>) -> Vec<u8> {
-        let count = channels(self.colour);
+        let count = channels(self.color);
         let starts = columns.map(|column| (row * self.width + column) * count);
         let samples: Vec<u16> = starts.flat_map(|start| self.samples[start..start + count].to_vec()).collect();
         match self.depth {
@@ -94,7 +94,7 @@ impl Image {
     /// The IHDR chunk.
     pub fn header(&self) -> Vec<u8> {
         let [width, height] = [self.width, self.height].map(|side| (side as u32).to_be_bytes());
-        let rest = [self.depth, self.colour, 0, 0, self.interlaced.into()];
+        let rest = [self.depth, self.color, 0, 0, self.interlaced.into()];
         chunk(b"IHDR", &[&width[..], &height[..], &rest[..]].concat())
     }
 
@@ -111,7 +111,7 @@ impl Image {
 
     /// The palette of 2 to the power of the depth entries, if the image needs one, as chunks.
     pub fn palette(&self, seed: u64) -> Vec<Vec<u8>> {
-        if self.colour != 3 {
+        if self.color != 3 {
             return Vec::new();
         }
         let mut noise = Noise::new(seed);
@@ -121,8 +121,8 @@ impl Image {
 }
 
 /// Samples per stored pixel.
-pub fn channels(colour: u8) -> usize {
-    [1, 0, 3, 1, 2, 0, 4][usize::from(colour)]
+pub fn channels(color: u8) -> usize {
+    [1, 0, 3, 1, 2, 0, 4][usize::from(color)]
 }
 
 /// Signature and chunks.

@@ -86,21 +86,21 @@ fn encoder_when_sizes_and_samples_disagree_then_refuses() {
 
 #[test]
 fn every_kind_when_recoded_then_has_the_pixels_of_decoding_or_is_left_to_others() {
-    let wanted = [(Channels::AsStored, None), (Channels::Grey, Some(1)), (Channels::Rgb, Some(3))];
-    for (colour, depth) in COMBINATIONS {
+    let wanted = [(Channels::AsStored, None), (Channels::Gray, Some(1)), (Channels::Rgb, Some(3))];
+    for (color, depth) in COMBINATIONS {
         for ((channels_wanted, count), interlaced) in wanted.into_iter().flat_map(|one| [(one, false), (one, true)]) {
-            let mut image = Image::noise(17, 13, colour, depth, 5);
+            let mut image = Image::noise(17, 13, color, depth, 5);
             image.interlaced = interlaced;
             let file = image.file(&image.palette(1));
             let made = recode(&file, channels_wanted, true);
-            if depth == 16 || (count.is_none() && (depth < 8 || colour == 3)) {
-                assert_eq!(made, Err(ImageFaultKind::Unsupported), "colour {colour}, {depth} bits");
+            if depth == 16 || (count.is_none() && (depth < 8 || color == 3)) {
+                assert_eq!(made, Err(ImageFaultKind::Unsupported), "color {color}, {depth} bits");
                 continue;
             }
             let expected = decode(&file, &Options { channels: channels_wanted, ..Options::default() }).expect("pixels");
             let (found, width, height, found_channels) = judged(&made.expect("a file"));
             assert_eq!(found.into_iter().map(u16::from).collect::<Vec<_>>(), samples(&expected));
-            assert_eq!((width, height, found_channels), (17, 13, count.unwrap_or(channels(colour))));
+            assert_eq!((width, height, found_channels), (17, 13, count.unwrap_or(channels(color))));
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Every colour type, bit depth, filter, interlace and awkward size, against the stored samples and the `png` crate.
+//! Every color type, bit depth, filter, interlace and awkward size, against the stored samples and the `png` crate.
 use crate::encoder::{COMBINATIONS, Image, channels};
 use crate::{decode, samples};
-use recordmill_image::png::{Channels, ColourType, Header, Options, Palette};
+use recordmill_image::png::{Channels, ColorType, Header, Options, Palette};
 use std::io::Cursor;
 
-/// The samples that an image without palette shows: low depths of grey spread to 8 bits.
+/// The samples that an image without palette shows: low depths of gray spread to 8 bits.
 fn shown(image: &Image) -> Vec<u16> {
     let top = u16::MAX >> (16 - image.depth);
-    let scale = if image.depth < 8 && image.colour == 0 { 255 / top } else { 1 };
+    let scale = if image.depth < 8 && image.color == 0 { 255 / top } else { 1 };
     image.samples.iter().map(|sample| sample * scale).collect()
 }
 
@@ -15,7 +15,7 @@ fn assert_stored(image: &Image, file: &[u8], what: &str) {
     let options = Options { palette: Palette::Indices, ..Options::default() };
     let pixels = decode(file, &options).unwrap_or_else(|fault| panic!("{what}: {fault}"));
     assert_eq!((pixels.size.width, pixels.size.height), (image.width, image.height), "{what}");
-    assert_eq!(pixels.channels, channels(image.colour), "{what}");
+    assert_eq!(pixels.channels, channels(image.color), "{what}");
     assert_eq!(samples(&pixels), shown(image), "{what}");
 }
 
@@ -35,10 +35,10 @@ fn judged(file: &[u8]) -> (Vec<u16>, png::ColorType) {
 }
 
 fn assert_judged(file: &[u8], what: &str) {
-    let (expected, colour) = judged(file);
-    let channels = match colour {
-        png::ColorType::Grayscale => Channels::Grey,
-        png::ColorType::GrayscaleAlpha => Channels::GreyAlpha,
+    let (expected, color) = judged(file);
+    let channels = match color {
+        png::ColorType::Grayscale => Channels::Gray,
+        png::ColorType::GrayscaleAlpha => Channels::GrayAlpha,
         png::ColorType::Rgb => Channels::Rgb,
         _ => Channels::Rgba,
     };
@@ -48,13 +48,13 @@ fn assert_judged(file: &[u8], what: &str) {
 
 #[test]
 fn every_kind_when_filters_take_turns_then_gives_the_stored_samples() {
-    for (colour, depth) in COMBINATIONS {
+    for (color, depth) in COMBINATIONS {
         for interlaced in [false, true] {
             for (width, height) in [(1, 1), (1, 9), (9, 1), (2, 3), (5, 5), (8, 8), (17, 13), (33, 7)] {
-                let mut image = Image::noise(width, height, colour, depth, width as u64);
+                let mut image = Image::noise(width, height, color, depth, width as u64);
                 image.interlaced = interlaced;
                 let file = image.file(&image.palette(1));
-                let what = format!("colour {colour}, {depth} bits, {width} x {height}, interlaced {interlaced}");
+                let what = format!("color {color}, {depth} bits, {width} x {height}, interlaced {interlaced}");
                 assert_stored(&image, &file, &what);
                 assert_judged(&file, &what);
             }
@@ -64,12 +64,12 @@ fn every_kind_when_filters_take_turns_then_gives_the_stored_samples() {
 
 #[test]
 fn every_kind_when_all_rows_have_one_filter_then_gives_the_stored_samples() {
-    for (colour, depth) in COMBINATIONS {
+    for (color, depth) in COMBINATIONS {
         for filter in 0..5 {
-            let image = Image::noise(67, 6, colour, depth, 7);
+            let image = Image::noise(67, 6, color, depth, 7);
             for image in [image.clone(), image.interlaced()] {
                 let file = image.file_with(&image.palette(2), |_| filter);
-                assert_stored(&image, &file, &format!("colour {colour}, {depth} bits, filter {filter}"));
+                assert_stored(&image, &file, &format!("color {color}, {depth} bits, filter {filter}"));
             }
         }
     }
@@ -79,9 +79,9 @@ fn every_kind_when_all_rows_have_one_filter_then_gives_the_stored_samples() {
 fn one_decoder_when_images_of_all_kinds_follow_one_another_then_keeps_nothing_of_them() {
     let mut decoder = recordmill_image::png::Decoder::new();
     for round in 0..3 {
-        for (colour, depth) in COMBINATIONS {
+        for (color, depth) in COMBINATIONS {
             let side = if round == 1 { 3 } else { 40 };
-            let image = Image::noise(side, side, colour, depth, round);
+            let image = Image::noise(side, side, color, depth, round);
             let file = image.file(&image.palette(round));
             let options = Options { channels: Channels::Rgba, ..Options::default() };
             assert_eq!(decoder.decode(&file, &options), decode(&file, &options));
@@ -91,15 +91,15 @@ fn one_decoder_when_images_of_all_kinds_follow_one_another_then_keeps_nothing_of
 
 #[test]
 fn transparency_when_alpha_is_asked_for_then_equals_the_png_crate() {
-    for (colour, depth) in COMBINATIONS.into_iter().filter(|(colour, _)| matches!(colour, 0 | 2 | 3)) {
-        let image = Image::noise(31, 9, colour, depth, 3);
-        let body = match colour {
+    for (color, depth) in COMBINATIONS.into_iter().filter(|(color, _)| matches!(color, 0 | 2 | 3)) {
+        let image = Image::noise(31, 9, color, depth, 3);
+        let body = match color {
             3 => vec![7, 200],
-            _ => image.samples[..channels(colour)].iter().flat_map(|sample| sample.to_be_bytes()).collect(),
+            _ => image.samples[..channels(color)].iter().flat_map(|sample| sample.to_be_bytes()).collect(),
         };
         let before = [image.palette(4), vec![crate::encoder::chunk(b"tRNS", &body)]].concat();
         for image in [image.clone(), image.interlaced()] {
-            assert_judged(&image.file(&before), &format!("colour {colour}, {depth} bits"));
+            assert_judged(&image.file(&before), &format!("color {color}, {depth} bits"));
         }
     }
 }
@@ -110,6 +110,6 @@ fn header_when_parsed_then_tells_what_the_file_says() {
     let chunks = [image.palette(4), vec![crate::encoder::chunk(b"tRNS", &[9])]].concat();
     let header = Header::parse(&image.file(&chunks)).expect("a header");
     assert_eq!((header.size.width, header.size.height, header.bit_depth), (31, 9, 4));
-    assert_eq!(header.colour, ColourType::Palette);
+    assert_eq!(header.color, ColorType::Palette);
     assert!(header.interlaced && header.transparency && header.orientation.is_none());
 }

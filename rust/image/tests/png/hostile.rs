@@ -2,20 +2,20 @@
 use crate::encoder::{COMBINATIONS, Image, Noise, assemble, chunk, compress};
 use crate::{decode, fault};
 use recordmill_image::fault::ImageFaultKind;
-use recordmill_image::png::{Channels, Decoder, Depth, GreyRule, Header, Limits, Options, Palette};
+use recordmill_image::png::{Channels, Decoder, Depth, GrayRule, Header, Limits, Options, Palette};
 
 const CARELESS: Options = Options {
     checksums: false,
-    palette: Palette::Colours,
+    palette: Palette::Colors,
     channels: Channels::Rgba,
     depth: Depth::AsStored,
-    grey: GreyRule::Pillow,
+    gray: GrayRule::Pillow,
     limits: Limits { max_pixels: 1 << 20, max_bytes: 1 << 22 },
 };
 
 fn files() -> impl Iterator<Item = Vec<u8>> {
-    COMBINATIONS.into_iter().flat_map(|(colour, depth)| {
-        let image = Image::noise(11, 7, colour, depth, 8);
+    COMBINATIONS.into_iter().flat_map(|(color, depth)| {
+        let image = Image::noise(11, 7, color, depth, 8);
         [image.clone(), image.interlaced()].map(|image| image.file(&image.palette(3)))
     })
 }
@@ -47,9 +47,9 @@ fn file_when_any_bit_is_flipped_then_is_refused() {
 #[test]
 fn content_when_damaged_under_right_check_values_then_never_panics() {
     let mut noise = Noise::new(5);
-    for (colour, depth) in COMBINATIONS {
+    for (color, depth) in COMBINATIONS {
         for round in 0..300 {
-            let mut image = Image::noise(11, 7, colour, depth, round);
+            let mut image = Image::noise(11, 7, color, depth, round);
             image.interlaced = round % 2 == 1;
             let mut header = image.header()[8..21].to_vec();
             let mut stream = compress(&image.raw(|row| (row % 5) as u8));

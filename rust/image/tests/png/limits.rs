@@ -4,9 +4,9 @@ use crate::{decode, fault};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::png::{Channels, Limits, Options};
 
-fn header(width: u32, height: u32, depth: u8, colour: u8, interlaced: u8) -> Vec<u8> {
+fn header(width: u32, height: u32, depth: u8, color: u8, interlaced: u8) -> Vec<u8> {
     let sides = [width.to_be_bytes(), height.to_be_bytes()].concat();
-    chunk(b"IHDR", &[&sides[..], &[depth, colour, 0, 0, interlaced]].concat())
+    chunk(b"IHDR", &[&sides[..], &[depth, color, 0, 0, interlaced]].concat())
 }
 
 fn file(header: Vec<u8>, stream: &[u8]) -> Vec<u8> {

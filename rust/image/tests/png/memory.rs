@@ -7,9 +7,9 @@ use recordmill_image::png::{Channels, Decoder, Depth, Options};
 #[test]
 fn rows_when_a_stride_apart_then_are_those_of_decode_and_nothing_between_is_touched() {
     let options = Options { channels: Channels::Rgb, depth: Depth::Eight, ..Options::default() };
-    for (colour, depth) in COMBINATIONS {
+    for (color, depth) in COMBINATIONS {
         for interlaced in [false, true] {
-            let mut image = Image::noise(13, 6, colour, depth, 2);
+            let mut image = Image::noise(13, 6, color, depth, 2);
             image.interlaced = interlaced;
             let file = image.file(&image.palette(9));
             let expected = samples(&decode(&file, &options).expect("an image"));
@@ -18,7 +18,7 @@ fn rows_when_a_stride_apart_then_are_those_of_decode_and_nothing_between_is_touc
             let shape = Decoder::new().decode_into(&file, &options, &mut out, stride).expect("an image");
             assert_eq!((shape.channels, shape.bits), (3, 8));
             for (got, want) in out.chunks(stride).zip(expected.chunks(row)) {
-                assert!(got.iter().zip(want).all(|(a, b)| u16::from(*a) == *b), "colour {colour}, {depth} bits");
+                assert!(got.iter().zip(want).all(|(a, b)| u16::from(*a) == *b), "color {color}, {depth} bits");
                 assert!(got[row..].iter().all(|byte| *byte == 171));
             }
         }

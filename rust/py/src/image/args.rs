@@ -1,9 +1,9 @@
 //! The words and numbers of a batch's plan, as Python gives them.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::batch::{Beyond, Colours, Deep, Finish, Grey, Jitter, Move, Place, Reading, Shift, Want};
+use recordmill_image::batch::{Beyond, Colors, Deep, Finish, Gray, Jitter, Move, Place, Reading, Shift, Want};
 use recordmill_image::collate::slot::Layout;
-use recordmill_image::colour::normalise::Normalise;
+use recordmill_image::color::normalize::Normalize;
 use recordmill_image::geometry::affine::Affine;
 use recordmill_image::geometry::resize::Kernel;
 use recordmill_image::geometry::warp::Sampling;
@@ -28,7 +28,7 @@ pub fn choose<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> PyResult<
 #[derive(FromPyObject)]
 pub struct ReadingArgs {
     want: String,
-    grey: String,
+    gray: String,
     deep: String,
     dct: String,
     upsampling: String,
@@ -41,8 +41,8 @@ impl ReadingArgs {
     /// As the engine takes it.
     pub fn reading(&self) -> PyResult<Reading> {
         Ok(Reading {
-            want: choose("want", &self.want, &[("rgb", Want::Rgb), ("grey", Want::Grey), ("stored", Want::Stored)])?,
-            grey: choose("grey", &self.grey, &[("pillow", Grey::Pillow), ("libpng", Grey::Libpng)])?,
+            want: choose("want", &self.want, &[("rgb", Want::Rgb), ("gray", Want::Gray), ("stored", Want::Stored)])?,
+            gray: choose("gray", &self.gray, &[("pillow", Gray::Pillow), ("libpng", Gray::Libpng)])?,
             deep: choose(
                 "deep",
                 &self.deep,
@@ -67,7 +67,7 @@ pub fn fancy(word: &str) -> PyResult<bool> {
     choose("upsampling", word, &[("fancy", true), ("plain", false)])
 }
 
-/// Whose formula makes colours of inks.
+/// Whose formula makes colors of inks.
 pub fn inks(word: &str) -> PyResult<Inks> {
     choose("cmyk", word, &[("pillow", Inks::Pillow), ("opencv", Inks::OpenCv), ("tensorflow", Inks::TensorFlow)])
 }
@@ -97,7 +97,7 @@ pub struct JobArgs<'py> {
     fill: Vec<u16>,
     sampling: String,
     pub warp_fill: Vec<u16>,
-    colours: Vec<(String, Bound<'py, PyAny>, Vec<u16>)>,
+    colors: Vec<(String, Bound<'py, PyAny>, Vec<u16>)>,
     layout: String,
     reverse: bool,
     mean: Vec<f32>,
@@ -148,9 +148,9 @@ impl JobArgs<'_> {
         choose("sampling", &self.sampling, &[("nearest", Sampling::Nearest), ("bilinear", Sampling::Bilinear)])
     }
 
-    /// What is done to colours.
-    pub fn colours(&self, py: Python<'_>) -> PyResult<Vec<Colours>> {
-        let (pieces, count) = (self.colours.iter(), self.payloads.len()?);
+    /// What is done to colors.
+    pub fn colors(&self, py: Python<'_>) -> PyResult<Vec<Colors>> {
+        let (pieces, count) = (self.colors.iter(), self.payloads.len()?);
         pieces.map(|(kind, numbers, fill)| piece(kind, &vector::<f64>(py, numbers)?, fill, count)).collect()
     }
 
@@ -159,8 +159,8 @@ impl JobArgs<'_> {
         Ok(Finish {
             layout: choose("layout", &self.layout, &[("hwc", Layout::Nhwc), ("chw", Layout::Nchw)])?,
             reverse: self.reverse,
-            normalise: Normalise::new(&self.mean, &self.factor).map_err(refused)?,
-            deep: Normalise::new(&self.deep_mean, &self.deep_factor).map_err(refused)?,
+            normalize: Normalize::new(&self.mean, &self.factor).map_err(refused)?,
+            deep: Normalize::new(&self.deep_mean, &self.deep_factor).map_err(refused)?,
             halves: self.halves,
             counts: [self.mean.len(), self.factor.len()],
             first: <[f32; 2]>::try_from(&self.first[..]).ok(),
@@ -195,19 +195,19 @@ fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>)
     })
 }
 
-/// One piece of colour; `numbers` has as many for each of `count` images.
-fn piece(kind: &str, numbers: &[f64], fill: &[u16], count: usize) -> PyResult<Colours> {
+/// One piece of color; `numbers` has as many for each of `count` images.
+fn piece(kind: &str, numbers: &[f64], fill: &[u16], count: usize) -> PyResult<Colors> {
     let width = numbers.len().checked_div(count).unwrap_or(0);
-    let wanted = choose("colours", kind, &[("jitter", 8), ("grey", 1), ("shift", 3), ("paint", 4)])?;
+    let wanted = choose("colors", kind, &[("jitter", 8), ("gray", 1), ("shift", 3), ("paint", 4)])?;
     if count > 0 && (width != wanted || numbers.len() != width * count) {
         return Err(PyValueError::new_err(format!("{kind} has {wanted} numbers for each image")));
     }
     let rows = numbers.chunks_exact(wanted);
     Ok(match kind {
-        "jitter" => Colours::Jitter(rows.map(jitter).collect()),
-        "grey" => Colours::Grey(rows.map(|row| row[0] != 0.0).collect()),
-        "shift" => Colours::Shift(rows.map(shift).collect()),
-        _ => Colours::Paint(rows.map(painted).collect(), fill.to_vec()),
+        "jitter" => Colors::Jitter(rows.map(jitter).collect()),
+        "gray" => Colors::Gray(rows.map(|row| row[0] != 0.0).collect()),
+        "shift" => Colors::Shift(rows.map(shift).collect()),
+        _ => Colors::Paint(rows.map(painted).collect(), fill.to_vec()),
     })
 }
 
@@ -220,7 +220,7 @@ fn jitter(row: &[f64]) -> Jitter {
 
 fn shift(row: &[f64]) -> Shift {
     let mean = (row[0] + row[1] + row[2]) / 3.0;
-    Shift { colour: std::array::from_fn(|channel| row[channel] as f32), grey: mean as f32 }
+    Shift { color: std::array::from_fn(|channel| row[channel] as f32), gray: mean as f32 }
 }
 
 fn painted(row: &[f64]) -> Option<Window> {

@@ -58,7 +58,7 @@ macro_rules! with_job {
 /// The same with payloads that are not the arguments' own.
 macro_rules! with_payloads {
     ($py:ident, $args:ident, $payloads:expr, $run:expr) => {{
-        let (moves, colours) = ($args.moves($py)?, $args.colours($py)?);
+        let (moves, colors) = ($args.moves($py)?, $args.colors($py)?);
         let tables = $args.points.views()?;
         let points = tables.slices()?;
         let job = recordmill_image::batch::Job {
@@ -70,7 +70,7 @@ macro_rules! with_payloads {
             beyond: $args.beyond()?,
             sampling: $args.sampling()?,
             warp_fill: $args.warp_fill.clone(),
-            colours: &colours,
+            colors: &colors,
             finish: $args.finish()?,
         };
         $py.detach(|| $run(&job))

@@ -57,7 +57,7 @@ pub fn kernel_of(name: &str) -> PyResult<Kernel> {
     }
 }
 
-/// The nearest neighbour of a library: "library:nearest".
+/// The nearest neighbor of a library: "library:nearest".
 pub fn rule_of(name: &str) -> PyResult<Nearest> {
     let known = [
         ("pillow:nearest", Nearest::Pillow),

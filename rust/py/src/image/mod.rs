@@ -1,7 +1,7 @@
 //! Encoded images to pixels and to batch memory, and pixels to PNG.
 mod args;
 mod batch;
-mod colours;
+mod colors;
 mod entry;
 mod kernels;
 mod masks;
@@ -45,8 +45,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(masks::decode_masks, module)?)?;
     module.add_function(wrap_pyfunction!(masks::decode_each_mask, module)?)?;
     module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
-    module.add_function(wrap_pyfunction!(colours::change_colours, module)?)?;
-    module.add_function(wrap_pyfunction!(colours::change_hls, module)?)?;
+    module.add_function(wrap_pyfunction!(colors::change_colors, module)?)?;
+    module.add_function(wrap_pyfunction!(colors::change_hls, module)?)?;
     module.add_function(wrap_pyfunction!(warping::warp_fixed, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::cut_boxes, module)?)?;
     module.add_function(wrap_pyfunction!(resizing::pick_pixels, module)?)?;

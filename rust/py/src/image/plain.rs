@@ -1,7 +1,7 @@
 //! JPEG files that hold nothing but pixels, in the memory layout of Pillow's pictures.
 use pyo3::prelude::*;
 use recordmill_image::batch::Engine;
-use recordmill_image::colour::channels::pad_colours;
+use recordmill_image::color::channels::pad_colors;
 use recordmill_image::fault::{ImageFault, ImageFaultKind, Result as Outcome};
 use recordmill_image::jpeg::{Header, Limits, Options, Wanted};
 use recordmill_image::pixels::Size;
@@ -9,7 +9,7 @@ use recordmill_image::pixels::Size;
 use super::refused;
 use crate::buffers::{Block, View, fitting, give_buffer, take_buffer};
 
-/// Values, height, width and bytes of a pixel: 1 of grey, 4 of colours, whose last means nothing. Raises ImageRefused,
+/// Values, height, width and bytes of a pixel: 1 of gray, 4 of colors, whose last means nothing. Raises ImageRefused,
 /// also for a file with a comment and, if its EXIF orientation matters (`upright`), for one that may have any.
 #[pyfunction]
 pub fn decode_plain_jpeg(
@@ -53,6 +53,6 @@ fn decode(engine: &mut Engine, data: &[u8], limits: Limits, out: &mut Vec<u8>) -
         out.extend_from_slice(pixels);
         return Ok((size, 1));
     }
-    pad_colours(pixels, out)?;
+    pad_colors(pixels, out)?;
     Ok((size, 4))
 }

@@ -21,7 +21,7 @@ pub fn recode_png(
 ) -> PyResult<(Block, Block, Block)> {
     let channels = match channels {
         "stored" => Channels::AsStored,
-        "grey" => Channels::Grey,
+        "gray" => Channels::Gray,
         "rgb" => Channels::Rgb,
         other => return Err(PyValueError::new_err(format!("channels is not {other:?}"))),
     };

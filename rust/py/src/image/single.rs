@@ -98,7 +98,7 @@ fn options(
 ) -> PyResult<jpeg::Options> {
     let known = [
         ("stored", jpeg::Channels::AsStored),
-        ("grey", jpeg::Channels::Grey),
+        ("gray", jpeg::Channels::Gray),
         ("rgb", jpeg::Channels::Rgb),
         ("bgr", jpeg::Channels::Bgr),
     ];
@@ -108,15 +108,15 @@ fn options(
     Ok(jpeg::Options { channels, dct, fancy, inks, scale: scale(denominator)?, limits })
 }
 
-/// A PNG file as it is stored, transparency as alpha; a palette as its colours; or stored values of a
-/// palette or of grey. Raises ImageRefused.
+/// A PNG file as it is stored, transparency as alpha; a palette as its colors; or stored values of a
+/// palette or of gray. Raises ImageRefused.
 #[pyfunction]
 pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pixels: u64) -> PyResult<Image> {
     let view = View::<u8>::get(data)?;
     let limits = png::Limits { max_pixels, ..png::Limits::default() };
     let (palette, channels) = match indices {
         true => (png::Palette::Classes, png::Channels::AsStored),
-        false => (png::Palette::Colours, png::Channels::WithTransparency),
+        false => (png::Palette::Colors, png::Channels::WithTransparency),
     };
     let data = view.slice();
     decoded(py, |engine| {

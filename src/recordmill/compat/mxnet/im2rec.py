@@ -19,7 +19,7 @@ from recordmill.concurrency.threads import map_ordered
 
 # MXNet shuffles lists with this seed.
 _SEED = 100
-_CHANNELS = {-1: "stored", 0: "grey", 1: "bgr"}
+_CHANNELS = {-1: "stored", 0: "gray", 1: "bgr"}
 # Key, label and relative path.
 ListRow = tuple[int, int, str]
 

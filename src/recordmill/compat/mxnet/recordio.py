@@ -307,7 +307,7 @@ def _is_color_jpeg(data: bytes) -> bool:
 
 
 def _decode_gray(data: bytes) -> NDArray[Any]:
-    return rm.decode_image(data, channels="grey", like="opencv", orientation="apply", depth="8")
+    return rm.decode_image(data, channels="gray", like="opencv", orientation="apply", depth="8")
 
 
 def _decode_color(data: bytes) -> NDArray[Any]:

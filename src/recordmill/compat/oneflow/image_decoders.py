@@ -25,8 +25,8 @@ from recordmill.types import Ragged
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Channels = Literal["rgb", "bgr", "grey"]
-_CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "grey"}
+Channels = Literal["rgb", "bgr", "gray"]
+_CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray"}
 _STAGE = 20_000
 
 
@@ -82,7 +82,7 @@ class EncodedImages:
     @property
     def num_channels(self) -> int:
         """Number of values per pixel."""
-        return 1 if self.channels == "grey" else 3
+        return 1 if self.channels == "gray" else 3
 
     @property
     def shapes(self) -> list[tuple[int, int, int]]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.colours import ColourStep
+from recordmill.decode.colors import ColorStep
 from recordmill.decode.moves import Moves
 from recordmill.decode.pixels.reading import Reading
 from recordmill.decode.pixels.values import Values
@@ -84,7 +84,7 @@ class ImageJob:
     kernel : str
         ``"library:kernel"`` of resizing.
     border : Border
-    colours : list of ColourStep
+    colors : list of ColorStep
     values : Values
     points : sequence of buffer, optional
         Entry points of each, empty where there are none; an executor may leave them alone.
@@ -97,7 +97,7 @@ class ImageJob:
     moves: Moves
     kernel: str
     border: Border
-    colours: list[ColourStep]
+    colors: list[ColorStep]
     values: Values
     points: Sequence[Any] = ()
 

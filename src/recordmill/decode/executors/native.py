@@ -85,7 +85,7 @@ class NativeExecutor:
     def _rest(self, job: ImageJob, out: Any, refused: Sequence[tuple[int, Parts]], threads: int) -> Faults:
         """Hand the rows that were refused to the other executor."""
         rows = np.array([row for row, _ in refused])
-        steps = [replace(step, numbers=step.numbers[rows]) for step in job.colours]
+        steps = [replace(step, numbers=step.numbers[rows]) for step in job.colors]
         some = ImageJob(
             [job.payloads[row] for row in rows],
             job.reading,

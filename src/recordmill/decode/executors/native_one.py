@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.colours import ColourStep
+from recordmill.decode.colors import ColorStep
 from recordmill.decode.executors.base import Border, ImageJob
 from recordmill.decode.executors.native_plan import as_array, native_job, native_reading
 from recordmill.decode.moves import Moves
@@ -99,7 +99,7 @@ def change_one(
     moves: Moves | None = None,
     kernel: str = "pillow:nearest",
     border: Border | None = None,
-    colours: Sequence[ColourStep] = (),
+    colors: Sequence[ColorStep] = (),
 ) -> NDArray[Any]:
     """Do to one image in memory what a plan for a batch would do after decoding."""
     height, width, _ = pixels.shape
@@ -107,7 +107,7 @@ def change_one(
         whole = np.array([[0, 0, width, height]])
         moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_))
     one = np.ones(1, np.int64)
-    job = ImageJob([b""], Reading(), one, one, moves, kernel, border or Border(), list(colours), values)
+    job = ImageJob([b""], Reading(), one, one, moves, kernel, border or Border(), list(colors), values)
     flat = np.ascontiguousarray(pixels).reshape(-1)
     try:
         image = _core.change_image(flat, pixels.shape, pixels.dtype.name, native_job(job), values.dtype)

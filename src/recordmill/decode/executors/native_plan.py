@@ -25,7 +25,7 @@ class NativeReading:
     """`Reading` in the words of the native module."""
 
     want: str
-    grey: str
+    gray: str
     deep: str
     dct: str
     upsampling: str
@@ -49,7 +49,7 @@ class NativeJob:
     fill: list[int]
     sampling: str
     warp_fill: list[int]
-    colours: list[tuple[str, NDArray[np.float64], list[int]]]
+    colors: list[tuple[str, NDArray[np.float64], list[int]]]
     layout: str
     reverse: bool
     mean: list[float]
@@ -78,7 +78,7 @@ def native_rows(payloads: Sequence[Any]) -> Any:
 
 def native_reading(reading: Reading, max_pixels: int) -> NativeReading:
     """Reading in the words of the native module."""
-    words = (reading.channels, reading.grey, reading.deep, reading.dct, reading.upsampling, reading.cmyk)
+    words = (reading.channels, reading.gray, reading.deep, reading.dct, reading.upsampling, reading.cmyk)
     return NativeReading(*words, reading.scale, max_pixels)
 
 
@@ -102,7 +102,7 @@ def native_job(job: ImageJob) -> NativeJob:
         _fill(job, border.warp_fill),
         [
             (step.kind, np.ascontiguousarray(step.numbers, np.float64).reshape(-1), list(step.fill))
-            for step in job.colours
+            for step in job.colors
         ],
         values.layout,
         values.reverse,
@@ -114,8 +114,8 @@ def native_job(job: ImageJob) -> NativeJob:
 
 
 def _fill(job: ImageJob, levels: tuple[int, ...]) -> list[int]:
-    """Levels in the order that channels have when pixels are added: reversed already, unless colours change later."""
-    return list(levels[::-1] if job.values.reverse and not job.colours else levels)
+    """Levels in the order that channels have when pixels are added: reversed already, unless colors change later."""
+    return list(levels[::-1] if job.values.reverse and not job.colors else levels)
 
 
 def native_masks(job: MaskJob) -> NativeMasks:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.colours import ColourStep
+from recordmill.decode.colors import ColorStep
 from recordmill.decode.executors.base import Faults, Headers, ImageJob, MaskJob
 from recordmill.decode.executors.native_one import change_one
 from recordmill.decode.executors.native_resize import resize_one
@@ -66,23 +66,23 @@ def _image(job: ImageJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:
         prepare(image, data, reading)
         pixels = orient(read_pixels(image, reading), int(job.orientations[row]))
     pixels = cut(pixels, _scaled(job.moves.window[row], scale))
-    if job.values.reverse and not job.colours:
+    if job.values.reverse and not job.colors:
         pixels, job = _reversed(pixels, job)
     brightest = 65535 if pixels.dtype == np.uint16 else 255
-    if job.colours and brightest != 255:
-        raise ImageError("colours of 16 bits cannot be changed", kind="unsupported", expected="8 bits", found="16")
+    if job.colors and brightest != 255:
+        raise ImageError("colors of 16 bits cannot be changed", kind="unsupported", expected="8 bits", found="16")
     pixels, white = scaled_first(pixels, brightest, job.values)
     pixels = _moved(pixels, job, row, brightest // 255)
-    if job.colours:
+    if job.colors:
         if pixels.dtype == np.float32:
             pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
-        steps = [_step_of_row(step, row, pixels.shape[2]) for step in job.colours]
-        pixels = change_one(pixels, Values(), colours=steps)
+        steps = [_step_of_row(step, row, pixels.shape[2]) for step in job.colors]
+        pixels = change_one(pixels, Values(), colors=steps)
     return finish(pixels, white, job.values, place)
 
 
 def _reversed(pixels: NDArray[Any], job: ImageJob) -> tuple[NDArray[Any], ImageJob]:
-    """Reverse the colours before they are moved, as the native way does: sums of floats depend on a channel's place."""
+    """Reverse the colors before they are moved, as the native way does: sums of floats depend on a channel's place."""
     border = replace(job.border, fill=job.border.fill[::-1], warp_fill=job.border.warp_fill[::-1])
     pixels = pixels[:, :, ::-1] if pixels.shape[2] == 3 else pixels
     return pixels, replace(job, border=border, values=replace(job.values, reverse=False))
@@ -135,10 +135,10 @@ def _fill(levels: tuple[int, ...], channels: int, unit: int) -> tuple[int, ...]:
     return tuple(level * unit for level in (levels if len(levels) == channels else levels * channels))
 
 
-def _step_of_row(step: ColourStep, row: int, channels: int) -> ColourStep:
+def _step_of_row(step: ColorStep, row: int, channels: int) -> ColorStep:
     """Return a color step for one image, whose fill has a level for each channel."""
     fill = _fill(step.fill, channels, 1) if step.kind == "paint" else step.fill
-    return ColourStep(step.kind, step.numbers[row : row + 1], fill)
+    return ColorStep(step.kind, step.numbers[row : row + 1], fill)
 
 
 def _mask(job: MaskJob, row: int, place: NDArray[Any] | None) -> NDArray[Any]:

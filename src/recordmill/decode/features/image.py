@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.colours import plan_colours
+from recordmill.decode.colors import plan_colors
 from recordmill.decode.columns import byte_rows
 from recordmill.decode.executors.base import Border, Headers, ImageJob
 from recordmill.decode.executors.registry import executor_of
@@ -46,7 +46,7 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
         plan.moves,
         kernel_of(spec.kernel, spec.like),
         plan.border,
-        plan_colours(spec.colour, plan.moves.sizes, state.draws, state.positions[plan.rows]),
+        plan_colors(spec.color, plan.moves.sizes, state.draws, state.positions[plan.rows]),
         values_of(spec),
         state.entry_points(feature, plan.rows),
     )
@@ -68,7 +68,7 @@ def reading_of(spec: Image) -> Reading:
         "rgb" if channels == "bgr" else channels,
         spec.dct or preset.dct,
         spec.upsampling or preset.upsampling,
-        preset.grey,
+        preset.gray,
         preset.cmyk,
         preset.deep if dtype_of(spec) == "uint8" else "keep",
         1 if spec.reduce == "auto" else spec.reduce,
@@ -192,7 +192,7 @@ def _place(state: BatchState, name: str, spec: Image, plan: ImagePlan) -> Any:
         return [None] * state.count
     height, width = Geometry.of(spec).size or _one_size(name, plan)
     wanted = spec.channels or preset_of(spec.like).channels
-    channels = {"grey": 1, "stored": 0}.get(str(wanted), 3) or _one_depth(name, plan)
+    channels = {"gray": 1, "stored": 0}.get(str(wanted), 3) or _one_depth(name, plan)
     shape = (channels, height, width) if spec.layout == "chw" else (height, width, channels)
     return state.slots(name, shape, dtype_of(spec))
 
@@ -224,7 +224,7 @@ def _one_depth(name: str, plan: ImagePlan) -> int:
             kind="channel_mismatch",
             expected=str(channels[0]),
             found=str(channels[other[0]]),
-            hint='channels="rgb" or "grey" brings them to one; stack=False gives a list',
+            hint='channels="rgb" or "gray" brings them to one; stack=False gives a list',
             position=int(plan.rows[other[0]]),
             feature=name,
         )

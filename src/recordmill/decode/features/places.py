@@ -50,7 +50,7 @@ def decode_points(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
     spec = cast("Keypoints", specs[name])
     feature = spec.feature or name
     column = state.column(feature)
-    shift = 0.5 if spec.centres else 0.0
+    shift = 0.5 if spec.centers else 0.0
     rows: list[Any] = [np.zeros((0, 3))] * state.count
     for row, matrix, size, sizes in _rows(state, spec.of):
         try:

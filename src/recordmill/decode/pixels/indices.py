@@ -15,7 +15,7 @@ from recordmill.errors import ImageError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_PNG_DEPTH, _PNG_COLOUR_TYPE = 24, 25
+_PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25
 _JPEG = b"\xff\xd8\xff"  # known before Pillow walks through its segments, of which there may be millions
 _LOSSY, _LOSSY_IN_TIFF = ("JPEG", "MPO", "AVIF"), ("jpeg", "tiff_jpeg", "webp")
 MAX_PIXELS = 1 << 26
@@ -45,9 +45,9 @@ def _no_classes(found: str) -> ImageError:
     return ImageError(
         "a mask holds one value per pixel, kept exactly",
         kind="bad_mask",
-        expected="palette or grey, not JPEG or another lossy coding",
+        expected="palette or gray, not JPEG or another lossy coding",
         found=found,
-        hint="colours and lossy encodings cannot be turned back into classes: use the original masks",
+        hint="colors and lossy encodings cannot be turned back into classes: use the original masks",
     )
 
 
@@ -56,8 +56,8 @@ def _is_lossy(image: Image) -> bool:
 
 
 def _step_of(image: Image, data: Any) -> np.uint8:
-    """Return by how much Pillow spread the levels of a grey PNG of less than 8 bits."""
+    """Return by how much Pillow spread the levels of a gray PNG of less than 8 bits."""
     head = bytes(memoryview(data)[:26])
-    if image.format != "PNG" or image.mode != "L" or head[_PNG_COLOUR_TYPE] != 0:
+    if image.format != "PNG" or image.mode != "L" or head[_PNG_COLOR_TYPE] != 0:
         return np.uint8(1)
     return np.uint8({2: 85, 4: 17}.get(head[_PNG_DEPTH], 1))

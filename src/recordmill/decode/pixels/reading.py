@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.pillow import refuse_lost_depth, sixteen_bits
-from recordmill.decode.pixels.greys import cmyk_like_opencv, cmyk_like_tensorflow, grey_like_libpng, grey_like_opencv
+from recordmill.decode.pixels.grays import cmyk_like_opencv, cmyk_like_tensorflow, gray_like_libpng, gray_like_opencv
 from recordmill.decode.pixels.scans import check_scans
 from recordmill.errors import ImageError
 
@@ -28,20 +28,20 @@ class Reading:
 
     Parameters
     ----------
-    channels : {"rgb", "grey", "stored"}
+    channels : {"rgb", "gray", "stored"}
     dct : {"accurate", "fast"}
     upsampling : {"fancy", "plain"}
-    grey : {"pillow", "libpng"}
+    gray : {"pillow", "libpng"}
     cmyk : {"pillow", "opencv", "tensorflow"}
     deep : {"refuse", "high_byte", "keep"}
     scale : int
         1, 2, 4 or 8.
     """
 
-    channels: Literal["rgb", "grey", "stored"] = "rgb"
+    channels: Literal["rgb", "gray", "stored"] = "rgb"
     dct: str = "accurate"
     upsampling: str = "fancy"
-    grey: str = "pillow"
+    gray: str = "pillow"
     cmyk: str = "pillow"
     deep: str = "keep"
     scale: int = 1
@@ -63,7 +63,7 @@ def prepare(image: Image, data: Any, how: Reading) -> None:
 def _prepare_jpeg(image: Image, how: Reading) -> None:
     if how.dct != "accurate":
         _refuse('the fast inverse DCT, dct="accurate"')
-    luma = how.channels == "grey" and how.grey == "libpng" and image.mode == "RGB"
+    luma = how.channels == "gray" and how.gray == "libpng" and image.mode == "RGB"
     if how.upsampling != "fancy" and image.mode != "L" and not luma:
         _refuse('plain upsampling, upsampling="fancy"')
     if how.scale == 1 and not luma:
@@ -84,11 +84,11 @@ def read_pixels(image: Image, how: Reading) -> NDArray[Any]:
     """Pixels of an opened and prepared image."""
     image.load()
     if image.mode[0] in "IF":
-        pixels = _deep_grey(image, how)
+        pixels = _deep_gray(image, how)
         return np.repeat(pixels, 3, axis=2) if how.channels == "rgb" else pixels
     if how.channels == "rgb" or (image.mode == "CMYK" and how.channels == "stored" and how.cmyk == "tensorflow"):
         return _rgb(image, how)
-    return _grey(image, how) if how.channels == "grey" else _array(_as_stored(image))
+    return _gray(image, how) if how.channels == "gray" else _array(_as_stored(image))
 
 
 def _array(image: Image) -> NDArray[np.uint8]:
@@ -96,7 +96,7 @@ def _array(image: Image) -> NDArray[np.uint8]:
     return pixels[:, :, None] if pixels.ndim == 2 else pixels
 
 
-def _deep_grey(image: Image, how: Reading) -> NDArray[Any]:
+def _deep_gray(image: Image, how: Reading) -> NDArray[Any]:
     if image.mode == "F":
         raise ImageError("a picture of fractions has no levels", kind="unsupported", found="mode F")
     levels = np.asarray(sixteen_bits(image)).astype(np.uint16)[:, :, None]
@@ -120,32 +120,32 @@ def _rgb(image: Image, how: Reading) -> NDArray[np.uint8]:
     return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
 
 
-def _grey(image: Image, how: Reading) -> NDArray[np.uint8]:
-    if image.mode in ("L", "LA", "1") or how.grey == "pillow":
+def _gray(image: Image, how: Reading) -> NDArray[np.uint8]:
+    if image.mode in ("L", "LA", "1") or how.gray == "pillow":
         return _array(image.convert("L"))
     if image.mode == "CMYK" and how.cmyk == "opencv":
-        return grey_like_opencv(_rgb(image, how))
+        return gray_like_opencv(_rgb(image, how))
     if image.mode == "CMYK":
         raise ImageError(
             "a CMYK picture has no luma plane",
             kind="unsupported",
-            expected="grey or YCbCr",
+            expected="gray or YCbCr",
             found="CMYK",
             hint='like="pillow" converts it',
         )
-    colours = np.asarray(image.convert("RGB"))
+    colors = np.asarray(image.convert("RGB"))
     if image.format == "PNG":
         _refuse_gamma(image)
-        return grey_like_libpng(colours)
-    return grey_like_opencv(colours, 15 if image.format == "WEBP" else 14)
+        return gray_like_libpng(colors)
+    return gray_like_opencv(colors, 15 if image.format == "WEBP" else 14)
 
 
 def _refuse_gamma(image: Image) -> None:
-    """Refuse colours that libpng would weigh in linear light; of 8 bits the native decoder does so."""
+    """Refuse colors that libpng would weigh in linear light; of 8 bits the native decoder does so."""
     gamma = 0.45455 if "srgb" in image.info else image.info.get("gamma", 1.0)
     if "icc_profile" not in image.info and abs(gamma - 1) > _INSIGNIFICANT_GAMMA:
         raise ImageError(
-            "the grey of this colour picture is known in linear light alone",
+            "the gray of this color picture is known in linear light alone",
             kind="unsupported",
             expected="8 bits per sample, or no gAMA and sRGB chunk",
             found=f"gamma {gamma:g}",
@@ -154,7 +154,7 @@ def _refuse_gamma(image: Image) -> None:
 
 
 def stored_mode(image: Image) -> str:
-    """Pillow mode of what a file holds, palette looked up and transparent colours as a channel."""
+    """Pillow mode of what a file holds, palette looked up and transparent colors as a channel."""
     if image.mode[0] in "IF":
         return "I;16"
     transparent = image.has_transparency_data

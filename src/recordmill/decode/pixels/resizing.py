@@ -83,7 +83,7 @@ def _bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
 def _opencv_taps(
     new: int, old: int, *, whole_at_edges: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Pixels, Pixels]:
-    """Two neighbours and their weights; beyond the edges the outermost pixel twice, or once with all the weight."""
+    """Two neighbors and their weights; beyond the edges the outermost pixel twice, or once with all the weight."""
     step = 1 / (new / old)
     middles = ((np.arange(new) + 0.5) * step - 0.5).astype(np.float32)
     first = np.floor(middles).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Levels to the numbers of the batch: order of colours, mean and deviation, dtype, layout."""
+"""Levels to the numbers of the batch: order of colors, mean and deviation, dtype, layout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Values:
     dtype : {"uint8", "uint16", "float16", "float32"}
     layout : {"chw", "hwc"}
     reverse : bool
-        Whether colours go blue, green, red.
+        Whether colors go blue, green, red.
     mean, std : tuple of float, optional
         One number, or one for each channel of the output, in units of `white`.
     white : float

@@ -9,16 +9,16 @@ from typing import Any, Literal, cast
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, gives_floats, kernel_of, preset_of
 from recordmill.decode.specs.base import Spec
 from recordmill.decode.specs.checks import check_word, number, per_channel
-from recordmill.decode.specs.colour import Colour, ColourJitter, PCANoise, RandomErasing, RandomGrey
+from recordmill.decode.specs.color import Color, ColorJitter, PCANoise, RandomErasing, RandomGrayscale
 from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffine, RandomCrop, RandomResizedCrop, Resize
 from recordmill.decode.specs.given import GivenCrop, GivenFlip
 
 Decoder = Literal["auto", "pillow", "native"]
 Layout = Literal["chw", "hwc"]
 Dtype = Literal["uint8", "uint16", "float16", "float32"]
-_CHANNELS: dict[Any, Channels] = {1: "grey", 3: "rgb"}
+_CHANNELS: dict[Any, Channels] = {1: "gray", 3: "rgb"}
 _WORDS: dict[str, tuple[str, ...]] = {
-    "channels": ("rgb", "bgr", "grey", "stored"),
+    "channels": ("rgb", "bgr", "gray", "stored"),
     "orientation": ("ignore", "apply"),
     "dct": ("accurate", "fast"),
     "upsampling": ("fancy", "plain"),
@@ -28,9 +28,9 @@ _WORDS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Image(Spec):
-    """An encoded image, decoded, cut, coloured and normalised.
+    """An encoded image, decoded, cut, colored and normalized.
 
-    The order of the steps is fixed: orientation, `resize`, `crop`, `flip`, `affine`, `colour`, then values. What is
+    The order of the steps is fixed: orientation, `resize`, `crop`, `flip`, `affine`, `color`, then values. What is
     None is as `like` says; `docs/guide/images.md` has the table.
 
     Parameters
@@ -43,11 +43,11 @@ class Image(Spec):
         True is left to right with a probability of one half, a number another probability.
     affine : RandomAffine, optional
         Of the finished cut.
-    colour : sequence of ColourJitter, RandomGrey, PCANoise and RandomErasing
+    color : sequence of ColorJitter, RandomGrayscale, PCANoise and RandomErasing
         In this order, on red, green and blue of 8 bits.
-    channels : {"rgb", "bgr", "grey", "stored"} or {1, 3}, optional
-        1 is "grey", 3 is "rgb"; "stored" is what the file holds, colours in the order red, green, blue. Where "rgb" or
-        "bgr" is wanted, grey is repeated, transparency is dropped and CMYK is converted.
+    channels : {"rgb", "bgr", "gray", "stored"} or {1, 3}, optional
+        1 is "gray", 3 is "rgb"; "stored" is what the file holds, colors in the order red, green, blue. Where "rgb" or
+        "bgr" is wanted, gray is repeated, transparency is dropped and CMYK is converted.
     like : {"pillow", "opencv", "tensorflow", "mxnet"}
         Whose choices hold where an option is not given.
     orientation : {"ignore", "apply"}, optional
@@ -55,7 +55,7 @@ class Image(Spec):
     dct : {"accurate", "fast"}, optional
         Inverse transform of JPEG.
     upsampling : {"fancy", "plain"}, optional
-        How halved colour planes of JPEG are brought to size.
+        How halved color planes of JPEG are brought to size.
     kernel : str, optional
         How pixels are weighted in resizing, in the words of the preset's library ("bilinear"), or "library:kernel".
     reduce : {1, 2, 4, 8, "auto"}
@@ -100,7 +100,7 @@ class Image(Spec):
     resize: Resize | int | tuple[int, int] | None = None
     flip: bool | float | Flip | GivenFlip | None = None
     affine: RandomAffine | None = None
-    colour: Sequence[Colour] = ()
+    color: Sequence[Color] = ()
     channels: Channels | Literal[1, 3] | None = None
     like: Like = "pillow"
     orientation: Orientation | None = None
@@ -134,10 +134,10 @@ class Image(Spec):
             kernel_of(self.kernel, self.like)
         if self.reduce not in (1, 2, 4, 8, "auto"):
             raise ValueError(f"reduce is 1, 2, 4, 8 or 'auto', not {self.reduce!r}")
-        self._set(flip=_flip(self.flip), colour=tuple(self.colour), mean=per_channel("mean", self.mean))
+        self._set(flip=_flip(self.flip), color=tuple(self.color), mean=per_channel("mean", self.mean))
         self._set(std=per_channel("std", self.std), white=number("white", self.white, 1e-6, 1e6))
         self._check_geometry()
-        self._check_colour()
+        self._check_color()
         self._check_values()
         if self.scale_first:
             self._check_order()
@@ -156,27 +156,27 @@ class Image(Spec):
         if sized and self.resize is not None:
             raise ValueError(f"{type(self.crop).__name__} brings its window to a size by itself: leave resize= out")
 
-    def _check_colour(self) -> None:
-        for piece in self.colour:
-            _check_type("colour", piece, ColourJitter, RandomGrey, PCANoise, RandomErasing)
-        if self.colour and self.channels == "stored":
-            raise ValueError('colour= works on red, green and blue, or grey: channels="stored" may be anything else')
-        if self.colour and self.dtype == "uint16":
-            raise ValueError('colour= works on 8-bit levels, not with dtype="uint16"')
+    def _check_color(self) -> None:
+        for piece in self.color:
+            _check_type("color", piece, ColorJitter, RandomGrayscale, PCANoise, RandomErasing)
+        if self.color and self.channels == "stored":
+            raise ValueError('color= works on red, green and blue, or gray: channels="stored" may be anything else')
+        if self.color and self.dtype == "uint16":
+            raise ValueError('color= works on 8-bit levels, not with dtype="uint16"')
 
     def _check_order(self) -> None:
         is_cropped = self.crop is not None and not isinstance(self.crop, GivenCrop)
-        if is_cropped or self.affine is not None or self.colour:
-            raise ValueError("scale_first= works with resize=, flip= and GivenCrop, not with other crops or colour=")
+        if is_cropped or self.affine is not None or self.color:
+            raise ValueError("scale_first= works with resize=, flip= and GivenCrop, not with other crops or color=")
         if not gives_floats(kernel_of(self.kernel, self.like)):
             raise ValueError('scale_first= needs a kernel that gives floats, such as "tensorflow:bilinear"')
         if self.dtype not in ("float16", "float32") and (self.dtype or (self.mean is None and self.std is None)):
             raise ValueError("scale_first= needs a float dtype")
 
     def _check_values(self) -> None:
-        known: dict[Any, tuple[int, ...]] = {"grey": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}
+        known: dict[Any, tuple[int, ...]] = {"gray": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}
         wanted = known.get(self.channels, (1, 2, 3, 4))
-        for piece in (self.crop, self.affine, *self.colour):
+        for piece in (self.crop, self.affine, *self.color):
             fill = getattr(piece, "fill", None) or (0,)
             if len(fill) not in wanted:
                 raise ValueError(f"fill has one level, or one for every channel of the output, not {len(fill)}")

@@ -13,7 +13,7 @@ from recordmill.decode.specs.checks import check_word, whole
 class Mask(Spec):
     """An encoded image whose values are classes: kept exactly, and moved with the image that it belongs to.
 
-    Palette images give indices, grey images the values in the file (a 1-bit mask 0 and 1). Colour images and JPEG are
+    Palette images give indices, gray images the values in the file (a 1-bit mask 0 and 1). Color images and JPEG are
     refused, as they no longer hold classes. Pixels are never mixed: resizing takes the nearest one.
 
     Parameters

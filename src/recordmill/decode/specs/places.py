@@ -71,8 +71,8 @@ class Keypoints(Spec):
         Name of the image.
     relative : bool
         Whether stored numbers are parts of the image's width and height.
-    centres : bool
-        Whether whole numbers are the centres of pixels, as in COCO, and not their edges.
+    centers : bool
+        Whether whole numbers are the centers of pixels, as in COCO, and not their edges.
     feature : str, optional
         A feature with two numbers per point, x and y; the name of the output by default.
 
@@ -84,10 +84,10 @@ class Keypoints(Spec):
 
     of: str = "image"
     relative: bool = False
-    centres: bool = False
+    centers: bool = False
     feature: str | None = None
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if self.relative and self.centres:
-            raise ValueError("parts of width and height count from edges: relative= and centres= do not go together")
+        if self.relative and self.centers:
+            raise ValueError("parts of width and height count from edges: relative= and centers= do not go together")

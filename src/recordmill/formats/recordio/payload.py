@@ -98,7 +98,7 @@ class IRHeaderCodec(NativeCodec):
     def _write_mixed(
         self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, scalar: list[bool]
     ) -> Ragged:
-        """Write scalar labels and arrays apart: neighbours must not change how a label is stored."""
+        """Write scalar labels and arrays apart: neighbors must not change how a label is stored."""
         rows: list[bytes] = [b""] * len(scalar)
         for plain in (True, False):
             chosen = [row for row, is_scalar in enumerate(scalar) if is_scalar is plain]

@@ -111,7 +111,7 @@ class Shuffle:
     seed : int
         0 to 2**64 - 1.
     block : int, optional
-        Neighbours that stay together for reading: blocks come in random order, and the samples of 16 blocks at a time
+        Neighbors that stay together for reading: blocks come in random order, and the samples of 16 blocks at a time
         in random order among themselves.
     window : int, optional
         No sample moves farther than this.
@@ -161,7 +161,7 @@ class Shuffle:
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
 
     def quality(self, length: int) -> float:
-        """Chance that two neighbours in the new order come from different parts of the old one."""
+        """Chance that two neighbors in the new order come from different parts of the old one."""
         size = self.block or self.window
         if size is None or length < 2:
             return 1.0

@@ -1,7 +1,7 @@
 //! Boxes of images brought to one size in float32: TensorFlow's `CropAndResize` (kernels/image/crop_and_resize_op.cc).
 //!
 //! The first and the last place of a box are pixels of its result, not their edges; places beyond the image have a level of their own.
-use super::taps::{Neighbours, between};
+use super::taps::{Neighbors, between};
 use crate::collate::lanes::Blend;
 use crate::fault::Result;
 use crate::geometry::dispatch;
@@ -118,7 +118,7 @@ fn is_inside(place: f32, length: usize) -> bool {
 /// Rows of one image, mixed across where a box has its columns; the last two are kept.
 struct Reader<'a, T> {
     source: Images<'a, T>,
-    taps: Vec<Neighbours>,
+    taps: Vec<Neighbors>,
     upper: (usize, Vec<f32>),
     lower: (usize, Vec<f32>),
     mixed: Vec<f32>,
@@ -126,7 +126,7 @@ struct Reader<'a, T> {
 
 impl<'a, T: Level> Reader<'a, T> {
     fn new(source: Images<'a, T>, columns: &Line) -> Self {
-        let taps: Vec<Neighbours> = columns.inside.iter().map(|place| Neighbours::around(*place)).collect();
+        let taps: Vec<Neighbors> = columns.inside.iter().map(|place| Neighbors::around(*place)).collect();
         let row = || (usize::MAX, Vec::new());
         let mixed = vec![0.0; taps.len() * source.channels];
         Self { source, taps, upper: row(), lower: row(), mixed }
@@ -134,7 +134,7 @@ impl<'a, T: Level> Reader<'a, T> {
 
     /// Appends the row at `place`.
     fn append(&mut self, place: f32, output: &mut Vec<f32>) {
-        let Neighbours { first, second, weight } = Neighbours::around(place);
+        let Neighbors { first, second, weight } = Neighbors::around(place);
         if self.lower.0 == first {
             std::mem::swap(&mut self.upper, &mut self.lower);
         }

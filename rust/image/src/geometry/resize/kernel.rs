@@ -11,9 +11,9 @@ use crate::pixels::Size;
 /// A library's way to resize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
-    /// Two taps at half-pixel centres in float32: TensorFlow's bilinear kernel without antialiasing.
+    /// Two taps at half-pixel centers in float32: TensorFlow's bilinear kernel without antialiasing.
     Fast,
-    /// The nearest neighbour.
+    /// The nearest neighbor.
     Nearest(Nearest),
     /// Pillow's antialiased filters.
     Pillow(Filter),
@@ -28,14 +28,14 @@ pub enum Kernel {
     },
 }
 
-/// Whose neighbour is the nearest.
+/// Whose neighbor is the nearest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nearest {
-    /// Pillow: output centres, positions summed in float64.
+    /// Pillow: output centers, positions summed in float64.
     Pillow,
     /// OpenCV and MXNet: upper left corners.
     Opencv,
-    /// TensorFlow: output centres in float32.
+    /// TensorFlow: output centers in float32.
     Tensorflow,
 }
 

@@ -1,4 +1,4 @@
-//! Builds an image from chosen source columns and rows: what every nearest-neighbour rule ends in.
+//! Builds an image from chosen source columns and rows: what every nearest-neighbor rule ends in.
 use crate::geometry::view::View;
 
 /// The pixels of `source` at `columns` and `rows`.

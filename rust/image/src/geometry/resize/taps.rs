@@ -1,17 +1,17 @@
-//! Where the two-tap bilinear kernel reads: for every output position a pair of neighbours and the weight of the second.
+//! Where the two-tap bilinear kernel reads: for every output position a pair of neighbors and the weight of the second.
 //!
 //! The rule is that of TensorFlow's `ResizeBilinear` with `half_pixel_centers` (kernels/image/resize_bilinear_op.cc):
-//! float32 throughout, position `(i + 0.5) * (input / output) - 0.5`, neighbours its floor and ceiling within the image.
+//! float32 throughout, position `(i + 0.5) * (input / output) - 0.5`, neighbors its floor and ceiling within the image.
 
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::level::Level;
 
-/// One output position: the first of two neighbouring inputs, and how far towards the second.
+/// One output position: the first of two neighboring inputs, and how far towards the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Tap {
-    /// The first neighbour; the second follows it, or is the same at the end.
+    /// The first neighbor; the second follows it, or is the same at the end.
     pub first: u32,
-    /// 0 gives the first neighbour, 1 the second.
+    /// 0 gives the first neighbor, 1 the second.
     pub weight: f32,
 }
 
@@ -31,21 +31,21 @@ pub(crate) fn bilinear(input: usize, output: usize) -> Vec<Tap> {
 }
 
 /// The two inputs around a place among them, and how far towards the second it lies.
-pub(crate) struct Neighbours {
+pub(crate) struct Neighbors {
     pub first: usize,
     pub second: usize,
     pub weight: f32,
 }
 
-impl Neighbours {
+impl Neighbors {
     /// Around a place that is not below 0.
     pub fn around(place: f32) -> Self {
         Self { first: place.floor() as usize, second: place.ceil() as usize, weight: place - place.floor() }
     }
 }
 
-/// Pixels between neighbours of a row of any number of channels, all that `output` then holds.
-pub(crate) fn between<T: Level>(row: &[T], taps: &[Neighbours], channels: usize, output: &mut Vec<f32>) {
+/// Pixels between neighbors of a row of any number of channels, all that `output` then holds.
+pub(crate) fn between<T: Level>(row: &[T], taps: &[Neighbors], channels: usize, output: &mut Vec<f32>) {
     match channels {
         1 => dispatch::run(Between { row, taps, channels: Known::<1>, output }),
         2 => dispatch::run(Between { row, taps, channels: Known::<2>, output }),
@@ -79,7 +79,7 @@ impl Channels for usize {
 
 struct Between<'a, T, C> {
     row: &'a [T],
-    taps: &'a [Neighbours],
+    taps: &'a [Neighbors],
     channels: C,
     output: &'a mut Vec<f32>,
 }

@@ -178,7 +178,7 @@ fn stretch(row: &[f32], columns: &[Tap], channels: usize, output: &mut [f32]) {
     }
 }
 
-/// A row of `CHANNELS` per pixel, resized across. Lanes beyond the channels hold neighbours' values and are overwritten.
+/// A row of `CHANNELS` per pixel, resized across. Lanes beyond the channels hold neighbors' values and are overwritten.
 struct Stretch<'a, const CHANNELS: usize> {
     row: &'a [f32],
     columns: &'a [Tap],

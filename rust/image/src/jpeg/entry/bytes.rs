@@ -12,7 +12,7 @@ use libdeflater::Crc;
 const MAGIC: [u8; 5] = *b"RMJE\x01";
 const HEAD: usize = MAGIC.len() + 8;
 const CHECKSUM: usize = 4;
-/// Bytes that a single entry point of a grey image takes at least.
+/// Bytes that a single entry point of a gray image takes at least.
 pub(super) const LEAST: usize = HEAD + 5 + CHECKSUM;
 
 impl EntryPoints {

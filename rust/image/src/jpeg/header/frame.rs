@@ -26,7 +26,7 @@ pub(in crate::jpeg) struct Component {
     pub(in crate::jpeg) h: usize,
     /// Samples down for every `max_v` of the frame.
     pub(in crate::jpeg) v: usize,
-    /// Number of the quantisation table.
+    /// Number of the quantization table.
     pub(in crate::jpeg) table: usize,
 }
 

@@ -1,6 +1,6 @@
-//! Everything of a JPEG file that is not entropy-coded: markers, tables, frame and scan headers, colour and orientation.
+//! Everything of a JPEG file that is not entropy-coded: markers, tables, frame and scan headers, color and orientation.
 pub(in crate::jpeg) mod bytes;
-pub(in crate::jpeg) mod colour_model;
+pub(in crate::jpeg) mod color_model;
 pub(in crate::jpeg) mod frame;
 pub(in crate::jpeg) mod marker;
 pub(in crate::jpeg) mod scan;
@@ -11,8 +11,8 @@ use crate::exif;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 use bytes::Bytes;
-use colour_model::ColourHints;
-pub use colour_model::ColourModel;
+use color_model::ColorHints;
+pub use color_model::ColorModel;
 pub use frame::Coding;
 use frame::Frame;
 use marker::Markers;
@@ -27,7 +27,7 @@ pub struct Header {
     /// Sequential or progressive.
     pub coding: Coding,
     /// Meaning of the components.
-    pub colour: ColourModel,
+    pub color: ColorModel,
     /// Sampling factors of each component, horizontal and vertical, 1 to 4.
     pub sampling: Vec<(u8, u8)>,
     /// Bits of a sample; always 8.
@@ -54,7 +54,7 @@ impl Header {
         Ok(Self {
             size: frame.size,
             coding: frame.coding,
-            colour: reader.colour,
+            color: reader.color,
             sampling: factors.collect(),
             bits: 8,
             restart_interval: reader.state.restart_interval,
@@ -64,7 +64,7 @@ impl Header {
         })
     }
 
-    /// Values of a pixel in the channels of the file: 1 for grey, 3 for colour, 4 for inks.
+    /// Values of a pixel in the channels of the file: 1 for gray, 3 for color, 4 for inks.
     pub fn num_channels(&self) -> usize {
         self.sampling.len()
     }
@@ -75,7 +75,7 @@ impl Header {
 pub(in crate::jpeg) struct State {
     pub(in crate::jpeg) tables: Tables,
     pub(in crate::jpeg) restart_interval: usize,
-    hints: ColourHints,
+    hints: ColorHints,
     orientation: Option<u8>,
     has_app1: bool,
     has_comment: bool,
@@ -85,7 +85,7 @@ pub(in crate::jpeg) struct State {
 pub(in crate::jpeg) struct Reader<'a> {
     pub(in crate::jpeg) data: &'a [u8],
     pub(in crate::jpeg) frame: Frame,
-    pub(in crate::jpeg) colour: ColourModel,
+    pub(in crate::jpeg) color: ColorModel,
     pub(in crate::jpeg) state: State,
 }
 
@@ -109,11 +109,11 @@ impl<'a> Reader<'a> {
                         return Err(unexpected(&markers, "a frame header", "a scan header"));
                     };
                     let scan = Scan::read(&frame, markers.segment()?)?;
-                    let colour = state.hints.model(&frame)?;
+                    let color = state.hints.model(&frame)?;
                     if frame.coding == Coding::Sequential {
                         state.tables.complete();
                     }
-                    return Ok((Self { data, frame, colour, state }, scan));
+                    return Ok((Self { data, frame, color, state }, scan));
                 }
                 marker::EOI => return Err(unexpected(&markers, "a scan", "the end of the image")),
                 _ => state.read(code, &mut markers)?,
@@ -190,7 +190,7 @@ impl State {
     /// Takes over tables, or an interval of restarts.
     pub(in crate::jpeg) fn take_over(&mut self, code: u8, segment: Bytes<'_>) -> Result<()> {
         match code {
-            marker::DQT => self.tables.read_quantisation(segment),
+            marker::DQT => self.tables.read_quantization(segment),
             marker::DHT => self.tables.read_huffman(segment),
             _ => {
                 self.restart_interval = read_restart_interval(segment)?;

@@ -1,12 +1,12 @@
-//! Quantisation and Huffman tables as the file gives them (T.81 B.2.4).
+//! Quantization and Huffman tables as the file gives them (T.81 B.2.4).
 use super::bytes::Bytes;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::zigzag::NATURAL;
 
 const KIND: ImageFaultKind = ImageFaultKind::BadTable;
 
-/// A quantisation table in natural (row by row) order.
-pub(in crate::jpeg) type Quantisation = [u16; 64];
+/// A quantization table in natural (row by row) order.
+pub(in crate::jpeg) type Quantization = [u16; 64];
 
 /// A Huffman table as transmitted: how many codes of each length, and their symbols in order of the codes.
 #[derive(Clone, PartialEq, Eq)]
@@ -29,27 +29,27 @@ impl HuffmanSpec {
 /// The tables in force at some place of the file; each kind has four.
 #[derive(Clone, Default)]
 pub(in crate::jpeg) struct Tables {
-    pub(in crate::jpeg) quantisation: [Option<Quantisation>; 4],
+    pub(in crate::jpeg) quantization: [Option<Quantization>; 4],
     pub(in crate::jpeg) dc: [Option<HuffmanSpec>; 4],
     pub(in crate::jpeg) ac: [Option<HuffmanSpec>; 4],
 }
 
 impl Tables {
     /// Takes over the tables of a DQT segment.
-    pub(in crate::jpeg) fn read_quantisation(&mut self, mut segment: Bytes<'_>) -> Result<()> {
+    pub(in crate::jpeg) fn read_quantization(&mut self, mut segment: Bytes<'_>) -> Result<()> {
         while segment.len() > 0 {
             let offset = segment.offset();
             let head = segment.byte(KIND)?;
             let slot = usize::from(head & 15);
             if slot > 3 {
-                return Err(ImageFault::new(KIND, offset, "quantisation table 0 to 3", slot.to_string()));
+                return Err(ImageFault::new(KIND, offset, "quantization table 0 to 3", slot.to_string()));
             }
             let wide = head >> 4 != 0;
             let mut table = [0; 64];
             for &place in &NATURAL[..64] {
                 table[usize::from(place)] = if wide { segment.pair(KIND)? } else { segment.byte(KIND)?.into() };
             }
-            self.quantisation[slot] = Some(table);
+            self.quantization[slot] = Some(table);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The fast inverse DCT of 8 x 8 samples.
 //!
-//! Arai, Agui and Nakajima (1988): 5 multiplications per row or column, the other factors folded into dequantisation.
+//! Arai, Agui and Nakajima (1988): 5 multiplications per row or column, the other factors folded into dequantization.
 //! All in 16 bits; products with constants of 8 fraction bits drop their fraction. Values carry 2 fraction bits throughout.
 use super::islow::{sample, store, transpose};
 use super::multipliers::Multipliers;

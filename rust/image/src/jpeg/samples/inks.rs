@@ -1,5 +1,5 @@
 //! From cyan, magenta, yellow and black to red, green and blue, by the formula of a library.
-use super::colour::Order;
+use super::color::Order;
 
 /// Whose formula. All take levels as the file has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,9 +13,9 @@ pub enum Inks {
 }
 
 impl Inks {
-    /// Turns pixels of three inks into colours; `black` has a level for each, `adobe` tells whether its segment is there.
+    /// Turns pixels of three inks into colors; `black` has a level for each, `adobe` tells whether its segment is there.
     #[inline(always)]
-    pub(super) fn colours(self, black: &[u8], adobe: bool, order: Order, pixels: &mut [u8]) {
+    pub(super) fn colors(self, black: &[u8], adobe: bool, order: Order, pixels: &mut [u8]) {
         for (pixel, black) in pixels.chunks_exact_mut(3).zip(black) {
             for level in &mut *pixel {
                 *level = match self {

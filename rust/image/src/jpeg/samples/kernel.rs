@@ -1,5 +1,5 @@
 //! The inner loops as a trait, and the choice between its implementations.
-use super::colour::{self, Order};
+use super::color::{self, Order};
 use super::multipliers::Multipliers;
 use super::transform::Block;
 use super::{ifast, islow, reduced, upsample};
@@ -59,19 +59,19 @@ pub trait Kernel: Copy {
     /// Y, Cb and Cr rows of equal length to pixels of three bytes.
     #[inline(always)]
     fn ycc_to_rgb(self, planes: [&[u8]; 3], order: Order, out: &mut [u8]) {
-        colour::ycc_to_rgb(planes, order, out);
+        color::ycc_to_rgb(planes, order, out);
     }
 
     /// Three rows of equal length to pixels of three bytes; the first plane comes first.
     #[inline(always)]
     fn interleave(self, planes: [&[u8]; 3], out: &mut [u8]) {
-        colour::interleave(planes, out);
+        color::interleave(planes, out);
     }
 
-    /// R, G and B rows of equal length to grey.
+    /// R, G and B rows of equal length to gray.
     #[inline(always)]
-    fn rgb_to_grey(self, planes: [&[u8]; 3], out: &mut [u8]) {
-        colour::rgb_to_grey(planes, out);
+    fn rgb_to_gray(self, planes: [&[u8]; 3], out: &mut [u8]) {
+        color::rgb_to_gray(planes, out);
     }
 }
 

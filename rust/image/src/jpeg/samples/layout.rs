@@ -46,7 +46,7 @@ impl Layout {
     /// The layout of an image of `size` pixels (at most 65,535 either way), decoded at `scale`.
     ///
     /// `factors` are the components' sampling factors, horizontal and vertical, as the frame header has them (1 to 4);
-    /// `fancy` asks for the triangle filter where libjpeg-turbo would apply it. A grey image has one component, whose
+    /// `fancy` asks for the triangle filter where libjpeg-turbo would apply it. A gray image has one component, whose
     /// factors make no difference.
     ///
     /// None if a component would have to be enlarged by a fraction, or if a factor is zero.

@@ -1,19 +1,19 @@
-//! From a JPEG's quantised coefficients to finished pixels: inverse DCT, upsampling, colour.
+//! From a JPEG's quantized coefficients to finished pixels: inverse DCT, upsampling, color.
 //!
 //! A decoder uses the parts in this order.
 //!
 //! 1. [`Layout::new`] says, for an image size, a [`Scale`] and sampling factors, how many samples a block of each component
 //!    yields, how large each component's plane is, and how far it must still be enlarged.
-//! 2. [`Transform::new`] per component, with the block edge that the layout gave and the component's quantisation table;
+//! 2. [`Transform::new`] per component, with the block edge that the layout gave and the component's quantization table;
 //!    [`Transform::block`] turns one block of coefficients into samples of a plane.
 //! 3. [`RowMaker::new`] for a window of the image; [`RowMaker::columns`] and [`RowMaker::rows`] say which samples of each
-//!    plane the window and each of its rows need (neighbours of fancy upsampling included); [`RowMaker::row`] makes one row
+//!    plane the window and each of its rows need (neighbors of fancy upsampling included); [`RowMaker::row`] makes one row
 //!    of pixels from them. The planes may be ring buffers: only the rows that `rows` names are asked for.
 //!
 //! # Equality with libjpeg-turbo
 //! All results are libjpeg-turbo's, bit for bit (versions 2.1 to 3.2 agree with each other). Its C code and its x86 SIMD
 //! code are equal as long as products and sums fit 16 bits, which holds for what encoders make of pictures. Beyond that,
-//! in damaged or made-up files, they differ, and these are the SIMD's results: products with quantisation steps and sums of
+//! in damaged or made-up files, they differ, and these are the SIMD's results: products with quantization steps and sums of
 //! two inputs wrap at 16 bits, columns saturate to 16 bits between the passes, samples clamp. Only the transform to one
 //! sample is C everywhere: its product is whole, and its result wraps at 10 bits before it is clamped.
 //!
@@ -30,9 +30,9 @@
 //! ```
 //! use recordmill_image::jpeg::samples::{Dct, Job, Kernel, Scale, Transform, run};
 //!
-//! struct Grey<'a> { transform: &'a Transform, blocks: &'a [[i16; 64]], plane: &'a mut [u8] }
+//! struct Gray<'a> { transform: &'a Transform, blocks: &'a [[i16; 64]], plane: &'a mut [u8] }
 //!
-//! impl Job for Grey<'_> {
+//! impl Job for Gray<'_> {
 //!     type Output = ();
 //!     #[inline(always)]
 //!     fn run<K: Kernel>(self, kernel: K) {
@@ -46,12 +46,12 @@
 //! let mut plane = [0; 64];
 //! let mut block = [0; 64];
 //! block[0] = 8;
-//! run(Grey { transform: &transform, blocks: &[block], plane: &mut plane });
+//! run(Gray { transform: &transform, blocks: &[block], plane: &mut plane });
 //! assert_eq!(plane, [128 + 8 * 16 / 8; 64]);
 //! ```
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod colour;
+mod color;
 mod ifast;
 mod inks;
 mod islow;
@@ -68,7 +68,7 @@ mod tests;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
-pub use colour::{Conversion, Meaning, Order};
+pub use color::{Conversion, Meaning, Order};
 pub use inks::Inks;
 pub use kernel::{Job, Kernel, Portable, run};
 pub use layout::{Component, Enlarge, Layout};

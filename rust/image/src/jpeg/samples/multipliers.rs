@@ -1,4 +1,4 @@
-//! The factors that undo quantisation, in the form each inverse transform wants.
+//! The factors that undo quantization, in the form each inverse transform wants.
 
 /// One factor per coefficient, 16 bits wide as in libjpeg: products with coefficients keep their low 16 bits.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ const AAN: [f64; 8] = [
 ];
 
 impl Multipliers {
-    /// The quantisation steps themselves.
+    /// The quantization steps themselves.
     pub(super) fn plain(quant: &[u16; 64]) -> Self {
         Self(quant.map(|step| step as i16))
     }

@@ -1,5 +1,5 @@
 //! Rows of finished pixels from rows of component samples, for a window of the image.
-use super::colour::Conversion;
+use super::color::Conversion;
 use super::kernel::Kernel;
 use super::layout::{Component, Enlarge, Layout};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
@@ -55,7 +55,7 @@ impl RowMaker {
         self.window.width * self.conversion.channels()
     }
 
-    /// The columns of a component's plane that the window needs, neighbours included.
+    /// The columns of a component's plane that the window needs, neighbors included.
     pub fn columns(&self, component: usize) -> Range<usize> {
         self.planes[component].columns.clone()
     }

@@ -2,7 +2,7 @@
 use super::kernel::Kernel;
 use super::multipliers::Multipliers;
 
-/// Quantised coefficients of one block, rows of increasing vertical frequency (not zig-zag, not dequantised).
+/// Quantized coefficients of one block, rows of increasing vertical frequency (not zig-zag, not dequantized).
 pub type Block = [i16; 64];
 
 /// The inverse DCT of full-size blocks.
@@ -68,7 +68,7 @@ enum Form {
 }
 
 impl Transform {
-    /// The transform for blocks that come out at `scale`, quantised by `quant` (rows of increasing vertical frequency).
+    /// The transform for blocks that come out at `scale`, quantized by `quant` (rows of increasing vertical frequency).
     pub fn new(dct: Dct, scale: Scale, quant: &[u16; 64]) -> Self {
         let form = match (scale, dct) {
             (Scale::Full, Dct::Islow) => Form::Islow,

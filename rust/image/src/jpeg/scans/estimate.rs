@@ -3,7 +3,7 @@
 use super::progress::{ALL, LOW, Progress};
 use super::store::Grid;
 use crate::jpeg::header::frame::{Coding, Frame};
-use crate::jpeg::header::tables::Quantisation;
+use crate::jpeg::header::tables::Quantization;
 use crate::jpeg::samples::Block;
 use crate::jpeg::zigzag::NATURAL;
 
@@ -66,7 +66,7 @@ pub(in crate::jpeg) struct Estimates {
 struct Component {
     /// Missing bits up to the last good row, and below.
     missing: [[i32; LOW]; 2],
-    quantisation: [i64; LOW],
+    quantization: [i64; LOW],
     /// Blocks across and down.
     columns: usize,
     rows: usize,
@@ -79,22 +79,22 @@ impl Estimates {
     pub(in crate::jpeg) fn new(
         frame: &Frame,
         progress: &Progress,
-        quantisation: &[Option<Quantisation>],
+        quantization: &[Option<Quantization>],
         last_good: usize,
     ) -> Option<Self> {
         if frame.coding != Coding::Progressive {
             return None;
         }
         let mut components = Vec::new();
-        for (index, table) in quantisation.iter().enumerate() {
+        for (index, table) in quantization.iter().enumerate() {
             let table = table.as_ref()?;
             let (missing, size) = (progress.low(index), frame.blocks(index));
-            let quantisation = std::array::from_fn(|place| i64::from(table[usize::from(NATURAL[place])]));
-            if quantisation.contains(&0) || missing[0][0] == ALL {
+            let quantization = std::array::from_fn(|place| i64::from(table[usize::from(NATURAL[place])]));
+            if quantization.contains(&0) || missing[0][0] == ALL {
                 return None;
             }
             let v = frame.components[index].v;
-            components.push(Component { missing, quantisation, columns: size.width, rows: size.height, v });
+            components.push(Component { missing, quantization, columns: size.width, rows: size.height, v });
         }
         let is_useful = components.iter().any(|component| component.missing[0][1..].iter().any(|&bits| bits != 0));
         is_useful.then_some(Self { components, last_good, num_mcu_rows: frame.mcus().height })
@@ -119,8 +119,8 @@ impl Estimates {
                 continue;
             }
             let products = weights.iter().flatten().zip(dc.iter().flatten()).map(|(weight, dc)| weight * dc);
-            let sum = products.sum::<i64>() * component.quantisation[0];
-            *value = rounded(sum, component.quantisation[place], if place > 0 { bits } else { ALL });
+            let sum = products.sum::<i64>() * component.quantization[0];
+            *value = rounded(sum, component.quantization[place], if place > 0 { bits } else { ALL });
         }
         block
     }
@@ -151,9 +151,9 @@ impl Component {
     }
 }
 
-/// A coefficient from 256 times its value before quantisation; less than the bits that are known.
-fn rounded(sum: i64, quantisation: i64, bits: i32) -> i16 {
-    let mut size = ((quantisation << 7) + sum.abs()) / (quantisation << 8);
+/// A coefficient from 256 times its value before quantization; less than the bits that are known.
+fn rounded(sum: i64, quantization: i64, bits: i32) -> i16 {
+    let mut size = ((quantization << 7) + sum.abs()) / (quantization << 8);
     if bits > 0 {
         size = size.min((1 << bits) - 1);
     }

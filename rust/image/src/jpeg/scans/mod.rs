@@ -9,7 +9,7 @@ pub(in crate::jpeg) mod store;
 use super::header::Reader;
 use super::header::frame::Coding;
 use super::header::scan::Scan;
-use super::header::tables::Quantisation;
+use super::header::tables::Quantization;
 use super::huffman::ac::AcTable;
 use super::huffman::cache::required;
 use super::huffman::dc::DcTable;
@@ -37,8 +37,8 @@ struct Session<'j, 'a> {
     reader: &'j mut Reader<'a>,
     options: &'j Options,
     progress: Progress,
-    /// For each component the quantisation table in force at its first scan.
-    quantisation: Vec<Option<Quantisation>>,
+    /// For each component the quantization table in force at its first scan.
+    quantization: Vec<Option<Quantization>>,
     num_scans: usize,
     num_visits: usize,
 }
@@ -84,7 +84,7 @@ pub(in crate::jpeg) fn decode_truncated_scans<'a>(
         next = scans.next(session.reader)?;
     }
     grids.iter_mut().for_each(|grid| grid.last.fill(63));
-    let estimates = Estimates::new(&session.reader.frame, &session.progress, &session.quantisation, last_good);
+    let estimates = Estimates::new(&session.reader.frame, &session.progress, &session.quantization, last_good);
     session.render(grids, estimates, (picture, target));
     Ok(())
 }
@@ -95,8 +95,8 @@ impl<'j, 'a> Session<'j, 'a> {
         let num_components = reader.frame.components.len();
         grids.resize_with(num_components, Grid::default);
         grids.iter_mut().for_each(Grid::clear);
-        let (progress, quantisation) = (Progress::new(num_components), vec![None; num_components]);
-        Ok(Self { reader, options, progress, quantisation, num_scans: 0, num_visits: 0 })
+        let (progress, quantization) = (Progress::new(num_components), vec![None; num_components]);
+        Ok(Self { reader, options, progress, quantization, num_scans: 0, num_visits: 0 })
     }
 
     /// Checks `scan` against limits and earlier scans, and makes room for its components.
@@ -136,12 +136,12 @@ impl<'j, 'a> Session<'j, 'a> {
         Ok(())
     }
 
-    /// Keeps the quantisation table that is in force at a component's first scan.
+    /// Keeps the quantization table that is in force at a component's first scan.
     fn latch(&mut self, component: usize, scan: &Scan) -> Result<()> {
-        if self.quantisation[component].is_none() {
+        if self.quantization[component].is_none() {
             let number = self.reader.frame.components[component].table;
-            let table = required(&self.reader.state.tables.quantisation, number, "quantisation", scan.offset)?;
-            self.quantisation[component] = Some(*table);
+            let table = required(&self.reader.state.tables.quantization, number, "quantization", scan.offset)?;
+            self.quantization[component] = Some(*table);
         }
         Ok(())
     }
@@ -163,8 +163,8 @@ impl<'j, 'a> Session<'j, 'a> {
 
     /// Makes the picture of what the scans have brought.
     fn render(&self, grids: &[Grid], estimates: Option<Estimates>, (picture, target): (&mut Picture, &mut Target<'_>)) {
-        let quantisation: Vec<Quantisation> = self.quantisation.iter().map(|table| table.unwrap_or([0; 64])).collect();
-        let transforms = &transforms(&picture.layout, &quantisation, self.options.dct);
+        let quantization: Vec<Quantization> = self.quantization.iter().map(|table| table.unwrap_or([0; 64])).collect();
+        let transforms = &transforms(&picture.layout, &quantization, self.options.dct);
         run(Render { grids, estimates: estimates.as_ref(), transforms, picture, target });
     }
 

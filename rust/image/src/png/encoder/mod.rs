@@ -24,15 +24,15 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Appends the PNG file of 8-bit samples: grey, grey and alpha, RGB or RGBA, by the number of channels.
+    /// Appends the PNG file of 8-bit samples: gray, gray and alpha, RGB or RGBA, by the number of channels.
     pub fn encode(&mut self, samples: &[u8], size: Size, channels: usize, out: &mut Vec<u8>) -> Result<()> {
-        let colour = colour_type(channels)?;
+        let color = color_type(channels)?;
         check(samples.len(), size, channels)?;
         self.rows.clear();
         self.filters.apply(samples, size.width * channels, channels, &mut self.rows);
         out.extend_from_slice(&SIGNATURE);
         let [width, height] = [size.width as u32, size.height as u32].map(u32::to_be_bytes);
-        chunk(b"IHDR", out, |out| out.extend([&width[..], &height, &[8, colour, 0, 0, 0]].concat()))?;
+        chunk(b"IHDR", out, |out| out.extend([&width[..], &height, &[8, color, 0, 0, 0]].concat()))?;
         let compressor = self
             .compressor
             .get_or_insert_with(|| Compressor::new(CompressionLvl::new(LEVEL).expect("libdeflate has levels 1 to 12")));
@@ -45,8 +45,8 @@ impl Encoder {
     }
 }
 
-/// The colour type of so many 8-bit channels (PNG specification, section 11.2.1).
-fn colour_type(channels: usize) -> Result<u8> {
+/// The color type of so many 8-bit channels (PNG specification, section 11.2.1).
+fn color_type(channels: usize) -> Result<u8> {
     match channels {
         1 => Ok(0),
         2 => Ok(4),

@@ -61,7 +61,7 @@ pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
     }
 }
 
-/// Which of three neighbours lies nearest to `left + up - corner`.
+/// Which of three neighbors lies nearest to `left + up - corner`.
 ///
 /// That is the smaller of `left` and `up` if the corner is at least as far above their mean as the larger one is, the
 /// larger one if it is as far below, and the corner otherwise. `3 * corner - left - up` decides with two comparisons.

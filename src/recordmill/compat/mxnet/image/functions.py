@@ -30,7 +30,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None
         raise ParameterError(f"flag must be 0 or 1, got {flag}")
     if not len(data):
         raise MXNetError("Check failed: len > 0: Input cannot be an empty buffer", kind="bad_image")
-    channels: Any = "grey" if flag == 0 else "rgb" if to_rgb else "bgr"
+    channels: Any = "gray" if flag == 0 else "rgb" if to_rgb else "bgr"
     orientation: Any = "apply" if _uses_exif(bytes(memoryview(data)[:11])) else "ignore"
     with translated(kind="bad_image"):
         try:

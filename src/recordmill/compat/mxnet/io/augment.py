@@ -22,7 +22,7 @@ Values = Mapping[str, Any]
 # x, y, width, height.
 Window = tuple[int, int, int, int]
 
-COLOR_SPACES: dict[int, Any] = {1: "grey", 3: "rgb", 4: "stored"}
+COLOR_SPACES: dict[int, Any] = {1: "gray", 3: "rgb", 4: "stored"}
 _WARP_KERNELS: Any = {0: "nearest", 1: "bilinear", 2: "cubic", 4: "lanczos4"}
 _CROP_ATTEMPTS = 10
 _LEVELS = np.arange(256, dtype=np.float32)

@@ -223,7 +223,7 @@ def _image_spec(values: Mapping[str, Any], method: int, numbers: Mapping[str, An
     else:
         crop = rm.CenterCrop(tuple(size), small="enlarge")
     jitter = {name: values[name] for name in JITTER if values[name]}
-    colors: list[Any] = [rm.ColourJitter(**jitter)] if jitter else []
+    colors: list[Any] = [rm.ColorJitter(**jitter)] if jitter else []
     colors += [rm.PCANoise(values["pca_noise"])] if values["pca_noise"] else []
     resize = None if values["resize"] == -1 or values["random_resized_crop"] else rm.Resize(shorter=values["resize"])
     return rm.Image(
@@ -233,7 +233,7 @@ def _image_spec(values: Mapping[str, Any], method: int, numbers: Mapping[str, An
         resize=resize,
         crop=crop,
         flip=rm.Flip(1.0) if values["mirror"] else values["rand_mirror"],
-        colour=colors,
+        color=colors,
         kernel=kernel_name(method if method == BY_SIZE else max(method, 0)),
         **numbers,
     )

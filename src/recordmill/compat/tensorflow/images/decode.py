@@ -29,7 +29,7 @@ _SIGNATURES = {
     "GIF": b"GIF8",
     "BMP": b"BM",
 }
-_CHANNEL_NAMES: dict[int, Literal["stored", "grey", "rgb"]] = {0: "stored", 1: "grey", 3: "rgb", 4: "stored"}
+_CHANNEL_NAMES: dict[int, Literal["stored", "gray", "rgb"]] = {0: "stored", 1: "gray", 3: "rgb", 4: "stored"}
 _TRANSFORMS: dict[str, Literal["fast", "accurate"]] = {
     "": "fast",
     "INTEGER_FAST": "fast",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 if __package__:
-    from recordmill.x.parsing_cases import example
+    from .parsing_cases import example
 else:
     from parsing_cases import example  # type: ignore[import-not-found, no-redef]
 

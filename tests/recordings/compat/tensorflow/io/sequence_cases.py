@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 if __package__:
-    from recordmill.x.parsing_cases import feature
+    from .parsing_cases import feature
 else:
     from parsing_cases import feature  # type: ignore[import-not-found, no-redef]
 

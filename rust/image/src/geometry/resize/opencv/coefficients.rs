@@ -35,9 +35,9 @@ impl Axis {
         ((self.scale - whole).abs() < f64::EPSILON).then_some(whole as usize)
     }
 
-    /// Two taps at half-pixel centres.
+    /// Two taps at half-pixel centers.
     pub fn linear_taps(&self) -> Vec<Taps<2>> {
-        (0..self.output).map(|place| self.two(self.centre(place))).collect()
+        (0..self.output).map(|place| self.two(self.center(place))).collect()
     }
 
     /// Two taps where an area cannot be averaged because the image grows: flat inside pixels, slopes at their borders.
@@ -52,16 +52,16 @@ impl Axis {
 
     /// Four taps of Keys' cubic with a = -0.75.
     pub fn cubic_taps(&self) -> Vec<Taps<4>> {
-        (0..self.output).map(|place| self.many(self.centre(place), cubic)).collect()
+        (0..self.output).map(|place| self.many(self.center(place), cubic)).collect()
     }
 
     /// Eight taps of the Lanczos kernel of order 4.
     pub fn lanczos_taps(&self) -> Vec<Taps<8>> {
-        (0..self.output).map(|place| self.many(self.centre(place), lanczos)).collect()
+        (0..self.output).map(|place| self.many(self.center(place), lanczos)).collect()
     }
 
-    /// The input left of an output's centre, and the distance to it.
-    fn centre(&self, place: usize) -> (i64, f32) {
+    /// The input left of an output's center, and the distance to it.
+    fn center(&self, place: usize) -> (i64, f32) {
         let position = ((place as f64 + 0.5) * self.scale - 0.5) as f32;
         let first = position.floor();
         (first as i64, position - first)
@@ -81,7 +81,7 @@ impl Axis {
 }
 
 impl Taps<2> {
-    /// Across, a tap whose neighbours are cut off by the border weighs the border pixel alone.
+    /// Across, a tap whose neighbors are cut off by the border weighs the border pixel alone.
     pub fn joined(self) -> Self {
         if self.places[0] == self.places[1] {
             Self { weights: [ONE as i32, 0], exact: [1.0, 0.0], ..self }

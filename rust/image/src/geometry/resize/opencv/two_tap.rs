@@ -24,7 +24,7 @@ pub(crate) struct Part {
 impl Part {
     /// The `window` of an image whose columns and lines have the taps `columns` and `lines`.
     pub(super) fn new(mut columns: Vec<Taps<2>>, mut lines: Vec<Taps<2>>, window: Window) -> Self {
-        // Across, a tap whose neighbours are cut off by the border weighs the border pixel alone.
+        // Across, a tap whose neighbors are cut off by the border weighs the border pixel alone.
         columns.iter_mut().for_each(|taps| *taps = taps.joined());
         let across = keep(&mut columns, window.x..window.x + window.width);
         let down = keep(&mut lines, window.y..window.y + window.height);

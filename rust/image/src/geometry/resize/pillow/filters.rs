@@ -21,7 +21,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// How far the curve reaches from its centre.
+    /// How far the curve reaches from its center.
     pub(super) fn reach(self) -> f64 {
         match self {
             Self::Box => 0.5,

@@ -1,6 +1,6 @@
 //! Pillow's `Image.resize` (13.0; libImaging/Resample.c and Geometry.c): two passes, antialiased.
 //!
-//! Eight-bit results equal Pillow's bit for bit. Channels are independent: colours are not multiplied with alpha
+//! Eight-bit results equal Pillow's bit for bit. Channels are independent: colors are not multiplied with alpha
 //! first, as Pillow does for RGBA and LA.
 #[cfg(target_arch = "x86_64")]
 mod avx2;

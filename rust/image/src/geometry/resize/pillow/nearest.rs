@@ -1,4 +1,4 @@
-//! Pillow's nearest neighbour (Geometry.c, `ImagingScaleAffine`): output centres in float64, the step added up.
+//! Pillow's nearest neighbor (Geometry.c, `ImagingScaleAffine`): output centers in float64, the step added up.
 use crate::pixels::Size;
 
 /// Source columns and rows of an output of `size`.

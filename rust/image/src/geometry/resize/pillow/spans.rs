@@ -102,19 +102,19 @@ pub(super) fn spans(input: usize, output: usize, filter: Filter) -> Result<Spans
     }
     let (mut places, mut weights) = (Vec::with_capacity(output), Vec::with_capacity(work as usize));
     for place in 0..output {
-        let centre = (place as f64 + 0.5) * scale;
-        let start = (centre - reach + 0.5).max(0.0) as usize;
-        let end = ((centre + reach + 0.5) as usize).min(input);
+        let center = (place as f64 + 0.5) * scale;
+        let start = (center - reach + 0.5).max(0.0) as usize;
+        let end = ((center + reach + 0.5) as usize).min(input);
         let first = weights.len();
-        let weight = |index: usize| filter.at((index as f64 - centre + 0.5) * (1.0 / stretch));
+        let weight = |index: usize| filter.at((index as f64 - center + 0.5) * (1.0 / stretch));
         weights.extend((start..end).map(weight));
-        normalise(&mut weights[first..]);
+        normalize(&mut weights[first..]);
         places.push(Place { start, first, count: weights.len() - first });
     }
     Ok(Spans { places, weights })
 }
 
-fn normalise(weights: &mut [f64]) {
+fn normalize(weights: &mut [f64]) {
     let sum = weights.iter().fold(0.0, |sum, weight| sum + weight);
     if sum != 0.0 {
         weights.iter_mut().for_each(|weight| *weight /= sum);

@@ -110,7 +110,7 @@ impl Group {
     }
 }
 
-/// An output of neighbouring inputs from `start` on.
+/// An output of neighboring inputs from `start` on.
 struct Near<const COUNT: usize> {
     place: u32,
     start: u32,

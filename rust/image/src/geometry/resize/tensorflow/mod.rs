@@ -1,4 +1,4 @@
-//! `tf.image.resize` of TensorFlow 2 (2.21; kernels/image/): float32 results, half-pixel centres.
+//! `tf.image.resize` of TensorFlow 2 (2.21; kernels/image/): float32 results, half-pixel centers.
 //!
 //! All methods equal TensorFlow on x86-64 bit for bit but those with transcendental curves (Lanczos, Gaussian), whose last
 //! bits depend on the C library's sine and exponential.
@@ -15,7 +15,7 @@ use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
 pub(crate) use nearest::nearest;
 
-/// `tf.image.ResizeMethod`, but for nearest neighbours, which are no floats.
+/// `tf.image.ResizeMethod`, but for nearest neighbors, which are no floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// `BILINEAR`

@@ -1,4 +1,4 @@
-//! `ResizeNearestNeighbor` with `half_pixel_centers`: the floor of the output's centre, scaled, in float32.
+//! `ResizeNearestNeighbor` with `half_pixel_centers`: the floor of the output's center, scaled, in float32.
 use crate::pixels::Size;
 
 /// Source columns and rows of an output of `size`.

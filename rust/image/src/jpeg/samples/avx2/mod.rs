@@ -1,12 +1,12 @@
 //! The inner loops for x86-64 with AVX2.
-mod colour;
+mod color;
 mod half;
 mod ifast;
 mod islow;
 mod quarter;
 mod vectors;
 
-use super::colour::Order;
+use super::color::Order;
 use super::kernel::{Job, Kernel};
 use super::multipliers::Multipliers;
 use super::transform::Block;
@@ -65,7 +65,7 @@ impl Kernel for Avx2 {
         ifast = ifast::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
         half = half::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
         quarter = quarter::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
-        ycc_to_rgb = colour::ycc_to_rgb, (planes: [&[u8]; 3], order: Order, out: &mut [u8]);
-        interleave = colour::interleave, (planes: [&[u8]; 3], out: &mut [u8]);
+        ycc_to_rgb = color::ycc_to_rgb, (planes: [&[u8]; 3], order: Order, out: &mut [u8]);
+        interleave = color::interleave, (planes: [&[u8]; 3], out: &mut [u8]);
     }
 }

@@ -1,4 +1,4 @@
-//! Transforms, filters and colours against their definitions, computed plainly.
+//! Transforms, filters and colors against their definitions, computed plainly.
 use super::super::*;
 use super::Numbers;
 use std::f64::consts::PI;
@@ -16,7 +16,7 @@ fn exact_samples(values: &[f64; 64], edge: usize) -> Vec<f64> {
     (0..edge * edge).map(|i| sample(i % edge, i / edge).clamp(0.0, 255.0)).collect()
 }
 
-/// The coefficients of a random 8 x 8 picture, quantised by `step`: what a real encoder would store.
+/// The coefficients of a random 8 x 8 picture, quantized by `step`: what a real encoder would store.
 fn plausible_block(numbers: &mut Numbers, step: i32) -> Block {
     let contrast = 1 + numbers.below(128) as i64;
     let picture: Vec<f64> =
@@ -86,9 +86,9 @@ fn reduced_when_frequencies_fit_then_near_the_smaller_transform() {
     }
 }
 
-/// T.871 in real numbers: all colours differ by at most one level, and greys not at all.
+/// T.871 in real numbers: all colors differ by at most one level, and grays not at all.
 #[test]
-fn colour_when_all_pairs_are_tried_then_within_a_level_of_the_definition() {
+fn color_when_all_pairs_are_tried_then_within_a_level_of_the_definition() {
     for cb in 0..=255u8 {
         for cr in 0..=255u8 {
             let y = cb ^ cr.rotate_left(3);
@@ -128,9 +128,9 @@ fn triangle_when_written_out_then_equal_for_every_width() {
 }
 
 #[test]
-fn grey_from_rgb_when_channels_are_equal_then_unchanged() {
+fn gray_from_rgb_when_channels_are_equal_then_unchanged() {
     let levels: Vec<u8> = (0..=255).collect();
     let mut out = vec![0; 256];
-    Conversion { from: Meaning::Rgb, to: Order::Grey }.row(Portable, [&levels, &levels, &levels, &[]], &mut out);
+    Conversion { from: Meaning::Rgb, to: Order::Gray }.row(Portable, [&levels, &levels, &levels, &[]], &mut out);
     assert_eq!(out, levels);
 }

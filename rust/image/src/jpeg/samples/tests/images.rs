@@ -76,7 +76,7 @@ pub(super) fn source(picture: &Picture, file: &[u8]) -> Source {
     let ((width, height), factors) = libjpeg::header(file);
     let meaning = match (picture.stored, factors.len()) {
         (JCS_RGB, _) => Meaning::Rgb,
-        (_, 1) => Meaning::Grey,
+        (_, 1) => Meaning::Gray,
         _ => Meaning::Ycc,
     };
     Source { size: Size { width, height }, meaning, factors, coefficients: libjpeg::coefficients(file) }
@@ -99,7 +99,7 @@ impl Job for AllModes<'_> {
             for mode in 0..4 {
                 let (dct, fancy) = ([Dct::Islow, Dct::Ifast][mode % 2], mode < 2);
                 let planes = Planes::new(kernel, &source, dct, scale, fancy);
-                let to = [Order::Rgb, Order::Bgr, Order::Grey][(i + mode) % 3];
+                let to = [Order::Rgb, Order::Bgr, Order::Gray][(i + mode) % 3];
                 let reading = Reading { dct, eighths: scale.edge() as u32, fancy, to };
                 let (width, height, expected) = libjpeg::decode(self.file, reading);
                 assert_eq!((width, height), (planes.layout.size.width, planes.layout.size.height));
@@ -148,11 +148,11 @@ fn image_when_subsampled_then_equals_libjpeg_for_every_height() {
     }
 }
 
-/// Grey files with any factors, RGB files, and rarer layouts: chroma or one chroma alone finer than luma, 4:1:0, thirds.
+/// Gray files with any factors, RGB files, and rarer layouts: chroma or one chroma alone finer than luma, 4:1:0, thirds.
 #[test]
 fn image_when_layout_is_rare_then_equals_libjpeg() {
     let mut numbers = Numbers(12);
-    let colour = [
+    let color = [
         [(1, 4), (1, 1), (1, 1)],
         [(4, 2), (1, 1), (1, 1)],
         [(4, 1), (2, 1), (1, 1)],
@@ -167,7 +167,7 @@ fn image_when_layout_is_rare_then_equals_libjpeg() {
         [(2, 1), (1, 2), (2, 2)],
     ];
     for round in 0..6 {
-        for (i, factors) in colour.iter().enumerate() {
+        for (i, factors) in color.iter().enumerate() {
             let stored = if (i + round) % 4 == 0 { JCS_RGB } else { JCS_YCbCr };
             let (width, height) = (1 + numbers.below(60), 1 + numbers.below(60));
             let quality = 1 + numbers.below(100) as i32;

@@ -38,7 +38,7 @@ const FORMS: [(Dct, Scale); 5] = [
     (Dct::Islow, Scale::Eighth),
 ];
 
-/// Blocks of every extent, from faint to absurd, and quantisation steps up to 16 bits.
+/// Blocks of every extent, from faint to absurd, and quantization steps up to 16 bits.
 #[test]
 fn transform_when_kernels_differ_then_bytes_do_not() {
     let mut numbers = Numbers(1);
@@ -127,8 +127,8 @@ impl Job for Rows<'_> {
         for times in 1..6 {
             keep(times, &mut |out| kernel.repeat(a, times, out));
         }
-        for from in [Meaning::Grey, Meaning::Ycc, Meaning::Rgb] {
-            for to in [Order::Grey, Order::Rgb, Order::Bgr] {
+        for from in [Meaning::Gray, Meaning::Ycc, Meaning::Rgb] {
+            for to in [Order::Gray, Order::Rgb, Order::Bgr] {
                 let conversion = Conversion { from, to };
                 keep(conversion.channels(), &mut |out| conversion.row(kernel, [a, b, c, a], out));
             }

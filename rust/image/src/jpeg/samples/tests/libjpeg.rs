@@ -96,7 +96,7 @@ pub fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
         d.dct_method = if reading.dct == Dct::Ifast { J_DCT_METHOD::JDCT_IFAST } else { J_DCT_METHOD::JDCT_ISLOW };
         d.do_fancy_upsampling = reading.fancy.into();
         d.out_color_space = match reading.to {
-            Order::Grey => J_COLOR_SPACE::JCS_GRAYSCALE,
+            Order::Gray => J_COLOR_SPACE::JCS_GRAYSCALE,
             Order::Rgb => J_COLOR_SPACE::JCS_RGB,
             Order::Bgr => J_COLOR_SPACE::JCS_EXT_BGR,
         };

@@ -46,7 +46,7 @@ fn window_when_anywhere_then_equals_the_crop() {
             let source = source(&picture, &file);
             for scale in SCALES {
                 let planes = Planes::new(Portable, &source, Dct::Islow, scale, round % 4 != 3);
-                let to = [Order::Rgb, Order::Grey, Order::Bgr][round % 3];
+                let to = [Order::Rgb, Order::Gray, Order::Bgr][round % 3];
                 let windows: Vec<_> = (0..20).map(|_| random_window(&mut numbers, planes.layout.size)).collect();
                 run(Crops { planes: &planes, conversion: Conversion { from: Meaning::Ycc, to }, windows });
             }
@@ -58,7 +58,7 @@ fn window_when_anywhere_then_equals_the_crop() {
 fn row_maker_when_window_leaves_the_image_then_bad_window() {
     let layout = Layout::new(Size { width: 20, height: 10 }, Scale::Half, &[(1, 1)], true).expect("whole ratios");
     assert_eq!(layout.size, Size { width: 10, height: 5 });
-    let conversion = Conversion { from: Meaning::Grey, to: Order::Rgb };
+    let conversion = Conversion { from: Meaning::Gray, to: Order::Rgb };
     let windows = [(0, 0, 11, 5), (0, 0, 10, 6), (10, 0, 1, 1), (0, 0, 0, 1), (usize::MAX, 0, 2, 1), (1, 0, 10, 5)];
     for (x, y, width, height) in windows {
         let fault = RowMaker::new(&layout, conversion, Window { x, y, width, height }).unwrap_err();
@@ -72,5 +72,5 @@ fn row_maker_when_components_are_missing_then_bad_argument() {
     let window = Window::whole(layout.size);
     let fault = RowMaker::new(&layout, Conversion { from: Meaning::Ycc, to: Order::Rgb }, window).unwrap_err();
     assert_eq!(fault.kind, ImageFaultKind::BadArgument);
-    assert!(RowMaker::new(&layout, Conversion { from: Meaning::Ycc, to: Order::Grey }, window).is_ok());
+    assert!(RowMaker::new(&layout, Conversion { from: Meaning::Ycc, to: Order::Gray }, window).is_ok());
 }

@@ -1,7 +1,7 @@
 """Writes blocks.bin: coefficients that no encoder writes, and what libjpeg-turbo's x86 SIMD code makes of them.
 
 Needs Pillow and TensorFlow (for the fast transform) on x86-64, both with their bundled libjpeg-turbo:
-``python make_blocks.py blocks.bin``. The file is a sequence of groups of 16 blocks, little-endian: 64 quantisation
+``python make_blocks.py blocks.bin``. The file is a sequence of groups of 16 blocks, little-endian: 64 quantization
 steps (u16), 16 x 64 coefficients (i16), both in rows of increasing vertical frequency; then 16 blocks of samples (u8)
 each for the accurate transform to 8 x 8, 4 x 4, 2 x 2 and 1 x 1 and for the fast transform to 8 x 8.
 """
@@ -54,8 +54,8 @@ def scan_bits(blocks: Array) -> Iterator[str]:
             yield format(0, "09b")
 
 
-def grey_jpeg(blocks: Array, quant: Array) -> bytes:
-    """A grey JPEG of one row of blocks, with 16-bit quantisation steps."""
+def gray_jpeg(blocks: Array, quant: Array) -> bytes:
+    """A gray JPEG of one row of blocks, with 16-bit quantization steps."""
     frame = bytes([8, 0, 8]) + (8 * len(blocks)).to_bytes(2, "big") + bytes([1, 1, 0x11, 0])
     codes_of_5 = bytes(16 if length == 5 else 0 for length in range(1, 17)) + bytes(range(16))
     codes_of_9 = bytes(255 if length == 9 else 0 for length in range(1, 17)) + bytes(range(255))
@@ -111,7 +111,7 @@ def main() -> None:
     with open(sys.argv[1], "wb") as out:
         for _ in range(NUM_GROUPS):
             blocks, quant = group(random)
-            file = grey_jpeg(blocks, quant)
+            file = gray_jpeg(blocks, quant)
             out.write(quant.astype("<u2").tobytes() + blocks.astype("<i2").tobytes())
             out.writelines(samples(file, edge) for edge in (8, 4, 2, 1))
             out.write(in_blocks(tf.io.decode_jpeg(file, dct_method="INTEGER_FAST").numpy()[..., 0], 8))

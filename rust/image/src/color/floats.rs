@@ -1,4 +1,4 @@
-//! Changes of colours in floats, of red, green and blue from 0 to 1 or of bytes that stand for them, as TensorFlow makes them.
+//! Changes of colors in floats, of red, green and blue from 0 to 1 or of bytes that stand for them, as TensorFlow makes them.
 use super::hsv;
 use crate::fault::Result;
 use crate::geometry::dispatch::{self, Kernel};
@@ -7,7 +7,7 @@ use crate::geometry::view::refuse;
 /// Pixels that are taken apart and changed together: three planes of them stay in the nearest cache.
 const GROUP: usize = 64;
 
-/// What becomes of every colour.
+/// What becomes of every color.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change {
     /// Hue, saturation and value.
@@ -20,7 +20,7 @@ pub enum Change {
     Turn(f32),
 }
 
-/// A value that colours are made of.
+/// A value that colors are made of.
 pub trait Part: Copy + Default {
     /// As a float from 0 to 1.
     fn widen(self) -> f32;
@@ -59,33 +59,33 @@ pub fn change<T: Part>(pixels: &[T], change: Change) -> Result<Vec<T>> {
         return refuse("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
     Ok(match change {
-        Change::ToHsv => changed(pixels, hsv::of_colour),
-        Change::FromHsv => changed(pixels, hsv::to_colour),
+        Change::ToHsv => changed(pixels, hsv::of_color),
+        Change::FromHsv => changed(pixels, hsv::to_color),
         Change::Saturate(factor) => changed(
             pixels,
             #[inline(always)]
-            move |colour| hsv::saturated(colour, factor),
+            move |color| hsv::saturated(color, factor),
         ),
         Change::Turn(turn) if turn.abs() <= 1.0 => changed(
             pixels,
             #[inline(always)]
-            move |colour| hsv::turned(colour, turn * 6.0),
+            move |color| hsv::turned(color, turn * 6.0),
         ),
         Change::Turn(turn) => return refuse("a turn from -1 to 1", turn.to_string()),
     })
 }
 
 fn changed<T: Part>(pixels: &[T], change: impl Fn([f32; 3]) -> [f32; 3]) -> Vec<T> {
-    dispatch::run(Colours { pixels, change })
+    dispatch::run(Colors { pixels, change })
 }
 
 /// All pixels, a group at a time.
-struct Colours<'a, T, F> {
+struct Colors<'a, T, F> {
     pixels: &'a [T],
     change: F,
 }
 
-impl<T: Part, F: Fn([f32; 3]) -> [f32; 3]> Kernel for Colours<'_, T, F> {
+impl<T: Part, F: Fn([f32; 3]) -> [f32; 3]> Kernel for Colors<'_, T, F> {
     type Output = Vec<T>;
 
     #[inline(always)]
@@ -124,7 +124,7 @@ mod tests {
     const CHANGES: [Change; 4] = [Change::ToHsv, Change::FromHsv, Change::Saturate(1.7), Change::Turn(-0.4)];
 
     #[test]
-    fn colours_when_changed_on_all_paths_then_are_equal() {
+    fn colors_when_changed_on_all_paths_then_are_equal() {
         let odd = [f32::NAN, f32::INFINITY, -0.0, 1e-45, 3e38, -1.0];
         let level = |place: u32| place.wrapping_mul(2_654_435_761) as f32 / u32::MAX as f32;
         let floats: Vec<f32> = odd.into_iter().chain((0..3 * 150).map(level)).collect();
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_when_changed_in_parts_then_do_not_depend_on_their_neighbours() {
+    fn colors_when_changed_in_parts_then_do_not_depend_on_their_neighbors() {
         let bytes: Vec<u8> = (0..3 * 131).map(|place| (place * 7) as u8).collect();
         for how in CHANGES {
             let parts: Vec<u8> = bytes.chunks(3).flat_map(|pixel| change(pixel, how).expect("a pixel")).collect();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_when_cut_or_turned_too_far_then_are_refused() {
+    fn colors_when_cut_or_turned_too_far_then_are_refused() {
         assert!(change(&[0.0_f32; 4], Change::ToHsv).is_err());
         assert!(change(&[0.0_f32; 3], Change::Turn(1.5)).is_err());
         assert!(change(&[0.0_f32; 3], Change::Turn(f32::NAN)).is_err());

@@ -1,15 +1,15 @@
-//! Changes of colours in floats.
+//! Changes of colors in floats.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::colour::floats::{self, Change, Part};
-use recordmill_image::colour::hls::{self, Way};
+use recordmill_image::color::floats::{self, Change, Part};
+use recordmill_image::color::hls::{self, Way};
 
 use super::refused;
 use crate::buffers::{Block, Numbers, View};
 
-/// The colours of a flat array, changed; raises ImageRefused.
+/// The colors of a flat array, changed; raises ImageRefused.
 #[pyfunction]
-pub fn change_colours(
+pub fn change_colors(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     source: &str,
@@ -20,7 +20,7 @@ pub fn change_colours(
     match source {
         "uint8" => changed(py, pixels, change, Numbers::UInt8),
         "float32" => changed(py, pixels, change, Numbers::Float32),
-        other => Err(PyValueError::new_err(format!("colours are not {other:?}"))),
+        other => Err(PyValueError::new_err(format!("colors are not {other:?}"))),
     }
 }
 
@@ -42,7 +42,7 @@ fn change_of(word: &str, amount: f32) -> PyResult<Change> {
         "from_hsv" => Ok(Change::FromHsv),
         "saturate" => Ok(Change::Saturate(amount)),
         "turn" => Ok(Change::Turn(amount)),
-        other => Err(PyValueError::new_err(format!("a change of colours is not {other:?}"))),
+        other => Err(PyValueError::new_err(format!("a change of colors is not {other:?}"))),
     }
 }
 

@@ -1,16 +1,16 @@
-//! Hue, saturation and value as floats, one colour at a time and without branches, so that loops over them become vectors.
+//! Hue, saturation and value as floats, one color at a time and without branches, so that loops over them become vectors.
 //!
 //! The arithmetic, its order and its few steps in double precision are TensorFlow's (kernels/image/colorspace_op.h,
 //! adjust_saturation_op.cc, adjust_hue_op.cc). Multiplications and additions are rounded separately everywhere.
 
 /// Red, green and blue, or what stands for them.
-type Colour = [f32; 3];
+type Color = [f32; 3];
 
 const SIXTHS: f32 = 6.0;
 
 /// Hue, saturation and value from 0 to 1: `tf.image.rgb_to_hsv`. A part that is no number makes all three so.
 #[inline(always)]
-pub(super) fn of_colour([red, green, blue]: Colour) -> Colour {
+pub(super) fn of_color([red, green, blue]: Color) -> Color {
     let most = larger(larger(red, green), blue);
     let spread = most - smaller(smaller(red, green), blue);
     let unit = (1.0 / spread) * (1.0 / SIXTHS);
@@ -23,7 +23,7 @@ pub(super) fn of_colour([red, green, blue]: Colour) -> Colour {
 
 /// Red, green and blue of hue, saturation and value: `tf.image.hsv_to_rgb`.
 #[inline(always)]
-pub(super) fn to_colour([hue, saturation, value]: Colour) -> Colour {
+pub(super) fn to_color([hue, saturation, value]: Color) -> Color {
     let (sixth, rest) = (hue * SIXTHS, 1.0 - saturation);
     let ramps = [(sixth - 3.0).abs() - 1.0, 2.0 - (sixth - 2.0).abs(), 2.0 - (sixth - 4.0).abs()];
     ramps.map(|ramp| {
@@ -32,9 +32,9 @@ pub(super) fn to_colour([hue, saturation, value]: Colour) -> Colour {
     })
 }
 
-/// A colour whose saturation is multiplied, at most to the full: `tf.image.adjust_saturation`.
+/// A color whose saturation is multiplied, at most to the full: `tf.image.adjust_saturation`.
 #[inline(always)]
-pub(super) fn saturated([red, green, blue]: Colour, factor: f32) -> Colour {
+pub(super) fn saturated([red, green, blue]: Color, factor: f32) -> Color {
     let inner = pick(green < blue, blue, green);
     let most = pick(red < inner, inner, red);
     let inner = pick(blue < green, blue, green);
@@ -51,9 +51,9 @@ pub(super) fn saturated([red, green, blue]: Colour, factor: f32) -> Colour {
     mixed(hue * SIXTHS, pick(held < 1.0, held, 1.0) * most, most)
 }
 
-/// The colour in a sixth of the circle; a hue that is a whole turn by rounding is none, and grey.
+/// The color in a sixth of the circle; a hue that is a whole turn by rounding is none, and gray.
 #[inline(always)]
-fn mixed(sixth: f32, chroma: f32, value: f32) -> Colour {
+fn mixed(sixth: f32, chroma: f32, value: f32) -> Color {
     let least = value - chroma;
     let within = sixth - 2.0 * (sixth * 0.5).floor();
     let middle = chroma * (1.0 - (within - 1.0).abs());
@@ -61,9 +61,9 @@ fn mixed(sixth: f32, chroma: f32, value: f32) -> Colour {
     placed(sixth, [chroma, middle, 0.0]).map(|part| pick(inside, part, 0.0) + least)
 }
 
-/// A colour turned on the circle, by `sixths` of it from -6 to 6: `tf.image.adjust_hue`.
+/// A color turned on the circle, by `sixths` of it from -6 to 6: `tf.image.adjust_hue`.
 #[inline(always)]
-pub(super) fn turned([red, green, blue]: Colour, sixths: f32) -> Colour {
+pub(super) fn turned([red, green, blue]: Color, sixths: f32) -> Color {
     let ([most, middle, least], sixth) = ordered([red, green, blue]);
     let share = (middle - least) / (most - least);
     let odd = sixth == 1.0 || sixth == 3.0 || sixth == 5.0;
@@ -78,9 +78,9 @@ pub(super) fn turned([red, green, blue]: Colour, sixths: f32) -> Colour {
     placed(hue, [most, least + share * (most - least), least])
 }
 
-/// The largest, middle and smallest part of a colour and its sixth of the circle.
+/// The largest, middle and smallest part of a color and its sixth of the circle.
 #[inline(always)]
-fn ordered([red, green, blue]: Colour) -> (Colour, f32) {
+fn ordered([red, green, blue]: Color) -> (Color, f32) {
     let (low, high) = (pick(red < green, red, green), pick(red < green, green, red));
     let (below, above) = (blue < low, blue > high);
     let most = pick(below, high, pick(above, blue, high));
@@ -93,7 +93,7 @@ fn ordered([red, green, blue]: Colour) -> (Colour, f32) {
 
 /// The largest, middle and smallest part where a sixth of the circle has them; those of the last where there is none.
 #[inline(always)]
-fn placed(sixth: f32, [most, middle, least]: Colour) -> Colour {
+fn placed(sixth: f32, [most, middle, least]: Color) -> Color {
     let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(|border| sixth < border);
     [
         pick(one, most, pick(two, middle, pick(four, least, pick(five, middle, most)))),

@@ -2,7 +2,7 @@
 //!
 //! Red and blue are taken apart so that every factor fits 16 bits: 1.402 = 1 + 0.402, 1.772 = 2 - 0.228; green has 1 more of
 //! Cr and takes it away again. A product `x * f / 65536` rounded to the nearest is `(high half of 2 x * f + 1) / 2`.
-use super::super::colour::{self, Order, fixed};
+use super::super::color::{self, Order, fixed};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ type Pixels = [u8; 3 * STEP];
 #[inline]
 pub(super) fn ycc_to_rgb(planes: [&[u8]; 3], order: Order, out: &mut [u8]) {
     if planes[0].len() < STEP {
-        return colour::ycc_to_rgb(planes, order, out);
+        return color::ycc_to_rgb(planes, order, out);
     }
     if order == Order::Bgr {
         steps(planes, out, |samples, out| {
@@ -33,7 +33,7 @@ pub(super) fn ycc_to_rgb(planes: [&[u8]; 3], order: Order, out: &mut [u8]) {
 #[inline]
 pub(super) fn interleave(planes: [&[u8]; 3], out: &mut [u8]) {
     if planes[0].len() < STEP {
-        return colour::interleave(planes, out);
+        return color::interleave(planes, out);
     }
     steps(planes, out, |samples, out| store_interleaved(samples.map(|samples| cast(*samples)), out));
 }

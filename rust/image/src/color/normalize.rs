@@ -1,16 +1,16 @@
-//! Normalisation: `(value - mean) * factor` per channel in float32, as MXNet's ImageRecordIter and OneFlow's
+//! Normalization: `(value - mean) * factor` per channel in float32, as MXNet's ImageRecordIter and OneFlow's
 //! CropMirrorNormalize compute it (their factor is `scale / std` rounded to float32).
 use crate::fault::Result;
 use crate::geometry::view::{MAX_CHANNELS, refuse};
 
 /// A mean and a factor for each channel, in the 0 to 255 scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Normalise {
+pub struct Normalize {
     mean: [f32; MAX_CHANNELS],
     factor: [f32; MAX_CHANNELS],
 }
 
-impl Normalise {
+impl Normalize {
     /// Nothing changes: mean 0, factor 1.
     pub const IDENTITY: Self = Self { mean: [0.0; MAX_CHANNELS], factor: [1.0; MAX_CHANNELS] };
 

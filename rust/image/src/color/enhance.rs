@@ -11,7 +11,7 @@ use crate::geometry::view::{MAX_CHANNELS, refuse};
 pub fn brightness(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
     check(pixels, channels, factor)?;
     let table: [u8; 256] = std::array::from_fn(|value| blend(0, value as u8, factor));
-    colours(pixels, channels).for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
+    colors(pixels, channels).for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
     Ok(())
 }
 
@@ -19,18 +19,18 @@ pub fn brightness(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()>
 pub fn contrast(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
     check(pixels, channels, factor)?;
     let count = (pixels.len() / channels).max(1);
-    let sum: u64 = colours(pixels, channels).map(|pixel| u64::from(grey(pixel))).sum();
+    let sum: u64 = colors(pixels, channels).map(|pixel| u64::from(gray(pixel))).sum();
     let mean = (sum as f64 / count as f64 + 0.5) as u8;
     let table: [u8; 256] = std::array::from_fn(|value| blend(mean, value as u8, factor));
-    colours(pixels, channels).for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
+    colors(pixels, channels).for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
     Ok(())
 }
 
-/// Blends every pixel with its luma. Grey images stay as they are.
+/// Blends every pixel with its luma. Gray images stay as they are.
 pub fn saturation(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
     check(pixels, channels, factor)?;
-    for pixel in colours(pixels, channels) {
-        let luma = grey(pixel);
+    for pixel in colors(pixels, channels) {
+        let luma = gray(pixel);
         pixel.iter_mut().for_each(|value| *value = blend(luma, *value, factor));
     }
     Ok(())
@@ -46,13 +46,13 @@ fn check(pixels: &[u8], channels: usize, factor: f32) -> Result<()> {
     refuse("a finite factor of 0 or more", factor.to_string())
 }
 
-/// The colour channels of every pixel: one of one or two, three of three or four.
-fn colours(pixels: &mut [u8], channels: usize) -> impl Iterator<Item = &mut [u8]> {
+/// The color channels of every pixel: one of one or two, three of three or four.
+fn colors(pixels: &mut [u8], channels: usize) -> impl Iterator<Item = &mut [u8]> {
     let count = if channels < 3 { 1 } else { 3 };
     pixels.chunks_exact_mut(channels).map(move |pixel| &mut pixel[..count])
 }
 
-fn grey(pixel: &[u8]) -> u8 {
+fn gray(pixel: &[u8]) -> u8 {
     match pixel {
         [red, green, blue] => luma(*red, *green, *blue),
         _ => pixel[0],

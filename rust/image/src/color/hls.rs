@@ -1,13 +1,13 @@
 //! Hue, lightness and saturation in bytes, with the arithmetic of OpenCV 3.4 (modules/imgproc/src/color.cpp), which MXNet
 //! carries: floats from 0 to 1 in between, hues in steps of two degrees. It takes four pixels of a row together, and subtracts
-//! in another order where fewer are left. OpenCV 4 and 5 differ by one in 0.03 % of the colours on the way there, and not at
+//! in another order where fewer are left. OpenCV 4 and 5 differ by one in 0.03 % of the colors on the way there, and not at
 //! all on the way back.
 use crate::collate::lanes::to_byte;
 use crate::fault::Result;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::refuse;
 
-/// Which way colours go.
+/// Which way colors go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// From red, green and blue to hue, lightness and saturation.
@@ -78,8 +78,8 @@ fn to_hls<const ALONE: bool>(levels: [f32; 3]) -> [f32; 3] {
     let (of_green, of_blue) = ((blue - red) * unit + 120.0, (red - green) * unit + 240.0);
     let hue = pick(most == red, (green - blue) * unit, pick(most == green, of_green, of_blue));
     let hue = pick(hue < 0.0, hue + 360.0, hue);
-    let coloured = spread > f32::EPSILON;
-    [pick(coloured, hue * 0.5, 0.0), lightness * 255.0, pick(coloured, saturation * 255.0, 0.0)]
+    let colored = spread > f32::EPSILON;
+    [pick(colored, hue * 0.5, 0.0), lightness * 255.0, pick(colored, saturation * 255.0, 0.0)]
 }
 
 #[inline(always)]
@@ -93,12 +93,12 @@ fn from_hls([hue, lightness, saturation]: [f32; 3]) -> [f32; 3] {
     let past = sixths - sixths.floor();
     let (falling, rising) = (least + (most - least) * (1.0 - past), least + (most - least) * past);
     let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(|border| sixths < border);
-    let colour = [
+    let color = [
         pick(one, most, pick(two, falling, pick(four, least, pick(five, rising, most)))),
         pick(one, rising, pick(three, most, pick(four, falling, least))),
         pick(two, least, pick(three, rising, pick(five, most, falling))),
     ];
-    colour.map(|part| pick(saturation == 0.0, lightness, part) * 255.0)
+    color.map(|part| pick(saturation == 0.0, lightness, part) * 255.0)
 }
 
 #[inline(always)]
@@ -111,7 +111,7 @@ mod tests {
     use super::{Way, change};
 
     #[test]
-    fn colours_when_brought_there_then_have_the_known_parts() {
+    fn colors_when_brought_there_then_have_the_known_parts() {
         let known: [([u8; 3], [u8; 3]); 8] = [
             ([0, 0, 0], [0, 0, 0]),
             ([255, 255, 255], [0, 255, 0]),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_when_behind_the_others_then_are_taken_one_by_one() {
+    fn colors_when_behind_the_others_then_are_taken_one_by_one() {
         let row = [[150, 148, 158], [156, 137, 134], [177, 188, 118]].concat();
         let alone = [[126, 153, 13], [4, 145, 25], [35, 153, 87]].concat();
         assert_eq!(change(&row, Way::There, 3, 3), Ok(alone.clone()));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_when_brought_back_then_have_the_known_parts() {
+    fn colors_when_brought_back_then_have_the_known_parts() {
         let known: [([u8; 3], [u8; 3]); 4] = [
             ([0, 128, 255], [255, 1, 1]),
             ([180, 128, 255], [255, 1, 1]),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_when_cut_then_are_refused() {
+    fn colors_when_cut_then_are_refused() {
         assert!(change(&[0; 4], Way::There, 1, 0).is_err());
         assert!(change(&[0; 6], Way::There, 4, 0).is_err());
         assert!(change(&[0; 6], Way::There, 1, 2).is_err());

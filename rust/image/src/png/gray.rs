@@ -1,7 +1,7 @@
-//! From colour to grey, exactly as Pillow and as libpng compute it.
+//! From color to gray, exactly as Pillow and as libpng compute it.
 use super::layout::Encoding;
-use super::options::GreyRule;
-use crate::colour::channels::{luma, luma_16};
+use super::options::GrayRule;
+use crate::color::channels::{luma, luma_16};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 /// What libpng makes of the weights 0.299 and 0.587, of 32,768: cut to integers, the rest is blue's.
@@ -12,7 +12,7 @@ const INSIGNIFICANT: f64 = 5_000.0;
 
 /// A rule made ready for one image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Grey<'a> {
+pub(super) enum Gray<'a> {
     Pillow,
     Libpng,
     /// libpng's, for 8-bit samples of a known gamma.
@@ -52,15 +52,15 @@ fn curve(exponent: f64) -> [u8; 256] {
     })
 }
 
-impl<'a> Grey<'a> {
+impl<'a> Gray<'a> {
     /// The rule for an image; `curves` keeps its tables for the next image of the same gamma.
     pub(super) fn prepare(
-        rule: GreyRule,
+        rule: GrayRule,
         encoding: Encoding,
         depth: u8,
         curves: &'a mut Option<Box<Curves>>,
     ) -> Result<Self> {
-        if rule == GreyRule::Pillow {
+        if rule == GrayRule::Pillow {
             return Ok(Self::Pillow);
         }
         if encoding.profile {
@@ -81,11 +81,11 @@ impl<'a> Grey<'a> {
 }
 
 fn unsupported(found: &str) -> ImageFault {
-    let expected = "an image that libpng's grey rule is known for";
+    let expected = "an image that libpng's gray rule is known for";
     ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found)
 }
 
-/// The sum of a colour's samples with libpng's weights.
+/// The sum of a color's samples with libpng's weights.
 fn weigh([r, g, b]: [u32; 3]) -> u32 {
     LIBPNG[0] * r + LIBPNG[1] * g + LIBPNG[2] * b
 }
@@ -95,20 +95,20 @@ pub(super) trait Sample: Copy + Default + PartialEq {
     /// Full alpha.
     const MAX: Self;
 
-    /// The grey of a colour.
-    fn grey(grey: &Grey, rgb: [Self; 3]) -> Self;
+    /// The gray of a color.
+    fn gray(gray: &Gray, rgb: [Self; 3]) -> Self;
 }
 
 impl Sample for u8 {
     const MAX: Self = u8::MAX;
 
     #[inline(always)]
-    fn grey(grey: &Grey, rgb: [Self; 3]) -> Self {
-        match grey {
-            Grey::Pillow => luma(rgb[0], rgb[1], rgb[2]),
-            Grey::Libpng => (weigh(rgb.map(u32::from)) >> 15) as u8,
-            Grey::Linear(_) if rgb[0] == rgb[1] && rgb[0] == rgb[2] => rgb[0],
-            Grey::Linear(curves) => {
+    fn gray(gray: &Gray, rgb: [Self; 3]) -> Self {
+        match gray {
+            Gray::Pillow => luma(rgb[0], rgb[1], rgb[2]),
+            Gray::Libpng => (weigh(rgb.map(u32::from)) >> 15) as u8,
+            Gray::Linear(_) if rgb[0] == rgb[1] && rgb[0] == rgb[2] => rgb[0],
+            Gray::Linear(curves) => {
                 let linear = rgb.map(|sample| u32::from(curves.to_linear[usize::from(sample)]));
                 curves.from_linear[((weigh(linear) + 0x4000) >> 15) as usize]
             }
@@ -120,10 +120,10 @@ impl Sample for u16 {
     const MAX: Self = u16::MAX;
 
     #[inline(always)]
-    fn grey(grey: &Grey, rgb: [Self; 3]) -> Self {
-        match grey {
-            Grey::Pillow => luma_16(rgb[0], rgb[1], rgb[2]),
-            Grey::Libpng | Grey::Linear(_) => ((weigh(rgb.map(u32::from)) + 0x4000) >> 15) as u16,
+    fn gray(gray: &Gray, rgb: [Self; 3]) -> Self {
+        match gray {
+            Gray::Pillow => luma_16(rgb[0], rgb[1], rgb[2]),
+            Gray::Libpng | Gray::Linear(_) => ((weigh(rgb.map(u32::from)) + 0x4000) >> 15) as u16,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Grey values and the order of channels.
+//! Gray values and the order of channels.
 use crate::fault::Result;
 use crate::geometry::view::refuse;
 
@@ -22,33 +22,33 @@ fn weigh([red, green, blue]: [u32; 3]) -> u32 {
     (WEIGHTS[0] * red + WEIGHTS[1] * green + WEIGHTS[2] * blue + 0x8000) >> 16
 }
 
-/// One grey value per pixel of an RGB image.
-pub fn to_grey(pixels: &[u8]) -> Result<Vec<u8>> {
-    let (colours, rest) = pixels.as_chunks::<3>();
+/// One gray value per pixel of an RGB image.
+pub fn to_gray(pixels: &[u8]) -> Result<Vec<u8>> {
+    let (colors, rest) = pixels.as_chunks::<3>();
     if !rest.is_empty() {
         return refuse("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
-    Ok(colours.iter().map(|[red, green, blue]| luma(*red, *green, *blue)).collect())
+    Ok(colors.iter().map(|[red, green, blue]| luma(*red, *green, *blue)).collect())
 }
 
-/// An RGB image becomes grey and keeps three channels.
-pub fn grey_in_place(pixels: &mut [u8]) -> Result<()> {
+/// An RGB image becomes gray and keeps three channels.
+pub fn gray_in_place(pixels: &mut [u8]) -> Result<()> {
     let found = pixels.len();
-    let (colours, rest) = pixels.as_chunks_mut::<3>();
+    let (colors, rest) = pixels.as_chunks_mut::<3>();
     if !rest.is_empty() {
         return refuse("whole pixels of 3 channels", format!("{found} values"));
     }
-    colours.iter_mut().for_each(|pixel| *pixel = [luma(pixel[0], pixel[1], pixel[2]); 3]);
+    colors.iter_mut().for_each(|pixel| *pixel = [luma(pixel[0], pixel[1], pixel[2]); 3]);
     Ok(())
 }
 
 /// RGB pixels of four bytes each, the last of which means nothing, at the front of `out`.
-pub fn pad_colours(pixels: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let (colours, rest) = pixels.as_chunks::<3>();
+pub fn pad_colors(pixels: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let (colors, rest) = pixels.as_chunks::<3>();
     if !rest.is_empty() {
         return refuse("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
-    out.resize(4 * colours.len(), 0);
+    out.resize(4 * colors.len(), 0);
     let (groups, last) = pixels.as_chunks::<12>();
     let (padded, padded_last) = out.split_at_mut(16 * groups.len());
     for (group, out) in groups.iter().zip(padded.as_chunks_mut::<16>().0) {

@@ -1,6 +1,6 @@
-//! Colour changes against Pillow, and against their own definitions.
+//! Color changes against Pillow, and against their own definitions.
 use crate::recordings::{Case, Values, cases, pictures};
-use recordmill_image::colour::{channels, enhance, erase, hue, noise};
+use recordmill_image::color::{channels, enhance, erase, hue, noise};
 use recordmill_image::pixels::{Size, Window};
 
 fn compare(prefix: &str, change: impl Fn(&Case, &mut Vec<u8>, usize)) {
@@ -25,8 +25,8 @@ fn enhancers_when_compared_with_pillow_then_are_equal() {
 }
 
 #[test]
-fn grey_when_compared_with_pillow_then_is_equal() {
-    compare("grey", |_, pixels, _| *pixels = channels::to_grey(pixels).expect("pixels"));
+fn gray_when_compared_with_pillow_then_is_equal() {
+    compare("gray", |_, pixels, _| *pixels = channels::to_gray(pixels).expect("pixels"));
 }
 
 #[test]
@@ -42,9 +42,9 @@ fn hue_steps_when_negative_then_wrap_around() {
 }
 
 #[test]
-fn grey_in_place_when_done_then_has_the_luma_three_times() {
+fn gray_in_place_when_done_then_has_the_luma_three_times() {
     let mut pixels = vec![255, 0, 0, 0, 255, 0, 0, 0, 255];
-    channels::grey_in_place(&mut pixels).expect("pixels");
+    channels::gray_in_place(&mut pixels).expect("pixels");
     assert_eq!(pixels, [76, 76, 76, 150, 150, 150, 29, 29, 29]);
 }
 

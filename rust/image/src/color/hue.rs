@@ -13,11 +13,11 @@ pub fn steps(factor: f64) -> Result<u8> {
 /// Turns the hue of every RGB pixel by `steps` of 256, through HSV and back.
 pub fn turn(pixels: &mut [u8], steps: u8) -> Result<()> {
     let found = pixels.len();
-    let (colours, rest) = pixels.as_chunks_mut::<3>();
+    let (colors, rest) = pixels.as_chunks_mut::<3>();
     if !rest.is_empty() {
         return refuse("whole pixels of 3 channels", format!("{found} values"));
     }
-    for pixel in colours {
+    for pixel in colors {
         let [hue, saturation, value] = to_hsv(*pixel);
         *pixel = to_rgb([hue.wrapping_add(steps), saturation, value]);
     }

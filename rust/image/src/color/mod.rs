@@ -1,4 +1,4 @@
-//! Colour: what changes values and leaves pixels where they are.
+//! Color: what changes values and leaves pixels where they are.
 pub mod channels;
 pub mod enhance;
 pub mod erase;
@@ -7,4 +7,4 @@ pub mod hls;
 mod hsv;
 pub mod hue;
 pub mod noise;
-pub mod normalise;
+pub mod normalize;

@@ -1,4 +1,4 @@
-"""What is done to the colours of an image; all of it works on 8-bit levels, before values are normalised."""
+"""What is done to the colors of an image; all of it works on 8-bit levels, before values are normalized."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recordmill.decode.specs.checks import interval, levels, number
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ColourJitter(Spec):
+class ColorJitter(Spec):
     """Change brightness, contrast, saturation and hue by random amounts, in random order.
 
     Parameters
@@ -17,8 +17,8 @@ class ColourJitter(Spec):
     brightness, contrast, saturation : float or (float, float)
         Range of the factor; one number ``x`` is the range from ``max(0, 1 - x)`` to ``1 + x``. 0 leaves it alone.
     hue : float or (float, float)
-        Range of the shift in turns of the colour circle, within -0.5 to 0.5; one number is the range from minus it to
-        it. 0 leaves it alone. Grey images have no hue and no saturation to change.
+        Range of the shift in turns of the color circle, within -0.5 to 0.5; one number is the range from minus it to
+        it. 0 leaves it alone. Gray images have no hue and no saturation to change.
     probability : float
         Of doing anything at all.
 
@@ -41,8 +41,8 @@ class ColourJitter(Spec):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomGrey(Spec):
-    """Make an image grey with a probability, and keep its channels.
+class RandomGrayscale(Spec):
+    """Make an image gray with a probability, and keep its channels.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class RandomGrey(Spec):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PCANoise(Spec):
-    """Shift colours along the principal axes of ImageNet's colours.
+    """Shift colors along the principal axes of ImageNet's colors.
 
     Parameters
     ----------
@@ -127,4 +127,4 @@ def _turn(value: float | tuple[float, float]) -> tuple[float, float]:
     return interval("hue", value, -0.5, 0.5)
 
 
-Colour = ColourJitter | RandomGrey | PCANoise | RandomErasing
+Color = ColorJitter | RandomGrayscale | PCANoise | RandomErasing

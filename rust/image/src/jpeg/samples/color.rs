@@ -8,8 +8,8 @@ use super::kernel::Kernel;
 /// What the components of an image stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Meaning {
-    /// One component: grey.
-    Grey,
+    /// One component: gray.
+    Gray,
     /// Y, Cb, Cr.
     Ycc,
     /// R, G, B.
@@ -23,8 +23,8 @@ pub enum Meaning {
 /// The channels wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// One channel: grey.
-    Grey,
+    /// One channel: gray.
+    Gray,
     /// Red first.
     Rgb,
     /// Blue first.
@@ -43,13 +43,13 @@ pub struct Conversion {
 impl Conversion {
     /// Bytes per pixel.
     pub fn channels(self) -> usize {
-        if self.to == Order::Grey { 1 } else { 3 }
+        if self.to == Order::Gray { 1 } else { 3 }
     }
 
-    /// The components that are looked at, counted from the first: chroma is not needed for grey.
+    /// The components that are looked at, counted from the first: chroma is not needed for gray.
     pub fn components(self) -> usize {
         match (self.from, self.to) {
-            (Meaning::Grey, _) | (Meaning::Ycc, Order::Grey) => 1,
+            (Meaning::Gray, _) | (Meaning::Ycc, Order::Gray) => 1,
             (Meaning::Cmyk(..) | Meaning::Ycck(_), _) => 4,
             _ => 3,
         }
@@ -67,7 +67,7 @@ impl Conversion {
         let first = &rows[0][..width];
         if self.components() == 1 {
             return match self.to {
-                Order::Grey => out.copy_from_slice(first),
+                Order::Gray => out.copy_from_slice(first),
                 _ => kernel.repeat(first, 3, out),
             };
         }
@@ -76,14 +76,14 @@ impl Conversion {
         match (self.from, self.to) {
             (Meaning::Cmyk(inks, adobe), order) => {
                 kernel.interleave(rows, out);
-                inks.colours(&black[..width], adobe, order, out);
+                inks.colors(&black[..width], adobe, order, out);
             }
             (Meaning::Ycck(inks), order) => {
                 kernel.ycc_to_rgb(rows, Order::Rgb, out);
                 out.iter_mut().for_each(|level| *level = 255 - *level);
-                inks.colours(&black[..width], true, order, out);
+                inks.colors(&black[..width], true, order, out);
             }
-            (Meaning::Rgb, Order::Grey) => kernel.rgb_to_grey(rows, out),
+            (Meaning::Rgb, Order::Gray) => kernel.rgb_to_gray(rows, out),
             (Meaning::Rgb, Order::Bgr) => kernel.interleave([rows[2], rows[1], rows[0]], out),
             (Meaning::Rgb, Order::Rgb) => kernel.interleave(rows, out),
             (_, order) => kernel.ycc_to_rgb(rows, order, out),
@@ -98,7 +98,7 @@ pub(super) const fn fixed(value: f64) -> i32 {
 
 const HALF: i32 = 1 << 15;
 
-/// The colour of one pixel.
+/// The color of one pixel.
 #[inline(always)]
 fn rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
     let (y, cb, cr) = (i32::from(y), i32::from(cb) - 128, i32::from(cr) - 128);
@@ -125,11 +125,11 @@ pub(super) fn interleave([first, second, third]: [&[u8]; 3], out: &mut [u8]) {
     }
 }
 
-/// See [`Kernel::rgb_to_grey`]. The weights are those of Y in T.871 and sum to 1.
+/// See [`Kernel::rgb_to_gray`]. The weights are those of Y in T.871 and sum to 1.
 #[inline(always)]
-pub(super) fn rgb_to_grey([red, green, blue]: [&[u8]; 3], out: &mut [u8]) {
-    for (((grey, r), g), b) in out.iter_mut().zip(red).zip(green).zip(blue) {
+pub(super) fn rgb_to_gray([red, green, blue]: [&[u8]; 3], out: &mut [u8]) {
+    for (((gray, r), g), b) in out.iter_mut().zip(red).zip(green).zip(blue) {
         let [r, g, b] = [*r, *g, *b].map(i32::from);
-        *grey = ((fixed(0.299) * r + fixed(0.587) * g + fixed(0.114) * b + HALF) >> 16) as u8;
+        *gray = ((fixed(0.299) * r + fixed(0.587) * g + fixed(0.114) * b + HALF) >> 16) as u8;
     }
 }

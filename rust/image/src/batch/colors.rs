@@ -1,17 +1,17 @@
-//! Colours of one image changed, piece after piece.
+//! Colors of one image changed, piece after piece.
 use super::levels::Levels;
 use super::moves::{Image, levels};
-use super::plan::{Colours, Jitter};
-use crate::colour::{channels, enhance, erase, hue, noise};
+use super::plan::{Colors, Jitter};
+use crate::color::{channels, enhance, erase, hue, noise};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::level::Level;
 use crate::pixels::Size;
 
-/// Does to the colours of image number `row` what the pieces say; floats are rounded first.
-pub fn change(image: &mut Image, pieces: &[Colours], row: usize) -> Result<()> {
+/// Does to the colors of image number `row` what the pieces say; floats are rounded first.
+pub fn change(image: &mut Image, pieces: &[Colors], row: usize) -> Result<()> {
     let refuse = |expected: &str, found: String| Err(ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found));
     if !matches!(image.channels, 1 | 3) {
-        return refuse("grey or RGB for changes of colour", format!("{} channels", image.channels));
+        return refuse("gray or RGB for changes of color", format!("{} channels", image.channels));
     }
     if let Levels::Floats(values) = &image.levels {
         image.levels = Levels::Bytes(values.iter().map(|value| u8::nearest(*value)).collect());
@@ -20,18 +20,18 @@ pub fn change(image: &mut Image, pieces: &[Colours], row: usize) -> Result<()> {
         Levels::Bytes(pixels) => {
             pieces.iter().try_for_each(|piece| change_once(pixels, (image.size, image.channels), piece, row))
         }
-        _ => refuse("8 bits for changes of colour", "16".into()),
+        _ => refuse("8 bits for changes of color", "16".into()),
     }
 }
 
-fn change_once(pixels: &mut [u8], (size, channels): (Size, usize), piece: &Colours, row: usize) -> Result<()> {
+fn change_once(pixels: &mut [u8], (size, channels): (Size, usize), piece: &Colors, row: usize) -> Result<()> {
     match piece {
-        Colours::Jitter(jitters) => jitter(pixels, channels, &jitters[row]),
-        Colours::Grey(chosen) if chosen[row] && channels == 3 => channels::grey_in_place(pixels),
-        Colours::Grey(_) => Ok(()),
-        Colours::Shift(shifts) if channels == 3 => noise::add_offset(pixels, shifts[row].colour),
-        Colours::Shift(shifts) => noise::add_offset(pixels, [shifts[row].grey]),
-        Colours::Paint(windows, fill) => match windows[row] {
+        Colors::Jitter(jitters) => jitter(pixels, channels, &jitters[row]),
+        Colors::Gray(chosen) if chosen[row] && channels == 3 => channels::gray_in_place(pixels),
+        Colors::Gray(_) => Ok(()),
+        Colors::Shift(shifts) if channels == 3 => noise::add_offset(pixels, shifts[row].color),
+        Colors::Shift(shifts) => noise::add_offset(pixels, [shifts[row].gray]),
+        Colors::Paint(windows, fill) => match windows[row] {
             None => Ok(()),
             Some(window) => {
                 let fill = levels(fill, channels)?.map(|level| level.min(255) as u8);
