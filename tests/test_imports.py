@@ -77,3 +77,11 @@ def test_public_names_when_listed_then_are_sorted_and_unique() -> None:
 def test_star_import_when_done_then_brings_the_public_names() -> None:
     module = importlib.import_module("recordmill")
     assert set(dir(module)) >= set(recordmill.__all__)
+
+
+@pytest.mark.parametrize(
+    "old,new", [("ColourJitter", "ColorJitter"), ("RandomGrey", "RandomGrayscale"), ("greyscale", "grayscale")]
+)
+def test_british_spelling_warns_and_returns_the_renamed_object(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"recordmill.{old} is now recordmill.{new}"):
+        assert getattr(rm, old) is getattr(rm, new)

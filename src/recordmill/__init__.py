@@ -6,6 +6,8 @@ Names are loaded when they are first used, so that ``import recordmill`` costs n
 from __future__ import annotations
 
 import importlib
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -226,7 +228,14 @@ if TYPE_CHECKING:
     )
 
 
+# British spellings of earlier versions.
+_RENAMED = {"ColourJitter": "ColorJitter", "RandomGrey": "RandomGrayscale", "greyscale": "grayscale"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        warnings.warn(f"recordmill.{name} is now recordmill.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        return getattr(sys.modules[__name__], _RENAMED[name])
     if name in _ADAPTERS:
         value = importlib.import_module(f"recordmill.adapters.{name}")
     elif name in _HOME:

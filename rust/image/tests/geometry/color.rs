@@ -26,7 +26,7 @@ fn enhancers_when_compared_with_pillow_then_are_equal() {
 
 #[test]
 fn gray_when_compared_with_pillow_then_is_equal() {
-    compare("gray", |_, pixels, _| *pixels = channels::to_gray(pixels).expect("pixels"));
+    compare("grey", |_, pixels, _| *pixels = channels::to_gray(pixels).expect("pixels"));
 }
 
 #[test]
