@@ -84,4 +84,4 @@ def test_star_import_when_done_then_brings_the_public_names() -> None:
 )
 def test_british_spelling_warns_and_returns_the_renamed_object(old: str, new: str) -> None:
     with pytest.warns(DeprecationWarning, match=f"recordmill.{old} is now recordmill.{new}"):
-        assert getattr(rm, old) is getattr(rm, new)
+        assert getattr(recordmill, old) is getattr(recordmill, new)
