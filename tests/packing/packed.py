@@ -8,7 +8,7 @@ import numpy as np
 
 from recordmill import ShardReader
 from recordmill.formats.registry import PAYLOADS
-from recordmill.shards.index import kept_sidecars
+from recordmill.shards.index import load_sidecars
 from recordmill.types import Ragged
 
 FORMATS = ["tfrecord", "ofrecord", "recordio"]
@@ -17,7 +17,7 @@ LABELS = {"tfrecord": np.int64, "ofrecord": np.int32, "recordio": np.float32}
 
 def read(path: str) -> dict:
     """Columns of a shard, by the schema that was kept with it."""
-    sidecar = next(kept_sidecars(path))
+    sidecar = next(load_sidecars(path))
     assert sidecar is not None and sidecar.schema is not None and sidecar.payload is not None
     with ShardReader(path) as reader:
         return PAYLOADS[sidecar.payload].parse(Ragged.from_rows(list(reader)), sidecar.schema)

@@ -12,7 +12,7 @@ from recordmill.errors import FeatureError, InputError, LabelError
 from recordmill.packing.pack import pack
 from recordmill.packing.sources import ImageFolder, LabelFile, ListFile, Table
 from recordmill.schema import Feature
-from recordmill.shards.index import kept_sidecars
+from recordmill.shards.index import load_sidecars
 from recordmill.types import Ragged
 from tests.packing.packed import FORMATS, LABELS, everything, read, visible
 
@@ -31,7 +31,7 @@ def test_pack_when_one_shard_then_has_the_bytes_of_the_shard_writer(
     assert Path(result.paths[0]).read_bytes() == Path(writer.paths[0]).read_bytes()
     assert result.num_bytes == Path(result.paths[0]).stat().st_size
     assert visible(tmp_path / "packed") == visible(tmp_path / "written")
-    assert next(kept_sidecars(result.paths[0])).schema == next(kept_sidecars(writer.paths[0])).schema
+    assert next(load_sidecars(result.paths[0])).schema == next(load_sidecars(writer.paths[0])).schema
 
 
 def test_pack_when_read_back_then_gives_the_files(class_folders: Path, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_pack_when_label_kinds_differ_then_they_are_stored_so(
     path.write_text("".join(f"{index}\t{line}\t{index:02}.jpg\n" for index, line in enumerate(lines)))
     options = {"payload": "ofrecord", "image_feature": "image"} if kind == "int32" else {}
     result = pack(ListFile(path, root=flat_folder), tmp_path / "train", label_kind=kind, **options)
-    assert next(kept_sidecars(result.paths[0])).schema["label"] == expected
+    assert next(load_sidecars(result.paths[0])).schema["label"] == expected
     found = read(result.paths[0])["label"]
     assert (found.to_list() if isinstance(found, Ragged) else found.tolist()) == values
 
@@ -186,7 +186,7 @@ def test_pack_when_label_file_is_as_in_the_tutorials_then_features_are_theirs(
     path.write_text('{"00.jpg": 3}\n{"01.jpg": 0, "02.jpg": 4}\n')
     result = pack(LabelFile(path, root=flat_folder), tmp_path / "dataset/part", format="ofrecord", shards=2)
     assert [Path(name).name for name in result.paths] == ["part-0", "part-1"]
-    assert dict(next(kept_sidecars(result.paths[0])).schema) == {"images": Feature("bytes"), "labels": Feature("int32")}
+    assert dict(next(load_sidecars(result.paths[0])).schema) == {"images": Feature("bytes"), "labels": Feature("int32")}
     assert [read(name)["labels"].tolist() for name in result.paths] == [[3, 0], [4]]
 
 

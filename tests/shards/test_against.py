@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.shards.index import cache_path, kept_sidecars, sidecar_path
+from recordmill.shards.index import cache_path, load_sidecars, sidecar_path
 from recordmill.types import FrameIndex
 from tests.shards.made import FAMILIES, message, shard
 
@@ -94,7 +94,7 @@ def test_shard_when_appended_to_then_the_old_records_are_compared_and_the_report
         assert [(fault.kind, fault.record) for fault in report.faults] == [("sidecar_checksum", where)]
         assert report.guarantees[family][0].startswith("60 of 65 payloads were compared")
         assert len(rm.open(path)) == 65  # keeps the longer index
-    kept = next(kept_sidecars(str(path)))
+    kept = next(load_sidecars(str(path)))
     assert kept is not None and kept.checksums is not None
     assert (len(kept.index), len(kept.checksums)) == (65, 60)
     rm.build_index(path)

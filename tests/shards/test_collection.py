@@ -15,7 +15,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.errors import RecordmillError
-from recordmill.shards.collection import ShardSet
+from recordmill.shards.collection import ShardCollection
 from tests.shards.made import FAMILIES, FRAMES, message, shard
 
 
@@ -29,7 +29,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, list[Path
 
 def test_where_when_asked_for_every_position_then_names_shard_record_and_offset(made: Any) -> None:
     family, paths = made
-    found = ShardSet(paths)
+    found = ShardCollection(paths)
     expected, position = [], 0
     for path, numbers in ((paths[0], range(5)), (paths[2], range(5, 12))):
         ends = np.cumsum([0, *(len(FRAMES[family](message(family, number))) for number in numbers)])
@@ -46,7 +46,7 @@ def test_where_when_a_record_is_damaged_then_says_what_the_error_says(tmp_path: 
     data = bytearray(paths[1].read_bytes())
     data[len(data) // 2 + 13] ^= 4
     paths[1].write_bytes(data)
-    found = ShardSet(paths)
+    found = ShardCollection(paths)
     with pytest.raises(rm.ChecksumError) as caught:
         found.columns(range(8))
     assert found.where(6) == (caught.value.shard, caught.value.record, caught.value.offset)
@@ -56,15 +56,18 @@ def test_where_when_a_record_spans_two_files_then_names_both(tmp_path: Path) -> 
     data = b"".join(FRAMES["ofrecord"](message("ofrecord", number)) for number in range(9))
     for number, part in enumerate((data[:100], data[100:])):
         (tmp_path / f"part-{number}").write_bytes(part)
-    place = ShardSet(tmp_path).where(8)
+    place = ShardCollection(tmp_path).where(8)
     assert (place.record, place.shard) == (8, f"{tmp_path}/part-0 … part-1")
     assert place.offset == len(data) - len(FRAMES["ofrecord"](message("ofrecord", 8)))
 
 
 def test_sets_when_the_same_files_are_read_alike_then_are_equal(made: Any) -> None:
     _, paths = made
-    first = ShardSet(paths)
-    for other in (ShardSet([str(path) for path in paths]), ShardSet(paths, format=first.readers[0].format)):
+    first = ShardCollection(paths)
+    for other in (
+        ShardCollection([str(path) for path in paths]),
+        ShardCollection(paths, format=first.readers[0].format),
+    ):
         assert first == other and hash(first) == hash(other)
     copy = pickle.loads(pickle.dumps(first))
     assert copy == first and hash(copy) == hash(first) and copy.fingerprint() == first.fingerprint()
@@ -73,39 +76,41 @@ def test_sets_when_the_same_files_are_read_alike_then_are_equal(made: Any) -> No
 @pytest.mark.parametrize(
     "change",
     [
-        lambda paths: ShardSet(paths[:1]),
-        lambda paths: ShardSet(paths[::-1]),
-        lambda paths: ShardSet(paths, verify=False),
-        lambda paths: ShardSet(paths, max_decompressed_bytes=10**9),
-        lambda paths: ShardSet(paths, schema={"id": rm.Feature("int64")}),
-        lambda paths: ShardSet(paths, schema={"id": rm.Feature("int64", (1,), default=[2])}),
+        lambda paths: ShardCollection(paths[:1]),
+        lambda paths: ShardCollection(paths[::-1]),
+        lambda paths: ShardCollection(paths, verify=False),
+        lambda paths: ShardCollection(paths, max_decompressed_bytes=10**9),
+        lambda paths: ShardCollection(paths, schema={"id": rm.Feature("int64")}),
+        lambda paths: ShardCollection(paths, schema={"id": rm.Feature("int64", (1,), default=[2])}),
         lambda paths: 3,
     ],
 )
 def test_sets_when_files_or_options_differ_then_are_not_equal(made: Any, change: Callable[[Any], object]) -> None:
-    assert ShardSet(made[1]) != change(made[1])
+    assert ShardCollection(made[1]) != change(made[1])
 
 
 def test_sets_when_payloads_are_taken_for_other_messages_then_are_not_equal(tmp_path: Path) -> None:
     path = shard(tmp_path, "tfrecord", [b""] * 3)
-    sets = [ShardSet(path, payload=payload, schema={}) for payload in ("example", "sequence_example", "ofrecord")]
+    sets = [
+        ShardCollection(path, payload=payload, schema={}) for payload in ("example", "sequence_example", "ofrecord")
+    ]
     assert len(set(sets)) == 3
 
 
 def test_fingerprint_when_the_shards_are_moved_then_is_the_same(made: Any, tmp_path: Path) -> None:
     family, paths = made
-    before = ShardSet(paths).fingerprint()
+    before = ShardCollection(paths).fingerprint()
     assert before.startswith(f"{family}-12-") and len(before) < 40
     (tmp_path / "other").mkdir()
     moved = [Path(shutil.copy(path, tmp_path / "other" / f"renamed-{path.name}")) for path in paths]
-    assert ShardSet(moved).fingerprint() == before == ShardSet(moved).fingerprint()
+    assert ShardCollection(moved).fingerprint() == before == ShardCollection(moved).fingerprint()
 
 
 def test_fingerprint_when_contents_or_order_differ_then_is_another(made: Any, tmp_path: Path) -> None:
     family, paths = made
     other = shard(tmp_path, family, [message(family, 40 + number) for number in range(5)], "x")
     sets = [paths, paths[::-1], paths[:1], [other, *paths[1:]]]
-    assert len({ShardSet(chosen).fingerprint() for chosen in sets}) == len(sets)
+    assert len({ShardCollection(chosen).fingerprint() for chosen in sets}) == len(sets)
 
 
 def replace(path: Path) -> None:
@@ -131,7 +136,7 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 }
 
 
-def read_all(found: ShardSet) -> RecordmillError | None:
+def read_all(found: ShardCollection) -> RecordmillError | None:
     try:
         found.columns(range(len(found)))
     except RecordmillError as error:
@@ -146,7 +151,7 @@ def test_shard_when_it_changes_while_the_set_is_open_then_fetching_says_so(
 ) -> None:
     rows = [message("tfrecord", number) for number in range(200)]
     path = shard(tmp_path, "tfrecord", rows, compression=compression)
-    found = ShardSet(path)
+    found = ShardCollection(path)
     assert read_all(found) is None
     CHANGES[change](path)
     error = read_all(found)
@@ -159,7 +164,7 @@ def test_shard_when_it_changed_before_another_process_opens_it_then_fetching_the
     tmp_path: Path, family: str, change: str
 ) -> None:
     path = shard(tmp_path, family, [message(family, number) for number in range(50)])
-    found = ShardSet(path)
+    found = ShardCollection(path)
     data = pickle.dumps(found)
     if change == "other records":
         path.write_bytes(b"".join(FRAMES[family](message(family, number)) for number in range(70, 130)))
@@ -178,7 +183,7 @@ def test_shard_when_it_changed_before_another_process_opens_it_then_fetching_the
 
 def test_set_when_printed_then_opens_no_shard(tmp_path: Path) -> None:
     paths = [shard(tmp_path, "tfrecord", [message("tfrecord", number)], f"part-{number}") for number in range(3)]
-    copied = pickle.dumps(ShardSet(paths))
+    copied = pickle.dumps(ShardCollection(paths))
     for path in paths:
         path.unlink()
     assert repr(pickle.loads(copied)).startswith(f"open({str(paths[0])!r} and 2 more: 3 x (")

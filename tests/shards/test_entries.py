@@ -14,8 +14,8 @@ from PIL import Image
 
 import recordmill as rm
 from recordmill.shards import entry_points as tables_module
-from recordmill.shards.collection import ShardSet
-from recordmill.shards.index import ENTRY_SUFFIX, cache_path, sidecar_path
+from recordmill.shards.collection import ShardCollection
+from recordmill.shards.index import ENTRY_POINTS_SUFFIX, cache_path, sidecar_path
 from recordmill.storage.local import LOCAL
 from tests.shards.made import FAMILIES
 
@@ -41,7 +41,7 @@ def made(folder: Path, family: str = "tfrecord", images: list[bytes] = MIXED, **
 
 
 def kept(path: str) -> Path:
-    return Path(sidecar_path(path, ENTRY_SUFFIX))
+    return Path(sidecar_path(path, ENTRY_POINTS_SUFFIX))
 
 
 def wanted(images: list[bytes]) -> list[bytes]:
@@ -53,9 +53,9 @@ def wanted(images: list[bytes]) -> list[bytes]:
 def test_entry_points_when_built_then_are_read_by_position_over_all_shards(tmp_path: Path, family: str) -> None:
     paths = made(tmp_path, family, shards=3)
     written = rm.build_index(paths, entry_points=True)
-    assert [name for name in written if name.endswith(ENTRY_SUFFIX)] == [str(kept(path)) for path in paths]
+    assert [name for name in written if name.endswith(ENTRY_POINTS_SUFFIX)] == [str(kept(path)) for path in paths]
     assert sum(kept(path).stat().st_size for path in paths) < 0.02 * sum(map(len, MIXED))
-    shards = ShardSet(paths)
+    shards = ShardCollection(paths)
     images = [example["image"] for example in shards.__getitems__(range(len(shards)))]
     expected = wanted(images)
     assert sum(map(bool, expected)) == len(PHOTOS)
@@ -68,7 +68,7 @@ def test_entry_points_when_built_then_are_read_by_position_over_all_shards(tmp_p
 def test_entry_points_when_the_batch_is_decoded_with_them_then_is_the_same(tmp_path: Path) -> None:
     paths = made(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points="image")
-    shards = ShardSet(paths)
+    shards = ShardCollection(paths)
     rows = np.array([5, 1, 2])
     points = shards.entry_points(rows, "image")
     assert points is not None and all(points)
@@ -84,7 +84,7 @@ def test_entry_points_when_shards_are_compressed_or_raw_then_are_found_too(tmp_p
         for data in PHOTOS:
             writer.write(data if "payload" in options else {"payload": data})
     rm.build_index(writer.paths, entry_points=True)
-    found = ShardSet(writer.paths).entry_points(range(6), "payload")
+    found = ShardCollection(writer.paths).entry_points(range(6), "payload")
     assert found is not None and list(found) == wanted(PHOTOS)
 
 
@@ -93,7 +93,7 @@ def test_entry_points_when_several_features_hold_images_then_each_has_its_own(tm
         for number in range(5):
             writer.write({"left": PHOTOS[number], "name": f"{number}", "right": MIXED[number]})
     rm.build_index(writer.paths, entry_points=["left", "right"], threads=1)
-    shards = ShardSet(writer.paths)
+    shards = ShardCollection(writer.paths)
     rows = np.array([4, 0, 2])
     for feature, images in (("left", PHOTOS), ("right", MIXED)):
         found = shards.entry_points(rows, feature)
@@ -104,7 +104,7 @@ def test_entry_points_when_several_features_hold_images_then_each_has_its_own(tm
 def test_entry_points_when_there_are_none_then_no_file_is_written(tmp_path: Path) -> None:
     paths = made(tmp_path, images=OTHERS)
     assert rm.build_index(paths, entry_points=True) == [sidecar_path(paths[0])]
-    assert ShardSet(paths).entry_points(range(3), "image") is None
+    assert ShardCollection(paths).entry_points(range(3), "image") is None
     assert sorted(os.listdir(tmp_path)) == sorted([Path(paths[0]).name, Path(sidecar_path(paths[0])).name])
 
 
@@ -124,7 +124,7 @@ def test_entry_points_when_the_shard_is_another_then_are_not_used(tmp_path: Path
     made(tmp_path, images=PHOTOS[::-1], overwrite=True)
     assert not kept(paths[0]).exists()
     kept(paths[0]).write_bytes(table)
-    assert ShardSet(paths).entry_points(range(6), "image") is None
+    assert ShardCollection(paths).entry_points(range(6), "image") is None
 
 
 def test_entry_points_when_the_shard_was_appended_to_then_serve_the_old_records(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_entry_points_when_the_shard_was_appended_to_then_serve_the_old_records(
     more = made(tmp_path / "more", images=PHOTOS[4:])
     with Path(paths[0]).open("ab") as file:
         file.write(Path(more[0]).read_bytes())
-    found = ShardSet(paths).entry_points(range(6), "image")
+    found = ShardCollection(paths).entry_points(range(6), "image")
     assert found is not None and list(found) == [*wanted(PHOTOS[:4]), b"", b""]
 
 
@@ -148,7 +148,7 @@ def test_entry_points_when_the_file_is_damaged_anywhere_then_pixels_are_right(tm
     num_left = 0
     for content in broken:
         kept(paths[0]).write_bytes(content)
-        points = ShardSet(paths).entry_points(rows, "image")
+        points = ShardCollection(paths).entry_points(rows, "image")
         num_left += points is not None
         np.testing.assert_array_equal(rm.decode_batch(PHOTOS[:3], spec, rng=4, entry_points=points)["image"], plain)
     assert 0 < num_left < len(broken)
@@ -157,7 +157,7 @@ def test_entry_points_when_the_file_is_damaged_anywhere_then_pixels_are_right(tm
 def test_entry_points_when_the_file_vanishes_then_there_are_none(tmp_path: Path) -> None:
     paths = made(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points=True)
-    shards = ShardSet(paths)
+    shards = ShardCollection(paths)
     assert shards.entry_points(range(6), "image") is not None
     kept(paths[0]).unlink()
     found = shards.entry_points(range(6), "image")
@@ -177,8 +177,8 @@ def test_entry_points_when_the_folder_cannot_be_written_then_are_kept_in_the_cac
         return create(path, overwrite=overwrite)
 
     monkeypatch.setattr(LOCAL, "create", refusing)
-    assert cache_path(paths[0], ENTRY_SUFFIX) in rm.build_index(paths, entry_points=True)
-    found = ShardSet(paths).entry_points(range(6), "image")
+    assert cache_path(paths[0], ENTRY_POINTS_SUFFIX) in rm.build_index(paths, entry_points=True)
+    found = ShardCollection(paths).entry_points(range(6), "image")
     assert found is not None and list(found) == wanted(PHOTOS)
 
 
@@ -187,7 +187,7 @@ def test_entry_points_when_a_few_are_read_then_the_others_are_not(
 ) -> None:
     paths = made(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points=True)
-    shards = pickle.loads(pickle.dumps(ShardSet(paths)))
+    shards = pickle.loads(pickle.dumps(ShardCollection(paths)))
     shards.entry_points(range(1), "image")
     seen: list[int] = []
     opened = LOCAL.open

@@ -13,7 +13,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.shards import files as held
-from recordmill.shards.collection import ShardSet
+from recordmill.shards.collection import ShardCollection
 from tests.concurrency.helpers import opened, run_script
 from tests.shards.made import FAMILIES, message, shard
 
@@ -74,7 +74,7 @@ def test_shards_when_nobody_has_them_any_more_then_do_not_count(
 
 @pytest.mark.usefixtures("few")
 def test_shard_when_changed_after_it_was_let_go_then_is_a_named_error(folder: Path) -> None:
-    samples = ShardSet(folder, payload=payload(folder))
+    samples = ShardCollection(folder, payload=payload(folder))
     path = samples.paths[0]
     os.utime(path, ns=(0, 0))
     with pytest.raises(rm.ShardChangedError, match="another one than before") as caught:

@@ -9,8 +9,8 @@ import pytest
 
 import recordmill as rm
 from recordmill.shards import collection
-from recordmill.shards.collection import ShardSet
-from recordmill.shards.index import kept_sidecars
+from recordmill.shards.collection import ShardCollection
+from recordmill.shards.index import load_sidecars
 from recordmill.shards.inference import infer
 from tests.shards.made import FAMILIES, message, shard
 
@@ -34,35 +34,35 @@ def test_schema_when_inferred_once_then_is_known_to_those_who_come_later(
     tmp_path: Path, family: str, compression: str, looks: list[str]
 ) -> None:
     path = shard(tmp_path, family, [message(family, number) for number in range(9)], compression=compression)
-    first, second = ShardSet(path), ShardSet(path)
+    first, second = ShardCollection(path), ShardCollection(path)
     assert len(looks) == 1
     assert (first.schema, first.codec_name) == (second.schema, second.codec_name)
     assert first.is_schema_inferred and second.is_schema_inferred
     assert first == second and first.fingerprint() == second.fingerprint()
-    kept = next(kept_sidecars(str(path)))
+    kept = next(load_sidecars(str(path)))
     assert kept is not None and kept.is_inferred and kept.schema == first.schema
 
 
 def test_schema_when_the_shard_grows_or_is_replaced_then_is_inferred_anew(tmp_path: Path, looks: list[str]) -> None:
     path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)])
-    ShardSet(path)
+    ShardCollection(path)
     data = path.read_bytes()
     path.write_bytes(data + data)
-    assert len(ShardSet(path)) == 2
+    assert len(ShardCollection(path)) == 2
     assert len(looks) == 2
     with rm.ShardWriter(tmp_path / "other", format="tfrecord", shards=1) as writer:
         writer.write({"name": b"x"})
     path.write_bytes(next(tmp_path.glob("other*")).read_bytes())
-    assert list(ShardSet(path).schema) == ["name"]
+    assert list(ShardCollection(path).schema) == ["name"]
     assert len(looks) == 3
 
 
 def test_schema_when_another_payload_is_asked_for_then_is_not_kept(tmp_path: Path) -> None:
     path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)])
-    assert list(ShardSet(path, payload="raw").schema) == ["payload"]
-    assert list(ShardSet(path).schema) == ["id", "text"]
-    assert list(ShardSet(path, payload="raw").schema) == ["payload"]
-    assert list(ShardSet(path).schema) == ["id", "text"]
+    assert list(ShardCollection(path, payload="raw").schema) == ["payload"]
+    assert list(ShardCollection(path).schema) == ["id", "text"]
+    assert list(ShardCollection(path, payload="raw").schema) == ["payload"]
+    assert list(ShardCollection(path).schema) == ["id", "text"]
 
 
 @pytest.mark.parametrize("compression", [None, "gzip", "zlib"])
@@ -73,10 +73,10 @@ def test_schema_when_the_writer_knew_it_then_stays_the_writers(
     with rm.ShardWriter(tmp_path / "written", compression=compression, schema=schema) as writer:
         for number in range(9):
             writer.write({"id": [number]})
-    kept = next(kept_sidecars(writer.paths[0]))
+    kept = next(load_sidecars(writer.paths[0]))
     assert kept is not None and not kept.is_inferred and len(kept.index) == 9
     assert (kept.seek_points is None) == (compression is None)
-    found = ShardSet(tmp_path)
+    found = ShardCollection(tmp_path)
     assert not found.is_schema_inferred and looks == [] and found.schema == schema
     assert rm.open(tmp_path)[8]["id"].tolist() == [8]
 

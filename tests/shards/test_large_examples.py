@@ -11,7 +11,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.schema import Feature
-from recordmill.shards.collection import ShardSet
+from recordmill.shards.collection import ShardCollection
 
 NUM_RECORDS = 48
 RECORD_BYTES = 300_000
@@ -99,14 +99,14 @@ def test_fetch_when_a_record_is_damaged_then_names_the_first_one_in_the_order_as
     with rm.ShardWriter(tmp_path / "large", format="tfrecord", shards=1) as writer:
         for number in range(NUM_RECORDS):
             writer.write({"data": np.random.default_rng(number).bytes(RECORD_BYTES)})
-    found = ShardSet(tmp_path)
+    found = ShardCollection(tmp_path)
     path = Path(found.paths[0])
     places = [found.where(one) for one in (position, (position + 20) % NUM_RECORDS)]
     contents = bytearray(path.read_bytes())
     for place in places:
         contents[place.offset + 5000] ^= 1
     path.write_bytes(contents)
-    found = ShardSet(tmp_path, schema=found.schema)
+    found = ShardCollection(tmp_path, schema=found.schema)
     order = [one for one in range(NUM_RECORDS) if one not in (position, places[1].record)]
     order.insert(25, position)
     order.append(places[1].record)

@@ -11,7 +11,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.schema import Feature
-from recordmill.shards.collection import ShardSet
+from recordmill.shards.collection import ShardCollection
 from recordmill.testing import irheader
 from recordmill.testing.protobuf import encode_example, encode_features, encode_ofrecord
 from recordmill.testing.unusual import odd_example, odd_ofrecord
@@ -41,7 +41,7 @@ def outcome(call: Any) -> Any:
         return type(error), error.parts()
 
 
-def by_columns(dataset: ShardSet, positions: list[int]) -> list[dict[str, Any]]:
+def by_columns(dataset: ShardCollection, positions: list[int]) -> list[dict[str, Any]]:
     """The same records by the parser alone."""
     columns = [dataset.columns(range(position, position + 1)) for position in positions]
     return [{name: one[name][0] for name in one} for one in columns]
@@ -49,7 +49,7 @@ def by_columns(dataset: ShardSet, positions: list[int]) -> list[dict[str, Any]]:
 
 def check(path: Path, count: int) -> None:
     """Hold examples against columns, one by one and all together."""
-    dataset = ShardSet(path, schema=SCHEMA)
+    dataset = ShardCollection(path, schema=SCHEMA)
     positions = [*range(count)][::-1]
     expected = [outcome(lambda at=at: by_columns(dataset, [at])) for at in positions]
     assert [outcome(lambda at=at: dataset.__getitems__([at])) for at in positions] == expected
@@ -67,7 +67,7 @@ def test_fetch_when_strings_have_lengths_around_every_border_then_gives_them(tmp
     ]
     path = shard(tmp_path, family, [encode(row) for row in orders])
     check(path, len(rows))
-    found = ShardSet(path, schema=SCHEMA).__getitems__(range(len(rows)))
+    found = ShardCollection(path, schema=SCHEMA).__getitems__(range(len(rows)))
     assert [one["image"] for one in found] == [row["image"][1][0] for row in rows]
 
 
@@ -126,7 +126,7 @@ def test_fetch_when_an_entry_is_not_as_it_seems_then_is_what_the_parser_makes_of
 def test_fetch_when_a_default_stands_in_then_is_the_default(tmp_path: Path) -> None:
     odd = field(1, entry(b"image", strings(LONG), b"\x78\x01") + REST)
     schema = SCHEMA | {"image": Feature("bytes", (), default=FIRST)}
-    dataset = ShardSet(shard(tmp_path, "tfrecord", [odd] * 3), schema=schema)
+    dataset = ShardCollection(shard(tmp_path, "tfrecord", [odd] * 3), schema=schema)
     assert [one["image"] for one in dataset.__getitems__([0, 1, 2])] == [FIRST] * 3
 
 
@@ -147,14 +147,14 @@ def test_fetch_when_a_byte_is_wrong_anywhere_then_raises_what_reading_by_columns
 ) -> None:
     rows = [encode_example(features(number, 40_000)) for number in range(6)]
     path = shard(tmp_path, "tfrecord", rows)
-    ShardSet(path, schema=SCHEMA)
+    ShardCollection(path, schema=SCHEMA)
     start = sum(len(row) + 16 for row in rows[:3])
     with path.open("r+b") as file:
         file.seek(start + place % (len(rows[3]) + 16))
         byte = file.read(1)[0]
         file.seek(-1, os.SEEK_CUR)
         file.write(bytes([byte ^ 16]))
-    dataset = ShardSet(path, schema=SCHEMA)
+    dataset = ShardCollection(path, schema=SCHEMA)
     with pytest.raises(rm.DamageError) as caught:
         dataset.__getitems__([5, 3, 1])
     assert (caught.value.record, caught.value.offset) == (3, start)
@@ -163,7 +163,7 @@ def test_fetch_when_a_byte_is_wrong_anywhere_then_raises_what_reading_by_columns
 
 def test_fetch_when_the_file_changes_behind_its_back_then_says_so(tmp_path: Path) -> None:
     path = shard(tmp_path, "tfrecord", [encode_example(features(number, 40_000)) for number in range(6)])
-    dataset = ShardSet(path, schema=SCHEMA)
+    dataset = ShardCollection(path, schema=SCHEMA)
     assert len(dataset.__getitems__([1, 4])) == 2
     os.truncate(path, path.stat().st_size - 20_000)
     for positions in ([5], [0, 5], [0]):

@@ -12,7 +12,7 @@ import recordmill as rm
 from recordmill import _core
 from recordmill.shards import reader as pacing
 from recordmill.shards.open import open_shard
-from recordmill.shards.reader import records_at_once
+from recordmill.shards.reader import records_per_read
 from tests.shards.made import FAMILIES, message, shard
 
 SIZE = 300
@@ -32,16 +32,16 @@ def large(folder: Path, family: str, compression: str = "") -> Path:
 @pytest.mark.parametrize("compression", ["", "gzip"])
 def test_records_when_they_are_large_then_few_are_read_at_once(tmp_path: Path, family: str, compression: str) -> None:
     opened = open_shard([str(large(tmp_path, family, compression))])
-    assert records_at_once(opened) == 3
+    assert records_per_read(opened) == 3
     index = rm.ShardReader(opened.paths[0]).index
-    assert records_at_once(opened, index) == 3 and records_at_once(opened, index[:0]) == 256
+    assert records_per_read(opened, index) == 3 and records_per_read(opened, index[:0]) == 256
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_records_when_they_are_small_or_there_are_none_then_many_are_read_at_once(tmp_path: Path, family: str) -> None:
-    assert records_at_once(open_shard([str(shard(tmp_path, family, [message(family, 1)] * 9))])) == 256
+    assert records_per_read(open_shard([str(shard(tmp_path, family, [message(family, 1)] * 9))])) == 256
     (tmp_path / "empty.rec").touch()
-    assert records_at_once(open_shard([str(tmp_path / "empty.rec")])) == 256
+    assert records_per_read(open_shard([str(tmp_path / "empty.rec")])) == 256
 
 
 @pytest.mark.usefixtures("_little")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill as rm
-from recordmill.shards.collection import ShardSet
+from recordmill.shards.collection import ShardCollection
 from recordmill.testing import ofrecord
 from tests.shards.made import message, shard
 
@@ -54,7 +54,7 @@ def test_stream_when_cut_anywhere_then_parts_give_the_same_records(
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=4)))
     pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
     folder = parts(tmp_path_factory.mktemp("parts"), pieces)
-    source = ShardSet(folder, format="ofrecord", payload="raw")
+    source = ShardCollection(folder, format="ofrecord", payload="raw")
     assert [example["payload"] for example in source.__getitems__(range(len(source)))] == payloads
     assert ofrecord.unframe_parts(pieces) == [
         (*ofrecord.locate(pieces, offset), payload) for offset, payload in ofrecord.records(stream)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import recordmill as rm
-from recordmill.shards.collection import ShardSet
+from recordmill.shards.collection import ShardCollection
 from tests.shards.made import FAMILIES, FRAMES, message, shard
 
 SIZES = (40, 0, 300, 1, 90)
@@ -41,7 +41,7 @@ def ids(columns: dict[str, Any]) -> list[int]:
 def test_columns_when_asked_in_any_order_again_and_again_then_are_those_of_the_positions(
     made: tuple[str, list[Path]], order: list[int], times: int
 ) -> None:
-    found = ShardSet(made[1], payload=PAYLOADS[made[0]])
+    found = ShardCollection(made[1], payload=PAYLOADS[made[0]])
     for _ in range(times):
         columns = found.columns(np.array(order, np.int64))
         assert ids(columns) == order
@@ -53,7 +53,7 @@ def test_columns_when_asked_in_any_order_again_and_again_then_are_those_of_the_p
 @pytest.mark.parametrize("positions", [[0, -1], [431], [2**40]])
 def test_columns_when_a_position_is_outside_then_refuses(made: tuple[str, list[Path]], positions: list[int]) -> None:
     with pytest.raises(IndexError, match=f"position {positions[-1]} of 431"):
-        ShardSet(made[1], payload=PAYLOADS[made[0]]).columns(np.array(positions, np.int64))
+        ShardCollection(made[1], payload=PAYLOADS[made[0]]).columns(np.array(positions, np.int64))
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -64,14 +64,14 @@ def test_columns_when_a_record_is_damaged_then_names_the_first_one_asked_for(
     payloads = [message(family, number) for number in range(300)]
     path = shard(tmp_path, family, payloads, "damaged")
     ends = np.cumsum([0, *(len(FRAMES[family](payload)) for payload in payloads)])
-    found = ShardSet([paths[0], path], payload=PAYLOADS[family])
+    found = ShardCollection([paths[0], path], payload=PAYLOADS[family])
     schema = found.schema
     order = np.random.default_rng(1).permutation(len(found))
     good, bad = order[order != 40 + 200][:150], 40 + 200
     contents = bytearray(path.read_bytes())
     contents[ends[200] + HEADS[family]] ^= 0x17
     path.write_bytes(contents)
-    found = ShardSet([paths[0], path], payload=PAYLOADS[family], schema=schema)
+    found = ShardCollection([paths[0], path], payload=PAYLOADS[family], schema=schema)
     if kept:
         for _ in range(5):
             found.columns(good)

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from recordmill.packing.labels import LABEL_KINDS, LabelKind
 from recordmill.packing.recode import Encoding, Recoding
-from recordmill.shards.index import Keep
+from recordmill.shards.index import IndexMode
 
 Check = Literal["signature", "header", "decode", "none"]
 MaskForm = Literal["png", "raw"]
@@ -155,7 +155,7 @@ class OutputOptions:
     compression: str | None = None
     compression_level: int = -1
     overwrite: bool = False
-    index: Keep = "auto"
+    index: IndexMode = "auto"
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""

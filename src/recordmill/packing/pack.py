@@ -26,8 +26,8 @@ from recordmill.packing.recode import Encoding
 from recordmill.packing.result import PackResult
 from recordmill.packing.sources import Source, find_source
 from recordmill.schema import Schema
-from recordmill.shards.build_index import keep_entry_points
-from recordmill.shards.index import Keep
+from recordmill.shards.build_index import build_entry_points
+from recordmill.shards.index import IndexMode
 
 
 def pack(  # noqa: PLR0913 (the options of one command)
@@ -62,7 +62,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     overwrite: bool = False,
     schema: Schema | None = None,
     entry_points: bool = False,
-    index: Keep = "auto",
+    index: IndexMode = "auto",
 ) -> PackResult:
     """Write the items of a source to shards, which appear under their names when all are whole.
 
@@ -191,5 +191,5 @@ def pack(  # noqa: PLR0913 (the options of one command)
         result = packing.run(shuffle, progress)
     if entry_points:
         for path in result.paths:
-            keep_entry_points(path, format=written.name, compression=compression, threads=run.workers)
+            build_entry_points(path, format=written.name, compression=compression, threads=run.workers)
     return result

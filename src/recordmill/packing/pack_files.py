@@ -17,7 +17,7 @@ from recordmill.packing.records import describe_records
 from recordmill.packing.result import PackResult
 from recordmill.packing.sources.base import Items
 from recordmill.packing.workers import Lane, LaneRunner
-from recordmill.shards.foreign_index import foreign_path
+from recordmill.shards.foreign_index import foreign_index_path
 from recordmill.shards.shard_names import refuse_siblings, remove_siblings, shard_paths
 from recordmill.shards.writer import OneShard, RollingShards, ShardOutput, Sink, commit_all
 from recordmill.storage import compression as compressions
@@ -129,7 +129,7 @@ class FilePacking:
     def _refuse_existing(self, paths: Sequence[str]) -> None:
         """Look at all names before the work, not only when it is done."""
         index = self.format.index if self.format.index_on_write else None
-        names = [*paths, *(foreign_path(path, index.suffix) for path in paths if index is not None)]
+        names = [*paths, *(foreign_index_path(path, index.suffix) for path in paths if index is not None)]
         for name in names:
             if not self.outputs.overwrite and LOCAL.exists(name):
                 hint = "choose another name, or overwrite=True"

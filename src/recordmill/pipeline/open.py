@@ -10,7 +10,7 @@ from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.sources import SourceOrigin
 from recordmill.pipeline.stages.shard import Shard
 from recordmill.pipeline.stages.take import MOST
-from recordmill.shards.collection import ShardSet
+from recordmill.shards.collection import ShardCollection
 
 if TYPE_CHECKING:
     from recordmill.schema import Feature, Schema
@@ -60,7 +60,7 @@ def open(  # noqa: A001
     DamageError
         A shard whose frames cannot all be found.
     """
-    source = ShardSet(
+    source = ShardCollection(
         paths,
         format=format,
         compression=compression,

@@ -11,14 +11,14 @@ from recordmill import _core
 from recordmill.concurrency.threads import num_cpus
 from recordmill.errors import FeatureError, FormatError, WriteError
 from recordmill.schema import Feature, Schema
-from recordmill.shards.collection import ShardSet
+from recordmill.shards.collection import ShardCollection
 from recordmill.shards.entry_points import DIRECTORY_BYTES, TableWriter
-from recordmill.shards.foreign_index import write_foreign
+from recordmill.shards.foreign_index import write_foreign_index
 from recordmill.shards.index import load_index, save_sidecar
-from recordmill.shards.native_errors import translated
+from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
-from recordmill.shards.paths import Paths, expand
-from recordmill.shards.reader import records_at_once
+from recordmill.shards.paths import Paths, expand_paths
+from recordmill.shards.reader import records_per_read
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.spanning import groups
 from recordmill.types import FrameIndex, Ragged
@@ -70,7 +70,7 @@ def build_index(
     """
     threads = threads or num_cpus()
     written: list[str | None] = []
-    for files in groups(expand(paths), {"format": format, "compression": compression}):
+    for files in groups(expand_paths(paths), {"format": format, "compression": compression}):
         if len(files) > 1:
             raise _spanning(files)
         (path,) = files
@@ -83,10 +83,10 @@ def build_index(
             sidecar.checksums = _payload_checksums(shard, sidecar.index)
         written.append(_kept(path, sidecar))
         if foreign:
-            written.append(write_foreign(shard, sidecar.index))
+            written.append(write_foreign_index(shard, sidecar.index))
         if entry_points is not False:
             options = {"format": shard.format.name, "compression": shard.compression}
-            written.append(keep_entry_points(path, entry_points, threads=threads, **options))
+            written.append(build_entry_points(path, entry_points, threads=threads, **options))
     return [name for name in written if name is not None]
 
 
@@ -113,8 +113,8 @@ def _spanning(files: Sequence[str]) -> FormatError:
 
 
 def _payload_checksums(shard: OpenShard, index: FrameIndex) -> NDArray[np.uint32]:
-    sums, at_once = [np.zeros(0, np.uint32)], records_at_once(shard, index)
-    with translated(shard.name):
+    sums, at_once = [np.zeros(0, np.uint32)], records_per_read(shard, index)
+    with native_errors(shard.name):
         for data, splits in _core.BatchStream(shard.source, shard.format.framing.kind, at_once):
             sums.append(np.asarray(_core.row_checksums(data, splits)).astype(np.uint32))
     return np.concatenate(sums)
@@ -125,7 +125,7 @@ SHARE = 0.01
 _CHUNK_BYTES = 8 << 20
 
 
-def keep_entry_points(
+def build_entry_points(
     path: str,
     features: bool | str | Sequence[str] = True,
     *,
@@ -134,7 +134,7 @@ def keep_entry_points(
     threads: int = 1,
 ) -> str | None:
     """Find and keep the entry points of one shard."""
-    shards = ShardSet([path], format=format, compression=compression)
+    shards = ShardCollection([path], format=format, compression=compression)
     wanted = _chosen(shards.schema, features)
     if not wanted or not len(shards):
         return None
@@ -170,7 +170,7 @@ def _may_be_image(feature: Feature) -> bool:
     return feature.kind == "bytes" and not feature.sequence and feature.shape == ()
 
 
-def _chunks(shards: ShardSet) -> Iterator[range]:
+def _chunks(shards: ShardCollection) -> Iterator[range]:
     """Ranges of records that have about as many bytes."""
     index = shards.readers[0].index
     marks = np.concatenate([[0], np.cumsum(index.lengths)])

@@ -22,11 +22,11 @@ from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
 from recordmill.shards.entry_points import EntryTables, load_tables
 from recordmill.shards.files import enough, identity_of, is_short
-from recordmill.shards.index import keep_schema, sidecar_path
+from recordmill.shards.index import save_schema, sidecar_path
 from recordmill.shards.inference import infer, payload_name, telling
-from recordmill.shards.native_errors import blamed, translated
+from recordmill.shards.native_errors import blamed, native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.paths import Paths, expand, leaving_out
+from recordmill.shards.paths import Paths, expand_paths, leaving_out
 from recordmill.shards.reader import ShardReader, position_of, read_single, resolve
 from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged, RecordRef
@@ -55,7 +55,7 @@ def gather(
     for number, shard in enumerate(shards):
         chosen = np.flatnonzero(which == number)
         wanted = (values[chosen] for values in frames)
-        with translated(shard.name, np.asarray(rows)[chosen]):
+        with native_errors(shard.name, np.asarray(rows)[chosen]):
             fetched = _core.fetch(shard.source, shard.format.framing.kind, *wanted, verify=verify)
         parts.append(Ragged.from_blocks(*fetched))
         order.append(chosen)
@@ -142,7 +142,7 @@ _SAMPLE_BYTES = 16 << 20
 _LARGE = 16 << 10
 
 
-class ShardSet:
+class ShardCollection:
     """Examples of many shards of one format.
 
     Safe to pickle and to use after fork; safe to read from several threads.
@@ -174,7 +174,7 @@ class ShardSet:
         verify: bool = True,
         max_decompressed_bytes: int | None = None,
     ) -> None:
-        names = expand(paths)
+        names = expand_paths(paths)
         options = {"compression": compression, "verify": verify, "max_decompressed_bytes": max_decompressed_bytes}
         self.verify, self._limit = verify, max_decompressed_bytes
         self.readers = open_all(names, format, options)
@@ -197,7 +197,7 @@ class ShardSet:
         self.is_schema_inferred = True
         found = infer(first.shard, self.codec, num_bytes=_SAMPLE_BYTES, verify=self.verify).schema
         if self._payload is None and kept.schema is None and first.keeps_index:
-            keep_schema(first.shard, kept, found, self.codec_name)
+            save_schema(first.shard, kept, found, self.codec_name)
         return found
 
     @property
@@ -251,7 +251,7 @@ class ShardSet:
         try:
             return read((sources, which, kind, offsets, lengths), self._compiled(schema), verify=self.verify)
         except (_core.CoreFault, _core.CoreChanged) as error:
-            with translated(shards[blamed(error, sources, which)].name, rows):
+            with native_errors(shards[blamed(error, sources, which)].name, rows):
                 raise
 
     def _parsed(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
@@ -331,7 +331,7 @@ class ShardSet:
 
     def __eq__(self, other: object) -> bool:
         """Whether both read the same files in the same way."""
-        return self._key() == other._key() if isinstance(other, ShardSet) else NotImplemented
+        return self._key() == other._key() if isinstance(other, ShardCollection) else NotImplemented
 
     def __hash__(self) -> int:
         """Hash of the files' names and of how they are read."""

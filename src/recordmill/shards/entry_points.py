@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import WriteError
-from recordmill.shards.index import ENTRY_SUFFIX, cache_path, kept_places, sidecar_path
+from recordmill.shards.index import ENTRY_POINTS_SUFFIX, cache_path, sidecar_locations, sidecar_path
 from recordmill.shards.open import OpenShard
-from recordmill.shards.sidecar import fits, make_probes
+from recordmill.shards.sidecar import make_probes, matches_source
 from recordmill.storage.base import OutputFile
 from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
@@ -80,11 +80,11 @@ def load_tables(shard: OpenShard) -> EntryTables | None:
     """Open the entry points that are kept for a shard, beside it or in the cache."""
     if len(shard.paths) != 1:
         return None
-    for place in kept_places(shard.paths[0], ENTRY_SUFFIX):
+    for place in sidecar_locations(shard.paths[0], ENTRY_POINTS_SUFFIX):
         with contextlib.suppress(OSError, _core.CoreFault, _core.CoreChanged):
             found = _read(place) if LOCAL.exists(place) else None
             same = found and (found.format, found.compression) == (shard.format.name, shard.compression)
-            if found is not None and same and fits(found, shard.source):
+            if found is not None and same and matches_source(found, shard.source):
                 return found
     return None
 
@@ -189,7 +189,7 @@ class TableWriter:
 
 
 def _create(path: str) -> OutputFile | None:
-    for place in (sidecar_path(path, ENTRY_SUFFIX), cache_path(path, ENTRY_SUFFIX)):
+    for place in (sidecar_path(path, ENTRY_POINTS_SUFFIX), cache_path(path, ENTRY_POINTS_SUFFIX)):
         with contextlib.suppress(WriteError):
             return LOCAL.create(place, overwrite=True)
     return None

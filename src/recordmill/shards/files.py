@@ -12,7 +12,7 @@ from weakref import ref
 
 from recordmill.errors import FormatError, ShardChangedError
 from recordmill.shards import sidecar as sidecars
-from recordmill.shards.native_errors import translated
+from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.sidecar import Sidecar
 
@@ -63,7 +63,7 @@ def open_known(paths: Sequence[str], options: Mapping[str, Any], known: Identity
         raise _changed(paths[0], "is not there any more") from None
     except FormatError:
         raise _changed(paths[0], "is another one than before") from None
-    with translated(shard.name):
+    with native_errors(shard.name):
         found = shard.source.num_stored_bytes or 0
         if (found, tuple(sidecars.make_probes(shard.source, found))) != known:
             raise _changed(shard.name, "is another one than before")

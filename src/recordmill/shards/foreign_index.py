@@ -11,12 +11,12 @@ from recordmill.storage.whole import write_atomically
 from recordmill.types import FrameIndex
 
 
-def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
+def read_foreign_index(shard: OpenShard) -> tuple[list[str], list[int]] | None:
     """Keys and offsets of the index file of the format's own tools, if it lies beside the shard."""
     codec = shard.format.index
     if codec is None:
         return None
-    path = foreign_path(shard.paths[0], codec.suffix)
+    path = foreign_index_path(shard.paths[0], codec.suffix)
     if not LOCAL.exists(path):
         return None
     try:
@@ -26,18 +26,18 @@ def read_foreign(shard: OpenShard) -> tuple[list[str], list[int]] | None:
         raise
 
 
-def foreign_path(path: str, suffix: str) -> str:
+def foreign_index_path(path: str, suffix: str) -> str:
     """Where the index of a format's own tools lies: the shard's name with another suffix."""
     stem, _ = os.path.splitext(path)
     return stem + suffix
 
 
-def write_foreign(shard: OpenShard, index: FrameIndex) -> str | None:
+def write_foreign_index(shard: OpenShard, index: FrameIndex) -> str | None:
     """Write the index file that the format's own tools read, unless one is there that fits: it may hold keys."""
     codec = shard.format.index
     if codec is None:
         return None
-    path = foreign_path(shard.paths[0], codec.suffix)
+    path = foreign_index_path(shard.paths[0], codec.suffix)
     if _fits(shard, index):
         return None
     write_atomically(path, codec.write(index, range(len(index))))
@@ -46,7 +46,7 @@ def write_foreign(shard: OpenShard, index: FrameIndex) -> str | None:
 
 def _fits(shard: OpenShard, index: FrameIndex) -> bool:
     try:
-        found = read_foreign(shard)
+        found = read_foreign_index(shard)
     except FormatError:
         return False
     return found is not None and sorted(found[1]) == index.offsets.tolist()

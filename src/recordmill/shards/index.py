@@ -14,26 +14,26 @@ from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.schema import Schema
 from recordmill.shards import sidecar as sidecars
-from recordmill.shards.native_errors import to_error, translated
+from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import Sidecar
 from recordmill.storage.local import LOCAL
 from recordmill.storage.whole import write_atomically
 from recordmill.types import FrameIndex
 
-SUFFIX = ".rmx"
+SIDECAR_SUFFIX = ".rmx"
 # Of the file with the entry points of images.
-ENTRY_SUFFIX = ".rme"
-Keep = Literal["auto", "never"]
+ENTRY_POINTS_SUFFIX = ".rme"
+IndexMode = Literal["auto", "never"]
 
 
-def sidecar_path(path: str, suffix: str = SUFFIX) -> str:
+def sidecar_path(path: str, suffix: str = SIDECAR_SUFFIX) -> str:
     """Name of the sidecar beside a shard; hidden, so that patterns for shards never match it."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}{suffix}")
 
 
-def cache_path(path: str, suffix: str = SUFFIX) -> str:
+def cache_path(path: str, suffix: str = SIDECAR_SUFFIX) -> str:
     """Name of the sidecar of a shard whose folder cannot be written to."""
     import hashlib
 
@@ -46,27 +46,27 @@ def _cache_folder() -> str:
     return os.environ.get("RECORDMILL_CACHE") or os.path.join(home, "recordmill")
 
 
-def kept_places(path: str, suffix: str = SUFFIX) -> Iterator[str]:
+def sidecar_locations(path: str, suffix: str = SIDECAR_SUFFIX) -> Iterator[str]:
     """Where something may be kept about a shard, in the order in which it is looked for."""
     yield sidecar_path(path, suffix)
     if os.path.isdir(_cache_folder()):
         yield cache_path(path, suffix)
 
 
-def kept_sidecars(path: str) -> Iterator[Sidecar]:
+def load_sidecars(path: str) -> Iterator[Sidecar]:
     """Read what is kept about a shard, beside it and in the cache, whether it fits the shard or not."""
-    for place in kept_places(path):
+    for place in sidecar_locations(path):
         with contextlib.suppress(OSError):
             found = sidecars.from_bytes(LOCAL.read(place))
             if found is not None:
                 yield found
 
 
-def fitting_sidecar(shard: OpenShard) -> Sidecar | None:
+def find_sidecar(shard: OpenShard) -> Sidecar | None:
     """Find what is kept about a shard and fits it, or its beginning if it was appended to."""
     if len(shard.paths) != 1:
         return None
-    return next((kept for kept in kept_sidecars(shard.paths[0]) if _usable(kept, shard)), None)
+    return next((kept for kept in load_sidecars(shard.paths[0]) if _usable(kept, shard)), None)
 
 
 def save_sidecar(path: str, sidecar: Sidecar) -> str | None:
@@ -79,16 +79,16 @@ def save_sidecar(path: str, sidecar: Sidecar) -> str | None:
     return None
 
 
-def keep_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str) -> None:
+def save_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str) -> None:
     """Keep what was inferred from a shard's first records with its index, for those who open it later."""
     if len(shard.paths) == 1 and not _tells_damage(shard):
         save_sidecar(shard.paths[0], replace(sidecar, schema=schema, payload=payload, is_inferred=True))
 
 
-def load_index(shard: OpenShard, keep: Keep = "auto") -> tuple[Sidecar, RecordmillError | None]:
+def load_index(shard: OpenShard, keep: IndexMode = "auto") -> tuple[Sidecar, RecordmillError | None]:
     """Index of a shard: the kept one if it fits, otherwise a scan, which is kept."""
-    with translated(shard.name):
-        kept = fitting_sidecar(shard)
+    with native_errors(shard.name):
+        kept = find_sidecar(shard)
         if kept is not None and kept.num_stored_bytes == shard.source.num_stored_bytes and _restored(kept, shard):
             return kept, None
         if kept is not None and shard.compression is not None:
@@ -113,15 +113,19 @@ def _tells_damage(shard: OpenShard) -> bool:
     """Whether what is kept shows that the shard lost its end or turned some bits, which nothing else may show."""
     stored = shard.source.num_stored_bytes
     return any(
-        sidecars.is_cut(kept, shard.source)
-        or (kept.checksums is not None and kept.num_stored_bytes == stored and not sidecars.fits(kept, shard.source))
-        for kept in kept_sidecars(shard.paths[0])
+        sidecars.is_truncated(kept, shard.source)
+        or (
+            kept.checksums is not None
+            and kept.num_stored_bytes == stored
+            and not sidecars.matches_source(kept, shard.source)
+        )
+        for kept in load_sidecars(shard.paths[0])
     )
 
 
 def _usable(kept: Sidecar, shard: OpenShard) -> bool:
     same = (kept.format, kept.compression) == (shard.format.name, shard.compression)
-    return same and sidecars.fits(kept, shard.source)
+    return same and sidecars.matches_source(kept, shard.source)
 
 
 def _scan(shard: OpenShard, kept: Sidecar | None) -> tuple[Sidecar, RecordmillError | None]:
@@ -134,13 +138,13 @@ def _scan(shard: OpenShard, kept: Sidecar | None) -> tuple[Sidecar, RecordmillEr
         lengths = np.concatenate((kept.index.lengths, lengths))
     damage = None
     if fault is not None:
-        damage = to_error((fault[0], len(offsets), *fault[2:]), shard.name)
-    sidecar = describe_shard(shard, FrameIndex(offsets, lengths), end)
+        damage = convert_error((fault[0], len(offsets), *fault[2:]), shard.name)
+    sidecar = build_sidecar(shard, FrameIndex(offsets, lengths), end)
     sidecar.checksums = None if kept is None else kept.checksums
     return sidecar, damage
 
 
-def describe_shard(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:
+def build_sidecar(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:
     """Make the sidecar of a shard whose frames are known."""
     stored = shard.source.num_stored_bytes or 0
     points = shard.source.save_seek_points()

@@ -14,8 +14,8 @@ from recordmill.formats.base import Inference, PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
-from recordmill.shards.index import fitting_sidecar
-from recordmill.shards.native_errors import translated
+from recordmill.shards.index import find_sidecar
+from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard
 from recordmill.types import Ragged
 
@@ -33,7 +33,7 @@ def sample(
 ) -> Ragged:
     """First payloads of a shard, without those that are damaged; nothing behind a frame that is."""
     kind = shard.format.framing.kind
-    with translated(shard.name):
+    with native_errors(shard.name):
         offsets, lengths, *_ = _core.scan(shard.source, kind, max_records=num_records)
         starts, sizes = np.asarray(offsets), np.asarray(lengths)
         keep = int(np.searchsorted(starts, num_bytes)) if len(starts) else 0
@@ -76,9 +76,9 @@ def telling(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardRead
     return (full or readers)[0]
 
 
-def usual_payload(shard: OpenShard, *, verify: bool = True) -> PayloadCodec:
+def detect_payload(shard: OpenShard, *, verify: bool = True) -> PayloadCodec:
     """Payload codec of a shard: what its writer noted, else the first that fits its first records, or most of them."""
-    kept = fitting_sidecar(shard)
+    kept = find_sidecar(shard)
     if kept is not None and kept.payload is not None and kept.payload in PAYLOADS:
         return get_payload(kept.payload, shard.format)
     few = _some(shard, _FEW, verify=verify)
@@ -92,7 +92,7 @@ def usual_payload(shard: OpenShard, *, verify: bool = True) -> PayloadCodec:
 
 def payload_name(shard: OpenShard, asked: str | None, *, verify: bool = True) -> str:
     """Name of the payload codec that was asked for, or of the usual one."""
-    return (get_payload(asked, shard.format) if asked else usual_payload(shard, verify=verify)).name
+    return (get_payload(asked, shard.format) if asked else detect_payload(shard, verify=verify)).name
 
 
 def _shows(codec: PayloadCodec, payloads: Ragged) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
 from recordmill.shards.index import load_index
-from recordmill.shards.inference import SAMPLE_RECORDS, infer, usual_payload
+from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer
 from recordmill.shards.open import OpenShard, open_shard
-from recordmill.shards.paths import Paths, expand
+from recordmill.shards.paths import Paths, expand_paths
 from recordmill.shards.spanning import groups
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex
@@ -153,12 +153,12 @@ def info(
         "compression": compression,
         "max_decompressed_bytes": max_decompressed_bytes,
     }
-    for files in groups(expand(paths), options):
+    for files in groups(expand_paths(paths), options):
         shard = open_shard(files, **options)
         kept, damage = load_index(shard)
         shards += _infos(shard, kept.index, None if damage is None else str(damage).replace("\n", ";"))
         if found.payload is None and len(kept.index):
-            codec = usual_payload(shard)
+            codec = detect_payload(shard)
             seen = infer(shard, codec, num_records)
             schema = seen.schema if kept.schema is None or kept.is_inferred else kept.schema
             found = Info([], codec.name, seen.features, seen.num_records, schema)

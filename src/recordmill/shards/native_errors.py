@@ -45,7 +45,7 @@ _HINTS = {
 _DAMAGE_HINT = "see all that is wrong with `recordmill verify`; copy the shard again if there is a sound copy"
 
 
-def to_error(
+def convert_error(
     fault: Sequence[object], shard: str, records: Sequence[int] | NDArray[np.int64] | None = None
 ) -> RecordmillError:
     """Build the exception for the parts of a native fault."""
@@ -68,12 +68,12 @@ def to_error(
 
 
 @contextlib.contextmanager
-def translated(shard: str, records: Sequence[int] | NDArray[np.int64] | None = None) -> Iterator[None]:
+def native_errors(shard: str, records: Sequence[int] | NDArray[np.int64] | None = None) -> Iterator[None]:
     """Raise our exceptions for the native module's."""
     try:
         yield
     except _core.CoreFault as error:
-        raise to_error(error.args, shard, records) from None
+        raise convert_error(error.args, shard, records) from None
     except _core.CoreChanged as error:
         message = f"the shard changed while it was open: {error.args[0]}"
         raise ShardChangedError(

@@ -11,7 +11,7 @@ from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import Format
 from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognize
 from recordmill.formats.registry import get_format
-from recordmill.shards.native_errors import to_error, translated
+from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.storage import compression as compressions
 from recordmill.storage.compression import Compression
 from recordmill.storage.local import LOCAL
@@ -58,7 +58,7 @@ def open_shard(
     """Open a shard for reading."""
     name = paths[0]
     declared = get_format(format) if format is not None else None
-    with translated(name):
+    with native_errors(name):
         raw = LOCAL.open(paths, None, 0)
         stored = bytes(memoryview(raw.read_stored(0, HEAD_BYTES)))
     if compression != "auto":
@@ -97,7 +97,7 @@ def _compressed(
     limit = max_decompressed_bytes
     if limit is None:
         limit = max(FREE_BYTES, MAX_RATIO * sum(LOCAL.stat(path).num_bytes for path in paths))
-    with translated(name):
+    with native_errors(name):
         source = LOCAL.open(paths, wanted, limit)
     head, damage = _readable(source, name)
     if damage is not None:
@@ -116,7 +116,7 @@ def _readable(source: _core.Source, name: str) -> tuple[bytes, RecordmillError |
     try:
         return bytes(memoryview(source.read(0, HEAD_BYTES))), None
     except _core.CoreFault as error:
-        damage = to_error(error.args, name)
+        damage = convert_error(error.args, name)
     sound = damage.offset or 0
     return bytes(memoryview(source.read(0, sound))) if sound else b"", damage
 

@@ -20,7 +20,7 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 _COMPANIONS = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
 
 
-def expand(paths: Paths) -> list[str]:
+def expand_paths(paths: Paths) -> list[str]:
     """Files that are meant, each once."""
     given = _listed(paths)
     if not given:

@@ -9,7 +9,7 @@ from recordmill import _core
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
-from recordmill.shards.native_errors import to_error
+from recordmill.shards.native_errors import convert_error
 from recordmill.types import Ragged
 
 # Plans of schemas that payloads were parsed with lately. An entry holds its schema, so that no other one gets its id.
@@ -55,7 +55,7 @@ def parse_payloads(
     try:
         return _parse(payloads, schema, PAYLOADS[payload], threads)
     except _core.CoreFault as fault:
-        error = to_error(fault.args, "")
+        error = convert_error(fault.args, "")
         error.shard = None
         raise error from None
 

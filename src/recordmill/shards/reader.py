@@ -16,9 +16,9 @@ from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.schema import Schema
 from recordmill.shards.files import Handle, identity_of
-from recordmill.shards.foreign_index import read_foreign
-from recordmill.shards.index import Keep, load_index
-from recordmill.shards.native_errors import to_error, translated
+from recordmill.shards.foreign_index import read_foreign_index
+from recordmill.shards.index import IndexMode, load_index
+from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.sidecar import Sidecar
 from recordmill.types import FrameIndex, Ragged
@@ -47,7 +47,7 @@ _BYTES = 8 << 20
 _LOOKED_AT = 8
 
 
-def records_at_once(shard: OpenShard, index: FrameIndex | None = None) -> int:
+def records_per_read(shard: OpenShard, index: FrameIndex | None = None) -> int:
     """Records of which some megabytes are read at once."""
     lengths = _first_lengths(shard) if index is None else index.lengths
     mean = int(lengths.mean()) if len(lengths) else 0
@@ -56,7 +56,7 @@ def records_at_once(shard: OpenShard, index: FrameIndex | None = None) -> int:
 
 def _first_lengths(shard: OpenShard) -> np.ndarray:
     count = _LOOKED_AT if shard.compression is None else 1
-    with translated(shard.name):
+    with native_errors(shard.name):
         return np.asarray(_core.scan(shard.source, shard.format.framing.kind, max_records=count)[1])
 
 
@@ -96,7 +96,7 @@ class ShardReader:
         format: str | None = None,  # noqa: A002
         compression: str | None = "auto",
         verify: bool = True,
-        index: Keep = "auto",
+        index: IndexMode = "auto",
         max_decompressed_bytes: int | None = None,
     ) -> None:
         paths = [path] if isinstance(path, str | os.PathLike) else list(path)
@@ -204,7 +204,7 @@ class ShardReader:
         """
         rows = resolve(positions, len(self))
         shard, frames = self.shard, self.index[rows]
-        with translated(shard.name, rows):
+        with native_errors(shard.name, rows):
             kind = shard.format.framing.kind
             data, splits = _core.fetch(shard.source, kind, frames.offsets, frames.lengths, verify=self._verify)
         return Ragged.from_blocks(data, splits)
@@ -241,7 +241,7 @@ class ShardReader:
     @staticmethod
     def _drain(stream: _core.BatchStream, shard: OpenShard) -> Iterator[Ragged]:
         try:
-            with translated(shard.name):
+            with native_errors(shard.name):
                 for data, splits in stream:
                     yield Ragged.from_blocks(data, splits)
         finally:
@@ -250,13 +250,13 @@ class ShardReader:
     def __iter__(self) -> Iterator[bytes]:
         """Payloads in file order; raises after the records in front of damage were delivered."""
         known = None if self._sidecar is None else self._sidecar.index
-        for ragged in self.batches(records_at_once(self.shard, known)):
+        for ragged in self.batches(records_per_read(self.shard, known)):
             yield from ragged
 
     @property
     def keys(self) -> list[str]:
         """Keys of the records in the order of the format's own index file; positions if there is none."""
-        foreign = read_foreign(self.shard)
+        foreign = read_foreign_index(self.shard)
         return [str(position) for position in range(len(self))] if foreign is None else foreign[0]
 
     def position_of(self, key: int | str) -> int:
@@ -283,7 +283,7 @@ class ShardReader:
         return position
 
     def _load_keys(self) -> dict[str, int]:
-        foreign = read_foreign(self.shard)
+        foreign = read_foreign_index(self.shard)
         if foreign is None:
             return {str(position): position for position in range(len(self))}
         keys, offsets = foreign
@@ -328,7 +328,7 @@ def read_single(
     try:
         columns = _core.read_example(shard.source, shard.format.framing.kind, *frame, plan, verify=verify)
     except (_core.CoreFault, _core.CoreChanged):
-        with translated(shard.name, [record]):
+        with native_errors(shard.name, [record]):
             raise
     return {name: column[0] for name, column in codec.columns(columns, schema, 1).items()}
 
@@ -417,7 +417,7 @@ class PayloadReader:
         if size is not None and self._next >= size:
             return
         ahead, self._ahead = self._ahead, min(2 * self._ahead, _MAX_RECORDS_PER_BLOCK)
-        with translated(shard.name):
+        with native_errors(shard.name):
             if not self._take_singly(shard, ahead):
                 self._take_together(shard, ahead)
 
@@ -436,7 +436,7 @@ class PayloadReader:
         offsets, lengths, fault = np.asarray(found[0]), np.asarray(found[1]), found[3]
         count = max(int(np.searchsorted(np.cumsum(lengths), _MOST_BYTES)), 1)
         if fault is not None and count >= len(offsets):
-            self._damage = to_error((fault[0], None, *fault[2:]), shard.name)
+            self._damage = convert_error((fault[0], None, *fault[2:]), shard.name)
         offsets, lengths = offsets[:count], lengths[:count]
         if len(offsets):
             self._take(shard, offsets, lengths)
@@ -447,7 +447,7 @@ class PayloadReader:
         try:
             data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
         except _core.CoreFault as error:
-            self._damage = to_error((error.args[0], None, *error.args[2:]), shard.name)
+            self._damage = convert_error((error.args[0], None, *error.args[2:]), shard.name)
             count = int(error.args[1] or 0)
             offsets, lengths = offsets[:count], lengths[:count]
             data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)

@@ -9,8 +9,8 @@ from itertools import count
 
 from recordmill.errors import OutputExistsError
 from recordmill.formats.base import Format
-from recordmill.shards.foreign_index import foreign_path
-from recordmill.shards.index import ENTRY_SUFFIX, SUFFIX, cache_path, sidecar_path
+from recordmill.shards.foreign_index import foreign_index_path
+from recordmill.shards.index import ENTRY_POINTS_SUFFIX, SIDECAR_SUFFIX, cache_path, sidecar_path
 from recordmill.storage.local import LOCAL
 
 
@@ -42,9 +42,11 @@ def refuse_siblings(destination: str | os.PathLike[str], format_: Format, suffix
 def remove_siblings(destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]) -> None:
     """Remove the shards that `refuse_siblings` would name, with their indexes."""
     for name in list(_find(destination, format_, suffix, set(paths))):
-        others = [place(name, kind) for place in (sidecar_path, cache_path) for kind in (SUFFIX, ENTRY_SUFFIX)]
+        others = [
+            place(name, kind) for place in (sidecar_path, cache_path) for kind in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)
+        ]
         if format_.index is not None:
-            others.append(foreign_path(name, format_.index.suffix))
+            others.append(foreign_index_path(name, format_.index.suffix))
         for path in (name, *others):
             LOCAL.remove(path)
 

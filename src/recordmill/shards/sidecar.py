@@ -90,7 +90,7 @@ def make_probes(source: _core.Source, num_bytes: int) -> list[tuple[int, int]]:
     return [(offset, _probe(source, offset, num_bytes)) for offset in offsets] if num_bytes else []
 
 
-def fits(sidecar: Probed, source: _core.Source) -> bool:
+def matches_source(sidecar: Probed, source: _core.Source) -> bool:
     """Whether a file begins with the bytes that an index was made of."""
     stored = source.num_stored_bytes
     if stored is None or stored < sidecar.num_stored_bytes:
@@ -98,7 +98,7 @@ def fits(sidecar: Probed, source: _core.Source) -> bool:
     return all(_probe(source, offset, sidecar.num_stored_bytes) == crc for offset, crc in sidecar.probes)
 
 
-def is_cut(sidecar: Probed, source: _core.Source) -> bool:
+def is_truncated(sidecar: Probed, source: _core.Source) -> bool:
     """Whether a file is what an index was made of, but for an end that is missing."""
     stored = source.num_stored_bytes
     if stored is None or stored >= sidecar.num_stored_bytes:

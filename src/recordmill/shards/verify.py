@@ -14,12 +14,12 @@ from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
 from recordmill.shards import sidecar as sidecars
-from recordmill.shards.index import kept_sidecars
-from recordmill.shards.inference import usual_payload
-from recordmill.shards.native_errors import translated
+from recordmill.shards.index import load_sidecars
+from recordmill.shards.inference import detect_payload
+from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
-from recordmill.shards.paths import Paths, expand
-from recordmill.shards.reader import records_at_once
+from recordmill.shards.paths import Paths, expand_paths
+from recordmill.shards.reader import records_per_read
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.spanning import groups
 from recordmill.types import Fault, FrameIndex
@@ -46,7 +46,7 @@ class Comparison:
 def compare_with_kept(shard: OpenShard, sound: FrameIndex, walked: list[Fault]) -> Comparison:
     """Compare the sound records of a shard with its sidecar: the first that was made of it."""
     fits = True
-    for kept in kept_sidecars(shard.paths[0]) if len(shard.paths) == 1 else ():
+    for kept in load_sidecars(shard.paths[0]) if len(shard.paths) == 1 else ():
         found = _compare(shard, kept, sound, walked)
         if found.fits:
             return found
@@ -74,10 +74,10 @@ def _is_of(kept: Sidecar, shard: OpenShard, stored: int) -> bool:
     if (kept.format, kept.compression) != (shard.format.name, shard.compression):
         return False
     if stored < kept.num_stored_bytes:
-        return sidecars.is_cut(kept, shard.source)
+        return sidecars.is_truncated(kept, shard.source)
     same_size = stored == kept.num_stored_bytes
     # Without checksums nothing but its blocks tells a shard whose bits turned from one that took its place.
-    return (same_size and kept.checksums is not None) or sidecars.fits(kept, shard.source)
+    return (same_size and kept.checksums is not None) or sidecars.matches_source(kept, shard.source)
 
 
 def _rows_in_place(kept: Sidecar, sound: FrameIndex) -> NDArray[np.int64]:
@@ -92,7 +92,7 @@ def _turned(shard: OpenShard, kept: Sidecar, rows: NDArray[np.int64]) -> list[Fa
         return []
     faults: list[Fault] = []
     rows, kind = rows[rows < len(kept.checksums)], shard.format.framing.kind
-    at_once = records_at_once(shard, kept.index)
+    at_once = records_per_read(shard, kept.index)
     for start in range(0, len(rows), at_once):
         some = rows[start : start + at_once]
         frames, expected = kept.index[some], kept.checksums[some]
@@ -193,7 +193,7 @@ def verify(
         No such shard.
     """
     options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
-    reports = [_verify_one(files, options, payload) for files in groups(expand(paths), options)]
+    reports = [_verify_one(files, options, payload) for files in groups(expand_paths(paths), options)]
     return Report(
         sum(report.num_records for report in reports),
         [fault for report in reports for fault in report.faults],
@@ -220,7 +220,7 @@ def _verify_one(files: list[str], options: dict[str, Any], payload: str | None) 
     try:
         shard = open_shard(files, **options)
         path, codec = shard.name, _codec(shard, payload)
-        with translated(path):
+        with native_errors(path):
             kind = shard.format.framing.kind
             found = _core.verify(shard.source, kind, None if codec is None else codec.kind)
             walked = [_fault(path, entry) for entry in found[1]]
@@ -243,7 +243,7 @@ def _first_line(error: RecordmillError) -> str:
 def _codec(shard: OpenShard, payload: str | None) -> PayloadCodec | None:
     if payload is None:
         return None
-    return usual_payload(shard) if payload == "auto" else get_payload(payload, shard.format)
+    return detect_payload(shard) if payload == "auto" else get_payload(payload, shard.format)
 
 
 def _fault(path: str, parts: tuple[Any, ...]) -> Fault:

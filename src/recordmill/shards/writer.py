@@ -20,18 +20,18 @@ from recordmill.formats.base import Format, IndexCodec
 from recordmill.formats.registry import format_for, get_format, get_payload
 from recordmill.formats.values import has_no_kind
 from recordmill.schema import Feature, Schema
-from recordmill.shards.foreign_index import foreign_path
+from recordmill.shards.foreign_index import foreign_index_path
 from recordmill.shards.index import (
-    ENTRY_SUFFIX,
-    SUFFIX,
-    Keep,
+    ENTRY_POINTS_SUFFIX,
+    SIDECAR_SUFFIX,
+    IndexMode,
+    build_sidecar,
     cache_path,
-    describe_shard,
     load_index,
     sidecar_path,
 )
 from recordmill.shards.inference import merge_schemas
-from recordmill.shards.native_errors import to_error
+from recordmill.shards.native_errors import convert_error
 from recordmill.shards.open import open_shard
 from recordmill.shards.shard_names import refuse_siblings, remove_siblings, shard_paths
 from recordmill.shards.sidecar import to_bytes
@@ -68,9 +68,9 @@ class ShardOutput:
         compression: Compression | None = None,
         level: int = -1,
         overwrite: bool = False,
-        index: Keep = "auto",
+        index: IndexMode = "auto",
     ) -> None:
-        if index not in get_args(Keep):
+        if index not in get_args(IndexMode):
             raise ValueError(f"index is 'auto' or 'never', not {index!r}")
         self.path, self.format, self._keep = path, format_, index
         self._compression = compression
@@ -130,14 +130,14 @@ class ShardOutput:
             self._prepare_sidecar(index, self.num_bytes, (schema, payload))
         if self._own_index is not None:
             text = self._own_index.write(index, self._keys)
-            path = foreign_path(self.path, self._own_index.suffix)
+            path = foreign_index_path(self.path, self._own_index.suffix)
             self._beside.append(prepared(path, text, overwrite=self._overwrite))
 
     def _prepare_sidecar(self, index: FrameIndex, end: int, known: tuple[Schema | None, str | None]) -> None:
         shard = open_shard([self._file.temporary], self.format.name, self._compression, end + 1)
         # Seek points of a compressed shard are found by a pass through it.
         is_plain = self._compression is None
-        sidecar = describe_shard(shard, index, end) if is_plain else load_index(shard, "never")[0]
+        sidecar = build_sidecar(shard, index, end) if is_plain else load_index(shard, "never")[0]
         sidecar.schema, sidecar.payload = known
         sidecar.checksums = np.array(self._checksums) if self._checksums else None
         data = to_bytes(sidecar)
@@ -164,12 +164,12 @@ class ShardOutput:
         self._committed.append(file.path)
 
     def _remove_kept(self) -> None:
-        names = [sidecar_path(self.path, suffix) for suffix in (SUFFIX, ENTRY_SUFFIX)]
+        names = [sidecar_path(self.path, suffix) for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)]
         if self._overwrite and self.format.index is not None:
-            names.append(foreign_path(self.path, self.format.index.suffix))
+            names.append(foreign_index_path(self.path, self.format.index.suffix))
         for name in names:
             LOCAL.remove(name)
-        for suffix in (SUFFIX, ENTRY_SUFFIX):
+        for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX):
             with contextlib.suppress(WriteError):  # somebody else's cache: the shard does not fit it
                 LOCAL.remove(cache_path(self.path, suffix))
 
@@ -189,7 +189,7 @@ class ShardOutput:
         """Raise OutputExistsError if a file that `commit` writes is there and may not be replaced."""
         names = [self.path]
         if self._own_index is not None:
-            names.append(foreign_path(self.path, self._own_index.suffix))
+            names.append(foreign_index_path(self.path, self._own_index.suffix))
         for name in names:
             if not self._overwrite and LOCAL.exists(name):
                 hint = "choose another name, or overwrite=True"
@@ -385,7 +385,7 @@ def _framed(write: Callable[[], tuple[_core.Block, _core.Block, _core.Block]]) -
     try:
         data, lengths, checksums = write()
     except _core.CoreFault as error:
-        raise to_error((*error.args[:2], None, *error.args[3:]), "the output") from None
+        raise convert_error((*error.args[:2], None, *error.args[3:]), "the output") from None
     sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
     return Framed(memoryview(data), np.asarray(lengths), sums)
 
@@ -454,7 +454,7 @@ class ShardWriter:
         compression: str | None = None,
         compression_level: int = -1,
         overwrite: bool = False,
-        index: Keep = "auto",
+        index: IndexMode = "auto",
     ) -> None:
         if shards is not None and (shards < 1 or max_shard_bytes is not None):
             raise ValueError("shards is at least 1, and not given together with max_shard_bytes")
@@ -643,7 +643,7 @@ class PayloadWriter:
         format: str,  # noqa: A002
         compression: str | None = None,
         compression_level: int = -1,
-        index: Keep = "auto",
+        index: IndexMode = "auto",
     ) -> None:
         found = get_format(format)
         wanted = compressions.check(compression)
