@@ -14,7 +14,7 @@ from recordmill.errors import RecordmillError
 
 __getattr__ = missing(__name__, "errors")
 
-OK, CANCELED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
+OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
 RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = range(8, 15)
 DATA_LOSS, UNAUTHENTICATED = 15, 16
 
@@ -33,10 +33,10 @@ class OpError(RecordmillError):
         self.node_def, self.op = node_def, op
 
 
-class CanceledError(OpError):
+class CancelledError(OpError):
     """The operation was canceled."""
 
-    error_code = CANCELED
+    error_code = CANCELLED
 
 
 class UnknownError(OpError):

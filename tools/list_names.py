@@ -1,0 +1,121 @@
+"""Write docs/migrating/names.md: the names of TensorFlow, MXNet and OneFlow that recordmill supports.
+
+python -m tools.list_names            writes the page
+python -m tools.list_names --check    fails if the page is not up to date
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+PAGE = Path(__file__).parents[1] / "docs" / "migrating" / "names.md"
+TITLE = """# Supported names of TensorFlow, MXNet and OneFlow
+
+`python -m tools.list_names` generates this page from the modules. The migration pages of [TensorFlow](tensorflow.md),
+[MXNet](mxnet.md) and [OneFlow](oneflow.md) describe what the names do and what differs. Any other name
+raises an error that says what to use instead.
+"""
+# Namespaces whose names are listed, in this order; the first entry of each framework is the package itself.
+NAMESPACES = {
+    "TensorFlow": """tensorflow as tf
+        tf. tf.app tf.config tf.compat tf.contrib tf.data tf.data.experimental tf.debugging tf.distribute tf.dtypes
+        tf.errors tf.gfile tf.image tf.io tf.io.gfile tf.linalg tf.logging tf.lookup tf.math tf.nest tf.nn tf.python_io
+        tf.ragged tf.random tf.signal tf.sparse tf.strings tf.train tf.compat.v1""",
+    "MXNet": """mxnet as mx
+        mx. mx.recordio mx.io mx.image mx.nd mx.random mx.gluon.data mx.gluon.data.vision
+        mx.gluon.data.vision.transforms mx.gluon.utils""",
+    "OneFlow": """oneflow as flow
+        flow. flow.data flow.nn flow.nn.image flow.image flow.random flow.typing flow.env flow.config flow.scope""",
+}
+CLASSES = {"tf.data": ["Dataset"], "mx.recordio": ["MXRecordIO", "MXIndexedRecordIO"]}
+# Names of modules that are not part of the frameworks' interface.
+HELPERS = {
+    "CROP_HINT", "EIGENVALUES", "EIGENVECTORS", "HEADER", "MEMBERS", "MODULES", "OPERATIONS", "RecordmillError",
+    "TextFileIndex", "absent", "annotations", "image_decoders", "lazy", "missing", "namespace", "operation",
+    "replace_file", "reverse_colors", "table", "wrap",
+}  # fmt: skip
+
+
+def public_names(namespace: Any) -> list[str]:
+    """Return the names of a namespace that belong to the framework's interface."""
+    return sorted(name for name in dir(namespace) if _is_public(namespace, name))
+
+
+def _is_public(namespace: Any, name: str) -> bool:
+    if name.startswith("_") or name in HELPERS:
+        return False
+    try:
+        value = getattr(namespace, name)
+    except (AttributeError, ImportError):  # a name with a replacement, or one that needs an optional package
+        return name in getattr(namespace, "MEMBERS", ())
+    if isinstance(value, ModuleType):
+        return False
+    if name in getattr(namespace, "__all__", ()) or name in getattr(namespace, "MEMBERS", ()):
+        return True
+    home = getattr(value, "__module__", None)
+    if not isinstance(home, str):
+        return isinstance(value, int | float | str) and not hasattr(namespace, "__all__")
+    return home.startswith(namespace.__name__ if namespace.__name__.startswith("recordmill") else "recordmill.compat")
+
+
+def _is_method(cls: type, name: str) -> bool:
+    return not name.startswith("_") and hasattr(cls, name)
+
+
+def _resolve(module: Any, dotted: str) -> Any:
+    for part in dotted.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def _sections(package: Any, alias: str, namespaces: str) -> Iterator[str]:
+    root = set(public_names(package))
+    for dotted in namespaces.split():
+        path = dotted.removeprefix(alias).strip(".")
+        namespace = _resolve(package, path) if path else package
+        names = public_names(namespace)
+        if path.endswith("v1"):
+            names = [name for name in names if name not in root]
+        if names:
+            yield _paragraph(f"`{dotted.rstrip('.')}`", names)
+        for cls in CLASSES.get(dotted, ()):
+            methods = [name for name in dir(getattr(namespace, cls)) if _is_method(getattr(namespace, cls), name)]
+            yield _paragraph(f"`{dotted}.{cls}`", methods)
+
+
+def _paragraph(title: str, names: list[str]) -> str:
+    text = f"- {title}: {' '.join(names)}"
+    return "\n".join(textwrap.wrap(text, 130, break_on_hyphens=False, subsequent_indent="  "))
+
+
+def page() -> str:
+    """Return the text of the page."""
+    parts = [TITLE]
+    for framework, text in NAMESPACES.items():
+        imported, _, namespaces = text.partition("\n")
+        name, _, alias = imported.partition(" as ")
+        package = importlib.import_module(f"recordmill.compat.{name}")
+        parts.append(f"## {framework}\n\n`import recordmill.compat.{imported}`\n")
+        parts.append("\n".join(_sections(package, alias, namespaces)) + "\n")
+    return "\n".join(parts)
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail if the page is not up to date")
+    args = parser.parse_args()
+    if args.check:
+        return int(PAGE.read_text() != page())
+    PAGE.write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
