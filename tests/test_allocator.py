@@ -1,4 +1,4 @@
-"""`Memory` reuses the memory of an array as soon as no view of it is left, and never earlier."""
+"""`Memory` reuses the memory of an array after the last view of it is gone, and never earlier."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from recordmill.allocator import MIN_REUSED_BYTES, Memory
 
 MIB = 1 << 20
-WAYS = {
+VIEWS = {
     "array": lambda array: array,
     "slice": lambda array: array[3:9, ::2],
     "one number": lambda array: array[5:6, 0],
@@ -28,22 +28,22 @@ def address(array: np.ndarray) -> int:
     return array.ctypes.data
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_memory_is_not_reused_while_a_view_lives(way: str) -> None:
+@pytest.mark.parametrize("kind", VIEWS)
+def test_memory_is_not_reused_while_a_view_lives(kind: str) -> None:
     memory = Memory(8 * MIB)
     array = memory.empty((256, 2048), np.float32)
     array[:] = 7
-    place, view = address(array), WAYS[way](array)
+    start, view = address(array), VIEWS[kind](array)
     before = np.array(view)
     del array
     assert memory.kept_bytes == 0
     other = memory.empty((256, 2048), np.float32)
     other[:] = 8
-    assert address(other) != place
+    assert address(other) != start
     assert np.array_equal(np.array(view), before)
     del view
     assert memory.kept_bytes > 2 * MIB
-    assert address(memory.empty((2048, 256), np.int32)) == place
+    assert address(memory.empty((2048, 256), np.int32)) == start
 
 
 def test_empty_returns_the_requested_shape_and_dtype() -> None:
@@ -61,7 +61,7 @@ def test_empty_returns_the_requested_shape_and_dtype() -> None:
     assert memory.empty((MIN_REUSED_BYTES,), object)[5] is None
 
 
-def test_oldest_block_is_freed_beyond_max_bytes() -> None:
+def test_memory_frees_oldest_block_beyond_max_bytes() -> None:
     memory = Memory(5 * MIB)
     arrays = [memory.empty((2, MIB), np.uint8) for _ in range(4)]
     addresses = [address(array) for array in arrays]
@@ -87,15 +87,15 @@ def test_arrays_of_several_threads_never_change(seed: int) -> None:
     memory = Memory(6 * MIB)
 
     def work(number: int) -> bool:
-        choose, held = random.Random(seed + number), list[tuple[Any, int]]()
+        rng, views = random.Random(seed + number), list[tuple[Any, int]]()
         for value in range(12):
-            array = memory.empty((choose.choice([1, 2]), MIB), np.uint8)
+            array = memory.empty((rng.choice([1, 2]), MIB), np.uint8)
             array[:, :: MIB // 16] = value * 4 + number
-            held.append((array[:, :: MIB // 16], value * 4 + number))
+            views.append((array[:, :: MIB // 16], value * 4 + number))
             del array
-            choose.shuffle(held)
-            del held[choose.randrange(1, 4) :]
-            if not all((view == expected).all() for view, expected in held):
+            rng.shuffle(views)
+            del views[rng.randrange(1, 4) :]
+            if not all((view == expected).all() for view, expected in views):
                 return False
         return True
 

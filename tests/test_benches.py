@@ -1,4 +1,4 @@
-"""The benchmark works on tiny data, believes nobody, and its digests are those of a plain computation."""
+"""The benchmark runs on tiny data, and its digests equal those of a plain Python computation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benches.tasks import TASKS
 from benches.worker import _check
 
 _MASK = (1 << 64) - 1
-# How a task is compared: the function that a contender needs for it.
+# Comparison of a task: the function that a contender must define for it.
 _COMPARED = {"": "", "payloads": "payloads", "columns": "columns", "records": "records"}
 _COMPARED |= dict.fromkeys(("pixels", "center", "crops", "twin"), "arrays")
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-def _mixed(value: int) -> int:
+def _mix_bits(value: int) -> int:
     value &= _MASK
     value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & _MASK
     value = (value ^ value >> 27) * 0x94D049BB133111EB & _MASK
@@ -43,31 +43,29 @@ def _mixed(value: int) -> int:
 
 
 def _payload_sum(payloads: Iterator[bytes]) -> dict[str, Any]:
-    hashes = [_mixed(zlib.crc32(payload) | len(payload) << 32) for payload in payloads]
+    hashes = [_mix_bits(zlib.crc32(payload) | len(payload) << 32) for payload in payloads]
     return {"count": len(hashes), "sum": f"{sum(hashes) & _MASK:016x}"}
 
 
 def _column_sum(columns: dict[str, list[list[int]]]) -> dict[str, Any]:
-    """Take columns of unsigned 64-bit numbers, one list per record."""
+    """Return the digest of columns of unsigned 64-bit numbers, one list per record."""
     rows = [0] * len(next(iter(columns.values())))
-    for place, name in enumerate(sorted(columns)):
+    for position, name in enumerate(sorted(columns)):
         for row, values in enumerate(columns[name]):
-            keys = [_mixed((place << 32 | 1) + number) | 1 for number in range(len(values))]
+            keys = [_mix_bits((position << 32 | 1) + number) | 1 for number in range(len(values))]
             rows[row] += sum(value * key for value, key in zip(values, keys, strict=True))
-    return {"count": len(rows), "sum": f"{sum(map(_mixed, rows)) & _MASK:016x}"}
+    return {"count": len(rows), "sum": f"{sum(map(_mix_bits, rows)) & _MASK:016x}"}
 
 
 @pytest.mark.parametrize("task, variant", [("P2a", "ragged"), ("P2b", "list"), ("P2c", "ragged")])
-def test_payloads_when_delivered_by_us_then_have_the_digest_of_plain_python(
-    folder: str, task: str, variant: str
-) -> None:
+def test_payload_digest_equals_plain_python_computation(folder: str, task: str, variant: str) -> None:
     job = Job(task, "ours", variant, folder, 0.0)
     plain = _payload_sum(payload for path in job.shards for payload in wire.tfrecord_payloads(path))
     assert plain["count"] == getattr(QUICK, TASKS[task].data)
     assert _check(ours_contender, job) == expected(job) == plain
 
 
-def test_columns_when_delivered_by_us_then_have_the_digest_of_plain_python(folder: str) -> None:
+def test_column_digest_equals_plain_python_computation(folder: str) -> None:
     job = Job("P3a", "ours", "file order", folder, 0.0)
     columns: dict[str, list[list[int]]] = {}
     for path in job.shards:
@@ -83,7 +81,7 @@ def _first_bits(name: str, values: memoryview) -> int:
     return int.from_bytes(next(value for _, value in wire.fields(values))[:4], "little")
 
 
-def test_sequences_when_delivered_padded_then_have_the_digest_of_plain_python(folder: str) -> None:
+def test_padded_sequence_digest_equals_plain_python_computation(folder: str) -> None:
     job = Job("P3b", "ours", "", folder, 0.0)
     labels, tokens = [], []
     for path in job.shards:
@@ -101,39 +99,37 @@ def _length(message: memoryview) -> bytes:
     return bytes([len(message)])
 
 
-def test_digest_when_records_change_places_then_is_the_same_and_when_values_do_then_is_not() -> None:
+def test_digest_ignores_record_order_but_not_column_assignment() -> None:
     columns = next(tabular(0, 50))
     order = np.random.default_rng(0).permutation(50)
     swapped = columns | {"C1": columns["C1"][order]}
 
-    def digest(of: dict[str, np.ndarray]) -> dict[str, Any]:
-        found = Digest()
-        found.add_columns(of)
-        return found.to_json()
+    def digest(columns: dict[str, np.ndarray]) -> dict[str, Any]:
+        result = Digest()
+        result.add_columns(columns)
+        return result.to_json()
 
     assert digest({name: column[order] for name, column in columns.items()}) == digest(columns)
     assert digest(swapped) != digest(columns)
 
 
-def test_contender_when_it_delivers_something_else_then_is_refused(
-    folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wanted = {"count": 1, "sum": "0"}
-    monkeypatch.setattr(runner, "expected", lambda _: wanted)
+def test_measure_task_refuses_contender_with_wrong_digest(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {"count": 1, "sum": "0"}
+    monkeypatch.setattr(runner, "expected", lambda _: wrong)
     options = Options(folder, rounds=1, seconds=0.01, calm=1e9, retries=0, contenders=("ours",))
     entries = measure_task(TASKS["P2a"], options)
     assert [entry["runs"] for entry in entries] == [[], []]
     assert all(entry["fault"].startswith("refused: delivered {'count': 16") for entry in entries)
 
 
-def test_copy_when_damaged_then_differs_in_one_bit_of_one_payload(folder: str, tmp_path: Path) -> None:
+def test_damaged_copy_changes_exactly_one_payload(folder: str, tmp_path: Path) -> None:
     path = shards(folder, "big")[0]
     copy = damaged_copy(path, str(tmp_path))
     pairs = zip(wire.tfrecord_payloads(path), wire.tfrecord_payloads(copy), strict=True)
     assert [first == second for first, second in pairs] == [True, True, False, True]
 
 
-def test_ratio_when_the_peer_is_as_fast_then_the_demand_is_not_reached() -> None:
+def test_judge_requires_higher_rate_than_peer() -> None:
     def reached(*entries: tuple[str, float]) -> list[bool | None]:
         measured = [
             {"contender": contender, "variant": "", "fault": "", "runs": [{"rate": rate}]}
@@ -146,7 +142,7 @@ def test_ratio_when_the_peer_is_as_fast_then_the_demand_is_not_reached() -> None
     assert reached(("ours", 500.0)) == [None]
 
 
-def test_documentation_when_updated_then_keeps_what_stands_outside_the_marks(tmp_path: Path) -> None:
+def test_update_document_replaces_only_text_between_marks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("above\n<!-- results: begin -->\nold\n<!-- results: end -->\nbelow\n", "utf-8")
     report.update_document(page, "new")
@@ -156,7 +152,7 @@ def test_documentation_when_updated_then_keeps_what_stands_outside_the_marks(tmp
         report.update_document(page, "new")
 
 
-def test_contenders_when_listed_then_have_variants_of_known_tasks_and_what_these_need() -> None:
+def test_contender_modules_define_known_tasks_and_required_functions() -> None:
     labels = {name for name in MODULES if not name.startswith("ours_")}
     for name, module in modules(sorted(labels)):
         assert set(module.VARIANTS) <= set(TASKS), name
@@ -167,9 +163,7 @@ def test_contenders_when_listed_then_have_variants_of_known_tasks_and_what_these
         assert needed <= set(dir(module)), name
 
 
-def test_command_when_quick_then_measures_packing_reading_and_indexing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_quick_run_measures_packing_reading_and_indexing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     figures = tmp_path / "figures.json"
     words = ["--quick", "--tasks", "P1a,P1b,P3b,index,open", "--json", str(figures)]
     assert main(words) == 0

@@ -1,4 +1,4 @@
-"""The benchmark's image tasks: delivered images are compared, within a bound that other crops and colors exceed."""
+"""The image tasks of the benchmark accept images within a tolerance that wrong crops and colors exceed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def crops(folder: str) -> tuple[np.ndarray, np.ndarray]:
-    """Center crops as a contender that resizes in another way than the reference delivers them; labels."""
+    """Center crops, resized with another method than the reference uses, and their labels."""
     images, labels = [], []
     for path, label in Job("P4c", "x", "", folder, 0.0).rows():
         with Image.open(path) as image:
@@ -53,7 +53,7 @@ def _fault(folder: str, tmp_path: Path, images: Any, labels: Any, recipe: Any = 
     return find_fault(sources, str(tmp_path / "delivered.npz"), recipe)
 
 
-def test_center_crops_when_resized_otherwise_and_reordered_then_are_accepted(
+def test_find_fault_accepts_center_crops_with_other_resize_method_and_order(
     folder: str, tmp_path: Path, crops: tuple[np.ndarray, np.ndarray]
 ) -> None:
     images, labels = crops
@@ -75,7 +75,7 @@ def test_center_crops_when_resized_otherwise_and_reordered_then_are_accepted(
         (lambda images, labels: (images.astype(np.float64), labels), "images are float64"),
     ],
 )
-def test_center_crops_when_anything_else_is_delivered_then_are_refused(
+def test_find_fault_refuses_wrong_center_crops(
     folder: str, tmp_path: Path, crops: tuple[np.ndarray, np.ndarray], spoil: Any, message: str
 ) -> None:
     fault = _fault(folder, tmp_path, *spoil(*crops))
@@ -83,7 +83,7 @@ def test_center_crops_when_anything_else_is_delivered_then_are_refused(
     assert message in fault
 
 
-def test_random_crops_when_they_are_center_crops_or_lack_contrast_then_are_refused(
+def test_find_fault_refuses_center_crops_and_flat_images_as_random_crops(
     folder: str, tmp_path: Path, crops: tuple[np.ndarray, np.ndarray]
 ) -> None:
     images, labels = crops
@@ -94,7 +94,7 @@ def test_random_crops_when_they_are_center_crops_or_lack_contrast_then_are_refus
     assert fault.startswith("contrast is 0.00")
 
 
-def test_digits_when_in_another_range_or_kind_then_are_refused() -> None:
+def test_digits_refuses_wrong_range_or_dtype() -> None:
     levels = np.arange(28 * 28).reshape(1, 28, 28) % 256
     right = (levels * np.float32(1 / 255)).astype(np.float32)
     assert list(_digits(right, [3])) == [(levels.astype(np.uint8).tobytes(), 3)]
@@ -103,7 +103,7 @@ def test_digits_when_in_another_range_or_kind_then_are_refused() -> None:
             list(_digits(wrong, [3]))
 
 
-def test_windows_when_decoded_by_us_then_have_the_digest_of_pillow(folder: str) -> None:
+def test_window_digest_equals_pillow(folder: str) -> None:
     job = Job("image-windows", "ours_engine", "", folder, 0.0)
     windows.write_list(job)
     targets = windows.read_list(job)
@@ -115,7 +115,7 @@ def test_windows_when_decoded_by_us_then_have_the_digest_of_pillow(folder: str) 
     assert others != delivered
 
 
-def test_sorted_digits_when_shuffled_by_us_then_are_those_of_the_files(folder: str) -> None:
+def test_sorted_digits_digest_equals_files_in_any_order(folder: str) -> None:
     labels = [label for _, label in Job("sorted", "ours", "", folder, 0.0).rows()]
     assert len(labels) == QUICK.sorted and labels == sorted(labels) and len(set(labels)) == 10
     for variant in ("file order", "shuffled"):
@@ -124,14 +124,14 @@ def test_sorted_digits_when_shuffled_by_us_then_are_those_of_the_files(folder: s
 
 
 @pytest.mark.parametrize("task", ["image-whole", "image-progressive", "image-png-digits", "image-png-photos"])
-def test_whole_images_when_decoded_by_us_then_have_the_digest_of_pillow(folder: str, task: str) -> None:
+def test_whole_image_digest_equals_pillow(folder: str, task: str) -> None:
     job = Job(task, "ours_engine", "", folder, 0.0)
     windows.write_list(job)
     decode = rm.decode_png if "png" in task else rm.decode_jpeg
     assert windows.digest_of(decode(file) for file, _ in windows.read_list(job)) == expected(job)
 
 
-def test_ratio_when_per_core_then_busy_cores_do_not_count_and_limits_are_no_peers() -> None:
+def test_judge_compares_rates_per_core_and_ignores_limits() -> None:
     def entry(contender: str, variant: str, rate: float, cores: float) -> dict[str, Any]:
         runs = [{"rate": rate, "cores": cores, "rate_per_core": rate / cores}]
         return {"contender": contender, "variant": variant, "fault": "", "runs": runs}
@@ -149,7 +149,7 @@ def test_ratio_when_per_core_then_busy_cores_do_not_count_and_limits_are_no_peer
     assert reached("P6b", *ours, limit, entry("mxnet", "one", 60, 1)) == [False, True]
 
 
-def test_command_when_quick_then_measures_images_first_batches_random_access_and_waiting(
+def test_quick_run_measures_images_first_batches_random_access_and_waiting(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figures = tmp_path / "figures.json"

@@ -1,4 +1,4 @@
-"""Repository rules that no linter checks: source files state their purpose, documented code blocks run."""
+"""Repository rules that no linter checks: source files state their purpose, code blocks name their language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "rust", "tests", "tools", "benches", "examples")
 
-# Blocks in these languages are run by the root conftest.py; the others are data, layouts or output.
+# The root conftest.py runs blocks in these languages as tests; the other blocks are data, layouts or output.
 RUN = {"python", "bash"}
 SHOWN = {"text", "json", "toml", "csv", "c", "rust", "protobuf"}
 
@@ -24,13 +24,13 @@ def _fences(text: str) -> Iterator[tuple[int, str]]:
     """Yield the line number and the language of every fenced block."""
     inside = ""
     for number, line in enumerate(text.splitlines(), 1):
-        found = re.match(r"\s*(`{3,}|~{3,})\s*([^\s`]*)", line)
-        if found is None:
+        fence = re.match(r"\s*(`{3,}|~{3,})\s*([^\s`]*)", line)
+        if fence is None:
             continue
         if not inside:
-            inside = found[1]
-            yield number, found[2]
-        elif found[1].startswith(inside) and not found[2]:
+            inside = fence[1]
+            yield number, fence[2]
+        elif fence[1].startswith(inside) and not fence[2]:
             inside = ""
 
 
@@ -45,7 +45,7 @@ def test_source_files_start_with_a_statement_of_purpose() -> None:
     assert [str(name) for name in _sources(".py", ".rs") if not _states_its_purpose(name)] == []
 
 
-def test_code_blocks_name_a_language_that_is_run_or_only_shown() -> None:
+def test_code_blocks_name_a_known_language() -> None:
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     unknown = [
         f"{path.relative_to(ROOT)}:{number}: {language!r}"

@@ -1,8 +1,7 @@
-"""What an import costs: the package needs NumPy alone, its command line not even that."""
+"""The package imports only NumPy, and its command line only the standard library; public names are documented."""
 
 from __future__ import annotations
 
-import importlib
 import re
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import recordmill
 
 DOCS = Path(__file__).parents[1] / "docs"
 
-# Prints the top-level names, beyond the standard library's, that the code given as argument brings in.
+# Prints the top-level modules outside the standard library that the code in its argument imports.
 PROBE = """
 import sys
 before = set(sys.modules)
@@ -32,51 +31,50 @@ with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
 """
 
 
-def _loaded_by(code: str) -> set[str]:
-    done = subprocess.run(
+def _imported_by(code: str) -> set[str]:
+    process = subprocess.run(
         [sys.executable, "-I", "-c", PROBE, code], capture_output=True, text=True, check=False, timeout=60
     )
-    assert done.returncode == 0, done.stderr
-    return set(done.stdout.split())
+    assert process.returncode == 0, process.stderr
+    return set(process.stdout.split())
 
 
-def _documented() -> set[str]:
+def _documented_names() -> set[str]:
     pages = [*DOCS.glob("reference*.md"), *DOCS.glob("reference/**/*.md")]
     text = "\n".join(page.read_text("utf-8") for page in pages)
     return set(re.findall(r"^::: recordmill\.(\w+)\s*$", text, re.MULTILINE))
 
 
-def test_package_when_every_public_name_is_used_then_loads_numpy_alone() -> None:
-    loaded = _loaded_by("import recordmill\nfor name in recordmill.__all__: getattr(recordmill, name)")
+def test_public_names_import_only_numpy() -> None:
+    loaded = _imported_by("import recordmill\nfor name in recordmill.__all__: getattr(recordmill, name)")
     assert loaded <= {"numpy", "recordmill._core"}
 
 
-def test_help_when_asked_for_then_loads_neither_numpy_nor_the_native_module() -> None:
-    assert _loaded_by(HELP) == set()
+def test_help_imports_only_the_standard_library() -> None:
+    assert _imported_by(HELP) == set()
 
 
-def test_command_modules_when_imported_then_load_nothing_beyond_the_standard_library() -> None:
-    assert _loaded_by("import recordmill.cli.main") == set()
+def test_command_modules_import_only_the_standard_library() -> None:
+    assert _imported_by("import recordmill.cli.main") == set()
 
 
 @pytest.mark.parametrize("name", recordmill.__all__)
-def test_public_name_when_looked_up_then_resolves_and_is_documented(name: str) -> None:
+def test_public_name_resolves_and_has_a_docstring_names(name: str) -> None:
     value = getattr(recordmill, name)
     assert not callable(value) or value.__doc__, f"recordmill.{name} has no docstring"
 
 
-def test_public_names_when_compared_with_the_reference_then_are_equal() -> None:
+def test_reference_lists_exactly_the_public_names() -> None:
     public = {name for name in recordmill.__all__ if not name.startswith("__")}
-    assert public == _documented()
+    assert public == _documented_names()
 
 
-def test_public_names_when_listed_then_are_sorted_and_unique() -> None:
+def test_public_names_are_sorted_and_unique() -> None:
     assert list(recordmill.__all__) == sorted(set(recordmill.__all__))
 
 
-def test_star_import_when_done_then_brings_the_public_names() -> None:
-    module = importlib.import_module("recordmill")
-    assert set(dir(module)) >= set(recordmill.__all__)
+def test_dir_lists_the_public_names() -> None:
+    assert set(dir(recordmill)) >= set(recordmill.__all__)
 
 
 @pytest.mark.parametrize(

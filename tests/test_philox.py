@@ -1,4 +1,4 @@
-"""The Philox generator agrees with the published vectors, for one counter and for many at once."""
+"""The Philox generator returns the published test vectors, for one counter and for arrays of counters."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Training-record files (TFRecord, OFRecord, MXNet RecordIO): written, read, indexed, verified, packed and loaded.
+"""Read, write, index, verify, pack and load training records (TFRecord, OFRecord and MXNet RecordIO files).
 
-Names are loaded when they are first used, so that ``import recordmill`` costs next to nothing.
+Each public name is imported when it is first used, so that ``import recordmill`` is fast.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_PLACES = {
+_MODULES = {
     "allocator": "Memory",
     "decode.adjust": "adjust_brightness adjust_contrast adjust_hue adjust_saturation grayscale",
     "decode.batch": "decode_batch",
@@ -56,10 +56,10 @@ _PLACES = {
     "shards.writer": "PayloadWriter ShardWriter",
     "types": "Fault FeatureList FrameIndex Ragged",
 }
-_HOME = {name: module for module, names in _PLACES.items() for name in names.split()}
-# Packages that hand over to a framework; star imports leave them out, as they would hide it.
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+# Not in __all__, because a star import would hide the framework of the same name.
 _ADAPTERS = ("jax", "keras", "torch")
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 if TYPE_CHECKING:
     from recordmill.adapters import (
@@ -238,8 +238,8 @@ def __getattr__(name: str) -> Any:
         return getattr(sys.modules[__name__], _RENAMED[name])
     if name in _ADAPTERS:
         value = importlib.import_module(f"recordmill.adapters.{name}")
-    elif name in _HOME:
-        value = getattr(importlib.import_module(f"recordmill.{_HOME[name]}"), name)
+    elif name in _MODULE_OF:
+        value = getattr(importlib.import_module(f"recordmill.{_MODULE_OF[name]}"), name)
     else:
         raise AttributeError(f"module 'recordmill' has no attribute {name!r}")
     globals()[name] = value

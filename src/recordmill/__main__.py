@@ -1,4 +1,4 @@
-"""``python -m recordmill``: the command line, for an interpreter whose scripts are not on the path."""
+"""Run the command line with ``python -m recordmill``."""
 
 import sys
 

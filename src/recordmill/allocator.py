@@ -1,7 +1,7 @@
-"""Allocation of large arrays: reuse memory that is no longer referenced, and keep what the C library frees.
+"""Allocation of large arrays that reuses memory.
 
-Fresh memory is not free: the system clears each page when it is first written. For a batch of 77 MB that is a large
-part of the cost of filling it.
+The operating system clears each page of new memory when it is first written. For a batch of 77 MB, clearing is a large
+part of the time that filling it takes.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from numpy.typing import DTypeLike, NDArray
 ALIGNMENT = 64
 """Large arrays start at a multiple of this many bytes."""
 MIN_REUSED_BYTES = 1 << 20
-"""The C library reuses the memory of smaller arrays by itself."""
-# Just below the largest block by which the GNU C library still learns (malloc's DEFAULT_MMAP_THRESHOLD_MAX, 32 MiB).
+"""Size from which `Memory` reuses arrays; the C library itself reuses the memory of smaller ones."""
+# The GNU C library adapts its mmap threshold to freed blocks of up to 32 MiB (DEFAULT_MMAP_THRESHOLD_MAX).
 _BLOCK_BYTES = 31 << 20
 
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Let the allocator keep memory that is freed, as it does once a program has freed one large array."""
+    """Make the C library keep freed memory, as it does after a program has freed one large array."""
     np.empty(_BLOCK_BYTES, np.uint8)
 
 
 class Memory:
-    """Allocates arrays, and reuses their memory when the last view of them is gone.
+    """Allocator that reuses the memory of arrays that nothing refers to any more.
 
-    An array may be kept for any time; only its memory cannot be reused meanwhile. Methods may be called from several
-    threads.
+    Arrays may be kept for any time; their memory is reused after the last view of them is gone. Methods may be called
+    from several threads.
 
     Parameters
     ----------
     max_bytes : int
-        Largest number of bytes that are kept for reuse.
+        Maximum number of bytes that are kept for reuse.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -49,36 +49,38 @@ class Memory:
 
     @property
     def kept_bytes(self) -> int:
-        """Bytes of memory that are kept for reuse now."""
+        """Number of bytes that are kept for reuse now."""
         with self._lock:
             return sum(block.nbytes for block in self._blocks)
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return an array with arbitrary values, as `numpy.empty` does.
+        """Return an uninitialized array, as `numpy.empty` does.
 
         Parameters
         ----------
         shape : tuple of int
+            Shape of the array.
         dtype : dtype_like
+            Type of its values.
 
         Returns
         -------
         ndarray
-            Starts at a multiple of 64 bytes if it is large enough for its memory to be reused.
+            Arrays of at least 1 MiB start at a multiple of 64 bytes, and their memory is reused.
         """
-        kind = np.dtype(dtype)
-        nbytes = math.prod(shape) * kind.itemsize
-        if nbytes < MIN_REUSED_BYTES or kind.hasobject:
-            return np.empty(shape, kind)
+        dtype = np.dtype(dtype)
+        nbytes = math.prod(shape) * dtype.itemsize
+        if nbytes < MIN_REUSED_BYTES or dtype.hasobject:
+            return np.empty(shape, dtype)
         block = self._take_block(nbytes + ALIGNMENT)
         start = -block.ctypes.data % ALIGNMENT
         # A view through the buffer protocol: arrays made from it refer to it, not to the block behind it.
         root = np.frombuffer(block.data, np.uint8, nbytes, start)
         weakref.finalize(root, _give_back, weakref.ref(self), block).atexit = False
-        return root.view(kind).reshape(shape)
+        return root.view(dtype).reshape(shape)
 
     def _take_block(self, nbytes: int) -> NDArray[np.uint8]:
-        """Return a kept block of exactly this size, as batches have the same size every time, or a new one."""
+        """Return a kept block of exactly this size, or a new one; batches of one loader have the same size."""
         with self._lock:
             for index, block in enumerate(self._blocks):
                 if block.nbytes == nbytes:
@@ -87,7 +89,7 @@ class Memory:
         return np.empty(nbytes, np.uint8)
 
     def close(self) -> None:
-        """Free the memory that is kept, and keep none from now on."""
+        """Free the kept memory and stop keeping memory for reuse."""
         with self._lock:
             self._max_bytes = 0
             self._shrink(0)
@@ -97,15 +99,14 @@ class Memory:
             self._blocks.popleft()
 
     def keep(self, block: NDArray[np.uint8]) -> None:
-        """Keep a block for reuse; the oldest ones are freed if there are too many bytes.
-
-        This runs wherever an array is freed, perhaps inside another method of this object, and so must not wait for
-        the lock: a block that comes at such a moment is freed.
+        """Keep a block for reuse; free the oldest blocks if the total size exceeds the maximum.
 
         Parameters
         ----------
         block : ndarray of uint8
+            Memory that nothing else refers to.
         """
+        # A finalizer calls this, perhaps while this thread holds the lock: waiting could deadlock, so drop the block.
         if not self._lock.acquire(blocking=False):
             return
         try:

@@ -1,27 +1,27 @@
-"""The whole exception tree; every error says what was expected and found, where, and how to go on.
+"""All exception classes. Each error states what is wrong, where, and what to do about it.
 
 ::
 
     RecordmillError
-    ├── FormatError (ValueError)            another format or compression than declared, or none that is known
-    ├── DamageError (ValueError)            bytes that cannot be what was written
-    │   ├── TruncatedError                  the data end too early
+    ├── FormatError (ValueError)            the format or compression is unknown, or not the declared one
+    ├── DamageError (ValueError)            the bytes of a shard are corrupt
+    │   ├── TruncatedError                  the data end inside a record
     │   ├── ChecksumError                   a stored checksum differs from the computed one
-    │   ├── FramingError                    lengths, magic words or parts that make no sense
-    │   ├── PayloadError                    a payload that does not parse
-    │   └── CompressionError                a damaged gzip or zlib stream
-    ├── FeatureError (ValueError)           a feature is missing, or of another kind or shape than asked for
-    ├── LimitError (ValueError)             more than a limit that was set allows
-    ├── ShardChangedError (OSError)         a shard shrank, grew or was replaced while it was open
-    ├── WriteError (OSError)                output that could not be written; nothing stands under its final name
+    │   ├── FramingError                    a length, magic number or record part is invalid
+    │   ├── PayloadError                    a payload cannot be parsed
+    │   └── CompressionError                a gzip or zlib stream is corrupt
+    ├── FeatureError (ValueError)           a feature is missing, or has an unexpected kind or shape
+    ├── LimitError (ValueError)             a size exceeds a configured limit
+    ├── ShardChangedError (OSError)         a shard was changed or replaced while it was open
+    ├── WriteError (OSError)                the output could not be written; no file has its final name
     │   └── OutputExistsError (FileExistsError)
-    ├── InputError (ValueError)             input of packing that cannot be used
-    │   ├── LabelError                      a missing, unknown or malformed label
-    │   └── ImageError                      an image that cannot be read
-    ├── DecodeError (ValueError)            a feature of one sample of a batch that does not become an array
-    ├── MapError (RuntimeError)             a function in a pipeline that fails, hangs, or returns what does not fit
-    ├── StateError (ValueError)             a saved state of another pipeline, or of none
-    ├── WorkerError (RuntimeError)          a worker of a loader ended, did not start, or cannot send its result
+    ├── InputError (ValueError)             an input of `pack` cannot be used
+    │   ├── LabelError                      a label is missing, unknown or malformed
+    │   └── ImageError                      an image cannot be read
+    ├── DecodeError (ValueError)            a feature of a sample cannot be decoded
+    ├── MapError (RuntimeError)             a function of a pipeline failed or returned an invalid result
+    ├── StateError (ValueError)             a saved state is invalid or belongs to another pipeline
+    ├── WorkerError (RuntimeError)          a loader's worker died, did not start, or could not send its result
     └── MissingExtraError (ImportError)     an optional package is not installed
 """
 
@@ -56,24 +56,26 @@ __all__ = [
 
 
 class RecordmillError(Exception):
-    """Base of all errors raised here.
+    """Base class of all errors that recordmill raises.
+
+    Every parameter is also an attribute.
 
     Parameters
     ----------
     message : str
-        What is wrong, in words.
+        Description of the problem.
     kind : str, optional
-        Machine-readable kind, as in verify reports (``"payload_checksum"``).
+        Machine-readable kind, as in verification reports (``"payload_checksum"``).
     shard : str, optional
-        Path of the shard (of the input file in packing errors).
+        Path of the shard; in packing errors, path of the input file.
     record : int, optional
         Position of the record in its shard, from 0.
     offset : int, optional
         Bytes from the start of the uncompressed shard.
     expected, found : str, optional
-        What a sound input would hold, and what was there.
+        Expected value, and the value that was found instead.
     hint : str, optional
-        How to go on.
+        Suggestion how to solve the problem.
     """
 
     def __init__(
@@ -99,24 +101,24 @@ class RecordmillError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Message, place and hint, a line each."""
+        """Return the message, the location and the hint, one line each."""
         lines = [self.message]
         if self.found is not None:
             lines[0] += f" (expected {self.expected}, found {self.found})" if self.expected else f" ({self.found})"
-        if place := self._place():
-            lines.append("  " + ", ".join(place))
+        if location := self._location():
+            lines.append("  " + ", ".join(location))
         if self.hint is not None:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
 
-    def _place(self) -> list[str]:
-        place = [f"shard '{self.shard}'"] if self.shard is not None else []
-        place += [f"record {self.record}"] if self.record is not None else []
-        place += [f"offset {self.offset}"] if self.offset is not None else []
-        return place
+    def _location(self) -> list[str]:
+        location = [f"shard '{self.shard}'"] if self.shard is not None else []
+        location += [f"record {self.record}"] if self.record is not None else []
+        location += [f"offset {self.offset}"] if self.offset is not None else []
+        return location
 
     def parts(self) -> dict[str, Any]:
-        """Keyword arguments that build this error again.
+        """Return the keyword arguments that recreate this error.
 
         Returns
         -------
@@ -126,32 +128,34 @@ class RecordmillError(Exception):
         return {name: getattr(self, name) for name in names}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by message and parts; a cause of a class that cannot be pickled is told in words."""
-        parts = {name: _portable(part) if isinstance(part, Exception) else part for name, part in self.parts().items()}
-        return _rebuild, (type(self), self.message, parts)
+        """Pickle the message and the keyword arguments."""
+        parts = {
+            name: _make_picklable(part) if isinstance(part, Exception) else part for name, part in self.parts().items()
+        }
+        return _create_error, (type(self), self.message, parts)
 
 
-def _rebuild(cls: type[RecordmillError], message: str, parts: dict[str, Any]) -> RecordmillError:
+def _create_error(cls: type[RecordmillError], message: str, parts: dict[str, Any]) -> RecordmillError:
     return cls(message, **parts)
 
 
-def _portable(error: Exception) -> Exception:
-    """Return the error itself if it can be pickled and built again, one that says the same otherwise."""
+def _make_picklable(error: Exception) -> Exception:
+    """Return the error if it survives pickling, else a `RecordmillError` with its class name and text."""
     try:
-        again = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own bytes)
-        if type(again) is type(error):
+        copied = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own bytes)
+        if type(copied) is type(error):
             return error
-    except Exception:  # noqa: BLE001, S110 (whatever a foreign class raises when it is pickled)
+    except Exception:  # noqa: BLE001, S110 (a foreign class may raise anything when it is pickled)
         pass
     return RecordmillError(f"{type(error).__name__}: {error}")
 
 
 class FormatError(RecordmillError, ValueError):
-    """The bytes are of another format or compression than declared, or of none that is known."""
+    """The format or compression of a shard is unknown, or differs from the declared one."""
 
 
 class DamageError(RecordmillError, ValueError):
-    """The bytes cannot be what was written."""
+    """The bytes of a shard are corrupt."""
 
 
 class TruncatedError(DamageError):
@@ -163,23 +167,23 @@ class ChecksumError(DamageError):
 
 
 class FramingError(DamageError):
-    """A length, magic word or part that makes no sense where it stands."""
+    """A length, magic number or record part is invalid."""
 
 
 class PayloadError(DamageError):
-    """A payload does not parse as the message that it should be."""
+    """A payload cannot be parsed as the expected message type."""
 
 
 class CompressionError(DamageError):
-    """A gzip or zlib stream is damaged or ends early."""
+    """A gzip or zlib stream is corrupt or ends early."""
 
 
 class FeatureError(RecordmillError, ValueError):
-    """A feature is missing, or has another kind or number of values than asked for."""
+    """A feature is missing, or has an unexpected kind or number of values."""
 
 
 class LimitError(RecordmillError, ValueError):
-    """Something is larger than a limit allows."""
+    """A size exceeds a configured limit."""
 
 
 class ShardChangedError(RecordmillError, OSError):
@@ -187,15 +191,15 @@ class ShardChangedError(RecordmillError, OSError):
 
 
 class WriteError(RecordmillError, OSError):
-    """Output could not be written; nothing incomplete stands under a final name."""
+    """The output could not be written; no incomplete file has its final name."""
 
 
 class OutputExistsError(WriteError, FileExistsError):
-    """Output is already there and replacing it was not asked for."""
+    """The output already exists, and overwriting it was not requested."""
 
 
 class InputError(RecordmillError, ValueError):
-    """Input of packing that cannot be used."""
+    """An input of `pack` cannot be used."""
 
 
 class LabelError(InputError):
@@ -207,24 +211,24 @@ class ImageError(InputError):
 
 
 class MissingExtraError(RecordmillError, ImportError):
-    """A package that an option needs is not installed."""
+    """An optional package that is required here is not installed."""
 
 
 class DecodeError(RecordmillError, ValueError):
-    """A feature of one sample of a batch does not become an array.
+    """A feature of one sample of a batch cannot be decoded.
 
     Parameters
     ----------
     message : str
-        What is wrong, in words.
+        Description of the problem.
     position : int, optional
-        Of the sample in the batch, from 0.
+        Position of the sample in the batch, from 0.
     feature : str, optional
         Name of the feature.
     cause : Exception, optional
-        The error behind it.
+        Error that caused this one.
     **parts
-        As in `RecordmillError`.
+        Keyword arguments of `RecordmillError`.
     """
 
     def __init__(
@@ -241,38 +245,35 @@ class DecodeError(RecordmillError, ValueError):
         self.feature = feature
         self.cause = cause
 
-    def _place(self) -> list[str]:
-        place = [f"sample {self.position} of the batch"] if self.position is not None else []
-        place += [f"feature '{self.feature}'"] if self.feature is not None else []
-        return place + super()._place()
+    def _location(self) -> list[str]:
+        location = [f"sample {self.position} of the batch"] if self.position is not None else []
+        location += [f"feature '{self.feature}'"] if self.feature is not None else []
+        return location + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Keyword arguments that build this error again.
-
-        Returns
-        -------
-        dict of str to object
-        """
+        """Return the keyword arguments that recreate this error."""
         return super().parts() | {"position": self.position, "feature": self.feature, "cause": self.cause}
 
 
 class WorkerError(RecordmillError, RuntimeError):
-    """A worker of a loader ended, did not start, or cannot send its result.
+    """A worker of a loader died, did not start, or could not send its result.
 
     Parameters
     ----------
     message : str
-        What is wrong, in words.
+        Description of the problem.
     place : int, optional
-        Number of the element that the worker was making.
+        Number of the element (sample or batch) that the worker was computing, from 0.
     exit_code : int, optional
-        What the worker process ended with; minus the number of the signal that ended it.
-    stage, function : str, optional
-        The stage as it prints and the name of the function that the worker was in.
+        Exit code of the worker process; if a signal ended it, minus the signal number.
+    stage : str, optional
+        Printed form of the pipeline stage that the worker was running.
+    function : str, optional
+        Name of the function that the worker was running.
     position : int, optional
-        Of its sample in the epoch, from 0.
+        Position in the epoch of the sample that the function was processing, from 0.
     **parts
-        As in `RecordmillError`.
+        Keyword arguments of `RecordmillError`.
     """
 
     def __init__(
@@ -293,12 +294,12 @@ class WorkerError(RecordmillError, RuntimeError):
         self.function = function
         self.position = position
 
-    def _place(self) -> list[str]:
-        place = [f"element {self.place}"] if self.place is not None else []
-        return place + _of_function(self.stage, self.position) + super()._place()
+    def _location(self) -> list[str]:
+        location = [f"element {self.place}"] if self.place is not None else []
+        return location + _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Keyword arguments that build this error again.
+        """Return the keyword arguments that recreate this error.
 
         Returns
         -------
@@ -309,22 +310,22 @@ class WorkerError(RecordmillError, RuntimeError):
 
 
 class MapError(RecordmillError, RuntimeError):
-    """A function in a pipeline raised, hangs, changes its input, or returns what does not fit.
+    """A function of a pipeline raised an error, hung, changed its input, or returned an invalid result.
 
     Parameters
     ----------
     message : str
-        What is wrong, in words.
+        Description of the problem.
     stage : str, optional
-        The stage as it prints.
+        Printed form of the pipeline stage.
     function : str, optional
         Name of the function.
     position : int, optional
-        Of the sample in the epoch, from 0.
+        Position of the sample in the epoch, from 0.
     cause : Exception, optional
-        What the function raised.
+        Error that the function raised.
     **parts
-        As in `RecordmillError`.
+        Keyword arguments of `RecordmillError`.
     """
 
     def __init__(
@@ -343,24 +344,19 @@ class MapError(RecordmillError, RuntimeError):
         self.position = position
         self.cause = cause
 
-    def _place(self) -> list[str]:
-        return _of_function(self.stage, self.position) + super()._place()
+    def _location(self) -> list[str]:
+        return _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Keyword arguments that build this error again.
-
-        Returns
-        -------
-        dict of str to object
-        """
-        mine = {name: getattr(self, name) for name in ("stage", "function", "position", "cause")}
-        return super().parts() | mine
+        """Return the keyword arguments that recreate this error."""
+        names = ("stage", "function", "position", "cause")
+        return super().parts() | {name: getattr(self, name) for name in names}
 
 
-def _of_function(stage: str | None, position: int | None) -> list[str]:
-    place = [f"stage {stage}"] if stage is not None else []
-    return place + ([f"sample {position} of the epoch"] if position is not None else [])
+def _stage_location(stage: str | None, position: int | None) -> list[str]:
+    location = [f"stage {stage}"] if stage is not None else []
+    return location + ([f"sample {position} of the epoch"] if position is not None else [])
 
 
 class StateError(RecordmillError, ValueError):
-    """A saved state belongs to another pipeline, or is none."""
+    """A saved state is invalid or belongs to another pipeline."""

@@ -1,4 +1,4 @@
-"""What the examples of a data set hold: kinds and shapes of their features."""
+"""Kinds and shapes of the features of a dataset."""
 
 from __future__ import annotations
 
@@ -16,20 +16,27 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What one named feature of an example holds.
+    """Kind and shape of one feature.
 
     Parameters
     ----------
     kind : {"bytes", "float32", "float64", "int32", "int64", "uint64"}
         Kind of every value.
-    shape : tuple of int or None
-        Shape per record; ``()`` is one value, ``(None,)`` any number. In a sequence the first entry counts frames.
-    sequence : bool
-        Whether the feature is a feature list of a ``SequenceExample``.
-    optional : bool
-        Whether records may lack it; they then have no values (needs a shape that begins with None).
-    default : array_like, optional
-        Values of records that lack it; needs a fixed shape.
+    shape : tuple of int or None, default ()
+        Shape of the values of one record: ``()`` is a single value, ``(None,)`` any number of values. In a sequence,
+        the first entry is None and stands for the number of frames; the rest is the shape per frame.
+    sequence : bool, default False
+        If True, the feature is a feature list of a ``SequenceExample``.
+    optional : bool, default False
+        If True, records without the feature are read as records with no values. Requires a shape that starts with
+        None.
+    default : array_like or bytes, optional
+        Values for records without the feature. Requires a fixed shape.
+
+    Raises
+    ------
+    ValueError
+        If `kind` is unknown, or if `shape` is not allowed.
     """
 
     kind: Kind
@@ -39,31 +46,39 @@ class Feature:
     default: ArrayLike | bytes | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no record could satisfy."""
+        """Check the kind and the shape."""
         if self.kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)}, not {self.kind!r}")
-        free = self.shape[1:] if self.sequence else self.shape
-        if None in free and free != (None,):
-            raise ValueError(f"only a shape of (None,) may vary, per record or per frame, not {self.shape}")
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        shape = self._value_shape
+        if None in shape and shape != (None,):
+            raise ValueError(f"a variable shape must be (None,), per record or per frame, got {self.shape}")
         if self.sequence and (not self.shape or self.shape[0] is not None):
-            raise ValueError(f"the shape of a sequence begins with None (its frames), not {self.shape}")
+            raise ValueError(f"the shape of a sequence must start with None (the frames), got {self.shape}")
         if self.optional and (not self.shape or self.shape[0] is not None):
-            raise ValueError("an optional feature needs a shape that begins with None, or a default instead")
+            raise ValueError(
+                f"the shape of an optional feature must start with None, got {self.shape}; "
+                "for a fixed shape, set default= instead"
+            )
+
+    @property
+    def _value_shape(self) -> tuple[int | None, ...]:
+        """Shape per record, or per frame in a sequence."""
+        return self.shape[1:] if self.sequence else self.shape
 
     @property
     def count(self) -> int | None:
-        """Values per record (per frame in a sequence); None where it varies."""
-        shape = self.shape[1:] if self.sequence else self.shape
-        sizes = [size for size in shape if size is not None]
-        return math.prod(sizes) if len(sizes) == len(shape) else None
+        """Number of values per record (per frame in a sequence), or None if it varies."""
+        sizes = [size for size in self._value_shape if size is not None]
+        return math.prod(sizes) if len(sizes) == len(self._value_shape) else None
 
 
 class Schema(Mapping[str, Feature]):
-    """Names and features of the examples of a data set; immutable, ordered by name.
+    """Features of a dataset by name: an immutable mapping.
 
     Parameters
     ----------
     features : mapping of str to Feature
+        Features by name. Their order is kept.
     """
 
     __slots__ = ("_features",)
@@ -72,11 +87,11 @@ class Schema(Mapping[str, Feature]):
         self._features = dict(features)
 
     def __getitem__(self, name: str) -> Feature:
-        """Return the feature of that name."""
+        """Return the feature with this name."""
         return self._features[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Names in order."""
+        """Iterate over the names in order."""
         return iter(self._features)
 
     def __len__(self) -> int:
@@ -84,15 +99,15 @@ class Schema(Mapping[str, Feature]):
         return len(self._features)
 
     def items(self) -> ItemsView[str, Feature]:
-        """Names and features in order."""
+        """Return the names and features in order."""
         return self._features.items()
 
     def __repr__(self) -> str:
-        """Readable form."""
+        """Return a readable representation."""
         return f"Schema({self._features!r})"
 
     def to_json(self) -> dict[str, dict[str, Any]]:
-        """Plain form for files and reports.
+        """Return the schema as a dict that can be written as JSON.
 
         Returns
         -------
@@ -103,11 +118,12 @@ class Schema(Mapping[str, Feature]):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Mapping[str, Any]]) -> Schema:
-        """Build a schema from what `to_json` made.
+        """Create a schema from the result of `to_json`.
 
         Parameters
         ----------
-        data : mapping
+        data : mapping of str to mapping
+            Return value of `to_json`.
 
         Returns
         -------

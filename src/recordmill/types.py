@@ -1,4 +1,4 @@
-"""Plain values that travel between the layers: ragged arrays, frame indexes, feature lists, faults."""
+"""Data classes that several packages share: ragged arrays, frame indexes, feature lists and faults."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ragged:
-    """Rows of different lengths in one buffer.
+    """Rows of different lengths in one array.
 
-    Row ``i`` is ``data[row_splits[i]:row_splits[i + 1]]``. Rows of ``uint8`` data are byte strings: indexing and
-    iteration give `bytes`; rows of other data are arrays, rows of a `Ragged` are `Ragged`.
+    Row ``i`` is ``data[row_splits[i]:row_splits[i + 1]]``. If `data` is a one-dimensional array of ``uint8``, indexing
+    and iteration return rows as `bytes`. Otherwise rows are arrays, or `Ragged` if `data` is a `Ragged`.
 
     Parameters
     ----------
-    data : ndarray, shape (total, ...), or Ragged of ``total`` rows
-        All rows, back to back.
+    data : ndarray, shape (total, ...), or Ragged with ``total`` rows
+        Concatenation of all rows.
     row_splits : ndarray of int64, shape (num_rows + 1,)
-        Rises from 0 to ``len(data)``.
+        Start of each row, then the end of the last one; increases from 0 to ``len(data)``.
     """
 
     data: Any
@@ -36,11 +36,11 @@ class Ragged:
         return len(self.row_splits) - 1
 
     def __getitem__(self, key: int | slice) -> Any:
-        """Row at a position (negative counts from the end), or the rows of a slice of step 1 as a Ragged."""
+        """Return the row at a position (negative counts from the end), or the rows of a slice as a Ragged."""
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             if step != 1:
-                raise ValueError(f"a Ragged slice has step 1, not {step}")
+                raise ValueError(f"the step of a slice of a Ragged must be 1, got {step}")
             splits = self.row_splits[start : max(start, stop) + 1]
             return Ragged(self.data[splits[0] : splits[-1]], splits - splits[0])
         position = range(len(self))[key]
@@ -54,7 +54,7 @@ class Ragged:
         return isinstance(self.data, np.ndarray) and self.data.dtype == np.uint8 and self.data.ndim == 1
 
     def __iter__(self) -> Iterator[Any]:
-        """Rows in order; `bytes` if the data are bytes."""
+        """Iterate over the rows."""
         if self._is_bytes():
             from recordmill import _core
 
@@ -63,16 +63,16 @@ class Ragged:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of data and row splits together."""
+        """Total size of `data` and `row_splits` in bytes."""
         return int(self.data.nbytes + self.row_splits.nbytes)
 
     def to_list(self) -> list[Any]:
-        """Rows as Python values.
+        """Return the rows as a list of Python objects.
 
         Returns
         -------
         list
-            `bytes` for byte rows, otherwise (nested) lists of numbers.
+            One `bytes` object or one (nested) list of numbers per row.
         """
         return [
             row if isinstance(row, bytes) else row.to_list() if isinstance(row, Ragged) else row.tolist()
@@ -80,53 +80,63 @@ class Ragged:
         ]
 
     def to_padded(self, fill: Any = 0, length: int | None = None) -> NDArray[Any]:
-        """Rows side by side in one array, short ones filled up.
+        """Return the rows in one array, padded to the same length.
 
         Parameters
         ----------
-        fill : scalar
-            Value behind the end of short rows.
+        fill : scalar, default 0
+            Value that follows the end of short rows.
         length : int, optional
-            Columns of the result; the longest row by default. Longer rows are cut.
+            Length of the padded rows; by default that of the longest row. Longer rows are truncated.
 
         Returns
         -------
         ndarray, shape (num_rows, length, ...)
+
+        Raises
+        ------
+        TypeError
+            If `data` is a `Ragged`.
         """
         if isinstance(self.data, Ragged):
-            raise TypeError("only rows of numbers can be padded; pad the inner Ragged first")
+            raise TypeError("to_padded() requires rows of numbers, got rows of a nested Ragged; pad its data first")
         from recordmill import _core
 
         inner = self.data.shape[1:]
-        filling = np.full(inner, fill, self.data.dtype).tobytes()
-        if not filling:
+        fill_bytes = np.full(inner, fill, self.data.dtype).tobytes()
+        if not fill_bytes:
             width = int(np.diff(self.row_splits).max(initial=0)) if length is None else length
             return np.full((len(self), width, *inner), fill, self.data.dtype)
         flat = np.ascontiguousarray(self.data).reshape(-1).view(np.uint8)
-        padded, width = _core.pad(flat, np.ascontiguousarray(self.row_splits), length, filling)
+        padded, width = _core.pad(flat, np.ascontiguousarray(self.row_splits), length, fill_bytes)
         return np.frombuffer(memoryview(padded), self.data.dtype).reshape(len(self), width, *inner)
 
     @classmethod
     def from_blocks(cls, data: _core.Block, row_splits: _core.Block) -> Ragged:
-        """Wrap bytes and row splits that the native module made, without a copy.
+        """Return a view of byte rows that the native module allocated.
 
         Parameters
         ----------
-        data, row_splits : _core.Block
+        data : _core.Block
+            Concatenation of all rows.
+        row_splits : _core.Block
+            Row splits as 64-bit integers.
 
         Returns
         -------
-        Ragged of uint8
+        Ragged
+            Its data are of type ``uint8``.
         """
         return cls(np.frombuffer(memoryview(data), np.uint8), np.frombuffer(memoryview(row_splits), np.int64))
 
     @classmethod
     def from_rows(cls, rows: list[Any]) -> Ragged:
-        """Pack byte strings or arrays into one buffer.
+        """Concatenate byte strings or arrays.
 
         Parameters
         ----------
-        rows : list of bytes, or list of array_like of one dtype
+        rows : list of bytes, or list of array_like
+            Rows; arrays must agree in all dimensions but the first.
 
         Returns
         -------
@@ -141,14 +151,16 @@ class Ragged:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FrameIndex:
-    """Where the records of one shard are.
+    """Offsets and lengths of the frames of one shard.
+
+    A frame is a record as it is stored: header, payload, footer and padding.
 
     Parameters
     ----------
     offsets : ndarray of int64, shape (num_records,)
-        First byte of each frame, from the start of the uncompressed shard.
+        Start of each frame in bytes from the start of the uncompressed shard.
     lengths : ndarray of int64, shape (num_records,)
-        Stored bytes of each frame, headers, footers and padding included.
+        Length of each frame in bytes.
     """
 
     offsets: NDArray[np.int64]
@@ -159,17 +171,17 @@ class FrameIndex:
         return len(self.offsets)
 
     def __getitem__(self, rows: slice | NDArray[np.integer[Any]]) -> FrameIndex:
-        """Return the chosen rows."""
+        """Return the frames that a slice or an array of positions selects."""
         return FrameIndex(self.offsets[rows], self.lengths[rows])
 
 
 class RecordRef(NamedTuple):
-    """Place of one record.
+    """Location of one record.
 
     Parameters
     ----------
     shard : str
-        Path.
+        Path of the shard.
     record : int
         Position in the shard, from 0.
     offset : int
@@ -183,12 +195,12 @@ class RecordRef(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FeatureList:
-    """The frames of one feature list of a ``SequenceExample``, to be written.
+    """Value of a feature that a writer stores as a feature list of a ``SequenceExample``.
 
     Parameters
     ----------
     frames : sequence
-        One entry per frame: a value, or a sequence of values.
+        One entry per frame: a value or a sequence of values.
     """
 
     frames: Sequence[Any]
@@ -196,20 +208,20 @@ class FeatureList:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing found wrong by a check.
+    """One problem that `verify` found.
 
     Parameters
     ----------
     kind : str
-        ``"payload_checksum"``, ``"truncated_header"``, … (see `docs/reference/faults.md`).
+        Machine-readable kind, such as ``"payload_checksum"`` or ``"truncated_header"``.
     shard : str
-        Path.
+        Path of the shard.
     record : int or None
-        Position in the shard, from 0; None where it is not one record.
+        Position of the record in the shard, from 0; None if the fault does not belong to one record.
     offset : int or None
         Bytes from the start of the uncompressed shard.
     message : str
-        In words, with expected and found values.
+        Description with the expected and the found value.
     """
 
     kind: str
@@ -219,10 +231,11 @@ class Fault:
     message: str
 
     def to_json(self) -> dict[str, Any]:
-        """Plain form for reports.
+        """Return the fault as a dict that can be written as JSON.
 
         Returns
         -------
         dict
+            The attributes by name.
         """
         return {name: getattr(self, name) for name in ("kind", "shard", "record", "offset", "message")}
