@@ -120,7 +120,7 @@ def test_pack_when_output_exists_then_refused_and_overwrite_replaces(run: Run, p
     target.write_bytes(b"precious")
     done = run("pack", photos, target)
     assert done.code == 2 and done.out == "" and target.read_bytes() == b"precious"
-    assert done.err.splitlines()[-1] == "hint: choose another name, or --overwrite"
+    assert done.err.splitlines()[-1] == "hint: choose another name or use --overwrite"
     assert run("pack", photos, target, "--overwrite").code == 0
     assert len(rm.open(target)) == 6
 

@@ -71,7 +71,7 @@ def test_counted_when_one_then_is_singular() -> None:
 @pytest.mark.parametrize(
     "hint, words",
     [
-        ("choose another name, or overwrite=True", "choose another name, or --overwrite"),
+        ("choose another name or use overwrite=True", "choose another name or use --overwrite"),
         ('leave format= out, or say format="recordio"', "leave --format out, or say --format recordio"),
         ("which then need encode=: jpeg", "which then need --encode: jpeg"),
         ("with format=...", "with --format"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import recordmill as rm
 from recordmill.errors import OutputExistsError, WriteError
 from recordmill.shards.index import sidecar_path
 from recordmill.shards.writer import ShardOutput
-from recordmill.storage.local import LOCAL, LocalFile
+from recordmill.storage.local import LocalOutputFile
 from tests.shards.made import FAMILIES
 
 
@@ -35,14 +33,14 @@ def test_index_files_when_there_is_no_room_for_one_then_everything_stays_as_it_w
 ) -> None:
     if overwrite:
         write(tmp_path / "a", "recordio", 20, shards=3)
-    before, real = contents(tmp_path), LocalFile.finish
+    before, real = contents(tmp_path), LocalOutputFile.finish
 
-    def full(self: LocalFile) -> None:
+    def full(self: LocalOutputFile) -> None:
         if self.path.endswith(f"a-00001-of-00003{suffix}"):
             raise WriteError("cannot bring the file to disk: No space left on device", shard=self.path)
         real(self)
 
-    monkeypatch.setattr(LocalFile, "finish", full)
+    monkeypatch.setattr(LocalOutputFile, "finish", full)
     with pytest.raises(WriteError):
         write(tmp_path / "a", "recordio", shards=3, overwrite=overwrite)
     assert contents(tmp_path) == before
@@ -52,15 +50,15 @@ def test_index_files_when_there_is_no_room_for_one_then_everything_stays_as_it_w
 def test_renaming_when_it_fails_in_between_then_no_shard_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
 ) -> None:
-    real, done = LocalFile.commit, []
+    real, done = LocalOutputFile.commit, []
 
-    def failing(self: LocalFile) -> None:
+    def failing(self: LocalOutputFile) -> None:
         if len(done) == 2:
             raise KeyboardInterrupt
         real(self)
         done.append(self.path)
 
-    monkeypatch.setattr(LocalFile, "commit", failing)
+    monkeypatch.setattr(LocalOutputFile, "commit", failing)
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "a", family, shards=3)
     assert contents(tmp_path) == {}
@@ -71,14 +69,14 @@ def test_replacement_when_it_ends_behind_the_shard_then_no_old_index_is_left(
 ) -> None:
     path = tmp_path / "a.rec"
     write(path, "recordio", 20)
-    real = LocalFile.commit
+    real = LocalOutputFile.commit
 
-    def failing(self: LocalFile) -> None:
+    def failing(self: LocalOutputFile) -> None:
         if self.path != str(path):
             raise KeyboardInterrupt
         real(self)
 
-    monkeypatch.setattr(LocalFile, "commit", failing)
+    monkeypatch.setattr(LocalOutputFile, "commit", failing)
     with pytest.raises(KeyboardInterrupt):
         write(path, "recordio", 30, overwrite=True)
     monkeypatch.undo()
@@ -108,21 +106,3 @@ def test_foreign_index_when_its_shard_is_replaced_then_does_not_stay(tmp_path: P
     write(path, "tfrecord", 30, overwrite=True)
     assert len(rm.ShardReader(path).keys) == 30
     assert sorted(contents(tmp_path)) == sorted([path.name, Path(sidecar_path(str(path))).name])
-
-
-def test_file_system_when_it_has_no_hard_links_then_names_are_kept_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def link(old: str, new: str) -> None:
-        raise PermissionError(errno.EPERM, "Operation not permitted", old)
-
-    monkeypatch.setattr(os, "link", link)
-    assert len(rm.open(write(tmp_path / "a.rec", "recordio"))) == 30
-    late = LOCAL.create(str(tmp_path / "b"), overwrite=False)
-    (tmp_path / "b").write_bytes(b"somebody else's")
-    late.finish()
-    with pytest.raises(OutputExistsError):
-        late.commit()
-    late.discard()
-    assert sorted(contents(tmp_path)) == [".a.rec.rmx", "a.idx", "a.rec", "b"]
-    assert (tmp_path / "b").read_bytes() == b"somebody else's"

@@ -13,7 +13,6 @@ import pytest
 
 import recordmill as rm
 from recordmill.errors import WriteError
-from recordmill.storage.local import named
 from tests.shards.made import FAMILIES
 
 # The system refuses to let a file of this process grow beyond the limit, in the middle of a write if need be.
@@ -86,14 +85,6 @@ print(len(rm.open(path, payload="raw")), rm.verify(path).ok)
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "100 True\n"), done.stderr
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["a.tfrecord"]
-
-
-def test_device_without_room_when_written_to_then_is_a_write_error_with_a_hint() -> None:
-    full = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115
-    with full, pytest.raises(WriteError) as caught, named("out/a.tfrecord", "cannot write"):
-        full.write(b"x")
-    assert "No space left on device" in str(caught.value)
-    assert caught.value.shard == "out/a.tfrecord" and "space" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("place", ["/proc/recordmill/part", "/dev/null/part", "{file}/part", "{long}"])

@@ -23,7 +23,7 @@ def test_folder_when_a_link_in_it_leads_nowhere_then_its_records_are_not_left_ou
     folder: Path, pattern: str
 ) -> None:
     (folder / "part-1.tfrecord").symlink_to("annex/part-1.tfrecord")
-    with pytest.raises(FileNotFoundError, match="leads to 'annex/part-1") as caught:
+    with pytest.raises(FileNotFoundError, match="points to 'annex/part-1") as caught:
         rm.open(os.path.join(folder, pattern))
     assert caught.value.filename == str(folder / "part-1.tfrecord")
 

@@ -1,7 +1,8 @@
-"""Local files: natural order, temporary names, fsync and rename, errors that name the file."""
+"""The local file system: natural order, temporary names, atomic renames, and errors that state the file."""
 
 from __future__ import annotations
 
+import errno
 import os
 from itertools import pairwise
 from pathlib import Path
@@ -10,22 +11,23 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.errors import OutputExistsError, WriteError
-from recordmill.storage.local import LOCAL, natural_key
+from recordmill.storage.base import write_atomically
+from recordmill.storage.local import LOCAL, natural_key, write_errors
 
 
 @given(st.lists(st.integers(0, 10**6), unique=True), st.integers(0, 6))
-def test_natural_key_when_numbers_are_padded_or_not_then_sorts_by_number(numbers: list[int], width: int) -> None:
+def test_natural_key_sorts_by_number_with_any_padding(numbers: list[int], width: int) -> None:
     names = [f"part-{number:0{width}d}" for number in numbers]
     assert sorted(names, key=natural_key) == [f"part-{number:0{width}d}" for number in sorted(numbers)]
 
 
 @given(st.lists(st.text("a1/-2b.0", max_size=8)))
-def test_natural_key_when_names_are_anything_then_can_be_compared(names: list[str]) -> None:
+def test_natural_keys_of_any_names_are_comparable(names: list[str]) -> None:
     in_order = [natural_key(name) for name in sorted(names, key=natural_key)]
     assert all(first <= second for first, second in pairwise(in_order))
 
 
-def test_file_when_written_then_is_seen_only_after_commit(tmp_path: Path) -> None:
+def test_output_file_has_final_name_only_after_commit(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file"
     file = LOCAL.create(str(path), overwrite=False)
     file.write(b"one ")
@@ -39,7 +41,7 @@ def test_file_when_written_then_is_seen_only_after_commit(tmp_path: Path) -> Non
     assert os.listdir(path.parent) == ["file"]
 
 
-def test_file_when_discarded_then_leaves_nothing(tmp_path: Path) -> None:
+def test_discarded_output_file_leaves_no_file(tmp_path: Path) -> None:
     file = LOCAL.create(str(tmp_path / "file"), overwrite=False)
     file.write(b"x")
     file.discard()
@@ -49,7 +51,7 @@ def test_file_when_discarded_then_leaves_nothing(tmp_path: Path) -> None:
         file.write(b"y")
 
 
-def test_file_when_the_name_is_taken_then_is_refused_at_both_ends(tmp_path: Path) -> None:
+def test_create_and_commit_refuse_existing_file_without_overwrite(tmp_path: Path) -> None:
     path = tmp_path / "file"
     early = LOCAL.create(str(path), overwrite=False)
     path.write_bytes(b"other")
@@ -69,7 +71,7 @@ def test_file_when_the_name_is_taken_then_is_refused_at_both_ends(tmp_path: Path
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_file_when_its_folder_is_a_file_then_is_a_write_error(tmp_path: Path) -> None:
+def test_create_raises_write_error_if_parent_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"")
     with pytest.raises(WriteError) as caught:
         LOCAL.create(str(tmp_path / "a" / "b"), overwrite=False)
@@ -77,7 +79,7 @@ def test_file_when_its_folder_is_a_file_then_is_a_write_error(tmp_path: Path) ->
     assert caught.value.shard == str(tmp_path / "a" / "b")
 
 
-def test_expand_when_given_a_folder_pattern_or_path_then_lists_in_natural_order(tmp_path: Path) -> None:
+def test_expand_lists_folders_patterns_and_paths_in_natural_order(tmp_path: Path) -> None:
     for name in ("p10", "p9", ".hidden", "sub/p1"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"")
@@ -88,3 +90,50 @@ def test_expand_when_given_a_folder_pattern_or_path_then_lists_in_natural_order(
     odd = tmp_path / "p[1]*"
     odd.write_bytes(b"")
     assert LOCAL.expand(str(odd)) == [str(odd)]
+
+
+def test_exists_and_remove_treat_missing_file_as_no_error(tmp_path: Path) -> None:
+    path = str(tmp_path / "file")
+    assert not LOCAL.exists(path)
+    LOCAL.remove(path)
+    Path(path).write_bytes(b"x")
+    assert LOCAL.exists(path) and LOCAL.stat(path).num_bytes == 1
+    LOCAL.remove(path)
+    assert not LOCAL.exists(path)
+
+
+def test_write_errors_hint_at_free_space_if_device_is_full() -> None:
+    full = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115
+    with full, pytest.raises(WriteError) as caught, write_errors("out/a.tfrecord", "cannot write"):
+        full.write(b"x")
+    assert "No space left on device" in str(caught.value)
+    assert caught.value.shard == "out/a.tfrecord" and "space" in (caught.value.hint or "")
+
+
+def test_commit_without_hard_links_refuses_existing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(old: str, new: str) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted", old)
+
+    monkeypatch.setattr(os, "link", link)
+    first, second = (LOCAL.create(str(tmp_path / "file"), overwrite=False) for _ in range(2))
+    for file, content in ((first, b"first"), (second, b"second")):
+        file.write(content)
+        file.finish()
+    first.commit()
+    with pytest.raises(OutputExistsError):
+        second.commit()
+    second.discard()
+    assert (tmp_path / "file").read_bytes() == b"first" and os.listdir(tmp_path) == ["file"]
+
+
+def test_write_atomically_keeps_old_content_on_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    write_atomically(LOCAL, str(path), b"old")
+
+    def fail(old: str, new: str) -> None:
+        raise OSError(errno.EIO, "Input/output error", old)
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(WriteError, match="cannot rename"):
+        write_atomically(LOCAL, str(path), b"new")
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from recordmill.errors import ImageError, InputError, OutputExistsError
+from recordmill.errors import ImageError, InputError
 from recordmill.formats.base import Format
 from recordmill.formats.registry import get_payload
 from recordmill.packing.job import Job, Packed
@@ -20,7 +20,8 @@ from recordmill.packing.workers import Lane, LaneRunner
 from recordmill.shards.foreign_index import foreign_index_path
 from recordmill.shards.shard_names import refuse_siblings, remove_siblings, shard_paths
 from recordmill.shards.writer import OneShard, RollingShards, ShardOutput, Sink, commit_all
-from recordmill.storage import compression as compressions
+from recordmill.storage.base import output_exists
+from recordmill.storage.compression import SUFFIXES, check_compression
 from recordmill.storage.local import LOCAL
 
 Show = bool | Callable[[int, int | None], object] | None
@@ -53,7 +54,7 @@ class FilePacking:
     def run(self, seed: int | None, show: Show) -> PackResult:
         """Pack everything."""
         codec = get_payload(self.records.payload, self.format)
-        compression = compressions.check(self.outputs.compression)
+        compression = check_compression(self.outputs.compression)
         if compression is not None and not self.format.compressible:
             raise ValueError(f"{self.format.name} is not compressed: its readers could not read it")
         if self.items.masks is not None and self.images.recoding is not None and self.images.recoding.exif:
@@ -88,7 +89,7 @@ class FilePacking:
 
     @property
     def _suffix(self) -> str:
-        return compressions.SUFFIXES[compressions.check(self.outputs.compression)]
+        return SUFFIXES[check_compression(self.outputs.compression)]
 
     def _paths(self, num_shards: int) -> list[str]:
         return shard_paths(self.destination, self.format, num_shards, self._suffix)
@@ -97,7 +98,7 @@ class FilePacking:
         return ShardOutput(
             path,
             self.format,
-            compression=compressions.check(self.outputs.compression),
+            compression=check_compression(self.outputs.compression),
             level=self.outputs.compression_level,
             overwrite=self.outputs.overwrite,
             index=self.outputs.index,
@@ -132,8 +133,7 @@ class FilePacking:
         names = [*paths, *(foreign_index_path(path, index.suffix) for path in paths if index is not None)]
         for name in names:
             if not self.outputs.overwrite and LOCAL.exists(name):
-                hint = "choose another name, or overwrite=True"
-                raise OutputExistsError("the output is already there", shard=name, hint=hint)
+                raise output_exists(name)
         if not self.outputs.overwrite:
             refuse_siblings(self.destination, self.format, self._suffix, paths)
 

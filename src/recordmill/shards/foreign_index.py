@@ -6,8 +6,8 @@ import os
 
 from recordmill.errors import FormatError
 from recordmill.shards.open import OpenShard
+from recordmill.storage.base import write_atomically
 from recordmill.storage.local import LOCAL
-from recordmill.storage.whole import write_atomically
 from recordmill.types import FrameIndex
 
 
@@ -40,7 +40,7 @@ def write_foreign_index(shard: OpenShard, index: FrameIndex) -> str | None:
     path = foreign_index_path(shard.paths[0], codec.suffix)
     if _fits(shard, index):
         return None
-    write_atomically(path, codec.write(index, range(len(index))))
+    write_atomically(LOCAL, path, codec.write(index, range(len(index))))
     return path
 
 

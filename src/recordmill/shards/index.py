@@ -17,8 +17,8 @@ from recordmill.shards import sidecar as sidecars
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import Sidecar
+from recordmill.storage.base import write_atomically
 from recordmill.storage.local import LOCAL
-from recordmill.storage.whole import write_atomically
 from recordmill.types import FrameIndex
 
 SIDECAR_SUFFIX = ".rmx"
@@ -74,7 +74,7 @@ def save_sidecar(path: str, sidecar: Sidecar) -> str | None:
     data = sidecars.to_bytes(sidecar)
     for place in (sidecar_path(path), cache_path(path)):
         with contextlib.suppress(OSError):
-            write_atomically(place, data)
+            write_atomically(LOCAL, place, data)
             return place
     return None
 

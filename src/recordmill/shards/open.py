@@ -12,8 +12,7 @@ from recordmill.formats.base import Format
 from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognize
 from recordmill.formats.registry import get_format
 from recordmill.shards.native_errors import convert_error, native_errors
-from recordmill.storage import compression as compressions
-from recordmill.storage.compression import Compression
+from recordmill.storage.compression import Compression, check_compression, detect_compression, detect_stream
 from recordmill.storage.local import LOCAL
 
 # A stream may inflate to this many bytes, or to this many times its size if that is more.
@@ -62,10 +61,10 @@ def open_shard(
         raw = LOCAL.open(paths, None, 0)
         stored = bytes(memoryview(raw.read_stored(0, HEAD_BYTES)))
     if compression != "auto":
-        wanted = compressions.check(compression)
+        wanted = check_compression(compression)
     else:
         plain = declared.looks_like(stored, raw.num_bytes) if declared else recognize(stored, raw.num_bytes) is not None
-        wanted = None if plain else compressions.recognize(stored)
+        wanted = None if plain else detect_compression(stored)
     if wanted is None:
         return _plain(paths, raw, declared, stored, compression)
     return _compressed(paths, wanted, declared, stored, compression, max_decompressed_bytes)
@@ -76,7 +75,7 @@ def _plain(
 ) -> OpenShard:
     found = _choose(paths[0], declared, head, raw.num_bytes)
     if compression is None or compression == "none":
-        seen = compressions.recognize_stream(head)
+        seen = detect_stream(head)
         if seen is not None and not found.looks_like(head, raw.num_bytes):
             raise _other_compression(paths[0], "no compression", seen)
     return OpenShard(tuple(paths), raw, found, None)
@@ -91,8 +90,8 @@ def _compressed(
     max_decompressed_bytes: int | None,
 ) -> OpenShard:
     name = paths[0]
-    if stored and compressions.recognize(stored) != wanted:
-        seen = compressions.recognize(stored) if recognize(stored, None) is None else None
+    if stored and detect_compression(stored) != wanted:
+        seen = detect_compression(stored) if recognize(stored, None) is None else None
         raise _other_compression(name, wanted, seen)
     limit = max_decompressed_bytes
     if limit is None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.errors import OutputExistsError, WriteError
+from recordmill.errors import WriteError
 from recordmill.formats.base import Format, IndexCodec
 from recordmill.formats.registry import format_for, get_format, get_payload
 from recordmill.formats.values import has_no_kind
@@ -35,11 +35,9 @@ from recordmill.shards.native_errors import convert_error
 from recordmill.shards.open import open_shard
 from recordmill.shards.shard_names import refuse_siblings, remove_siblings, shard_paths
 from recordmill.shards.sidecar import to_bytes
-from recordmill.storage import compression as compressions
-from recordmill.storage.base import OutputFile
-from recordmill.storage.compression import Compression, Compressor
+from recordmill.storage.base import OutputFile, output_exists, write_temporary
+from recordmill.storage.compression import SUFFIXES, Compression, Compressor, check_compression
 from recordmill.storage.local import LOCAL
-from recordmill.storage.whole import prepared
 from recordmill.types import FrameIndex, Ragged
 
 
@@ -131,7 +129,7 @@ class ShardOutput:
         if self._own_index is not None:
             text = self._own_index.write(index, self._keys)
             path = foreign_index_path(self.path, self._own_index.suffix)
-            self._beside.append(prepared(path, text, overwrite=self._overwrite))
+            self._beside.append(write_temporary(LOCAL, path, text, overwrite=self._overwrite))
 
     def _prepare_sidecar(self, index: FrameIndex, end: int, known: tuple[Schema | None, str | None]) -> None:
         shard = open_shard([self._file.temporary], self.format.name, self._compression, end + 1)
@@ -143,7 +141,7 @@ class ShardOutput:
         data = to_bytes(sidecar)
         for place in (sidecar_path(self.path), cache_path(self.path)):
             with contextlib.suppress(OSError):
-                self._beside.append(prepared(place, data))
+                self._beside.append(write_temporary(LOCAL, place, data, overwrite=True))
                 break
 
     def commit(self) -> None:
@@ -192,8 +190,7 @@ class ShardOutput:
             names.append(foreign_index_path(self.path, self._own_index.suffix))
         for name in names:
             if not self._overwrite and LOCAL.exists(name):
-                hint = "choose another name, or overwrite=True"
-                raise OutputExistsError("the output is already there", shard=name, hint=hint)
+                raise output_exists(name)
 
 
 def commit_all(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
@@ -461,7 +458,7 @@ class ShardWriter:
         self.path, self._format = os.fspath(path), format_for(path, format)
         self._codec = get_payload(payload, self._format)
         self._given = self._schema = None if schema is None else Schema(schema)
-        self._compression = compressions.check(compression)
+        self._compression = check_compression(compression)
         if self._compression is not None and not self._format.compressible:
             raise ValueError(f"{self._format.name} is not compressed: its readers could not read it")
         self._level, self._overwrite, self._keep = compression_level, overwrite, index
@@ -487,7 +484,7 @@ class ShardWriter:
 
     @property
     def _suffix(self) -> str:
-        return compressions.SUFFIXES[self._compression]
+        return SUFFIXES[self._compression]
 
     def _begin(self, name: str) -> ShardOutput:
         how = {"compression": self._compression, "level": self._level}
@@ -646,7 +643,7 @@ class PayloadWriter:
         index: IndexMode = "auto",
     ) -> None:
         found = get_format(format)
-        wanted = compressions.check(compression)
+        wanted = check_compression(compression)
         if wanted is not None and not found.compressible:
             raise ValueError(f"{format} is not compressed: its readers could not read it")
         self.path, self._format = os.fspath(path), replace(found, index=None, index_on_write=False)

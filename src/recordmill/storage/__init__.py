@@ -1,1 +1,1 @@
-"""Bytes from somewhere: files now, object stores later; knows no format."""
+"""Storage backends: list, read and write files. Local files today; formats are not known here."""

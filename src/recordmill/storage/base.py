@@ -1,4 +1,8 @@
-"""What a storage owes to the shards above it."""
+"""The storage interface: list, read, write and remove files.
+
+Modules above take a `Storage` as an argument, so that remote storage or storage that injects faults can replace the
+local file system.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from recordmill import _core
+from recordmill.errors import OutputExistsError
 from recordmill.storage.compression import Compression
 
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """What is known of a stored file without reading it.
+    """Size and modification time of a stored file.
 
     Parameters
     ----------
     num_bytes : int
+        Size of the file in bytes.
     modified_ns : int
-        Time of the last change, nanoseconds.
+        Time of the last modification, in nanoseconds since the epoch.
     """
 
     num_bytes: int
@@ -26,63 +32,215 @@ class Stat:
 
 
 class OutputFile(Protocol):
-    """A file being written; nobody sees it under its final name before `commit`.
+    """A file that is being written. It has a temporary name until `commit` gives it its final name.
+
+    The order of calls is `write` (any number of times), `finish`, then `commit`. `discard` may be called at any time.
 
     Attributes
     ----------
     path : str
-        The final name; may be changed until then.
+        Final name. It may be changed until `commit`.
     temporary : str
-        Where the bytes are until then.
+        Name under which the storage keeps the file until `commit`.
     """
 
     path: str
     temporary: str
 
     def write(self, data: memoryview | bytes) -> None:
-        """Append bytes."""
+        """Append bytes.
+
+        Parameters
+        ----------
+        data : buffer
+
+        Raises
+        ------
+        WriteError
+            If the bytes cannot be written.
+        ValueError
+            If the file was finished or discarded.
+        """
         ...
 
     def finish(self) -> None:
-        """Bring all bytes to the disk; nothing can be written afterwards."""
+        """Make all bytes durable and close the file for writing. A second call has no effect.
+
+        Raises
+        ------
+        WriteError
+            If the bytes cannot be written.
+        """
         ...
 
     def commit(self) -> None:
-        """Put the file under its final name."""
+        """Rename the finished file atomically to its final name.
+
+        Raises
+        ------
+        OutputExistsError
+            If a file has that name and the file was created without `overwrite`.
+        WriteError
+            If the file cannot be renamed.
+        """
         ...
 
     def discard(self) -> None:
-        """Remove what was written, unless it was committed."""
+        """Remove the temporary file. Has no effect after `commit`; never raises."""
         ...
 
 
 class Storage(Protocol):
-    """Named byte sequences that can be listed, read at offsets and written atomically."""
+    """Files that can be listed, read at offsets, and written atomically."""
 
     def expand(self, pattern: str) -> list[str]:
-        """Names that a path, pattern or directory stands for, in natural order."""
+        """List the files that a path, glob pattern or directory stands for, in natural order.
+
+        Parameters
+        ----------
+        pattern : str
+            An existing path stands for itself, a directory for the files in it that are not hidden.
+
+        Returns
+        -------
+        list of str
+            Empty if nothing matches.
+        """
         ...
 
     def stat(self, path: str) -> Stat:
-        """Size and time of change."""
+        """Return the size and modification time of a file.
+
+        Parameters
+        ----------
+        path : str
+
+        Returns
+        -------
+        Stat
+
+        Raises
+        ------
+        FileNotFoundError
+            If the file does not exist.
+        """
         ...
 
     def exists(self, path: str) -> bool:
-        """Whether a file is there."""
+        """Return True if a file of this name exists.
+
+        Parameters
+        ----------
+        path : str
+
+        Returns
+        -------
+        bool
+        """
         ...
 
-    def open(self, paths: Sequence[str], compression: Compression | None, max_bytes: int) -> _core.Source:
-        """One source for positioned reads of the files' uncompressed bytes, back to back."""
+    def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
+        """Open files as one source that supports reads at offsets of the uncompressed bytes.
+
+        Parameters
+        ----------
+        paths : sequence of str
+            Several files are read as one stream, in this order.
+        compression : {"gzip", "zlib"}, optional
+            Compression of each file.
+        max_bytes : int
+            Maximum size of a compressed file after decompression, in bytes. Not used for uncompressed files.
+
+        Returns
+        -------
+        _core.Source
+
+        Raises
+        ------
+        FileNotFoundError
+            If a file does not exist.
+        """
         ...
 
     def read(self, path: str) -> bytes:
-        """Content of a small file."""
+        """Read a whole file into memory; for small files.
+
+        Parameters
+        ----------
+        path : str
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        FileNotFoundError
+            If the file does not exist.
+        """
         ...
 
     def create(self, path: str, *, overwrite: bool) -> OutputFile:
-        """Begin a new file."""
+        """Start writing a file under a temporary name.
+
+        Parameters
+        ----------
+        path : str
+            Final name of the file.
+        overwrite : bool
+            Replace an existing file of this name on commit.
+
+        Returns
+        -------
+        OutputFile
+
+        Raises
+        ------
+        OutputExistsError
+            If the file exists and `overwrite` is False.
+        WriteError
+            If the file cannot be created.
+        """
         ...
 
     def remove(self, path: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file; has no effect if it does not exist.
+
+        Parameters
+        ----------
+        path : str
+
+        Raises
+        ------
+        WriteError
+            If the file exists and cannot be removed.
+        """
         ...
+
+
+def output_exists(path: str) -> OutputExistsError:
+    """Return the error for an output file that exists and must not be replaced."""
+    hint = "choose another name or use overwrite=True"
+    return OutputExistsError("the output file already exists", shard=path, hint=hint)
+
+
+def write_atomically(storage: Storage, path: str, data: bytes) -> None:
+    """Write a small file, replacing an existing one; readers see the old or the new content, never a part."""
+    file = write_temporary(storage, path, data, overwrite=True)
+    try:
+        file.commit()
+    except BaseException:
+        file.discard()
+        raise
+
+
+def write_temporary(storage: Storage, path: str, data: bytes, *, overwrite: bool) -> OutputFile:
+    """Write a small file under its temporary name; the caller commits or discards it."""
+    file = storage.create(path, overwrite=overwrite)
+    try:
+        file.write(data)
+        file.finish()
+    except BaseException:
+        file.discard()
+        raise
+    return file

@@ -1,4 +1,4 @@
-"""Whole-file compression: recognized from content, written with the standard library's zlib."""
+"""Whole-file gzip and zlib compression: detection from content, and compression with the standard library's zlib."""
 
 from __future__ import annotations
 
@@ -7,15 +7,29 @@ from typing import Literal, get_args
 
 Compression = Literal["gzip", "zlib"]
 COMPRESSIONS: tuple[str, ...] = get_args(Compression)
-# Put behind the name of a compressed shard.
+# Appended to the file name of a compressed shard.
 SUFFIXES: dict[str | None, str] = {None: "", "gzip": ".gz", "zlib": ".zlib"}
-# Bytes that are inflated to see whether something is a stream at all.
-_TRIED_BYTES = 4096
+# Limit on the decompressed bytes when `detect_stream` tests whether a stream can be decompressed.
+_DETECTION_BYTES = 4096
 _WINDOW_BITS = {"gzip": 31, "zlib": 15}
 
 
-def recognize(head: bytes) -> Compression | None:
-    """Tell from the first bytes of a file whether it may be compressed, and how."""
+def check_compression(compression: str | None) -> Compression | None:
+    """Validate a `compression` argument and return it in its canonical form."""
+    if compression is None or compression.lower() in ("none", ""):
+        return None
+    if compression.lower() == "gzip":
+        return "gzip"
+    if compression.lower() == "zlib":
+        return "zlib"
+    raise ValueError(f"compression must be one of {', '.join(COMPRESSIONS)} or None, got {compression!r}")
+
+
+def detect_compression(head: bytes) -> Compression | None:
+    """Return the compression whose header matches the first bytes of a file.
+
+    A zlib header has only two bytes, so uncompressed data may match it by chance; see `detect_stream`.
+    """
     if head[:3] == b"\x1f\x8b\x08":
         return "gzip"
     if len(head) >= 2 and head[0] & 0x0F == 8 and head[0] >> 4 <= 7 and not head[1] & 0x20:
@@ -23,47 +37,37 @@ def recognize(head: bytes) -> Compression | None:
     return None
 
 
-def recognize_stream(head: bytes) -> Compression | None:
-    """Tell compressed bytes, too, from others whose first two make a zlib header by chance: those do not inflate."""
-    seen = recognize(head)
-    if seen == "zlib":
+def detect_stream(head: bytes) -> Compression | None:
+    """Detect compression like `detect_compression`, but report zlib only if the bytes can be decompressed."""
+    compression = detect_compression(head)
+    if compression == "zlib":
         try:
-            zlib.decompressobj().decompress(head, _TRIED_BYTES)
+            zlib.decompressobj().decompress(head, _DETECTION_BYTES)
         except zlib.error:
             return None
-    return seen
-
-
-def check(compression: str | None) -> Compression | None:
-    """Check an argument that names a compression."""
-    if compression is None or compression.lower() in ("none", ""):
-        return None
-    if compression.lower() == "gzip":
-        return "gzip"
-    if compression.lower() == "zlib":
-        return "zlib"
-    raise ValueError(f"compression is one of {', '.join(COMPRESSIONS)} or None, not {compression!r}")
+    return compression
 
 
 class Compressor:
-    """Compresses a stream piece by piece.
+    """Compress a stream piece by piece.
 
     Parameters
     ----------
     compression : {"gzip", "zlib"}
+        Container of the compressed stream.
     level : int
-        0 (stored) to 9; -1 for zlib's usual level, 6.
+        Compression level: 0 (stored) to 9 (smallest), or -1 for zlib's default, 6.
     """
 
     def __init__(self, compression: Compression, level: int = -1) -> None:
         if not -1 <= level <= 9:
-            raise ValueError(f"a compression level is -1 to 9, not {level}")
+            raise ValueError(f"compression level must be between -1 and 9, got {level}")
         self._stream = zlib.compressobj(level, zlib.DEFLATED, _WINDOW_BITS[compression])
 
     def compress(self, data: memoryview | bytes) -> bytes:
-        """Compressed bytes that are ready after `data` came in."""
+        """Compress `data` and return the output that is available so far."""
         return self._stream.compress(data)
 
     def finish(self) -> bytes:
-        """Rest of the stream, trailer included."""
+        """Return the rest of the stream, including the trailer."""
         return self._stream.flush()

@@ -83,7 +83,7 @@ def test_second_run_of_command_does_not_append(here: Path, capsys: pytest.Captur
     assert img2ofrecord.main([]) == 0
     before = [path.read_bytes() for path in sorted((here / "dataset").glob("part*"))]
     assert img2ofrecord.main([]) == 2
-    assert "already there" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert [path.read_bytes() for path in sorted((here / "dataset").glob("part*"))] == before
 
 
