@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shards.faces": NATIVE | {"storage", "shards", "formats.recordio.faces", "formats.recordio.payload"},
     "decode": NATIVE,
     "packing": NATIVE | ANY_FORMAT | {"storage", "shards", "decode"},
-    "packing.sources.list_file": BASE | {"packing", "formats.recordio.lst"},
+    "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
     "pipeline": NATIVE | {"decode"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},

@@ -139,7 +139,7 @@ def test_pack_when_an_image_is_bad_then_stops_or_skips(run: Run, photos: Path, t
 
 def test_pack_when_the_source_is_missing_then_error(run: Run, tmp_path: Path) -> None:
     done = run("pack", tmp_path / "none", tmp_path / "x.tfrecord")
-    assert done.code == 2 and done.err.startswith("error: there is nothing to pack")
+    assert done.code == 2 and done.err.startswith("error: the source does not exist")
 
 
 @pytest.mark.parametrize("option", ["--root", "--split", "--names", "--label"])

@@ -1,4 +1,4 @@
-"""What each source lists, and how it names what it cannot use."""
+"""Sources: the items that each of them lists, and errors that name the file and line."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 import os
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from recordmill.errors import ImageError, InputError, LabelError
 from recordmill.packing.pack import pack
-from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile, Table, find_source
+from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile, Table, detect_source
 
 
 def label_file(folder: Path, *lines: str) -> Path:
@@ -21,7 +22,7 @@ def label_file(folder: Path, *lines: str) -> Path:
     return path
 
 
-def test_image_folder_when_listed_then_classes_are_sorted_by_code_point(class_folders: Path) -> None:
+def test_image_folder_sorts_classes_by_code_point(class_folders: Path) -> None:
     source = ImageFolder(class_folders)
     assert source.classes == ["B", "a", "b"]
     assert len(source) == 14
@@ -31,14 +32,14 @@ def test_image_folder_when_listed_then_classes_are_sorted_by_code_point(class_fo
     assert source[-1].path == str(class_folders / "b/more/000.jpeg") and source[-1].label == 2 and source[-1].key == 13
 
 
-def test_image_folder_when_pickled_then_lists_the_same(class_folders: Path) -> None:
+def test_image_folder_lists_same_items_after_pickling(class_folders: Path) -> None:
     source = ImageFolder(class_folders)
     source.rows()
     copy = pickle.loads(pickle.dumps(source))
     assert copy == source and copy.rows().names == source.rows().names
 
 
-def test_image_folder_when_an_image_has_no_class_then_is_refused(class_folders: Path) -> None:
+def test_image_folder_rejects_image_outside_class_folders(class_folders: Path) -> None:
     (class_folders / "stray.jpg").write_bytes(b"x")
     with pytest.raises(LabelError, match=r"stray\.jpg.*\n.*labels=None"):
         ImageFolder(class_folders).rows()
@@ -46,63 +47,63 @@ def test_image_folder_when_an_image_has_no_class_then_is_refused(class_folders: 
     assert len(ImageFolder(class_folders, labels=None)) == 15
 
 
-def test_image_folder_when_classes_are_given_then_they_number_the_labels(class_folders: Path) -> None:
-    source = ImageFolder(class_folders, classes=["b", "a", "none of these", "B"])
+def test_image_folder_numbers_labels_by_classes_argument(class_folders: Path) -> None:
+    source = ImageFolder(class_folders, classes=["b", "a", "unused", "B"])
     assert set(source.rows().labels.tolist()) == {0, 1, 3}
-    with pytest.raises(LabelError, match="none of the classes"):
+    with pytest.raises(LabelError, match="not one of the classes"):
         ImageFolder(class_folders, classes=["b", "a"]).rows()
 
 
-def test_image_folder_when_a_class_is_empty_then_is_refused(class_folders: Path) -> None:
+def test_image_folder_rejects_empty_class_folder(class_folders: Path) -> None:
     (class_folders / "empty").mkdir()
-    with pytest.raises(LabelError, match="holds no image"):
+    with pytest.raises(LabelError, match="contains no images"):
         ImageFolder(class_folders).rows()
 
 
-def test_image_folder_when_links_make_a_circle_then_ends(class_folders: Path) -> None:
+def test_image_folder_ignores_links_to_parent_folders(class_folders: Path) -> None:
     (class_folders / "a" / "again").symlink_to(class_folders)
     assert len(ImageFolder(class_folders)) == 14
 
 
-def test_image_folder_when_extensions_are_chosen_then_others_are_left_out(class_folders: Path) -> None:
+def test_image_folder_lists_only_given_extensions(class_folders: Path) -> None:
     assert ImageFolder(class_folders, labels=None, extensions=[".JPEG"]).rows().names == ["b/more/000.jpeg"]
 
 
-def test_image_folder_when_hidden_files_are_there_then_are_left_out(class_folders: Path) -> None:
+def test_image_folder_ignores_hidden_files(class_folders: Path) -> None:
     (class_folders / "a" / "._000.jpg").write_bytes(b"")
     (class_folders / ".cache").mkdir()
     assert len(ImageFolder(class_folders)) == 14
 
 
 @pytest.mark.parametrize("name", ["missing", "empty"])
-def test_image_folder_when_nothing_is_there_then_says_so(tmp_path: Path, name: str) -> None:
+def test_image_folder_rejects_missing_or_empty_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=name):
         ImageFolder(tmp_path / name).rows()
 
 
-def test_label_file_when_names_are_bare_then_are_joined_to_the_root(flat_folder: Path, tmp_path: Path) -> None:
+def test_label_file_joins_names_to_root(flat_folder: Path, tmp_path: Path) -> None:
     path = label_file(tmp_path, '{"00.jpg": 5}', '{"01.jpg": 3, "02.jpg": -4}')
     source = LabelFile(path, root=flat_folder)
     assert source.rows().paths() == [str(flat_folder / name) for name in ("00.jpg", "01.jpg", "02.jpg")]
     assert source.rows().labels.tolist() == [5, 3, -4] and source.rows().labels.dtype == np.int64
-    assert source.rows().place(2) == f"{path}, line 2"
+    assert source.rows().describe_origin(2) == f"{path}, line 2"
 
 
-def test_label_file_when_there_is_no_root_then_names_are_paths(flat_folder: Path, tmp_path: Path) -> None:
+def test_label_file_without_root_uses_names_as_paths(flat_folder: Path, tmp_path: Path) -> None:
     name = os.path.relpath(flat_folder / "00.jpg")
     source = LabelFile(label_file(tmp_path, json.dumps({name: 1}), json.dumps({str(flat_folder / "01.jpg"): 2})))
     assert source.rows().paths() == [name, str(flat_folder / "01.jpg")]
 
 
-def test_label_file_when_blank_lines_end_it_then_they_count_nothing(tmp_path: Path) -> None:
+def test_label_file_ignores_trailing_blank_lines(tmp_path: Path) -> None:
     path = tmp_path / "label.txt"
     path.write_bytes(b'\xef\xbb\xbf{"a.png": 1}\r\n{"b.png": 2}\r\n\r\n\n')
     assert LabelFile(path, root="x").rows().names == ["a.png", "b.png"]
 
 
 @pytest.mark.parametrize(
-    "line, words",
+    "line, expected",
     [
         ("not json", "JSON"),
         ('["a.png", 1]', "object"),
@@ -120,14 +121,14 @@ def test_label_file_when_blank_lines_end_it_then_they_count_nothing(tmp_path: Pa
         ("[" * 100000, "JSON"),
     ],
 )
-def test_label_file_when_a_line_is_odd_then_it_is_named(tmp_path: Path, line: str, words: str) -> None:
+def test_label_file_error_names_invalid_line(tmp_path: Path, line: str, expected: str) -> None:
     path = label_file(tmp_path, '{"first.png": 1}', line, '{"last.png": 2}')
-    with pytest.raises(LabelError, match=f"(?s)line 2 .*{words}") as caught:
+    with pytest.raises(LabelError, match=f"(?s)line 2 .*{expected}") as caught:
         LabelFile(path, root=tmp_path).rows()
     assert caught.value.shard == str(path)
 
 
-def test_label_file_when_it_is_no_text_then_the_line_is_named(tmp_path: Path) -> None:
+def test_label_file_error_names_line_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "label.txt"
     path.write_bytes(b'{"a.png": 1}\n{"\xff\xfe.png": 2}\n')
     with pytest.raises(LabelError, match="line 2"):
@@ -135,13 +136,13 @@ def test_label_file_when_it_is_no_text_then_the_line_is_named(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("second", ['{"a.png": 2}', '{"./a.png": 2}', '{"b.png": 1, "b.png": 2}'])
-def test_label_file_when_a_name_is_there_twice_then_is_refused(tmp_path: Path, second: str) -> None:
-    with pytest.raises(ImageError, match=r"line 2 .*second time"):
+def test_label_file_rejects_duplicate_name(tmp_path: Path, second: str) -> None:
+    with pytest.raises(ImageError, match=r"line 2 .*already listed"):
         LabelFile(label_file(tmp_path, '{"a.png": 1}', second), root=tmp_path).rows()
 
 
 @pytest.mark.parametrize("name", ["../a.png", "/etc/a.png", "x/../../a.png"])
-def test_label_file_when_a_name_leads_out_of_the_root_then_is_refused(tmp_path: Path, name: str) -> None:
+def test_label_file_rejects_name_outside_root(tmp_path: Path, name: str) -> None:
     path = label_file(tmp_path, '{"x/../fine.png": 0, "a..b.png": 0}', json.dumps({name: 1}))
     with pytest.raises(ImageError, match=r"line 2 .*outside"):
         LabelFile(path, root=tmp_path / "root").rows()
@@ -149,14 +150,14 @@ def test_label_file_when_a_name_leads_out_of_the_root_then_is_refused(tmp_path: 
 
 
 @pytest.mark.parametrize("name", [r"a\u0000.png", r"a\ud800.png"])
-def test_label_file_when_a_name_cannot_be_a_file_then_its_line_is_told(tmp_path: Path, name: str) -> None:
+def test_label_file_rejects_invalid_file_name(tmp_path: Path, name: str) -> None:
     path = label_file(tmp_path, '{"a.png": 0}', f'{{"{name}": 1}}')
-    with pytest.raises(ImageError, match=r"line 2 .*no file can be called") as caught:
+    with pytest.raises(ImageError, match=r"line 2 .*invalid file name") as caught:
         LabelFile(path).rows()
     assert (caught.value.kind, caught.value.shard) == ("bad_name", str(path))
 
 
-def test_list_file_when_read_then_index_is_key_and_labels_are_numbers(flat_folder: Path, tmp_path: Path) -> None:
+def test_list_file_uses_index_as_key(flat_folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.lst"
     path.write_text("7\t3.000000\t00.jpg\n2\t1\t01.jpg\n")
     items = ListFile(path, root=flat_folder).rows()
@@ -164,7 +165,7 @@ def test_list_file_when_read_then_index_is_key_and_labels_are_numbers(flat_folde
     assert items.paths() == [str(flat_folder / "00.jpg"), str(flat_folder / "01.jpg")]
 
 
-def test_list_file_when_labels_are_several_then_they_are_a_vector(tmp_path: Path) -> None:
+def test_list_file_reads_several_labels_as_vector(tmp_path: Path) -> None:
     path = tmp_path / "a.lst"
     path.write_text("0\t1\t2\t.5\ta b.jpg\n1\t4\t5\t6\tc.jpg\n")
     items = ListFile(path).rows()
@@ -173,7 +174,7 @@ def test_list_file_when_labels_are_several_then_they_are_a_vector(tmp_path: Path
     assert ListFile(path).rows().labels.to_list() == [[1, 2], [4]]
 
 
-def test_list_file_when_a_path_leads_out_of_the_root_then_is_refused(tmp_path: Path) -> None:
+def test_list_file_rejects_path_outside_root(tmp_path: Path) -> None:
     path = tmp_path / "a.lst"
     path.write_text("0\t1\t../a.jpg\n")
     with pytest.raises(ImageError, match=r"line 1 .*outside"):
@@ -181,7 +182,7 @@ def test_list_file_when_a_path_leads_out_of_the_root_then_is_refused(tmp_path: P
     assert len(ListFile(path, allow_outside=True)) == 1
 
 
-def test_table_when_it_has_headers_then_columns_are_found_by_name(tmp_path: Path) -> None:
+def test_table_detects_columns_by_header(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('split,Label,path,width,note\ntrain,3,"a,b.jpg",10,x\ntrain,4,c.jpg,2.5,"y\nz"\n')
     items = Table(path, features=["width", "note"]).rows()
@@ -189,14 +190,14 @@ def test_table_when_it_has_headers_then_columns_are_found_by_name(tmp_path: Path
     assert items.extra["width"].tolist() == [10, 2.5] and items.extra["note"] == ["x", "y\nz"]
 
 
-def test_table_when_it_has_tabs_and_no_header_then_positions_count(tmp_path: Path) -> None:
+def test_table_without_header_finds_columns_by_position(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     path.write_text("1\t2\ta.jpg\n3\t4.5\tb.jpg\n")
     items = Table(path, root="r", image=2, label=[0, 1], header=False).rows()
     assert items.paths() == ["r/a.jpg", "r/b.jpg"] and items.labels.tolist() == [[1, 2], [3, 4.5]]
 
 
-def test_table_when_labels_are_words_then_classes_number_them(tmp_path: Path) -> None:
+def test_table_numbers_text_labels_by_classes(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("image,label\na.jpg,dog\nb.jpg,cat\n")
     assert Table(path, classes="auto").rows().labels.tolist() == [1, 0]
@@ -209,38 +210,55 @@ def test_table_when_labels_are_words_then_classes_number_them(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("label", ["99999999999999999999", "-99999999999999999999", "9" * 400, "inf"])
-def test_table_when_a_label_is_beyond_64_bits_then_packing_names_it(tmp_path: Path, label: str) -> None:
+def test_pack_error_names_table_label_beyond_64_bits(tmp_path: Path, label: str) -> None:
     (tmp_path / "t.csv").write_text(f"image,label\na.jpg,{label}\n")
     with pytest.raises(LabelError, match=r"a\.jpg.*line 2"):
         pack(Table(tmp_path / "t.csv"), tmp_path / "out/train", label_kind="int64")
 
 
 @pytest.mark.parametrize(
-    "text, words",
+    "text, expected",
     [
         ("image,label\na.jpg\n", "line 2 .*columns"),
         ("image,label\n,1\n", "line 2 .*file name"),
         ('image,label\n"a.jpg,1\n', "line 2 "),
-        ("image\na.jpg\n", "no such column"),
+        ("image\na.jpg\n", "does not have this column"),
         ("image,label\n../a.jpg,1\n", "line 2 .*outside"),
-        ("image,label\na\0.jpg,1\n", "line 2 .*no file can be called"),
+        ("image,label\na\0.jpg,1\n", "line 2 .*invalid file name"),
     ],
 )
-def test_table_when_a_line_is_odd_then_it_is_named(tmp_path: Path, text: str, words: str) -> None:
+def test_table_error_names_invalid_line(tmp_path: Path, text: str, expected: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text)
-    with pytest.raises((LabelError, ImageError), match=words):
+    with pytest.raises((LabelError, ImageError), match=expected):
         Table(path).rows()
 
 
-def test_image_pairs_when_voc_is_read_then_the_list_orders_them(voc: Path) -> None:
+@pytest.mark.parametrize(
+    "kind, text",
+    [
+        (ListFile, "0\t1\ta.jpg\n1\t2\tx/../a.jpg\n"),
+        (Table, "a.jpg,1\na.jpg,2\n"),
+        (LabelFile, '{"a.jpg": 1}\n{".//a.jpg": 2}\n'),
+    ],
+)
+def test_list_sources_reject_duplicates_unless_allowed(tmp_path: Path, kind: Any, text: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    options = {"header": False} if kind is Table else {}
+    with pytest.raises(ImageError, match=r"line 2 .*already listed"):
+        kind(path, **options).rows()
+    assert len(kind(path, allow_duplicates=True, **options)) == 2
+
+
+def test_image_pairs_voc_follows_order_of_image_set(voc: Path) -> None:
     items = ImagePairs.voc(voc, "train").rows()
     assert items.names == [f"2007_{index}.jpg" for index in (3, 0, 1, 4)]
     assert items.mask_paths()[0] == str(voc / "SegmentationClass" / "2007_3.png")
     assert ImagePairs.voc(voc)[1].mask == str(voc / "SegmentationClass" / "2007_0.png")
 
 
-def test_image_pairs_when_folders_are_matched_then_every_partner_is_needed(voc: Path) -> None:
+def test_image_pairs_rejects_missing_image_or_mask(voc: Path) -> None:
     with pytest.raises(ImageError, match="mask of 'unlabeled' is missing"):
         ImagePairs(voc / "JPEGImages", voc / "SegmentationClass").rows()
     (voc / "JPEGImages" / "unlabeled.jpg").unlink()
@@ -252,7 +270,7 @@ def test_image_pairs_when_folders_are_matched_then_every_partner_is_needed(voc: 
         ImagePairs.voc(voc).rows()
 
 
-def test_image_pairs_when_masks_have_an_ending_then_it_is_taken_off(tmp_path: Path) -> None:
+def test_image_pairs_matches_masks_with_ending(tmp_path: Path) -> None:
     for name in ("i/a.jpg", "m/a_mask.png", "m/a.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
@@ -273,16 +291,16 @@ def test_image_pairs_when_masks_have_an_ending_then_it_is_taken_off(tmp_path: Pa
         ("a.txt", LabelFile),
     ],
 )
-def test_path_when_it_stands_for_a_source_then_it_is_found(tmp_path: Path, name: str, kind: type) -> None:
+def test_detect_source_returns_source_for_path(tmp_path: Path, name: str, kind: type) -> None:
     if kind is ImagePairs:
         (tmp_path / "JPEGImages").mkdir()
         (tmp_path / name).mkdir()
         name = ""
     elif name:
         (tmp_path / name).touch()
-    assert isinstance(find_source(tmp_path / name), kind)
+    assert isinstance(detect_source(tmp_path / name), kind)
 
 
-def test_path_when_nothing_is_there_then_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nothing to pack"):
-        find_source(tmp_path / "missing.lst")
+def test_detect_source_rejects_missing_path(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        detect_source(tmp_path / "missing.lst")

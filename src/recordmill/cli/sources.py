@@ -12,9 +12,9 @@ KINDS = ("folder", "labels", "list", "table", "pairs")
 def make_source(args: argparse.Namespace) -> Any:
     """Build the source."""
     import recordmill as rm
-    from recordmill.packing.sources.guess import find_kind
+    from recordmill.packing.sources import detect_kind
 
-    kind = args.kind or find_kind(args.source)
+    kind = args.kind or detect_kind(args.source)
     _refuse_idle(args, kind)
     if kind == "folder":
         return rm.ImageFolder(args.source, labels="folders" if args.labels else None, classes=_classes(args))
@@ -39,7 +39,7 @@ def make_source(args: argparse.Namespace) -> Any:
 
 def _pairs(args: argparse.Namespace) -> Any:
     import recordmill as rm
-    from recordmill.packing.sources.image_pairs import VOC_FOLDERS
+    from recordmill.packing.sources.folders import VOC_FOLDERS
 
     if args.names is None:
         return rm.ImagePairs.voc(args.source, args.split or "train")

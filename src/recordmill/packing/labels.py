@@ -96,7 +96,7 @@ def _row_of(labels: Labels, at: int) -> int:
 
 
 def _refused(items: Items, row: int, value: Any, kind: Kind) -> LabelError:
-    place = items.place(row)
+    place = items.describe_origin(row)
     if isinstance(value, float) and not math.isfinite(value):
         exact, hint = "a finite number", 'fill the gap in the list; label_kind="float32" stores it as it is'
     else:

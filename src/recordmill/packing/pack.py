@@ -24,7 +24,7 @@ from recordmill.packing.pack_examples import pack_examples
 from recordmill.packing.pack_files import FilePacking, Show
 from recordmill.packing.recode import Encoding
 from recordmill.packing.result import PackResult
-from recordmill.packing.sources import Source, find_source
+from recordmill.packing.sources import Source, detect_source
 from recordmill.schema import Schema
 from recordmill.shards.build_index import build_entry_points
 from recordmill.shards.index import IndexMode
@@ -177,7 +177,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
         raise ValueError("destination is empty: it names the shards, such as 'packed/train'")
     written = format_for(destination, format)
     if isinstance(source, str | os.PathLike):
-        source = find_source(source)
+        source = detect_source(source)
     if not isinstance(source, Source):
         if images != ImageOptions(check=checked) or records != RecordOptions(payload):
             raise ValueError("options of images and labels are for sources of files; examples are written as they are")

@@ -170,7 +170,7 @@ class FilePacking:
                 lane.sink.finish()
 
     def _unreadable(self, position: int, path: str, cause: str) -> ImageError:
-        place = self.items.place(position)
+        place = self.items.describe_origin(position)
         listed = f"listed in {place}; " if place else ""
         hint = f'{listed}on_error="skip" leaves such images out and lists them'
         return ImageError(f"an image cannot be packed: {cause}", kind="bad_image", shard=path, hint=hint)

@@ -1,11 +1,66 @@
-"""Where packed records come from: folders, label files, lists, tables, image and mask pairs."""
+"""Sources of `pack`: class folders, image and mask pairs, label files, image lists and tables."""
 
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from recordmill.errors import InputError
 from recordmill.packing.sources.base import Item, Items, Source
-from recordmill.packing.sources.guess import find_source
-from recordmill.packing.sources.image_folder import ImageFolder
-from recordmill.packing.sources.image_pairs import ImagePairs
-from recordmill.packing.sources.label_file import LabelFile
-from recordmill.packing.sources.list_file import ListFile
-from recordmill.packing.sources.table import Table
+from recordmill.packing.sources.folders import VOC_FOLDERS, ImageFolder, ImagePairs
+from recordmill.packing.sources.lists import LabelFile, ListFile, Table
 
-__all__ = ["ImageFolder", "ImagePairs", "Item", "Items", "LabelFile", "ListFile", "Source", "Table", "find_source"]
+__all__ = [
+    "ImageFolder",
+    "ImagePairs",
+    "Item",
+    "Items",
+    "LabelFile",
+    "ListFile",
+    "Source",
+    "Table",
+    "detect_kind",
+    "detect_source",
+]
+
+SourceKind = Literal["folder", "labels", "list", "table", "pairs"]
+_KIND_OF_SUFFIX: dict[str, SourceKind] = {".lst": "list", ".csv": "table", ".tsv": "table", ".tab": "table"}
+
+
+def detect_source(path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None) -> Source:
+    """Return the source for a path, chosen by `detect_kind`; `root` applies to the files that list images."""
+    name = os.fspath(path)
+    kind = detect_kind(name)
+    if kind == "folder":
+        return ImageFolder(name)
+    if kind == "pairs":
+        return ImagePairs.voc(name)
+    if kind == "list":
+        return ListFile(name, root=root)
+    return Table(name, root=root) if kind == "table" else LabelFile(name, root=root)
+
+
+def detect_kind(path: str | os.PathLike[str]) -> SourceKind:
+    """Detect the kind of source: folders by their subfolders, files by their suffix or first line."""
+    name = os.fspath(path)
+    if os.path.isdir(name):
+        return "pairs" if all(os.path.isdir(os.path.join(name, part)) for part in VOC_FOLDERS) else "folder"
+    if not os.path.exists(name):
+        raise InputError(
+            "the source does not exist",
+            kind="missing_source",
+            shard=name,
+            hint="pass a folder of class folders, or a label file, .lst, .csv or .tsv",
+        )
+    return _KIND_OF_SUFFIX.get(os.path.splitext(name)[1].lower()) or _detect_text_kind(name)
+
+
+def _detect_text_kind(path: str) -> SourceKind:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        first_line = file.readline(1 << 16).lstrip("\ufeff").strip()
+    fields = first_line.split("\t")
+    if first_line.startswith("{") or not first_line:
+        return "labels"
+    if len(fields) >= 3 and fields[0].strip().isdecimal():
+        return "list"
+    return "table" if "," in first_line else "labels"

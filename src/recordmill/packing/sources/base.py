@@ -1,4 +1,4 @@
-"""What a source of image files owes to packing: a cheap list of items, as columns."""
+"""Interface of the sources of `pack`: each lists image files, labels and further features as columns."""
 
 from __future__ import annotations
 
@@ -12,28 +12,70 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.errors import ImageError
 from recordmill.types import Ragged
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 Labels = NDArray[Any] | Ragged
+Rows = slice | NDArray[np.integer[Any]]
+
+
+class Source(ABC):
+    """A sized, indexable and picklable list of image files, which is read on first use.
+
+    Subclasses are frozen dataclasses that implement `read_items`.
+    """
+
+    @abstractmethod
+    def read_items(self) -> Items:
+        """Read the list of items.
+
+        Returns
+        -------
+        Items
+        """
+
+    @cached_property
+    def _items(self) -> Items:
+        return self.read_items()
+
+    def rows(self) -> Items:
+        """Return all items as columns. The first call reads the source, later calls return the same object.
+
+        Returns
+        -------
+        Items
+        """
+        return self._items
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return len(self._items)
+
+    def __getitem__(self, position: int) -> Item:
+        """Return the item at a position; a negative position counts from the end."""
+        return self._items[position]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the options without the cached items: a copy reads the source again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_items"}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Item:
-    """One record to be.
+    """One image file with its label.
 
     Parameters
     ----------
     path : str
-        The image file.
+        Path of the image file.
     label : number, ndarray or None
+        Label of the image; None if the source has no labels.
     key : int
-        The caller's id; the position in the source unless the source has ids.
+        Key of the record; the position in the source, unless the source lists keys.
     mask : str or None
-        The mask file of a pair.
+        Path of the mask file; None unless the source lists pairs of image and mask.
     extra : mapping of str to value
-        Further features.
+        Further features by name.
     """
 
     path: str
@@ -45,25 +87,28 @@ class Item:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Items:
-    """The items of a source as columns; indexing gives `Item` values.
+    """The items of a source as columns; indexing returns an `Item`.
 
     Parameters
     ----------
     names : list of str
-        Image files, relative to `root` or absolute.
+        Image files, absolute or relative to `root`.
     keys : ndarray of int64, shape (num_items,)
+        Keys of the records.
     root : str
-        Folder of the images; empty for names that are paths as they are.
+        Folder that `names` are relative to; if empty, they are used as they are.
     labels : ndarray, shape (num_items,) or (num_items, num_labels), Ragged, or None
+        Labels of the images.
     masks : list of str, optional
-        Mask files, relative to `mask_root`.
+        Mask files, absolute or relative to `mask_root`.
     mask_root : str
+        Folder that `masks` are relative to.
     extra : mapping of str to ndarray or list of str
-        Further features, a column each.
+        Further features, one column each.
     origin : str, optional
-        The file that the items are listed in, for messages.
+        File that lists the items, for error messages.
     lines : sequence of int, optional
-        Line of each item in `origin`.
+        Line number of each item in `origin`.
     """
 
     names: list[str]
@@ -81,161 +126,82 @@ class Items:
         return len(self.names)
 
     def __getitem__(self, position: int) -> Item:
-        """Return one item; a negative position counts from the end."""
+        """Return the item at a position; a negative position counts from the end."""
         row = range(len(self))[position]
-        one = self.take(np.array([row]))
-        label = None if one.labels is None else one.labels[0]
-        extra = {name: values[0] for name, values in one.extra.items()}
-        mask = one.mask_paths()[0] if one.masks is not None else None
-        return Item(one.paths()[0], label, int(one.keys[0]), mask, extra)
+        single = self.take(np.array([row]))
+        label = None if single.labels is None else single.labels[0]
+        extra = {name: values[0] for name, values in single.extra.items()}
+        mask = single.mask_paths()[0] if single.masks is not None else None
+        return Item(single.paths()[0], label, int(single.keys[0]), mask, extra)
 
     def paths(self) -> list[str]:
-        """Paths of the image files."""
-        return _joined(self.root, self.names)
+        """Return the paths of the image files.
+
+        Returns
+        -------
+        list of str
+        """
+        return _join_paths(self.root, self.names)
 
     def mask_paths(self) -> list[str]:
-        """Paths of the mask files."""
-        return _joined(self.mask_root, self.masks or [])
+        """Return the paths of the mask files.
 
-    def place(self, position: int) -> str | None:
-        """Where an item is listed, in words; None if no file lists it."""
+        Returns
+        -------
+        list of str
+        """
+        return _join_paths(self.mask_root, self.masks or [])
+
+    def describe_origin(self, position: int) -> str | None:
+        """Return the file and line that list an item.
+
+        Parameters
+        ----------
+        position : int
+            Position of the item.
+
+        Returns
+        -------
+        str or None
+            Such as ``"train.lst, line 7"``; None if no file lists the items.
+        """
         if self.origin is None or self.lines is None:
             return None
         return f"{self.origin}, line {self.lines[position]}"
 
-    def take(self, rows: slice | NDArray[np.integer[Any]]) -> Items:
-        """Chosen items, in the order given, without their places."""
+    def take(self, rows: Rows) -> Items:
+        """Return the items at the given positions, without their line numbers.
+
+        Parameters
+        ----------
+        rows : slice or ndarray of int
+            Positions, in the order of the result.
+
+        Returns
+        -------
+        Items
+        """
         return Items(
-            names=_taken(self.names, rows),
+            names=take_rows(self.names, rows),
             keys=self.keys[rows],
             root=self.root,
-            labels=None if self.labels is None else take_labels(self.labels, rows),
-            masks=None if self.masks is None else _taken(self.masks, rows),
+            labels=None if self.labels is None else take_rows(self.labels, rows),
+            masks=None if self.masks is None else take_rows(self.masks, rows),
             mask_root=self.mask_root,
-            extra={name: _taken(values, rows) for name, values in self.extra.items()},
+            extra={name: take_rows(values, rows) for name, values in self.extra.items()},
         )
 
 
-def take_labels(labels: Labels, rows: slice | NDArray[np.integer[Any]]) -> Labels:
-    """Labels of chosen items."""
-    if not isinstance(labels, Ragged):
-        return labels[rows]
-    return labels[rows] if isinstance(rows, slice) else Ragged.from_rows([labels[row] for row in rows.tolist()])
+def take_rows(values: Any, rows: Rows) -> Any:
+    """Return the given rows of a column: an array, a list or a Ragged."""
+    if isinstance(rows, slice) or isinstance(values, np.ndarray):
+        return values[rows]
+    chosen = [values[row] for row in rows.tolist()]
+    return Ragged.from_rows(chosen) if isinstance(values, Ragged) else chosen
 
 
-def _taken(values: Any, rows: slice | NDArray[np.integer[Any]]) -> Any:
-    if isinstance(values, list) and not isinstance(rows, slice):
-        return [values[row] for row in rows.tolist()]
-    return values[rows]
-
-
-def _joined(root: str, names: list[str]) -> list[str]:
+def _join_paths(root: str, names: list[str]) -> list[str]:
     if not root:
         return names
     prefix = root if root.endswith(os.sep) else root + os.sep
     return [name if name.startswith(os.sep) else prefix + name for name in names]
-
-
-def refuse_impossible(names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
-    """Raise ImageError for the first name that no file can have."""
-    if _is_possible("".join(names)):
-        return
-    for name, line in zip(names, lines, strict=True):
-        if not _is_possible(name):
-            raise ImageError(
-                f"line {line} names an image as no file can be called",
-                kind="bad_name",
-                shard=origin,
-                expected="a file name without NUL and lone surrogates",
-                found=repr(name[:80]),
-            )
-
-
-def _is_possible(name: str) -> bool:
-    try:
-        return b"\0" not in os.fsencode(name)
-    except UnicodeEncodeError:
-        return False
-
-
-def refuse_duplicates(names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
-    """Raise ImageError for the first name of a file that was named before."""
-    if len({*names}) == len(names) and not any(map(_may_be_longer, names)):
-        return
-    first: dict[str, int] = {}
-    for name, line in zip(names, lines, strict=True):
-        normal = os.path.normpath(name)
-        if normal in first:
-            raise ImageError(
-                f"line {line} names an image for the second time",
-                kind="duplicate_name",
-                shard=origin,
-                expected="every image once",
-                found=f"{name}, first on line {first[normal]}",
-                hint="remove one of the lines, or say allow_duplicates=True if that is meant",
-            )
-        first[normal] = line
-
-
-def _may_be_longer(name: str) -> bool:
-    """Whether there may be a shorter name for the same file."""
-    return "//" in name or "/." in name or name.startswith(".") or name.endswith("/")
-
-
-def refuse_outside(root: str, names: Sequence[str], origin: str, lines: Sequence[int]) -> None:
-    """Raise ImageError for the first name that leads out of a folder."""
-    suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
-    if not suspects:
-        return
-    inside = os.path.join(os.path.abspath(root), "")
-    for row in suspects:
-        if not os.path.abspath(os.path.join(root, names[row])).startswith(inside):
-            raise ImageError(
-                f"line {lines[row]} names an image outside the folder of images",
-                kind="outside_root",
-                shard=origin,
-                expected=f"a path inside {root}",
-                found=names[row],
-                hint="say allow_outside=True if that is meant",
-            )
-
-
-class Source(ABC):
-    """A sized, indexable and picklable list of image files; read when it is first asked for.
-
-    Subclasses are frozen dataclasses and say in `read_items` what they hold.
-    """
-
-    @abstractmethod
-    def read_items(self) -> Items:
-        """List what is there.
-
-        Returns
-        -------
-        Items
-        """
-
-    @cached_property
-    def _items(self) -> Items:
-        return self.read_items()
-
-    def rows(self) -> Items:
-        """List the items; the second call costs nothing.
-
-        Returns
-        -------
-        Items
-        """
-        return self._items
-
-    def __len__(self) -> int:
-        """Return the number of items."""
-        return len(self._items)
-
-    def __getitem__(self, position: int) -> Item:
-        """Return one item."""
-        return self._items[position]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle what the source was made of, not what it listed."""
-        return {name: value for name, value in self.__dict__.items() if name != "_items"}

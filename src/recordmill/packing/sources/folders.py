@@ -1,0 +1,302 @@
+"""Sources that list folders: images in class folders, and pairs of image and mask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+
+from recordmill.errors import ImageError, InputError, LabelError
+from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source
+
+# Folders of images and of masks in a Pascal VOC dataset.
+VOC_FOLDERS = ("JPEGImages", "SegmentationClass")
+
+
+@dataclass(frozen=True)
+class ImageFolder(Source):
+    """Images in class folders: the folder directly below the root determines the label.
+
+    Folders and files are sorted by code point; the label of class folder ``i`` is ``i``. Nested folders belong to
+    their class folder. Symbolic links are followed, hidden files and folders are ignored.
+
+    Parameters
+    ----------
+    root : path
+        Folder that contains the class folders.
+    labels : {"folders"} or None
+        "folders" derives labels from the class folders. None lists all images below the root, without labels.
+    classes : sequence of str, optional
+        Names of the class folders in the order of their labels; by default the sorted class folders. Pass the same
+        names for all splits of a dataset.
+    extensions : sequence of str
+        Suffixes of image files, matched without regard to case.
+
+    Raises
+    ------
+    LabelError
+        When the items are listed: an image outside the class folders, a class folder without images, or a folder
+        that `classes` does not contain.
+    InputError
+        When the items are listed: the folder does not exist or contains no images.
+
+    Examples
+    --------
+    >>> ImageFolder("photos").classes  # doctest: +SKIP
+    ['cat', 'dog']
+    """
+
+    root: str | os.PathLike[str]
+    labels: Literal["folders"] | None = "folders"
+    class_names: Sequence[str] | None = None
+    extensions: Sequence[str] = IMAGE_SUFFIXES
+
+    # Written by hand, as the argument `classes` and the property `classes` differ.
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        labels: Literal["folders"] | None = "folders",
+        classes: Sequence[str] | None = None,
+        extensions: Sequence[str] = IMAGE_SUFFIXES,
+    ) -> None:
+        if labels not in ("folders", None):
+            raise ValueError(f"labels must be 'folders' or None, got {labels!r}")
+        values = {
+            "root": os.fspath(root),
+            "labels": labels,
+            "class_names": None if classes is None else tuple(classes),
+            "extensions": tuple(extension.lower() for extension in extensions),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def classes(self) -> list[str]:
+        """Class names; the position of a name is its label."""
+        if self.class_names is not None:
+            return list(self.class_names)
+        return [] if self.labels is None else _list_class_folders(os.fspath(self.root))
+
+    def read_items(self) -> Items:
+        """List the images, class by class.
+
+        Returns
+        -------
+        Items
+        """
+        root = os.fspath(self.root)
+        if not os.path.isdir(root):
+            raise InputError("the image folder does not exist", kind="missing_folder", shard=root)
+        names = list(_walk(root, "", tuple(self.extensions), set()))
+        if not names:
+            suffixes = " ".join(self.extensions)
+            raise InputError(
+                "the folder contains no images", kind="no_images", shard=root, expected=suffixes, found="none"
+            )
+        labels = None if self.labels is None else np.array(self._find_labels(names), np.int64)
+        return Items(names, np.arange(len(names)), root, labels)
+
+    def _find_labels(self, names: list[str]) -> list[int]:
+        root = os.fspath(self.root)
+        classes = self.classes
+        label_of = {name: label for label, name in enumerate(classes)}
+        labels = []
+        for name in names:
+            folder, _, rest = name.partition(os.sep)
+            if not rest:
+                raise LabelError(
+                    "the image is outside the class folders",
+                    kind="missing_label",
+                    shard=os.path.join(root, name),
+                    hint="move it into a class folder, or pass labels=None",
+                )
+            if folder not in label_of:
+                raise LabelError(
+                    "the folder is not one of the classes",
+                    kind="unknown_label",
+                    shard=os.path.join(root, folder),
+                    expected=", ".join(classes),
+                    found=folder,
+                )
+            labels.append(label_of[folder])
+        if self.class_names is None:
+            self._check_no_empty_class(classes, set(labels))
+        return labels
+
+    def _check_no_empty_class(self, classes: list[str], present: set[int]) -> None:
+        for label, folder in enumerate(classes):
+            if label not in present:
+                raise LabelError(
+                    "the class folder contains no images",
+                    kind="empty_class",
+                    shard=os.path.join(os.fspath(self.root), folder),
+                    hint="remove it, or list the classes with classes=[...]",
+                )
+
+
+def _list_class_folders(root: str) -> list[str]:
+    with os.scandir(root) as entries:
+        return sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+
+
+def _walk(root: str, folder: str, extensions: tuple[str, ...], ancestors: set[str]) -> Iterator[str]:
+    """Yield image names relative to the root: the files of a folder, then those of its subfolders.
+
+    A link to one of its ancestors is not followed.
+    """
+    path = os.path.join(root, folder)
+    real_path = os.path.realpath(path)
+    if real_path in ancestors:
+        return
+    with os.scandir(path) as scanned:
+        entries = sorted((entry.name, entry.is_dir()) for entry in scanned if not entry.name.startswith("."))
+    for name, is_dir in entries:
+        if not is_dir and name.lower().endswith(extensions):
+            yield os.path.join(folder, name)
+    for name, is_dir in entries:
+        if is_dir:
+            yield from _walk(root, os.path.join(folder, name), extensions, ancestors | {real_path})
+
+
+@dataclass(frozen=True)
+class ImagePairs(Source):
+    """Pairs of an image and a label mask from two folders, matched by file stem.
+
+    Parameters
+    ----------
+    images, masks : path
+        Folders of the images and of the masks.
+    names : path, optional
+        Text file with one stem per line, which selects and orders the pairs. By default all files are used, sorted
+        by stem, and every image needs a mask and every mask an image.
+    mask_ending : str
+        Text between the stem and the suffix of a mask file, such as ``_mask``.
+    extensions : sequence of str
+        Suffixes of image and mask files, matched without regard to case.
+
+    Raises
+    ------
+    ImageError
+        When the items are listed: an image or mask is missing, or two files have the same stem.
+    InputError
+        When the items are listed: a folder or the list of stems does not exist, or there are no pairs.
+
+    Examples
+    --------
+    >>> ImagePairs.voc("VOCdevkit/VOC2012", "train")  # doctest: +SKIP
+    """
+
+    images: str | os.PathLike[str]
+    masks: str | os.PathLike[str]
+    names: str | os.PathLike[str] | None = None
+    mask_ending: str = ""
+    extensions: Sequence[str] = IMAGE_SUFFIXES
+
+    @classmethod
+    def voc(cls, root: str | os.PathLike[str], image_set: str = "train") -> Self:
+        """Return the segmentation pairs of a Pascal VOC dataset.
+
+        Parameters
+        ----------
+        root : path
+            Folder that contains ``JPEGImages``, ``SegmentationClass`` and ``ImageSets/Segmentation``.
+        image_set : str
+            Name of a list in ``ImageSets/Segmentation``: ``train``, ``val``, ``trainval`` or another one.
+
+        Returns
+        -------
+        ImagePairs
+        """
+        folder = os.fspath(root)
+        names = os.path.join(folder, "ImageSets", "Segmentation", image_set + ".txt")
+        images, masks = (os.path.join(folder, name) for name in VOC_FOLDERS)
+        return cls(images, masks, names)
+
+    def read_items(self) -> Items:
+        """List the pairs.
+
+        Returns
+        -------
+        Items
+        """
+        images, masks = os.fspath(self.images), os.fspath(self.masks)
+        image_of = _list_stems(images, self.extensions, "")
+        mask_of = _list_stems(masks, self.extensions, self.mask_ending)
+        if self.names is None:
+            stems, lines, origin = sorted(image_of.keys() | mask_of.keys()), None, None
+        else:
+            origin = os.fspath(self.names)
+            stems, lines = _read_stems(origin)
+        if not stems:
+            raise InputError("there are no pairs of image and mask", kind="no_images", shard=origin or images)
+        for row, stem in enumerate(stems):
+            listed = f"{origin}, line {lines[row]}" if lines is not None else None
+            _check_present(stem, image_of, images, "image", listed)
+            _check_present(stem, mask_of, masks, "mask", listed)
+        return Items(
+            [image_of[stem] for stem in stems],
+            np.arange(len(stems)),
+            images,
+            masks=[mask_of[stem] for stem in stems],
+            mask_root=masks,
+            origin=origin,
+            lines=lines,
+        )
+
+
+def _list_stems(folder: str, extensions: Sequence[str], ending: str) -> dict[str, str]:
+    """Return the file name of each stem in a folder."""
+    if not os.path.isdir(folder):
+        raise InputError("the image folder does not exist", kind="missing_folder", shard=folder)
+    suffixes = tuple(extension.lower() for extension in extensions)
+    name_of: dict[str, str] = {}
+    for name in sorted(os.listdir(folder)):
+        stem = os.path.splitext(name)[0]
+        if name.startswith(".") or not name.lower().endswith(suffixes) or not stem.endswith(ending):
+            continue
+        stem = stem.removesuffix(ending)
+        if stem in name_of:
+            raise ImageError(
+                "two files have the same stem",
+                kind="duplicate_name",
+                shard=os.path.join(folder, name),
+                expected="one file per stem",
+                found=name_of[stem],
+                hint='select one file type with extensions=[".png"]',
+            )
+        name_of[stem] = name
+    return name_of
+
+
+def _read_stems(path: str) -> tuple[list[str], list[int]]:
+    """Return the stems that a file lists, and their line numbers."""
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("the list of names does not exist", kind="missing_source", shard=path) from None
+    except UnicodeDecodeError:
+        raise InputError("the list of names must be UTF-8 text", kind="bad_list_line", shard=path) from None
+    numbered = [(line.strip(), number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [stem for stem, _ in numbered], [number for _, number in numbered]
+
+
+def _check_present(
+    stem: str, name_of: Mapping[str, str], folder: str, role: Literal["image", "mask"], listed: str | None
+) -> None:
+    if stem in name_of:
+        return
+    partner = "mask" if role == "image" else "image"
+    context = f", {listed}" if listed else f", but its {partner} exists"
+    raise ImageError(
+        f"the {role} of {stem!r} is missing{context}",
+        kind="missing_partner",
+        shard=folder,
+        expected=f"a file {stem}.*",
+        found="none",
+        hint="list the complete pairs in a text file and pass it as names=...",
+    )
