@@ -10,7 +10,7 @@ import pytest
 import recordmill as rm
 from recordmill.errors import OutputExistsError, WriteError
 from recordmill.shards.index import sidecar_path
-from recordmill.shards.writer import ShardOutput
+from recordmill.shards.output import ShardOutput
 from recordmill.storage.local import LocalOutputFile
 from tests.shards.made import FAMILIES
 
@@ -90,7 +90,7 @@ def test_writer_when_another_was_faster_then_leaves_everything_of_the_other(
 ) -> None:
     slow = rm.ShardWriter(tmp_path / "a", format=family, shards=2)
     slow.write({"label": 1, "image": b"x"})
-    monkeypatch.setattr(ShardOutput, "refuse_existing", lambda self: None)  # it had looked before
+    monkeypatch.setattr(ShardOutput, "check_not_existing", lambda self: None)  # it had looked before
     write(tmp_path / "a", family, shards=2)
     there = {name: data for name, data in contents(tmp_path).items() if ".tmp-" not in name}
     with pytest.raises(OutputExistsError):

@@ -11,14 +11,14 @@ from hypothesis import given, strategies as st
 
 import recordmill as rm
 from recordmill.formats.registry import get_format
-from recordmill.shards.writer import dealt, frame_payloads
+from recordmill.shards.output import deal_records, frame_payloads
 from recordmill.types import Ragged
 from tests.shards.made import FAMILIES
 
 
 @given(st.lists(st.binary(min_size=1, max_size=9), max_size=40), st.integers(1, 50), st.sampled_from(FAMILIES))
 def test_frames_when_dealt_then_are_those_of_the_payloads_dealt(rows: list[bytes], parts: int, family: str) -> None:
-    found = list(dealt(frame_payloads(get_format(family), Ragged.from_rows(rows)), parts))
+    found = list(deal_records(frame_payloads(get_format(family), Ragged.from_rows(rows)), parts))
     hands = [rows[part::parts] for part in range(parts)]
     expected = [frame_payloads(get_format(family), Ragged.from_rows(hand)) for hand in hands]
     assert len(found) == (1 if parts == 1 else min(parts, len(rows)))

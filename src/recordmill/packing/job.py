@@ -20,7 +20,7 @@ from recordmill.packing.png import recode_png_files
 from recordmill.packing.recode import Recoding, decode_whole, image_shape, recode
 from recordmill.packing.sources.base import Items
 from recordmill.schema import Feature, Schema
-from recordmill.shards.writer import Framed, frame_columns, frame_payloads
+from recordmill.shards.output import FramedRecords, frame_columns, frame_payloads
 from recordmill.types import Ragged
 
 _HEAD = 12
@@ -80,13 +80,13 @@ class Packed:
 
     Parameters
     ----------
-    framed : Framed
+    framed : FramedRecords
     keys : list of int
     failures : dict of int to (str, str)
         Path and cause of each row of the chunk that has no record.
     """
 
-    framed: Framed
+    framed: FramedRecords
     keys: list[int | str]
     failures: Failures
 
@@ -134,7 +134,7 @@ class Job:
         touched = options.recoding is not None or options.check not in ("none", "signature") or options.keep_shape
         return not touched and self.names.mask is None and PAYLOADS[self.payload].kind is not None
 
-    def _copy(self, items: Items) -> Framed | None:
+    def _copy(self, items: Items) -> FramedRecords | None:
         """Read files straight into their records; None if some are no pictures."""
         files = _core.WholeFiles(items.paths())
         framed = self._frame(len(items), {self.names.image: files} | self._listed(items))
@@ -210,7 +210,7 @@ class Job:
             columns[names.second_key] = np.zeros(len(items), np.uint64)
         return columns
 
-    def _frame(self, num_records: int, columns: dict[str, Any]) -> Framed:
+    def _frame(self, num_records: int, columns: dict[str, Any]) -> FramedRecords:
         format_, codec = get_format(self.format), PAYLOADS[self.payload]
         if codec.kind is None:
             return frame_payloads(format_, columns[self.names.image])

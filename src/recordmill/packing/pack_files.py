@@ -18,8 +18,15 @@ from recordmill.packing.result import PackResult
 from recordmill.packing.sources.base import Items
 from recordmill.packing.workers import Lane, LaneRunner
 from recordmill.shards.foreign_index import foreign_index_path
-from recordmill.shards.shard_names import refuse_siblings, remove_siblings, shard_paths
-from recordmill.shards.writer import OneShard, RollingShards, ShardOutput, Sink, commit_all
+from recordmill.shards.output import (
+    RollingSink,
+    ShardOutput,
+    SingleShardSink,
+    Sink,
+    check_output_compression,
+    commit_outputs,
+)
+from recordmill.shards.shard_names import check_leftover_shards, remove_leftover_shards, shard_paths
 from recordmill.storage.base import output_exists
 from recordmill.storage.compression import SUFFIXES, check_compression
 from recordmill.storage.local import LOCAL
@@ -54,9 +61,7 @@ class FilePacking:
     def run(self, seed: int | None, show: Show) -> PackResult:
         """Pack everything."""
         codec = get_payload(self.records.payload, self.format)
-        compression = check_compression(self.outputs.compression)
-        if compression is not None and not self.format.compressible:
-            raise ValueError(f"{self.format.name} is not compressed: its readers could not read it")
+        check_output_compression(self.format, self.outputs.compression)
         if self.items.masks is not None and self.images.recoding is not None and self.images.recoding.exif:
             raise ValueError("exif is not for pairs: masks carry no EXIF, and would not be rotated with their images")
         if self.items.masks is None and self.images.mask != "png":
@@ -73,10 +78,10 @@ class FilePacking:
                 for output, path in zip(written, self._paths(len(written)), strict=True):
                     output.rename(path)
             self._refuse_empty_parts(written)
-            commit_all(written, schema, codec.name)
+            commit_outputs(written, schema, codec.name)
             if self.outputs.overwrite:
                 new = [output.path for output in written]
-                remove_siblings(self.destination, self.format, self._suffix, new)
+                remove_leftover_shards(LOCAL, self.destination, self.format, self._suffix, new)
         except BaseException:
             for lane in lanes:
                 for output in lane.sink.outputs:
@@ -98,6 +103,7 @@ class FilePacking:
         return ShardOutput(
             path,
             self.format,
+            storage=LOCAL,
             compression=check_compression(self.outputs.compression),
             level=self.outputs.compression_level,
             overwrite=self.outputs.overwrite,
@@ -109,7 +115,7 @@ class FilePacking:
         limits = RECODED if touches_pixels else PASS_THROUGH
         if self.outputs.max_shard_bytes is not None:
             self._refuse_existing([])
-            sink: Sink = RollingShards(self.destination, self.outputs.max_shard_bytes, self._begin)
+            sink: Sink = RollingSink(self.destination, self.outputs.max_shard_bytes, self._begin)
             return [Lane(Queue(items, order, range(len(items)), limits), sink)]
         num_shards = self.outputs.shards or 1
         if num_shards > len(items) and self.format.framing.min_payload_bytes:
@@ -123,7 +129,7 @@ class FilePacking:
         self._refuse_existing(paths)
         spans = split_evenly(len(items), num_shards)
         return [
-            Lane(Queue(items, order, span, limits), OneShard(path, self._begin))
+            Lane(Queue(items, order, span, limits), SingleShardSink(path, self._begin))
             for path, span in zip(paths, spans, strict=True)
         ]
 
@@ -135,7 +141,7 @@ class FilePacking:
             if not self.outputs.overwrite and LOCAL.exists(name):
                 raise output_exists(name)
         if not self.outputs.overwrite:
-            refuse_siblings(self.destination, self.format, self._suffix, paths)
+            check_leftover_shards(LOCAL, self.destination, self.format, self._suffix, paths)
 
     def _refuse_empty_parts(self, written: Sequence[ShardOutput]) -> None:
         if self.format.framing.min_payload_bytes and any(output.num_records == 0 for output in written):

@@ -21,7 +21,7 @@ from recordmill.errors import WriteError
 from recordmill.packing.job import Job, Packed
 from recordmill.packing.plan import Chunk, Queue
 from recordmill.packing.sources.base import Items
-from recordmill.shards.writer import Sink
+from recordmill.shards.output import Sink
 
 
 @dataclass(slots=True)

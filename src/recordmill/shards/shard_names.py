@@ -1,4 +1,8 @@
-"""Names of the shards that a destination stands for."""
+"""Names of the shards of a destination, and shards that an earlier run left under other names.
+
+A run that writes another number of shards produces other names. Old shards would then match the same glob pattern as
+the new ones, so writers refuse to run beside them, or remove them with ``overwrite=True``.
+"""
 
 from __future__ import annotations
 
@@ -11,70 +15,82 @@ from recordmill.errors import OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.shards.foreign_index import foreign_index_path
 from recordmill.shards.index import ENTRY_POINTS_SUFFIX, SIDECAR_SUFFIX, cache_path, sidecar_path
-from recordmill.storage.local import LOCAL
+from recordmill.storage.base import Storage
 
 
 def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = "") -> list[str]:
-    """Names of the shards that a destination stands for."""
-    prefix = name_prefix(destination)
-    if num_shards == 1 and prefix.removesuffix(suffix).endswith(format_.suffixes):
+    """Return the paths of the shards of a destination; `suffix` is that of the compression."""
+    prefix = _path_prefix(destination)
+    if num_shards == 1 and _is_complete_name(prefix, format_, suffix):
         return [prefix]
     pattern = format_.pattern
     return [pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix for shard in range(num_shards)]
 
 
-def name_prefix(destination: str | os.PathLike[str]) -> str:
-    """Beginning of the names of the shards of a destination, with their folder."""
+def check_leftover_shards(
+    storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]
+) -> None:
+    """Raise OutputExistsError if the destination has shards other than `paths`."""
+    for path in _find_leftover_shards(storage, destination, format_, suffix, set(paths)):
+        raise OutputExistsError(
+            "shards with the same prefix but another number of shards exist; "
+            "a glob pattern would match them and the new ones",
+            shard=path,
+            hint="choose another name or use overwrite=True, which removes them",
+        )
+
+
+def remove_leftover_shards(
+    storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]
+) -> None:
+    """Remove shards of the destination other than `paths`, with their index files."""
+    for path in list(_find_leftover_shards(storage, destination, format_, suffix, set(paths))):
+        storage.remove(path)
+        for index_suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX):
+            storage.remove(sidecar_path(path, index_suffix))
+            storage.remove(cache_path(path, index_suffix))
+        if format_.index is not None:
+            storage.remove(foreign_index_path(path, format_.index.suffix))
+
+
+def _path_prefix(destination: str | os.PathLike[str]) -> str:
+    """Return the common prefix of the shard paths, which is ``part`` in a destination that is a directory."""
     prefix = os.fspath(destination)
     return os.path.join(prefix, "part") if prefix.endswith(os.sep) or prefix in ("", ".") else prefix
 
 
-def refuse_siblings(destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]) -> None:
-    """Raise if a destination could stand for other shards that are there, besides those that are written now."""
-    for name in _find(destination, format_, suffix, set(paths)):
-        raise OutputExistsError(
-            "shards of the same name and another number are there, which a pattern would mix with the new ones",
-            shard=name,
-            hint="choose another name, or overwrite=True, which removes them",
-        )
+def _is_complete_name(prefix: str, format_: Format, suffix: str) -> bool:
+    return prefix.removesuffix(suffix).endswith(format_.suffixes)
 
 
-def remove_siblings(destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]) -> None:
-    """Remove the shards that `refuse_siblings` would name, with their indexes."""
-    for name in list(_find(destination, format_, suffix, set(paths))):
-        others = [
-            place(name, kind) for place in (sidecar_path, cache_path) for kind in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)
-        ]
-        if format_.index is not None:
-            others.append(foreign_index_path(name, format_.index.suffix))
-        for path in (name, *others):
-            LOCAL.remove(path)
-
-
-def _find(destination: str | os.PathLike[str], format_: Format, suffix: str, written: set[str]) -> Iterator[str]:
-    prefix = name_prefix(destination)
-    if prefix.removesuffix(suffix).endswith(format_.suffixes):
+def _find_leftover_shards(
+    storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, written: set[str]
+) -> Iterator[str]:
+    prefix = _path_prefix(destination)
+    if _is_complete_name(prefix, format_, suffix):
         return iter(())
     if "{num_shards" in format_.pattern:
-        return _with_another_total(prefix, format_.pattern, suffix, written)
-    return _further(prefix, format_.pattern, suffix, len(written))
+        return _find_other_totals(storage, prefix, format_.pattern, suffix, written)
+    return _find_following_numbers(storage, prefix, format_.pattern, suffix, len(written))
 
 
-def _with_another_total(prefix: str, pattern: str, suffix: str, written: set[str]) -> Iterator[str]:
-    """Shards whose names tell that they are one of so many."""
-    folder, beginning = os.path.split(prefix)
-    fixed = re.escape(pattern).replace(r"\{prefix\}", re.escape(beginning))
-    any_number = re.sub(r"\\{(shard|num_shards)(:05d)?\\}", lambda _: "([0-9]+)", fixed) + re.escape(suffix)
-    new = {os.path.basename(path) for path in written}
-    there = LOCAL.expand(folder or ".") if os.path.isdir(folder or ".") else []
-    names = (os.path.basename(path) for path in there)
-    return (os.path.join(folder, name) for name in names if name not in new and re.fullmatch(any_number, name))
+def _find_other_totals(storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]) -> Iterator[str]:
+    """Find shards whose names contain another total number of shards."""
+    folder, name_prefix = os.path.split(prefix)
+    fixed = re.escape(pattern).replace(r"\{prefix\}", re.escape(name_prefix))
+    any_numbers = re.sub(r"\\{(shard|num_shards)(:05d)?\\}", lambda _: "([0-9]+)", fixed) + re.escape(suffix)
+    written_names = {os.path.basename(path) for path in written}
+    for path in storage.expand(folder or "."):
+        name = os.path.basename(path)
+        is_in_folder = os.path.dirname(path) == (folder or ".")
+        if is_in_folder and name not in written_names and re.fullmatch(any_numbers, name):
+            yield os.path.join(folder, name)
 
 
-def _further(prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
-    """Shards numbered on without a gap: behind one, a name such as ``coco-2017`` may be something else."""
+def _find_following_numbers(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
+    """Find shards numbered from `first` without a gap; after a gap, a name such as ``coco-2017`` may be unrelated."""
     for shard in count(first):
-        name = pattern.format(prefix=prefix, shard=shard) + suffix
-        if not LOCAL.exists(name):
+        path = pattern.format(prefix=prefix, shard=shard) + suffix
+        if not storage.exists(path):
             return
-        yield name
+        yield path

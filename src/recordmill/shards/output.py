@@ -1,0 +1,402 @@
+"""Shard files that are being written: framed records, one output per shard, and a commit of all files or none.
+
+A `ShardOutput` writes one shard under a temporary name. `commit_outputs` gives all shards of a job their final names,
+together with their sidecars and foreign index files. Sinks distribute records over the outputs of a job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.errors import WriteError
+from recordmill.formats.base import Format, IndexCodec
+from recordmill.schema import Schema
+from recordmill.shards.foreign_index import foreign_index_path
+from recordmill.shards.index import (
+    ENTRY_POINTS_SUFFIX,
+    SIDECAR_SUFFIX,
+    IndexMode,
+    build_sidecar,
+    cache_path,
+    sidecar_path,
+)
+from recordmill.shards.native_errors import convert_error, native_errors
+from recordmill.shards.open import OpenShard
+from recordmill.shards.sidecar import to_bytes
+from recordmill.storage.base import OutputFile, Storage, output_exists, write_temporary
+from recordmill.storage.compression import Compression, Compressor, check_compression
+from recordmill.types import FrameIndex, Ragged
+
+
+@dataclass(frozen=True, slots=True)
+class FramedRecords:
+    """Records in their stored form.
+
+    Parameters
+    ----------
+    data : buffer of uint8
+        Frames, one after another.
+    lengths : ndarray of int64, shape (num_records,)
+        Stored bytes of each frame.
+    checksums : ndarray of uint32, shape (num_records,), or None
+        CRC-32C of each payload, for formats without checksums of their own.
+    """
+
+    data: Any
+    lengths: NDArray[np.int64]
+    checksums: NDArray[np.uint32] | None
+
+
+def frame_payloads(format_: Format, payloads: Ragged | list[bytes]) -> FramedRecords:
+    """Frame payloads; safe to call in any thread or process."""
+    if isinstance(payloads, list):
+        return _frame(lambda: _core.frame_each(tuple(payloads), format_.framing.kind))
+    return _frame(lambda: _core.frame(payloads.data, payloads.row_splits, format_.framing.kind))
+
+
+def frame_columns(format_: Format, kind: _core.PayloadKind, num_records: int, columns: Sequence[Any]) -> FramedRecords:
+    """Serialize and frame columns in one native call, which avoids a copy of the payloads."""
+    return _frame(lambda: _core.serialize_frames(kind, num_records, columns, format_.framing.kind))
+
+
+def _frame(frame: Callable[[], tuple[_core.Block, _core.Block, _core.Block]]) -> FramedRecords:
+    try:
+        data, lengths, checksums = frame()
+    except _core.CoreFault as error:
+        # An offset within the buffer of this call says nothing about the shard.
+        raise convert_error((*error.args[:2], None, *error.args[3:]), "the output") from None
+    sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
+    return FramedRecords(memoryview(data), np.asarray(lengths), sums)
+
+
+def deal_records(records: FramedRecords, num_parts: int) -> Iterator[FramedRecords]:
+    """Yield non-empty parts, of which part ``i`` has the records ``i``, ``i + num_parts`` and so on."""
+    if num_parts == 1:
+        yield records
+        return
+    ends = np.cumsum(records.lengths).tolist()
+    frames = [records.data[start:end] for start, end in pairwise([0, *ends])]
+    for part in range(min(num_parts, len(frames))):
+        rows = slice(part, None, num_parts)
+        checksums = None if records.checksums is None else records.checksums[rows]
+        yield FramedRecords(b"".join(frames[rows]), records.lengths[rows], checksums)
+
+
+def check_output_compression(format_: Format, compression: str | None) -> Compression | None:
+    """Validate a `compression` argument for shards of a format."""
+    checked = check_compression(compression)
+    if checked is not None and not format_.compressible:
+        message = f"compression is not supported for {format_.name}, because readers of the format expect plain files"
+        raise ValueError(message)
+    return checked
+
+
+class ShardOutput:
+    """One shard that is being written under a temporary name.
+
+    The order of calls is `append` (any number of times), `finish`, then `commit_outputs`.
+
+    Parameters
+    ----------
+    path : str
+        Final name.
+    format_ : Format
+    storage : Storage
+        Storage of the shard and of its sidecar and index files.
+    compression : {"gzip", "zlib"}, optional
+    level : int
+        Compression level.
+    overwrite : bool
+        Replace existing files of the same names.
+    index : {"auto", "never"}
+        Write a sidecar beside the shard or not.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        format_: Format,
+        *,
+        storage: Storage,
+        compression: Compression | None = None,
+        level: int = -1,
+        overwrite: bool = False,
+        index: IndexMode = "auto",
+    ) -> None:
+        if index not in get_args(IndexMode):
+            raise ValueError(f"index must be 'auto' or 'never', got {index!r}")
+        self.path, self.format = path, format_
+        self.num_records = 0
+        self.num_bytes = 0  # uncompressed
+        self._storage, self._overwrite, self._index_mode = storage, overwrite, index
+        self._compression = compression
+        self._compressor = None if compression is None else Compressor(compression, level)
+        self._lengths, self._checksums = array("q"), array("I")
+        self._keys: list[int | str] = []
+        self._file = storage.create(path, overwrite=overwrite)
+        self._companions: list[OutputFile] = []  # sidecar and foreign index
+        self._committed: list[str] = []
+        try:
+            self.check_not_existing()
+        except BaseException:
+            self.discard()
+            raise
+
+    @property
+    def index(self) -> FrameIndex:
+        """Index of the frames that were appended so far."""
+        lengths = np.array(self._lengths)
+        return FrameIndex(np.cumsum(lengths) - lengths, lengths)
+
+    @property
+    def _foreign_codec(self) -> IndexCodec | None:
+        """Codec of the foreign index, if the format's own tools need one beside every shard."""
+        return self.format.index if self.format.index_on_write else None
+
+    def append(self, records: FramedRecords, keys: Sequence[int | str] | None = None) -> None:
+        """Append records; by default the key of a record is its position."""
+        count = len(records.lengths)
+        self._file.write(records.data if self._compressor is None else self._compressor.compress(records.data))
+        self._lengths.frombytes(records.lengths.tobytes())
+        if records.checksums is not None:
+            self._checksums.frombytes(records.checksums.tobytes())
+        if self._foreign_codec is not None:
+            self._keys.extend(range(self.num_records, self.num_records + count) if keys is None else keys)
+        self.num_records += count
+        self.num_bytes += int(records.lengths.sum())
+
+    def rename(self, path: str) -> None:
+        """Change the final name; only before `prepare`."""
+        self.path = self._file.path = path
+
+    def finish(self) -> None:
+        """Make the records durable, still under the temporary name."""
+        if self._compressor is not None:
+            self._file.write(self._compressor.finish())
+            self._compressor = None
+        self._file.finish()
+
+    def check_not_existing(self) -> None:
+        """Raise OutputExistsError if a file that `commit` would create exists and must not be replaced."""
+        paths = [self.path]
+        if self._foreign_codec is not None:
+            paths.append(foreign_index_path(self.path, self._foreign_codec.suffix))
+        for path in paths:
+            if not self._overwrite and self._storage.exists(path):
+                raise output_exists(path)
+
+    def prepare(self, schema: Schema | None, payload: str | None) -> None:
+        """Write sidecar and foreign index under temporary names, so that the commit only renames files."""
+        index = self.index
+        if self._index_mode == "auto":
+            self._prepare_sidecar(index, schema, payload)
+        if self._foreign_codec is not None:
+            path = foreign_index_path(self.path, self._foreign_codec.suffix)
+            data = self._foreign_codec.write(index, self._keys)
+            self._companions.append(write_temporary(self._storage, path, data, overwrite=self._overwrite))
+
+    def _prepare_sidecar(self, index: FrameIndex, schema: Schema | None, payload: str | None) -> None:
+        temporary = self._file.temporary
+        with native_errors(self.path):
+            source = self._storage.open([temporary], self._compression, self.num_bytes + 1)
+            if self._compression is not None:
+                _core.scan(source, self.format.framing.kind)  # reading the whole stream collects its seek points
+            shard = OpenShard((temporary,), source, self.format, self._compression)
+            sidecar = build_sidecar(shard, index, self.num_bytes)
+        sidecar.schema, sidecar.payload = schema, payload
+        sidecar.checksums = np.array(self._checksums) if self._checksums else None
+        data = to_bytes(sidecar)
+        # The sidecar only saves time, so the shard is complete without it.
+        for path in (sidecar_path(self.path), cache_path(self.path)):
+            with contextlib.suppress(OSError):
+                self._companions.append(write_temporary(self._storage, path, data, overwrite=True))
+                break
+
+    def commit(self) -> None:
+        """Give the shard its final name and remove index files of a shard that had this name before."""
+        if self._overwrite:
+            self._remove_stale_indexes()
+        self._commit(self._file)
+        if not self._overwrite:  # Until the commit, another writer may have created a shard of this name.
+            self._remove_stale_indexes()
+
+    def commit_companions(self) -> None:
+        """Give sidecar and foreign index their final names."""
+        for file in self._companions:
+            self._commit(file)
+
+    def _commit(self, file: OutputFile) -> None:
+        file.commit()
+        self._committed.append(file.path)
+
+    def _remove_stale_indexes(self) -> None:
+        suffixes = (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)
+        paths = [sidecar_path(self.path, suffix) for suffix in suffixes]
+        if self._overwrite and self.format.index is not None:
+            paths.append(foreign_index_path(self.path, self.format.index.suffix))
+        for path in paths:
+            self._storage.remove(path)
+        for suffix in suffixes:
+            # A stale file in a cache that cannot be written to is harmless: it does not match the new shard.
+            with contextlib.suppress(WriteError):
+                self._storage.remove(cache_path(self.path, suffix))
+
+    def rollback(self) -> None:
+        """Remove committed files. With `overwrite` they stay, because the files that they replaced are lost."""
+        if not self._overwrite:
+            for path in self._committed:
+                with contextlib.suppress(WriteError):
+                    self._storage.remove(path)
+
+    def discard(self) -> None:
+        """Remove all files that were not committed."""
+        for file in (self._file, *self._companions):
+            file.discard()
+
+
+def commit_outputs(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
+    """Give finished shards their final names: all of them, or none if one fails."""
+    for output in outputs:
+        output.check_not_existing()
+    for output in outputs:
+        output.prepare(schema, payload)
+    try:
+        for output in outputs:
+            output.commit()
+        for output in outputs:
+            output.commit_companions()
+    except BaseException:
+        for output in outputs:
+            output.rollback()
+        raise
+
+
+OpenOutput = Callable[[str], ShardOutput]
+
+
+class Sink(Protocol):
+    """Takes records in order and distributes them over the outputs of a job."""
+
+    outputs: list[ShardOutput]
+
+    def append(self, records: FramedRecords, keys: list[int | str]) -> None:
+        """Append records."""
+        ...
+
+    def finish(self) -> None:
+        """Make all records durable, still under temporary names."""
+        ...
+
+
+class SingleShardSink:
+    """One shard, which is created when the first records arrive, so that few files are open at a time.
+
+    Parameters
+    ----------
+    path : str
+        Final name.
+    open_output : callable
+        Creates the output of a given name.
+    """
+
+    def __init__(self, path: str, open_output: OpenOutput) -> None:
+        self._path, self._open_output = path, open_output
+        self.outputs: list[ShardOutput] = []
+
+    def append(self, records: FramedRecords, keys: list[int | str]) -> None:
+        """Append records."""
+        self._output().append(records, keys)
+
+    def finish(self) -> None:
+        """Make the shard durable, even if it is empty."""
+        self._output().finish()
+
+    def _output(self) -> ShardOutput:
+        if not self.outputs:
+            self.outputs.append(self._open_output(self._path))
+        return self.outputs[0]
+
+
+class RoundRobinSink:
+    """Shards that receive records in turn: record ``i`` goes to shard ``i % num_shards``.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Final names.
+    open_output : callable
+        Creates the output of a given name.
+    """
+
+    def __init__(self, paths: Sequence[str], open_output: OpenOutput) -> None:
+        self.outputs = [open_output(path) for path in paths]
+        self._next = 0
+
+    def append(self, records: FramedRecords, keys: list[int | str]) -> None:
+        """Append records."""
+        count, num_shards = len(records.lengths), len(self.outputs)
+        first, self._next = self._next, (self._next + count) % num_shards
+        for start, part in enumerate(deal_records(records, num_shards)):
+            self.outputs[(first + start) % num_shards].append(part, keys[start::num_shards])
+
+    def finish(self) -> None:
+        """Make all shards durable."""
+        for output in self.outputs:
+            output.finish()
+
+
+class RollingSink:
+    """Shards of limited size: a new shard begins when the next record would exceed the limit.
+
+    Parameters
+    ----------
+    prefix : str
+        Beginning of the provisional names; the final names depend on the number of shards.
+    max_bytes : int
+        Maximum uncompressed bytes of a shard. A larger record gets a shard of its own.
+    open_output : callable
+        Creates the output of a given name.
+    """
+
+    def __init__(self, prefix: str, max_bytes: int, open_output: OpenOutput) -> None:
+        self._prefix, self._max_bytes, self._open_output = prefix, max_bytes, open_output
+        self.outputs: list[ShardOutput] = []
+
+    def append(self, records: FramedRecords, keys: list[int | str]) -> None:
+        """Append records, starting new shards as needed."""
+        bounds = np.concatenate(([0], np.cumsum(records.lengths)))
+        row = 0
+        while row < len(records.lengths):
+            if not self.outputs:
+                self._roll()
+            output = self.outputs[-1]
+            free = self._max_bytes - output.num_bytes
+            stop = int(np.searchsorted(bounds, bounds[row] + free, side="right")) - 1
+            if stop <= row and output.num_records:
+                self._roll()
+                continue
+            stop = max(stop, row + 1)
+            checksums = None if records.checksums is None else records.checksums[row:stop]
+            data = records.data[bounds[row] : bounds[stop]]
+            output.append(FramedRecords(data, records.lengths[row:stop], checksums), keys[row:stop])
+            row = stop
+
+    def _roll(self) -> None:
+        if self.outputs:
+            self.outputs[-1].finish()
+        self.outputs.append(self._open_output(f"{self._prefix}-{len(self.outputs)}"))
+
+    def finish(self) -> None:
+        """Make the last shard durable; without any records, write one empty shard."""
+        if not self.outputs:
+            self._roll()
+        self.outputs[-1].finish()
