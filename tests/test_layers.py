@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli.demo": {PACKAGE, "cli", "demo"},
     "cli.sources": {PACKAGE, "cli", "packing"},
     "__main__": {"cli"},
-    "testing": NATIVE | {"formats", "storage", "shards"},
+    "testing": NATIVE | {"formats", "storage", "shards", "decode"},
     PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "adapters"},
 }
 

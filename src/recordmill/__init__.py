@@ -14,26 +14,25 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "allocator": "Memory",
-    "decode.adjust": "adjust_brightness adjust_contrast adjust_hue adjust_saturation grayscale",
     "decode.batch": "decode_batch",
-    "decode.cutting": "resize_boxes",
+    "decode.color": (
+        "adjust_brightness adjust_contrast adjust_hue adjust_saturation grayscale "
+        "hls_to_rgb hsv_to_rgb rgb_to_hls rgb_to_hsv"
+    ),
     "decode.draws": "Draws Stage",
     "decode.entry": "find_entry_points",
-    "decode.hues": "hls_to_rgb hsv_to_rgb rgb_to_hls rgb_to_hsv",
-    "decode.images": "decode_image decode_jpeg decode_png",
+    "decode.image": "decode_image decode_jpeg decode_png",
     "decode.mixing": "cutmix mixup",
     "decode.presets": "IMAGENET_MEAN IMAGENET_STD",
     "decode.sizes": "image_sizes",
+    "decode.specs.boxes": "Boxes Keypoints",
     "decode.specs.color": "ColorJitter PCANoise RandomErasing RandomGrayscale",
-    "decode.specs.geometry": "CenterCrop Flip RandomAffine RandomCrop RandomResizedCrop Resize",
-    "decode.specs.given": "GivenCrop GivenFlip",
+    "decode.specs.geometry": "CenterCrop Flip GivenCrop GivenFlip RandomAffine RandomCrop RandomResizedCrop Resize",
     "decode.specs.image": "Image",
     "decode.specs.mask": "Mask",
-    "decode.specs.places": "Boxes Keypoints",
     "decode.specs.raw": "Raw",
     "decode.specs.text": "Text",
-    "decode.steps": "affine crop flip normalize resize",
-    "decode.warping": "warp_affine",
+    "decode.transforms": "affine crop flip normalize resize resize_boxes warp_affine",
     "errors": (
         "ChecksumError CompressionError DamageError DecodeError FeatureError FormatError FramingError "
         "ImageError InputError LabelError LimitError MapError MissingExtraError OutputExistsError "
@@ -70,48 +69,29 @@ if TYPE_CHECKING:
     from recordmill.allocator import (
         Memory as Memory,
     )
-    from recordmill.decode.adjust import (
+    from recordmill.decode.batch import decode_batch as decode_batch
+    from recordmill.decode.color import (
         adjust_brightness as adjust_brightness,
         adjust_contrast as adjust_contrast,
         adjust_hue as adjust_hue,
         adjust_saturation as adjust_saturation,
         grayscale as grayscale,
-    )
-    from recordmill.decode.batch import (
-        decode_batch as decode_batch,
-    )
-    from recordmill.decode.cutting import (
-        resize_boxes as resize_boxes,
-    )
-    from recordmill.decode.draws import (
-        Draws as Draws,
-        Stage as Stage,
-    )
-    from recordmill.decode.entry import (
-        find_entry_points as find_entry_points,
-    )
-    from recordmill.decode.hues import (
         hls_to_rgb as hls_to_rgb,
         hsv_to_rgb as hsv_to_rgb,
         rgb_to_hls as rgb_to_hls,
         rgb_to_hsv as rgb_to_hsv,
     )
-    from recordmill.decode.images import (
+    from recordmill.decode.draws import Draws as Draws, Stage as Stage
+    from recordmill.decode.entry import find_entry_points as find_entry_points
+    from recordmill.decode.image import (
         decode_image as decode_image,
         decode_jpeg as decode_jpeg,
         decode_png as decode_png,
     )
-    from recordmill.decode.mixing import (
-        cutmix as cutmix,
-        mixup as mixup,
-    )
-    from recordmill.decode.presets import (
-        IMAGENET_MEAN as IMAGENET_MEAN,
-        IMAGENET_STD as IMAGENET_STD,
-    )
-    from recordmill.decode.sizes import (
-        image_sizes as image_sizes,
-    )
+    from recordmill.decode.mixing import cutmix as cutmix, mixup as mixup
+    from recordmill.decode.presets import IMAGENET_MEAN as IMAGENET_MEAN, IMAGENET_STD as IMAGENET_STD
+    from recordmill.decode.sizes import image_sizes as image_sizes
+    from recordmill.decode.specs.boxes import Boxes as Boxes, Keypoints as Keypoints
     from recordmill.decode.specs.color import (
         ColorJitter as ColorJitter,
         PCANoise as PCANoise,
@@ -121,39 +101,24 @@ if TYPE_CHECKING:
     from recordmill.decode.specs.geometry import (
         CenterCrop as CenterCrop,
         Flip as Flip,
+        GivenCrop as GivenCrop,
+        GivenFlip as GivenFlip,
         RandomAffine as RandomAffine,
         RandomCrop as RandomCrop,
         RandomResizedCrop as RandomResizedCrop,
         Resize as Resize,
     )
-    from recordmill.decode.specs.given import (
-        GivenCrop as GivenCrop,
-        GivenFlip as GivenFlip,
-    )
-    from recordmill.decode.specs.image import (
-        Image as Image,
-    )
-    from recordmill.decode.specs.mask import (
-        Mask as Mask,
-    )
-    from recordmill.decode.specs.places import (
-        Boxes as Boxes,
-        Keypoints as Keypoints,
-    )
-    from recordmill.decode.specs.raw import (
-        Raw as Raw,
-    )
-    from recordmill.decode.specs.text import (
-        Text as Text,
-    )
-    from recordmill.decode.steps import (
+    from recordmill.decode.specs.image import Image as Image
+    from recordmill.decode.specs.mask import Mask as Mask
+    from recordmill.decode.specs.raw import Raw as Raw
+    from recordmill.decode.specs.text import Text as Text
+    from recordmill.decode.transforms import (
         affine as affine,
         crop as crop,
         flip as flip,
         normalize as normalize,
         resize as resize,
-    )
-    from recordmill.decode.warping import (
+        resize_boxes as resize_boxes,
         warp_affine as warp_affine,
     )
     from recordmill.errors import (

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageOps
 
 import recordmill as rm
-from recordmill.decode.pixels.moving import orient
+from recordmill.decode.pixels import orient
 from tests.decode.pictures import jpeg
 
 SHORT, LONG, SIGNED_SHORT, SIGNED_LONG = 3, 4, 8, 9

@@ -90,7 +90,7 @@ def test_colors_when_there_are_none_then_says_what_is_needed() -> None:
         rm.adjust_hue(np.zeros((2, 2, 3), np.uint16), 0.1, like="tensorflow")
     with pytest.raises(ValueError, match=r"colors are \(..., 3 channels\), not \(2, 4\)"):
         rm.hsv_to_rgb(np.zeros((2, 4), np.float32))
-    with pytest.raises(ValueError, match=r"turn is a number from -1 to 1, not 1\.5"):
+    with pytest.raises(ValueError, match=r"turn must be a finite number from -1 to 1, got 1\.5"):
         rm.adjust_hue(np.zeros((2, 2, 3), np.float32), 1.5, like="tensorflow")
-    with pytest.raises(ValueError, match="like is one of 'pillow', 'tensorflow', not 'opencv'"):
+    with pytest.raises(ValueError, match="like must be one of 'pillow', 'tensorflow', got 'opencv'"):
         rm.adjust_saturation(np.zeros((2, 2, 3), np.uint8), 1.5, like="opencv")  # type: ignore[arg-type]

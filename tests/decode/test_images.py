@@ -213,9 +213,9 @@ def test_bytes_when_no_whole_image_then_are_an_image_error(data: bytes) -> None:
 
 
 def test_format_when_not_the_named_one_then_is_refused() -> None:
-    with pytest.raises(rm.ImageError, match="no JPEG"):
+    with pytest.raises(rm.ImageError, match="not a JPEG"):
         rm.decode_jpeg(png(0))
-    with pytest.raises(rm.ImageError, match="no PNG"):
+    with pytest.raises(rm.ImageError, match="not a PNG"):
         rm.decode_png(jpeg(0))
 
 

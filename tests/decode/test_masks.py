@@ -127,7 +127,7 @@ def test_mask_when_its_image_is_turned_then_sizes_are_those_of_upright_images() 
     columns = {"image": [turned(6, 0, 40, 30)], "mask": [upright]}
     specs = {"image": rm.Image(orientation="apply"), "mask": rm.Mask()}
     assert rm.decode_batch(columns, specs)["mask"].shape == (1, 40, 30)
-    with pytest.raises(rm.DecodeError, match="image's size"):
+    with pytest.raises(rm.DecodeError, match="its image differ in size"):
         rm.decode_batch(columns, {"image": rm.Image(), "mask": rm.Mask()})
 
 

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 from PIL import Image, ImageEnhance, ImageOps
 
 import recordmill as rm
-from recordmill.decode.pixels.moving import cut, orient
+from recordmill.decode.pixels import crop_pixels, orient
 from recordmill.decode.presets import KERNELS
 from tests.decode.pictures import colors, jpeg, turned
 
@@ -172,7 +172,7 @@ def test_crop_when_it_reaches_beyond_then_is_a_part_of_the_padded_image(mode, pi
 
 def test_cut_when_within_the_image_then_copies_nothing() -> None:
     pixels = colors(0)
-    assert np.shares_memory(cut(pixels, (2, 3, 4, 5)), pixels)
+    assert np.shares_memory(crop_pixels(pixels, (2, 3, 4, 5)), pixels)
     assert rm.crop(pixels, (2, 3, 4, 5)).flags.c_contiguous
 
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
-from recordmill.decode.pixels.scans import count_scans
+from recordmill.decode.pillow import count_scans
 from tests.decode.pictures import jpeg
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import recordmill as rm
-from recordmill.decode.warping import inverted
+from recordmill.decode.transforms import invert_affine
 from tests.decode import fixed
 
 KERNELS = ["nearest", "bilinear", "cubic", "lanczos4"]
@@ -56,9 +56,9 @@ def test_warp_affine_when_a_map_is_given_there_then_it_is_turned_around() -> Non
     there = rm.warp_affine(picture(20, 30, 1)[:, :, 0], matrix, 25)
     assert there.shape == (25, 25)
     np.testing.assert_array_equal(
-        there, rm.warp_affine(picture(20, 30, 1)[:, :, 0], inverted(matrix), 25, inverse=True)
+        there, rm.warp_affine(picture(20, 30, 1)[:, :, 0], invert_affine(matrix), 25, inverse=True)
     )
-    assert inverted(np.zeros((2, 3))).tolist() == np.zeros((2, 3)).tolist()
+    assert invert_affine(np.zeros((2, 3))).tolist() == np.zeros((2, 3)).tolist()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
-from recordmill.decode.images import decode_image
+from recordmill.decode.image import decode_image
 from recordmill.errors import ImageError, MissingExtraError
 from recordmill.packing.job import find_others
 from recordmill.packing.masks import read_mask, recode_mask

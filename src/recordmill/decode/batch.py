@@ -13,7 +13,7 @@ from recordmill.decode.columns import columns_of, take
 from recordmill.decode.draws import Draws, draws_from
 from recordmill.decode.entry import tables_of
 from recordmill.decode.features.table import DECODERS
-from recordmill.decode.pixels.indices import MAX_PIXELS
+from recordmill.decode.options import MAX_PIXELS
 from recordmill.decode.specs.image import Image
 from recordmill.decode.state import BatchState
 from recordmill.errors import DecodeError

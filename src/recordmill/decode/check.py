@@ -7,9 +7,9 @@ from typing import Any
 
 from recordmill.decode.geometry import Geometry
 from recordmill.decode.given import given_features
+from recordmill.decode.specs.boxes import Boxes, Keypoints
 from recordmill.decode.specs.image import Image
 from recordmill.decode.specs.mask import Mask
-from recordmill.decode.specs.places import Boxes, Keypoints
 from recordmill.decode.specs.raw import Raw
 from recordmill.decode.specs.text import Text
 

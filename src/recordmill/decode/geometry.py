@@ -12,9 +12,18 @@ from recordmill.decode.affine import draw_matrices
 from recordmill.decode.draws import Draws, Stage
 from recordmill.decode.given import Given
 from recordmill.decode.moves import Moves
-from recordmill.decode.presets import preset_of
-from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffine, RandomCrop, RandomResizedCrop, Resize
-from recordmill.decode.specs.given import GivenCrop, GivenFlip
+from recordmill.decode.presets import find_preset
+from recordmill.decode.specs.geometry import (
+    CenterCrop,
+    Crop,
+    Flip,
+    GivenCrop,
+    GivenFlip,
+    RandomAffine,
+    RandomCrop,
+    RandomResizedCrop,
+    Resize,
+)
 from recordmill.decode.specs.image import Image
 from recordmill.decode.windows import random_windows
 
@@ -45,7 +54,7 @@ class Geometry:
     def of(cls, spec: Image) -> Geometry:
         """Return the geometry of an image spec."""
         flip, resize = cast("Flip | GivenFlip | None", spec.flip), cast("Resize | None", spec.resize)
-        return cls(resize, spec.crop, flip, spec.affine, preset_of(spec.like).center)
+        return cls(resize, spec.crop, flip, spec.affine, find_preset(spec.like).center)
 
     @property
     def is_random(self) -> bool:

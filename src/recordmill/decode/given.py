@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.specs.given import GivenCrop, GivenFlip
+from recordmill.decode.specs.geometry import GivenCrop, GivenFlip
 from recordmill.decode.specs.image import Image
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recordmill.decode.beta import draw_beta
 from recordmill.decode.draws import Draws, Stage, draws_from
-from recordmill.decode.specs.checks import number
+from recordmill.decode.specs.base import check_number
 
 Arrays = tuple[NDArray[Any], NDArray[np.float32]]
 _PLACE = 1024  # number of the stage's first draw after those of the share
@@ -119,7 +119,7 @@ def _draws(rng: Draws | int, epoch: int) -> Draws:
 
 
 def _share(rng: Draws | int, epoch: int, position: int, alpha: float) -> float:
-    return draw_beta(_draws(rng, epoch), position, Stage.MIX, number("alpha", alpha, 1e-3, 1e6))
+    return draw_beta(_draws(rng, epoch), position, Stage.MIX, check_number("alpha", alpha, 1e-3, 1e6))
 
 
 def _mixed(rows: NDArray[Any], share: float) -> NDArray[Any]:

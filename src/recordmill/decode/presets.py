@@ -1,4 +1,4 @@
-"""What `like=` means: the choices of each framework, as tables."""
+"""Presets of the ``like=`` parameter: the choices of each framework, and the resize kernels of each library."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ class Preset:
     Parameters
     ----------
     channels : {"rgb", "bgr"}
-        Order of colors.
+        Order of the color channels.
     orientation : {"ignore", "apply"}
-        Whether a rotation that EXIF asks for is carried out.
+        Treatment of the EXIF orientation.
     dct : {"accurate", "fast"}
-        The inverse transform of JPEG, in libjpeg's words ISLOW or IFAST.
+        Inverse DCT of JPEG: libjpeg's ISLOW or IFAST.
     upsampling : {"fancy", "plain"}
-        How halved color planes of JPEG are brought to size.
+        Upsampling of subsampled JPEG chroma.
     library : {"pillow", "opencv", "tensorflow"}
-        Whose arithmetic resizes.
+        Library whose resize arithmetic is used.
     gray : {"pillow", "libpng"}
-        How color becomes gray: from the colors, rounded; or the luma plane of JPEG, and libpng's weights elsewhere.
+        Conversion of color to gray. "pillow" computes it from RGB, rounded. "libpng" takes the luma plane of JPEG and
+        libpng's weights for other formats.
     cmyk : {"pillow", "opencv", "tensorflow"}
-        Whose formula turns CMYK into colors.
+        Library whose formula converts CMYK to RGB.
     deep : {"refuse", "high_byte"}
-        What becomes of 16-bit samples where 8 bits are wanted.
+        Treatment of 16-bit samples when the output has 8 bits.
     center : {"even", "floor"}
-        Where a centerd window begins when as many pixels cannot be left on both sides: at the even one of the two
-        places (as torchvision does), or at the upper and left one.
+        Start of a centered window when the margin is odd: rounded to even, as torchvision does, or rounded down.
     """
 
     channels: Literal["rgb", "bgr"]
@@ -60,39 +60,39 @@ PRESETS: dict[str, Preset] = {
     "mxnet": Preset("rgb", "apply", "accurate", "fancy", "opencv", "libpng", "opencv", "high_byte", "floor"),
 }
 
-# library: its kernels; the same word means another arithmetic in another library.
+# The kernels of each library. Libraries use the same name for different arithmetic.
 KERNELS: dict[str, tuple[str, ...]] = {
     "pillow": ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos", "mks2013", "mks2021"),
     "opencv": ("nearest", "bilinear", "cubic", "area", "lanczos4", "auto", "area_or_bilinear"),
     "tensorflow": (
         *("nearest", "area", "bilinear", "bicubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"),
         *(
-            f"antialiased_{word}"
-            for word in ("bilinear", "bicubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
+            f"antialiased_{name}"
+            for name in ("bilinear", "bicubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
         ),
     ),
 }
 DEFAULT_KERNEL = "bilinear"
 
 
-def preset_of(like: str) -> Preset:
-    """Return the choices of a framework."""
+def find_preset(like: str) -> Preset:
+    """Return the preset of a framework."""
     if like not in PRESETS:
-        raise ValueError(f"like is one of {', '.join(PRESETS)}, not {like!r}")
+        raise ValueError(f"like must be one of {', '.join(map(repr, PRESETS))}, got {like!r}")
     return PRESETS[like]
 
 
-def kernel_of(kernel: str | None, like: str) -> str:
-    """Full name of a resize kernel, ``"library:kernel"``."""
-    library, _, word = (kernel or DEFAULT_KERNEL).rpartition(":")
-    library = library or preset_of(like).library
-    if word not in KERNELS.get(library, ()):
-        known = ", ".join(f"{name}:{one}" for name, kernels in KERNELS.items() for one in kernels)
-        raise ValueError(f"no resize kernel {kernel!r} like {like}; there are {known}")
-    return f"{library}:{word}"
+def parse_kernel(kernel: str | None, like: str) -> str:
+    """Return the full name of a resize kernel, ``"library:kernel"``."""
+    library, _, name = (kernel or DEFAULT_KERNEL).rpartition(":")
+    library = library or find_preset(like).library
+    if name not in KERNELS.get(library, ()):
+        known = ", ".join(f"{library}:{name}" for library, names in KERNELS.items() for name in names)
+        raise ValueError(f"kernel must be one of {known}; got {kernel!r} with like={like!r}")
+    return f"{library}:{name}"
 
 
-def gives_floats(kernel: str) -> bool:
-    """Whether a kernel gives float32 whatever it takes."""
-    library, _, word = kernel.partition(":")
-    return library == "tensorflow" and word != "nearest"
+def returns_float32(kernel: str) -> bool:
+    """Return True if the kernel returns float32 for every input dtype."""
+    library, _, name = kernel.partition(":")
+    return library == "tensorflow" and name != "nearest"

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from recordmill.decode.columns import byte_rows
 from recordmill.decode.executors.registry import executor_of
 from recordmill.decode.features.image import reading_of
-from recordmill.decode.pixels.indices import MAX_PIXELS
-from recordmill.decode.pixels.reading import Reading
-from recordmill.decode.presets import Like, Orientation, preset_of
+from recordmill.decode.options import MAX_PIXELS, DecodeOptions
+from recordmill.decode.presets import Like, Orientation, find_preset
 from recordmill.decode.specs.image import Decoder, Image
 from recordmill.types import Ragged
 
@@ -44,7 +43,7 @@ def image_sizes(
     ndarray of int64, shape (n, 2)
         Height and width; 0, 0 where decoding will fail: no image, a broken header, more than `max_pixels` pixels.
     """
-    preset = preset_of(like)
+    preset = find_preset(like)
     upright = (orientation or preset.orientation) == "apply"
     reading = _reading(like, decoder)
     rows = byte_rows(payloads, "images")
@@ -55,5 +54,5 @@ def image_sizes(
 
 
 @lru_cache
-def _reading(like: Like, decoder: Decoder) -> Reading:
+def _reading(like: Like, decoder: Decoder) -> DecodeOptions:
     return reading_of(Image(like=like, decoder=decoder))

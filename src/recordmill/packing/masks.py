@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.pillow import opened, sixteen_bits
+from recordmill.decode.pillow import open_image, to_16_bits
 from recordmill.errors import ImageError
 from recordmill.packing.recode import Recoding, move_pixels, save_picture
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 def read_mask(data: Any, how: Recoding | None = None) -> NDArray[Any]:
     """Values of a mask, exactly: indices of a palette picture, gray levels else."""
-    with opened(data) as image:
+    with open_image(data) as image:
         moved = image if how is None else move_pixels(image, how, nearest=True)
         if moved.mode.startswith("I"):
-            return np.asarray(sixteen_bits(moved)).astype("<u2")
+            return np.asarray(to_16_bits(moved)).astype("<u2")
         _refuse_many_channels(moved)
         return np.asarray(moved).astype(np.uint8)
 
 
 def recode_mask(data: Any, how: Recoding) -> bytes:
     """Move the pixels of a mask with those of its image; a PNG whose values, palette and depth stay."""
-    with opened(data) as image:
+    with open_image(data) as image:
         moved = move_pixels(image, how, nearest=True)
         if moved.mode.startswith("I"):
-            moved = sixteen_bits(moved)
+            moved = to_16_bits(moved)
         else:
             _refuse_many_channels(moved)
         return save_picture(moved, Recoding("png"))

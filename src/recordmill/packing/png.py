@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recordmill import _core
-from recordmill.decode.pillow import need_pillow
+from recordmill.decode.pillow import import_pillow
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def plain_picture(data: Any, how: Recoding) -> Image | None:
         return None
     if max(height, width) > _MAX_SIDE or how.color not in (None, num_bytes == 4):
         return None
-    mode, module = _MODES[num_bytes], need_pillow()
+    mode, module = _MODES[num_bytes], import_pillow()
     import PIL.JpegImagePlugin  # noqa: F401 (Pillow would import all its formats to find the one it saves)
 
     return cast("Image", module.frombuffer(mode, (width, height), block, "raw", mode, 0, 1))

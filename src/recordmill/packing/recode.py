@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from recordmill import _core
-from recordmill.decode.executors.native_one import natively
-from recordmill.decode.pillow import need_pillow, opened, refuse_lost_depth, sixteen_bits
+from recordmill.decode.native_image import try_native
+from recordmill.decode.pillow import check_depth, import_pillow, open_image, to_16_bits
 from recordmill.errors import ImageError
 from recordmill.packing.png import encode_png, max_pixels, plain_picture
 
@@ -164,8 +164,8 @@ def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
     plain = plain_picture(data, how)
     if plain is not None:
         return save_picture(plain, how), (plain.height, plain.width)
-    with opened(data) as image:
-        refuse_lost_depth(image, data)
+    with open_image(data) as image:
+        check_depth(image, data)
         picture = _fit_mode(move_pixels(_loaded(image, data), how, nearest=False), how)
         refuse_long(picture.size, how.encode)
         return save_picture(picture, how), (picture.height, picture.width)
@@ -175,9 +175,9 @@ def _loaded(image: Image, data: Any) -> Image:
     """Decode an opened picture: JPEG natively, which gives the same pixels in less time."""
     if image.format == "JPEG" and image.mode in ("L", "RGB"):
         limit = image.width * image.height
-        pixels = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
+        pixels = try_native(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
         if pixels is not None:
-            picture = need_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+            picture = import_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
             picture.info = image.info
             return cast("Image", picture)
     image.load()  # saving copies pictures that were never loaded
@@ -217,7 +217,7 @@ def _with_whole_palette(picture: Image) -> Image:
 
 def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:
     """Rotate, cut and scale a picture."""
-    module = need_pillow()
+    module = import_pillow()
     if how.exif:
         from PIL import ImageOps
 
@@ -256,7 +256,7 @@ def _center(image: Image, side: int) -> Image:
 def _fit_mode(image: Image, how: Recoding) -> Image:
     """Bring a picture to a mode that the encoding stores, and to color or gray if asked."""
     if image.mode.startswith("I"):
-        image = sixteen_bits(image)
+        image = to_16_bits(image)
         if how.encode in _LOSSY or how.color:
             what = "as RGB" if how.color else f"as {how.encode.upper()}"
             raise ImageError(
@@ -282,7 +282,7 @@ def _nearest_mode(image: Image, how: Recoding) -> str:
 
 def image_shape(data: Any) -> tuple[int, int]:
     """Height and width that an encoded picture declares."""
-    with opened(data) as image:
+    with open_image(data) as image:
         return image.height, image.width
 
 
@@ -290,10 +290,10 @@ def decode_whole(data: Any) -> None:
     """Decode a picture to its last pixel as training will, and forget it."""
     head, limit, done = bytes(memoryview(data)[:26]), 2 * max_pixels(), None
     if head.startswith(b"\xff\xd8"):
-        done = natively(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
+        done = try_native(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
     elif head.startswith(b"\x89PNG\r\n\x1a\n"):
         has_palette = head[25:] == b"\x03"
-        done = natively(lambda: _core.decode_png(data, has_palette, limit))
+        done = try_native(lambda: _core.decode_png(data, has_palette, limit))
     if done is None:
-        with opened(data) as image:
+        with open_image(data) as image:
             image.load()

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from recordmill.decode.colors import ColorStep
 from recordmill.decode.moves import Moves
-from recordmill.decode.pixels.reading import Reading
-from recordmill.decode.pixels.values import Values
+from recordmill.decode.options import DecodeOptions, OutputFormat
 
 Faults = dict[int, Exception]
 
@@ -75,7 +74,7 @@ class ImageJob:
     ----------
     payloads : sequence of buffer
         Encoded images.
-    reading : Reading
+    reading : DecodeOptions
     orientations : ndarray of int64, shape (n,)
     scales : ndarray of int64, shape (n,)
         1, or 2, 4 or 8 for images that are decoded at that part of what `reading` says. Windows of `moves` then are
@@ -85,20 +84,20 @@ class ImageJob:
         ``"library:kernel"`` of resizing.
     border : Border
     colors : list of ColorStep
-    values : Values
+    values : OutputFormat
     points : sequence of buffer, optional
         Entry points of each, empty where there are none; an executor may leave them alone.
     """
 
     payloads: Sequence[Any]
-    reading: Reading
+    reading: DecodeOptions
     orientations: NDArray[np.int64]
     scales: NDArray[np.int64]
     moves: Moves
     kernel: str
     border: Border
     colors: list[ColorStep]
-    values: Values
+    values: OutputFormat
     points: Sequence[Any] = ()
 
 
@@ -146,7 +145,7 @@ class Executor(Protocol):
     holds there means nothing; no other row is touched. Exceptions are raised only for what is wrong with all rows.
     """
 
-    def headers(self, payloads: Sequence[Any], reading: Reading, *, upright: bool, max_pixels: int) -> Headers:
+    def headers(self, payloads: Sequence[Any], reading: DecodeOptions, *, upright: bool, max_pixels: int) -> Headers:
         """Sizes, orientations and channels of encoded images."""
         ...
 

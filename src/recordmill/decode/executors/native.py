@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.decode.executors.base import Executor, Faults, Headers, ImageJob, MaskJob
-from recordmill.decode.executors.native_one import DAMAGE, Parts, image_error
 from recordmill.decode.executors.native_plan import as_array, native_job, native_masks, native_reading, native_rows
-from recordmill.decode.pixels.reading import Reading
+from recordmill.decode.native_image import DAMAGE, Parts, image_error
+from recordmill.decode.options import DecodeOptions
 from recordmill.errors import MissingExtraError
 
 
@@ -30,7 +30,7 @@ class NativeExecutor:
     def __init__(self, others: Callable[[], Executor] | None = None) -> None:
         self._others = others
 
-    def headers(self, payloads: Sequence[Any], reading: Reading, *, upright: bool, max_pixels: int) -> Headers:
+    def headers(self, payloads: Sequence[Any], reading: DecodeOptions, *, upright: bool, max_pixels: int) -> Headers:
         """Sizes, orientations and channels of encoded images."""
         numbers, refused = _core.image_headers(native_rows(payloads), native_reading(reading, max_pixels), upright)
         table = np.asarray(numbers).reshape(-1, 7)

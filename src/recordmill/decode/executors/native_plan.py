@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from recordmill.decode.executors.base import ImageJob, MaskJob
 from recordmill.decode.moves import Moves
-from recordmill.decode.pixels.reading import Reading
-from recordmill.decode.pixels.values import Values
+from recordmill.decode.options import DecodeOptions, OutputFormat
 from recordmill.decode.rows import ByteRows
 
 # The header has been held against the caller's limit before; the memory of what is decoded follows the header.
@@ -22,7 +21,7 @@ NO_LIMIT = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class NativeReading:
-    """`Reading` in the words of the native module."""
+    """`DecodeOptions` in the words of the native module."""
 
     want: str
     gray: str
@@ -76,8 +75,8 @@ def native_rows(payloads: Sequence[Any]) -> Any:
     return (payloads.data, payloads.splits) if isinstance(payloads, ByteRows) else list(payloads)
 
 
-def native_reading(reading: Reading, max_pixels: int) -> NativeReading:
-    """Reading in the words of the native module."""
+def native_reading(reading: DecodeOptions, max_pixels: int) -> NativeReading:
+    """DecodeOptions in the words of the native module."""
     words = (reading.channels, reading.gray, reading.deep, reading.dct, reading.upsampling, reading.cmyk)
     return NativeReading(*words, reading.scale, max_pixels)
 
@@ -109,7 +108,7 @@ def native_job(job: ImageJob) -> NativeJob:
         *_levels(values, 255),
         *_levels(values, 65535),
         values.dtype == "float16",
-        [float(np.float32(values.white / brightest)) for brightest in (255, 65535)] if values.first else [],
+        [float(np.float32(values.white / brightest)) for brightest in (255, 65535)] if values.scale_first else [],
     )
 
 
@@ -129,8 +128,8 @@ def native_masks(job: MaskJob) -> NativeMasks:
         pixel = np.concatenate([corner, one], axis=1)
         moves = Moves(pixel, one, pixel, np.zeros((count, 2), np.bool_))
     ones = np.ones(count, np.int64)
-    images = ImageJob(job.payloads, Reading(), ones, ones, moves, job.kernel, job.border, [], Values())
-    native = replace(native_job(images), reading=native_reading(Reading(), job.max_pixels))
+    images = ImageJob(job.payloads, DecodeOptions(), ones, ones, moves, job.kernel, job.border, [], OutputFormat())
+    native = replace(native_job(images), reading=native_reading(DecodeOptions(), job.max_pixels))
     return NativeMasks(native, job.upright, sizes, job.fit, job.kernel)
 
 
@@ -143,9 +142,9 @@ def _scaled(window: NDArray[np.int64], scales: NDArray[np.int64]) -> NDArray[np.
 
 
 @functools.lru_cache(64)
-def _levels(values: Values, brightest: int) -> tuple[list[float], list[float]]:
+def _levels(values: OutputFormat, brightest: int) -> tuple[list[float], list[float]]:
     """Mean and factor for levels from 0 to `brightest`, as `finish` has them."""
-    if values.first:
+    if values.scale_first:
         return list(values.mean or (0.0,)), [float(np.float32(1) / np.float32(one)) for one in values.std or (1.0,)]
     if values.dtype.startswith("uint"):
         return [0.0], [float(np.iinfo(values.dtype).max / brightest)]
@@ -154,7 +153,7 @@ def _levels(values: Values, brightest: int) -> tuple[list[float], list[float]]:
     return means, [float(factor) for factor in factors]
 
 
-def as_array(image: Any, values: Values) -> NDArray[Any]:
+def as_array(image: Any, values: OutputFormat) -> NDArray[Any]:
     """Array of what the native module made of one image."""
     block, height, width, channels = image
     shape = (channels, height, width) if values.layout == "chw" else (height, width, channels)

@@ -15,9 +15,8 @@ from recordmill.decode.executors.registry import executor_of
 from recordmill.decode.geometry import Geometry, plan_moves, resized_sizes
 from recordmill.decode.given import Given, given_of
 from recordmill.decode.moves import Moves
-from recordmill.decode.pixels.reading import Reading
-from recordmill.decode.pixels.values import Values
-from recordmill.decode.presets import kernel_of, preset_of
+from recordmill.decode.options import DecodeOptions, OutputFormat
+from recordmill.decode.presets import find_preset, parse_kernel
 from recordmill.decode.specs.geometry import RandomCrop
 from recordmill.decode.specs.image import Image
 from recordmill.decode.state import BatchState, ImagePlan, Slots
@@ -32,7 +31,7 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
     feature = spec.feature or name
     payloads = byte_rows(state.column(feature), feature)
     executor, reading = executor_of(spec.decoder), reading_of(spec)
-    upright = (spec.orientation or preset_of(spec.like).orientation) == "apply"
+    upright = (spec.orientation or find_preset(spec.like).orientation) == "apply"
     rows = state.alive()
     headers = executor.headers(chosen_of(payloads, rows), reading, upright=upright, max_pixels=state.max_pixels)
     rows, headers = _without_faults(state, feature, rows, headers)
@@ -44,7 +43,7 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
         plan.headers.orientations,
         _scales(plan) if spec.reduce == "auto" else np.ones(len(plan.rows), np.int64),
         plan.moves,
-        kernel_of(spec.kernel, spec.like),
+        parse_kernel(spec.kernel, spec.like),
         plan.border,
         plan_colors(spec.color, plan.moves.sizes, state.draws, state.positions[plan.rows]),
         values_of(spec),
@@ -60,11 +59,11 @@ def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dic
     return {name: place}
 
 
-def reading_of(spec: Image) -> Reading:
+def reading_of(spec: Image) -> DecodeOptions:
     """What is read from the files of an image spec."""
-    preset = preset_of(spec.like)
+    preset = find_preset(spec.like)
     channels: Any = spec.channels or preset.channels
-    return Reading(
+    return DecodeOptions(
         "rgb" if channels == "bgr" else channels,
         spec.dct or preset.dct,
         spec.upsampling or preset.upsampling,
@@ -80,11 +79,11 @@ def dtype_of(spec: Image) -> str:
     return spec.dtype or ("uint8" if spec.mean is None and spec.std is None else "float32")
 
 
-def values_of(spec: Image) -> Values:
+def values_of(spec: Image) -> OutputFormat:
     """What the numbers of an image spec's output are."""
-    reverse = (spec.channels or preset_of(spec.like).channels) == "bgr"
+    reverse = (spec.channels or find_preset(spec.like).channels) == "bgr"
     mean, std = (cast("tuple[float, ...] | None", one) for one in (spec.mean, spec.std))
-    return Values(dtype_of(spec), spec.layout, reverse, mean, std, spec.white, spec.scale_first)
+    return OutputFormat(dtype_of(spec), spec.layout, reverse, mean, std, spec.white, spec.scale_first)
 
 
 def chosen_of(payloads: Sequence[Any], rows: Ints) -> Sequence[Any]:
@@ -132,7 +131,7 @@ def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: 
     good = ~(too_small | too_large)
     if not good.all():
         rows, headers, moves = rows[good], _chosen(headers, good), moves[good]
-    library = kernel_of(spec.kernel, spec.like).partition(":")[0]
+    library = parse_kernel(spec.kernel, spec.like).partition(":")[0]
     return ImagePlan(rows, headers, moves, library, _border(geometry))
 
 
@@ -191,7 +190,7 @@ def _place(state: BatchState, name: str, spec: Image, plan: ImagePlan) -> Any:
     if not spec.stack:
         return [None] * state.count
     height, width = Geometry.of(spec).size or _one_size(name, plan)
-    wanted = spec.channels or preset_of(spec.like).channels
+    wanted = spec.channels or find_preset(spec.like).channels
     channels = {"gray": 1, "stored": 0}.get(str(wanted), 3) or _one_depth(name, plan)
     shape = (channels, height, width) if spec.layout == "chw" else (height, width, channels)
     return state.slots(name, shape, dtype_of(spec))

@@ -13,7 +13,7 @@ from recordmill.decode.executors.base import Border, MaskJob
 from recordmill.decode.executors.registry import executor_of
 from recordmill.decode.features.image import chosen_of
 from recordmill.decode.geometry import Geometry
-from recordmill.decode.presets import preset_of
+from recordmill.decode.presets import find_preset
 from recordmill.decode.specs.image import Image
 from recordmill.decode.specs.mask import Mask
 from recordmill.decode.state import BatchState, Slots
@@ -62,7 +62,7 @@ def _following(
     border, fill = plan.border, (spec.fill or 0,)
     return MaskJob(
         payloads,
-        (image.orientation or preset_of(image.like).orientation) == "apply",
+        (image.orientation or find_preset(image.like).orientation) == "apply",
         plan.headers.sizes[at],
         plan.headers.decoded[at],
         plan.moves[at],

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.places import edges_of, map_boxes, map_points
-from recordmill.decode.specs.places import Boxes, Keypoints
+from recordmill.decode.specs.boxes import Boxes, Keypoints
 from recordmill.decode.state import BatchState
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recordmill.decode.specs.base import Spec
-from recordmill.decode.specs.checks import interval, levels, number
+from recordmill.decode.specs.base import Spec, check_number, parse_levels, parse_range
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -37,7 +36,7 @@ class ColorJitter(Spec):
         """Check the options."""
         for name in ("brightness", "contrast", "saturation"):
             self._set(**{name: _factors(name, getattr(self, name))})
-        self._set(hue=_turn(self.hue), probability=number("probability", self.probability, 0, 1))
+        self._set(hue=_turn(self.hue), probability=check_number("probability", self.probability, 0, 1))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -53,7 +52,7 @@ class RandomGrayscale(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        self._set(probability=number("probability", self.probability, 0, 1))
+        self._set(probability=check_number("probability", self.probability, 0, 1))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,7 +74,7 @@ class PCANoise(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        self._set(std=number("std", self.std, 0, 100))
+        self._set(std=check_number("std", self.std, 0, 100))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,24 +106,24 @@ class RandomErasing(Spec):
     def __post_init__(self) -> None:
         """Check the options."""
         self._set(
-            probability=number("probability", self.probability, 0, 1),
-            scale=interval("scale", self.scale, 0, 1, above=True),
-            ratio=interval("ratio", self.ratio, 0, 1000, above=True),
-            fill=levels("fill", self.fill),
+            probability=check_number("probability", self.probability, 0, 1),
+            scale=parse_range("scale", self.scale, 0, 1, exclude_low=True),
+            ratio=parse_range("ratio", self.ratio, 0, 1000, exclude_low=True),
+            fill=parse_levels("fill", self.fill),
         )
 
 
 def _factors(name: str, value: float | tuple[float, float]) -> tuple[float, float]:
     if isinstance(value, int | float):
-        amount = number(name, value, 0, 100)
+        amount = check_number(name, value, 0, 100)
         return max(0.0, 1 - amount), 1 + amount
-    return interval(name, value, 0, 100)
+    return parse_range(name, value, 0, 100)
 
 
 def _turn(value: float | tuple[float, float]) -> tuple[float, float]:
     if isinstance(value, int | float):
-        return -number("hue", value, 0, 0.5), float(value)
-    return interval("hue", value, -0.5, 0.5)
+        return -check_number("hue", value, 0, 0.5), float(value)
+    return parse_range("hue", value, -0.5, 0.5)
 
 
 Color = ColorJitter | RandomGrayscale | PCANoise | RandomErasing

@@ -1,23 +1,22 @@
-"""Which part of an image is taken, to which size it is brought, and how it is turned."""
+"""Specs of resizing, cropping, flipping and affine maps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from recordmill.decode.specs.base import Spec
-from recordmill.decode.specs.checks import (
+from recordmill.decode.specs.base import (
     MAX_SIDE,
     PadMode,
     Small,
-    check_word,
-    interval,
-    levels,
-    number,
-    size_of,
-    whole,
+    Spec,
+    check_choice,
+    check_int,
+    check_number,
+    parse_levels,
+    parse_range,
+    parse_size,
 )
-from recordmill.decode.specs.given import GivenCrop
 
 _SMALL = ("error", "pad", "enlarge")
 _MODES = ("constant", "edge", "reflect")
@@ -45,9 +44,9 @@ class Resize(Spec):
         if (self.size is None) == (self.shorter is None):
             raise ValueError("Resize takes a size, or shorter=, the length of the shorter side")
         if self.size is not None:
-            self._set(size=size_of("size", self.size))
+            self._set(size=parse_size("size", self.size))
         else:
-            self._set(shorter=whole("shorter", self.shorter, 1, MAX_SIDE))
+            self._set(shorter=check_int("shorter", self.shorter, 1, MAX_SIDE))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,8 +70,8 @@ class CenterCrop(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        check_word("small", self.small, _SMALL)
-        self._set(size=size_of("size", self.size), fill=levels("fill", self.fill))
+        check_choice("small", self.small, _SMALL)
+        self._set(size=parse_size("size", self.size), fill=parse_levels("fill", self.fill))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -102,13 +101,13 @@ class RandomCrop(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        check_word("small", self.small, _SMALL)
-        check_word("mode", self.mode, _MODES)
+        check_choice("small", self.small, _SMALL)
+        check_choice("mode", self.mode, _MODES)
         sides = (self.padding,) * 4 if isinstance(self.padding, int) else tuple(self.padding)
         if len(sides) != 4:
             raise ValueError(f"padding is one number, or left, top, right and bottom, not {self.padding!r}")
-        padding = tuple(whole("padding", side, 0, MAX_SIDE) for side in sides)
-        self._set(size=size_of("size", self.size), padding=padding, fill=levels("fill", self.fill))
+        padding = tuple(check_int("padding", side, 0, MAX_SIDE) for side in sides)
+        self._set(size=parse_size("size", self.size), padding=padding, fill=parse_levels("fill", self.fill))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -139,9 +138,9 @@ class RandomResizedCrop(Spec):
     def __post_init__(self) -> None:
         """Check the options."""
         self._set(
-            size=size_of("size", self.size),
-            scale=interval("scale", self.scale, 0, 1, above=True),
-            ratio=interval("ratio", self.ratio, 0, 1000, above=True),
+            size=parse_size("size", self.size),
+            scale=parse_range("scale", self.scale, 0, 1, exclude_low=True),
+            ratio=parse_range("ratio", self.ratio, 0, 1000, exclude_low=True),
         )
 
 
@@ -161,7 +160,7 @@ class Flip(Spec):
     def __post_init__(self) -> None:
         """Check the options."""
         for name in ("horizontal", "vertical"):
-            self._set(**{name: number(name, getattr(self, name), 0, 1)})
+            self._set(**{name: check_number(name, getattr(self, name), 0, 1)})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -197,23 +196,76 @@ class RandomAffine(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        check_word("kernel", self.kernel, _KERNELS)
-        translate = tuple(number("translate", one, 0, 1) for one in self.translate)
+        check_choice("kernel", self.kernel, _KERNELS)
+        translate = tuple(check_number("translate", one, 0, 1) for one in self.translate)
         if len(translate) != 2:
             raise ValueError(f"translate is parts of width and height, not {self.translate!r}")
         self._set(
             degrees=_about_zero("degrees", self.degrees, 360),
             translate=translate,
-            scale=interval("scale", self.scale, 0, 100, above=True),
+            scale=parse_range("scale", self.scale, 0, 100, exclude_low=True),
             shear=_about_zero("shear", self.shear, 80),
-            fill=levels("fill", self.fill),
+            fill=parse_levels("fill", self.fill),
         )
 
 
 def _about_zero(name: str, value: float | tuple[float, float], limit: float) -> tuple[float, float]:
     if isinstance(value, int | float):
-        return -number(name, value, 0, limit), number(name, value, 0, limit)
-    return interval(name, value, -limit, limit)
+        return -check_number(name, value, 0, limit), check_number(name, value, 0, limit)
+    return parse_range(name, value, -limit, limit)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GivenCrop(Spec):
+    """Take the window that a feature names, and bring it to a size.
+
+    Parameters
+    ----------
+    feature : str
+        Four whole numbers for each sample: x, y, width and height in pixels of the decoded, upright image, or of what
+        ``resize=`` makes of it.
+    size : int or (int, int), optional
+        Pixels of a square's side, or height and width; windows keep their own sizes by default.
+    fill : int or tuple of int, optional
+        Level (0 to 255) beyond the image, one for each channel in the order red, green, blue, or one for all. Without
+        it, windows that do not lie within the image are errors. It does not go with `size`.
+    """
+
+    feature: str
+    size: int | tuple[int, int] | None = None
+    fill: int | tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _check_feature(self.feature)
+        if self.size is not None:
+            self._set(size=parse_size("size", self.size))
+        if self.fill is not None:
+            self._set(fill=parse_levels("fill", self.fill))
+            if self.size is not None:
+                raise ValueError("fill= is for windows that keep their sizes: leave size= out")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GivenFlip(Spec):
+    """Mirror images left to right where a feature says so.
+
+    Parameters
+    ----------
+    feature : str
+        One number for each sample; the image is mirrored unless it is 0.
+    """
+
+    feature: str
+
+    def __post_init__(self) -> None:
+        """Check the option."""
+        _check_feature(self.feature)
+
+
+def _check_feature(name: object) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"feature is a name, not {name!r}")
 
 
 Crop = CenterCrop | RandomCrop | RandomResizedCrop | GivenCrop

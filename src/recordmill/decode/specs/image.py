@@ -6,17 +6,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, gives_floats, kernel_of, preset_of
-from recordmill.decode.specs.base import Spec
-from recordmill.decode.specs.checks import check_word, number, per_channel
+from recordmill.decode.presets import (
+    Channels,
+    Dct,
+    Like,
+    Orientation,
+    Upsampling,
+    find_preset,
+    parse_kernel,
+    returns_float32,
+)
+from recordmill.decode.specs.base import Spec, check_choice, check_number, parse_channel_values
 from recordmill.decode.specs.color import Color, ColorJitter, PCANoise, RandomErasing, RandomGrayscale
-from recordmill.decode.specs.geometry import CenterCrop, Crop, Flip, RandomAffine, RandomCrop, RandomResizedCrop, Resize
-from recordmill.decode.specs.given import GivenCrop, GivenFlip
+from recordmill.decode.specs.geometry import (
+    CenterCrop,
+    Crop,
+    Flip,
+    GivenCrop,
+    GivenFlip,
+    RandomAffine,
+    RandomCrop,
+    RandomResizedCrop,
+    Resize,
+)
 
 Decoder = Literal["auto", "pillow", "native"]
 Layout = Literal["chw", "hwc"]
 Dtype = Literal["uint8", "uint16", "float16", "float32"]
-_CHANNELS: dict[Any, Channels] = {1: "gray", 3: "rgb"}
+_CHANNELS: dict[Any, Channels] = {1: "gray", 3: "rgb", "grey": "gray"}
 _WORDS: dict[str, tuple[str, ...]] = {
     "channels": ("rgb", "bgr", "gray", "stored"),
     "orientation": ("ignore", "apply"),
@@ -121,21 +138,21 @@ class Image(Spec):
 
     def __post_init__(self) -> None:
         """Check the options and bring them to one form."""
-        preset_of(self.like)
+        find_preset(self.like)
         self._set(resize=_resize(self.resize), channels=_CHANNELS.get(self.channels, self.channels))
         if self.scale is not None:
-            self._scale(number("scale", self.scale, 1e-9, 1e6))
+            self._scale(check_number("scale", self.scale, 1e-9, 1e6))
         for name, allowed in _WORDS.items():
             if getattr(self, name) is not None:
-                check_word(name, getattr(self, name), allowed)
-        check_word("layout", self.layout, ("chw", "hwc"))
-        check_word("decoder", self.decoder, ("auto", "pillow", "native"))
+                check_choice(name, getattr(self, name), allowed)
+        check_choice("layout", self.layout, ("chw", "hwc"))
+        check_choice("decoder", self.decoder, ("auto", "pillow", "native"))
         if self.kernel is not None:
-            kernel_of(self.kernel, self.like)
+            parse_kernel(self.kernel, self.like)
         if self.reduce not in (1, 2, 4, 8, "auto"):
             raise ValueError(f"reduce is 1, 2, 4, 8 or 'auto', not {self.reduce!r}")
-        self._set(flip=_flip(self.flip), color=tuple(self.color), mean=per_channel("mean", self.mean))
-        self._set(std=per_channel("std", self.std), white=number("white", self.white, 1e-6, 1e6))
+        self._set(flip=_flip(self.flip), color=tuple(self.color), mean=parse_channel_values("mean", self.mean))
+        self._set(std=parse_channel_values("std", self.std), white=check_number("white", self.white, 1e-6, 1e6))
         self._check_geometry()
         self._check_color()
         self._check_values()
@@ -168,7 +185,7 @@ class Image(Spec):
         is_cropped = self.crop is not None and not isinstance(self.crop, GivenCrop)
         if is_cropped or self.affine is not None or self.color:
             raise ValueError("scale_first= works with resize=, flip= and GivenCrop, not with other crops or color=")
-        if not gives_floats(kernel_of(self.kernel, self.like)):
+        if not returns_float32(parse_kernel(self.kernel, self.like)):
             raise ValueError('scale_first= needs a kernel that gives floats, such as "tensorflow:bilinear"')
         if self.dtype not in ("float16", "float32") and (self.dtype or (self.mean is None and self.std is None)):
             raise ValueError("scale_first= needs a float dtype")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from recordmill.decode.specs.base import Spec
-from recordmill.decode.specs.checks import check_word, whole
+from recordmill.decode.specs.base import Spec, check_choice, check_int
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -41,6 +40,6 @@ class Mask(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        check_word("dtype", self.dtype, ("uint8", "uint16", "int32", "int64"))
+        check_choice("dtype", self.dtype, ("uint8", "uint16", "int32", "int64"))
         if self.fill is not None:
-            self._set(fill=whole("fill", self.fill, 0, 255 if self.dtype == "uint8" else 65535))
+            self._set(fill=check_int("fill", self.fill, 0, 255 if self.dtype == "uint8" else 65535))

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recordmill.decode.specs.base import Spec
-from recordmill.decode.specs.checks import check_word, number, whole
+from recordmill.decode.specs.base import Spec, check_choice, check_int, check_number
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,16 +50,16 @@ class Raw(Spec):
             raise TypeError(f"dtype is one of numbers, not {self.dtype!r}")
         if isinstance(self.shape, str):
             raise TypeError(f"shape is a sequence of lengths, not {self.shape!r}")
-        shape = tuple(one if isinstance(one, str) else whole("shape", one, 0, 2**40) for one in self.shape)
+        shape = tuple(one if isinstance(one, str) else check_int("shape", one, 0, 2**40) for one in self.shape)
         self._check_cast(dtype)
         self._set(dtype=dtype.str if dtype.str[0] == ">" else dtype.name, shape=shape)
 
     def _check_cast(self, dtype: np.dtype[Any]) -> None:
-        self._set(scale=number("scale", self.scale))
+        self._set(scale=check_number("scale", self.scale))
         if self.cast is None and self.scale != 1:
             raise ValueError(f"scale={self.scale} multiplies numbers that are cast: give cast= too")
         if self.cast is not None:
-            check_word("cast", self.cast, ("float16", "float32", "float64"))
+            check_choice("cast", self.cast, ("float16", "float32", "float64"))
             if dtype.kind == "c":
                 raise TypeError(f"complex numbers cannot be cast to {self.cast}")
 

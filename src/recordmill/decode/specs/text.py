@@ -6,8 +6,7 @@ import codecs
 from dataclasses import dataclass
 from typing import Literal
 
-from recordmill.decode.specs.base import Spec
-from recordmill.decode.specs.checks import check_word
+from recordmill.decode.specs.base import Spec, check_choice
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,7 +28,7 @@ class Text(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        check_word("errors", self.errors, ("strict", "replace"))
+        check_choice("errors", self.errors, ("strict", "replace"))
         try:
             codecs.lookup(self.encoding)
         except LookupError:

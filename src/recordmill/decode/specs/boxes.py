@@ -1,4 +1,4 @@
-"""How places in an image, boxes and points, follow it into the batch."""
+"""Specs of boxes and keypoints that follow their image."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from recordmill.decode.specs.base import Spec
-from recordmill.decode.specs.checks import check_word, number
+from recordmill.decode.specs.base import Spec, check_choice, check_number
 
 BoxForm = Literal["xyxy", "yxyx", "xywh"]
 
@@ -50,7 +49,7 @@ class Boxes(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        check_word("form", self.form, ("xyxy", "yxyx", "xywh"))
+        check_choice("form", self.form, ("xyxy", "yxyx", "xywh"))
         if isinstance(self.along, str):
             raise TypeError(f"along is a sequence of names, not {self.along!r}")
         feature = self.feature
@@ -58,7 +57,9 @@ class Boxes(Spec):
             feature = tuple(feature)
             if len(feature) != 4:
                 raise ValueError(f"boxes come from one feature or from four, not {len(feature)}")
-        self._set(min_visible=number("min_visible", self.min_visible, 0, 1), along=tuple(self.along), feature=feature)
+        self._set(
+            min_visible=check_number("min_visible", self.min_visible, 0, 1), along=tuple(self.along), feature=feature
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,0 +1,139 @@
+"""Decode or transform one image with the native module, and convert its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.decode.colors import ColorStep
+from recordmill.decode.executors.base import Border, ImageJob
+from recordmill.decode.executors.native_plan import as_array, native_job, native_reading
+from recordmill.decode.moves import Moves
+from recordmill.decode.options import DecodeOptions, OutputFormat
+from recordmill.decode.pixels import Window
+from recordmill.errors import ImageError, LimitError
+
+Parts = tuple[str, int, str, str]  # kind, offset, expected, found
+
+# Kinds of damage. Other decoders fill the missing parts with guesses, and at most write a warning to stderr.
+DAMAGE = frozenset({"truncated", "bad_table", "bad_code", "bad_restart", "bad_checksum", "bad_compression"})
+# Errors of these kinds are raised. For others, Pillow may be able to decode the image.
+_FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points"}
+_MESSAGES = {
+    "limit_exceeded": "the image is too large",
+    "bad_window": "the window does not lie within the image",
+    "bad_entry_points": "the entry points do not belong to the image",
+    "truncated": "the image is truncated",
+}
+
+
+def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitError:
+    """Create the exception for the parts of a native error."""
+    kind, offset, expected, found = parts
+    default = "the image is damaged" if kind in DAMAGE else "the image cannot be decoded natively"
+    cls = LimitError if kind == "limit_exceeded" else ImageError
+    return cls(_MESSAGES.get(kind, default), kind=kind, offset=offset, expected=expected, found=found, hint=hint)
+
+
+@contextmanager
+def native_image_errors() -> Iterator[None]:
+    """Convert errors of the native module to ImageError or LimitError."""
+    try:
+        yield
+    except _core.ImageRefused as refused:
+        raise image_error(refused.args) from None
+
+
+def try_native(decode: Callable[[], Any]) -> NDArray[Any] | None:
+    """Return the pixels that a native function decodes; None if the native decoder does not support the image."""
+    try:
+        block, height, width, channels = decode()
+    except _core.ImageRefused as refused:
+        if refused.args[0] in _FINAL:
+            raise image_error(refused.args) from None
+        return None
+    return np.asarray(block).reshape(height, width, channels)
+
+
+def window_error(expected: str, window: Sequence[int]) -> ImageError:
+    """Create the error for a window that is invalid or does not lie within the image."""
+    found = ", ".join(map(str, window))
+    return ImageError(_MESSAGES["bad_window"], kind="bad_window", expected=expected, found=found)
+
+
+def check_window(window: Window, image_width: int, image_height: int) -> None:
+    """Raise ImageError if a window reaches beyond the image."""
+    x, y, width, height = window
+    if y + height > image_height or x + width > image_width:
+        raise window_error(f"within {image_width} x {image_height}", window)
+
+
+def read_native_header(
+    data: Any, options: DecodeOptions, *, upright: bool, max_pixels: int
+) -> tuple[int, int, int] | None:
+    """Return decoded width, decoded height and orientation; None if the native decoder does not support the image."""
+    numbers, refused = _core.image_headers([data], native_reading(options, max_pixels), upright)
+    if refused:
+        if refused[0][1][0] in _FINAL:
+            raise image_error(refused[0][1])
+        return None
+    _, _, width, height, orientation, _, _ = np.asarray(numbers).tolist()
+    return width, height, orientation
+
+
+def decode_one(
+    data: Any, options: DecodeOptions, output: OutputFormat, *, window: Window | None, upright: bool, max_pixels: int
+) -> NDArray[Any] | None:
+    """Decode one image, or a window of it; None if the native decoder does not support the image."""
+    header = read_native_header(data, options, upright=upright, max_pixels=max_pixels)
+    if header is None:
+        return None
+    width, height, orientation = header
+    window = (0, 0, width, height) if window is None else window
+    check_window(window, width, height)
+    windows = np.array([window])
+    moves = Moves(windows, windows[:, 2:], windows * [0, 0, 1, 1], np.zeros((1, 2), np.bool_))
+    one = np.ones(1, np.int64)
+    if options.deep == "keep" and _is_deep_png(data):
+        output = replace(output, dtype="uint16")
+    job = ImageJob([data], options, one * orientation, one, moves, "pillow:nearest", Border(), [], output)
+    [(image, parts)] = _core.decode_each_image(native_job(job), output.dtype, 1)
+    if parts is not None and parts[0] in _FINAL:
+        raise image_error(parts)
+    return None if image is None else as_array(image, output)
+
+
+def _is_deep_png(data: Any) -> bool:
+    head = bytes(memoryview(data)[:25])
+    return head.startswith(b"\x89PNG") and head[24:] == b"\x10"
+
+
+def transform_image(
+    pixels: NDArray[Any],
+    output: OutputFormat,
+    *,
+    moves: Moves | None = None,
+    kernel: str = "pillow:nearest",
+    border: Border | None = None,
+    colors: Sequence[ColorStep] = (),
+) -> NDArray[Any]:
+    """Apply the steps of a batch that follow decoding to one image of uint8, uint16 or float32."""
+    height, width, _ = pixels.shape
+    if moves is None:
+        whole = np.array([[0, 0, width, height]])
+        moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_))
+    if output.scale_first:  # The native module scales first only what it decodes itself.
+        brightest = 65535 if pixels.dtype == np.uint16 else 255
+        pixels = pixels.astype(np.float32) * np.float32(output.white / brightest)
+    one = np.ones(1, np.int64)
+    job = ImageJob([b""], DecodeOptions(), one, one, moves, kernel, border or Border(), list(colors), output)
+    flat = np.ascontiguousarray(pixels).reshape(-1)
+    with native_image_errors():
+        image = _core.change_image(flat, pixels.shape, pixels.dtype.name, native_job(job), output.dtype)
+    return as_array(image, output)

@@ -1,1 +1,0 @@
-"""One step on the pixels of one image, as functions of arrays."""

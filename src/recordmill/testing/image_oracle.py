@@ -1,0 +1,282 @@
+"""Reference implementation of the image steps after decoding, in NumPy and Pillow.
+
+`transform_image` has the signature of `recordmill.decode.native_image.transform_image`. Tests put it in place of the
+native function and compare the results. Color steps are native here too; tests compare them with Pillow directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode import native_image
+from recordmill.decode.colors import ColorStep
+from recordmill.decode.executors.base import Border
+from recordmill.decode.moves import Moves
+from recordmill.decode.options import OutputFormat
+from recordmill.decode.pillow import import_pillow
+from recordmill.decode.pixels import crop_pixels, flip_pixels
+from recordmill.decode.presets import KERNELS
+from recordmill.decode.transforms import resize
+
+Pixels = NDArray[Any]
+_FIXED_POINT_BITS = 11
+
+# Kernels that are implemented here. Tests compare the others with recordings of their libraries.
+ORACLE_KERNELS = frozenset(
+    [f"pillow:{kernel}" for kernel in KERNELS["pillow"]]
+    + [f"{library}:{kernel}" for library in ("opencv", "tensorflow") for kernel in ("nearest", "bilinear")]
+)
+
+
+def transform_image(
+    pixels: Pixels,
+    output: OutputFormat,
+    *,
+    moves: Moves | None = None,
+    kernel: str = "pillow:nearest",
+    border: Border | None = None,
+    colors: Sequence[ColorStep] = (),
+) -> Pixels:
+    """Apply the steps of a batch that follow decoding to one image.
+
+    Parameters
+    ----------
+    pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
+        Decoded image; levels of float32 are those of uint8.
+    output : OutputFormat
+    moves : Moves, optional
+        Geometry of one image.
+    kernel : str
+        ``"library:kernel"``.
+    border : Border, optional
+    colors : sequence of ColorStep
+
+    Returns
+    -------
+    ndarray of ``output.dtype``
+        In the layout of `output`.
+    """
+    border = border or Border()
+    if output.reverse and not colors:
+        # The native module reverses first, too. Sums of floats depend on the channel's position.
+        border = replace(border, fill=border.fill[::-1], warp_fill=border.warp_fill[::-1])
+        pixels = pixels[:, :, ::-1] if pixels.shape[2] == 3 else pixels
+        output = replace(output, reverse=False)
+    brightest = 65535 if pixels.dtype == np.uint16 else 255
+    fill_unit = brightest // 255
+    white: float = brightest
+    if output.scale_first:
+        pixels, white = pixels.astype(np.float32) * np.float32(output.white / brightest), output.white
+    if moves is not None:
+        x, y, width, height = moves.window[0].tolist()
+        pixels = _move(crop_pixels(pixels, (x, y, width, height)), moves, kernel, border, fill_unit)
+    if colors:
+        if pixels.dtype == np.float32:
+            pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
+        pixels = native_image.transform_image(pixels, OutputFormat(), colors=colors)
+    return format_pixels(pixels, white, output)
+
+
+def _move(pixels: Pixels, moves: Moves, kernel: str, border: Border, fill_unit: int) -> Pixels:
+    width, height = moves.resized[0].tolist()
+    if (height, width) != pixels.shape[:2]:
+        pixels = resize_pixels(pixels, (height, width), kernel)
+    x, y, width, height = moves.place[0].tolist()
+    fill = _fill_per_channel(border.fill, pixels.shape[2], fill_unit)
+    pixels = crop_pixels(pixels, (x, y, width, height), border.mode, fill)
+    horizontal, vertical = moves.flip[0].tolist()
+    pixels = flip_pixels(pixels, horizontal=horizontal, vertical=vertical)
+    if moves.matrix is None:
+        return pixels
+    fill = _fill_per_channel(border.warp_fill, pixels.shape[2], fill_unit)
+    return warp_pixels(pixels, moves.matrix[0], border.warp_kernel, fill)
+
+
+def _fill_per_channel(levels: tuple[int, ...], channels: int, unit: int) -> tuple[int, ...]:
+    return tuple(level * unit for level in (levels if len(levels) == channels else levels * channels))
+
+
+def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
+    """Resize an image to (height, width); channels do not mix.
+
+    Kernels outside `ORACLE_KERNELS` are the native ones.
+    """
+    if kernel not in ORACLE_KERNELS:
+        return resize(pixels, size, kernel=kernel)
+    library, _, name = kernel.partition(":")
+    if library == "pillow":
+        return _resize_pillow(pixels, size, name)
+    if name == "nearest":
+        return _resize_nearest(pixels, size, _opencv_positions if library == "opencv" else _tensorflow_positions)
+    return _resize_bilinear_opencv(pixels, size) if library == "opencv" else _resize_bilinear_tensorflow(pixels, size)
+
+
+def _resize_pillow(pixels: Pixels, size: tuple[int, int], name: str) -> Pixels:
+    kernel = getattr(import_pillow().Resampling, name.upper())
+    return _apply_pillow(pixels, lambda plane: plane.resize((size[1], size[0]), kernel))
+
+
+def _resize_nearest(
+    pixels: Pixels, size: tuple[int, int], positions: Callable[[int, int], NDArray[np.int64]]
+) -> Pixels:
+    rows, columns = positions(size[0], pixels.shape[0]), positions(size[1], pixels.shape[1])
+    return pixels[rows[:, None], columns]
+
+
+def _opencv_positions(new: int, old: int) -> NDArray[np.int64]:
+    """INTER_NEAREST: the pixel under the upper left corner of each new pixel."""
+    step = 1 / (new / old)
+    positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
+    return positions
+
+
+def _tensorflow_positions(new: int, old: int) -> NDArray[np.int64]:
+    """``tf.image.resize(method="nearest")``: the pixel under the center of each new pixel."""
+    step = np.float32(old) / np.float32(new)
+    centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
+    positions: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), old - 1)
+    return positions
+
+
+def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
+    """INTER_LINEAR; OpenCV computes an exact half as the mean of four pixels."""
+    height, width = pixels.shape[:2]
+    if size == (height, width):
+        return pixels.copy()
+    if pixels.dtype != np.float32 and pixels.shape[2] != 2 and (height, width) == (2 * size[0], 2 * size[1]):
+        wide = pixels.astype(np.uint32)
+        total = wide[0::2, 0::2] + wide[0::2, 1::2] + wide[1::2, 0::2] + wide[1::2, 1::2]
+        halves: Pixels = ((total + 2) >> 2).astype(pixels.dtype)
+        return halves
+    top, bottom, upper, lower = _opencv_taps(size[0], height)
+    left, right, first, second = _opencv_taps(size[1], width, clamp_weights=True)
+    if pixels.dtype == np.uint8:
+        return _resize_fixed_point(pixels, (top, bottom, upper, lower), (left, right, first, second))
+    wide = pixels.astype(np.float32)
+    rows = wide[:, left] * first[:, None] + wide[:, right] * second[:, None]
+    mixed = rows[top] * upper[:, None, None] + rows[bottom] * lower[:, None, None]
+    return mixed if pixels.dtype == np.float32 else np.clip(np.rint(mixed), 0, 65535).astype(pixels.dtype)
+
+
+def _opencv_taps(
+    new: int, old: int, *, clamp_weights: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Pixels, Pixels]:
+    """Return two neighbors of each new pixel and their weights.
+
+    Beyond the edges both neighbors are the outermost pixel; `clamp_weights` gives all the weight to the first of them.
+    """
+    step = 1 / (new / old)
+    centers = ((np.arange(new) + 0.5) * step - 0.5).astype(np.float32)
+    first = np.floor(centers).astype(np.int64)
+    weight = centers - first.astype(np.float32)
+    if clamp_weights:
+        weight[(first < 0) | (first >= old - 1)] = 0
+        first = np.clip(first, 0, old - 1)
+    return np.clip(first, 0, old - 1), np.clip(first + 1, 0, old - 1), np.float32(1) - weight, weight
+
+
+def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal: tuple[Pixels, ...]) -> Pixels:
+    """Weights of 11 bits, and the shifts by 4, 16 and 2 of OpenCV's vertical pass."""
+    (top, bottom, upper, lower), (left, right, first, second) = (
+        (*taps[:2], *(np.rint(weight * (1 << _FIXED_POINT_BITS)).astype(np.int32) for weight in taps[2:]))
+        for taps in (vertical, horizontal)
+    )
+    wide = pixels.astype(np.int32)
+    rows = (wide[:, left] * first[:, None] + wide[:, right] * second[:, None]) >> 4
+    mixed = (rows[top] * upper[:, None, None] >> 16) + (rows[bottom] * lower[:, None, None] >> 16)
+    levels: Pixels = np.clip((mixed + 2) >> 2, 0, 255).astype(np.uint8)
+    return levels
+
+
+def _resize_bilinear_tensorflow(pixels: Pixels, size: tuple[int, int]) -> NDArray[np.float32]:
+    """``tf.image.resize``: half-pixel centers, no antialiasing, float32 throughout."""
+    wide = pixels.astype(np.float32)
+    top, bottom, down = _tensorflow_taps(size[0], pixels.shape[0])
+    left, right, across = _tensorflow_taps(size[1], pixels.shape[1])
+    upper, lower = wide[top], wide[bottom]
+    high = upper[:, left] + (upper[:, right] - upper[:, left]) * across[:, None]
+    low = lower[:, left] + (lower[:, right] - lower[:, left]) * across[:, None]
+    mixed: NDArray[np.float32] = high + (low - high) * down[:, None, None]
+    return mixed
+
+
+def _tensorflow_taps(new: int, old: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    step = np.float32(old) / np.float32(new)
+    centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step - np.float32(0.5)
+    floor = np.floor(centers)
+    first = np.maximum(floor.astype(np.int64), 0)
+    last = np.minimum(np.ceil(centers).astype(np.int64), old - 1)
+    return first, last, centers - floor
+
+
+def warp_pixels(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: Sequence[int]) -> Pixels:
+    """Sample an image through an affine map with Pillow; the size stays."""
+    module = import_pillow()
+    height, width, channels = pixels.shape
+    parts = [pixels] if pixels.dtype == np.uint8 and channels == 3 else np.split(pixels, channels, axis=2)
+    fills: list[Any] = [tuple(fill)] if len(parts) == 1 and channels == 3 else list(fill)
+    resampling = getattr(module.Resampling, kernel.upper())
+    coefficients = tuple(matrix.ravel().tolist())
+
+    def warp(part: Pixels, level: Any) -> Pixels:
+        return _apply_pillow(
+            part,
+            lambda image: image.transform(
+                (width, height), module.Transform.AFFINE, coefficients, resample=resampling, fillcolor=level
+            ),
+        )
+
+    return np.concatenate([warp(part, level) for part, level in zip(parts, fills, strict=True)], axis=2)
+
+
+def _apply_pillow(pixels: Pixels, function: Callable[[Any], Any]) -> Pixels:
+    """Apply a function of Pillow images to an array; 16 bits are converted to mode F and rounded once at the end."""
+    if pixels.dtype == np.uint8 and pixels.shape[2] == 3:
+        return np.asarray(function(_to_pillow(pixels)))
+    planes = [_apply_to_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]
+    return np.stack(planes, axis=2)
+
+
+def _apply_to_plane(plane: Pixels, function: Callable[[Any], Any]) -> Pixels:
+    if plane.dtype == np.uint8:
+        return np.asarray(function(_to_pillow(plane)))
+    result = np.asarray(function(_to_pillow(plane.astype(np.float32))))
+    return result if plane.dtype == np.float32 else np.clip(np.rint(result), 0, 65535).astype(np.uint16)
+
+
+def _to_pillow(pixels: Pixels) -> Any:
+    return import_pillow().fromarray(np.ascontiguousarray(pixels))
+
+
+def format_pixels(pixels: Pixels, brightest: float, output: OutputFormat) -> Pixels:
+    """Convert levels, the largest of which is `brightest`, to the output format."""
+    channels = pixels.shape[2]
+    if output.reverse and channels >= 3:
+        pixels = pixels[:, :, [2, 1, 0, *range(3, channels)]]
+    if output.dtype.startswith("uint"):
+        numbers = _to_integers(pixels, brightest, output.dtype)
+    else:
+        numbers = _normalize(pixels, brightest, output).astype(output.dtype)
+    return np.ascontiguousarray(numbers.transpose(2, 0, 1) if output.layout == "chw" else numbers)
+
+
+def _to_integers(pixels: Pixels, brightest: float, dtype: str) -> Pixels:
+    limit = 255 if dtype == "uint8" else 65535
+    if pixels.dtype == np.float32:
+        scaled = pixels if limit == brightest else pixels * np.float32(limit / brightest)
+        rounded: Pixels = np.clip(np.rint(scaled), 0, limit).astype(dtype)
+        return rounded
+    return pixels.astype(np.uint16) * np.uint16(257) if limit > brightest else pixels.astype(dtype, copy=False)
+
+
+def _normalize(pixels: Pixels, brightest: float, output: OutputFormat) -> NDArray[np.float32]:
+    numbers = pixels.astype(np.float32)
+    if output.mean is not None:
+        numbers = numbers - np.asarray([mean * (brightest / output.white) for mean in output.mean], np.float32)
+    factor = np.float32(output.white / brightest) / np.asarray(output.std or (1.0,), np.float32)
+    return numbers * factor if (factor != 1).any() else numbers
