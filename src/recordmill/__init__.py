@@ -39,8 +39,7 @@ _MODULES = {
         "PayloadError RecordmillError ShardChangedError StateError TruncatedError WorkerError WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
-    "packing.pack": "pack",
-    "packing.result": "PackResult",
+    "packing.pack": "PackResult pack",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "pipeline.dataset": "Dataset",
     "pipeline.loader": "Loader",
@@ -149,12 +148,7 @@ if TYPE_CHECKING:
         format_image_list as format_image_list,
         read_image_list as read_image_list,
     )
-    from recordmill.packing.pack import (
-        pack as pack,
-    )
-    from recordmill.packing.result import (
-        PackResult as PackResult,
-    )
+    from recordmill.packing.pack import PackResult as PackResult, pack as pack
     from recordmill.packing.sources import (
         ImageFolder as ImageFolder,
         ImagePairs as ImagePairs,

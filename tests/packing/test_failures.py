@@ -41,7 +41,7 @@ CAUSES = {
     "folder": "directory",
     "dangling": "No such file",
     "empty": "the file is empty",
-    "text": "not a picture: it begins with 3c 68",
+    "text": "not an image: the file starts with 3c 68",
 }
 
 
@@ -139,7 +139,7 @@ def test_image_when_it_meets_a_limit_then_is_listed_as_others_are(
     def refused(data: object, how: object) -> None:
         raise error
 
-    monkeypatch.setattr("recordmill.packing.job.recode", refused)
+    monkeypatch.setattr("recordmill.packing.records.recode_image", refused)
     done = pack(listed(flat_folder, tmp_path), tmp_path / "out/x", encode="jpeg", on_error="skip")
     assert len(done.skipped) == 12 and done.skipped[5][0].endswith("05.jpg")
 
@@ -199,10 +199,10 @@ SCRIPT = """
 import sys, time
 from recordmill.packing import pack_files as files
 from recordmill.packing.pack import pack
-from recordmill.packing.plan import ChunkLimits
+from recordmill.packing.chunks import ChunkLimits
 from recordmill.packing.sources import ImageFolder
 if __name__ == "__main__":
-    files.PASS_THROUGH = ChunkLimits(1, 1)
+    files.COPY_LIMITS = ChunkLimits(1, 1)
     def slow(done, total):
         print(done, flush=True)
         time.sleep({pause})

@@ -12,8 +12,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from recordmill import ImageFolder, _core, pack
 from recordmill.errors import ImageError
-from recordmill.packing.png import encode_png, plain_picture, recode_png_files
-from recordmill.packing.recode import Recoding, recode
+from recordmill.packing.recode import Recoding, _decode_plain_jpeg, encode_png, recode_image, recode_png_files
 from recordmill.types import Ragged
 from tests.packing.packed import everything, read
 from tests.packing.pictures import jpeg
@@ -53,7 +52,7 @@ def by_pillow(data: bytes, how: Recoding) -> Image.Image:
 def packed(data: bytes, how: Recoding) -> tuple[bytes, tuple[int, int]]:
     """As packing stores a file: natively as a whole, or else by `recode`."""
     made, shapes = recode_png_files(Ragged.from_rows([data]), how)
-    return (made[0], shapes[0]) if shapes[0] else recode(data, how)
+    return (made[0], shapes[0]) if shapes[0] else recode_image(data, how)
 
 
 @pytest.mark.parametrize("color", [None, True, False])
@@ -121,14 +120,14 @@ def test_jpeg_when_encoded_anew_then_is_byte_for_byte_what_pillow_makes(
 ) -> None:
     data, how = encode(picture(mode), "JPEG", **extra), Recoding("jpeg", 90, color=color, exif=exif)
     expected = encode(by_pillow(data, how), "JPEG", quality=90, restart_marker_rows=1)
-    assert recode(data, how) == (expected, Image.open(io.BytesIO(expected)).size[::-1])
+    assert recode_image(data, how) == (expected, Image.open(io.BytesIO(expected)).size[::-1])
 
 
 def test_jpeg_when_it_holds_pixels_alone_then_pillow_gets_no_copy() -> None:
     data = encode(picture("RGB"), "JPEG")
-    plain = plain_picture(data, Recoding("jpeg"))
+    plain = _decode_plain_jpeg(data, Recoding("jpeg"))
     assert plain is not None and plain.mode == "RGBX" and plain.readonly
-    gray = plain_picture(encode(picture("L"), "JPEG"), Recoding("jpeg", color=False))
+    gray = _decode_plain_jpeg(encode(picture("L"), "JPEG"), Recoding("jpeg", color=False))
     assert gray is not None and gray.mode == "L" and gray.readonly
     for how in (
         Recoding("png"),
@@ -136,9 +135,9 @@ def test_jpeg_when_it_holds_pixels_alone_then_pillow_gets_no_copy() -> None:
         Recoding("jpeg", center_crop=4),
         Recoding("jpeg", color=False),
     ):
-        assert plain_picture(data, how) is None
-    assert plain_picture(encode(picture("RGB"), "JPEG", comment=b"words"), Recoding("jpeg")) is None
-    assert plain_picture(data[:200], Recoding("jpeg")) is None
+        assert _decode_plain_jpeg(data, how) is None
+    assert _decode_plain_jpeg(encode(picture("RGB"), "JPEG", comment=b"words"), Recoding("jpeg")) is None
+    assert _decode_plain_jpeg(data[:200], Recoding("jpeg")) is None
 
 
 @pytest.mark.parametrize("data, encoding", [(jpeg(1), "jpeg"), (encode(picture("RGB")), "png")])

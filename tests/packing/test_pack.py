@@ -98,15 +98,15 @@ def test_pack_when_workers_differ_then_bytes_do_not(
         (flat_folder / "03.jpg").write_bytes(b"")
         (flat_folder / "11.jpg").write_bytes(b"no picture")
     from recordmill.packing import pack_files as files
-    from recordmill.packing.plan import ChunkLimits
+    from recordmill.packing.chunks import ChunkLimits
 
     outputs = []
     ways = [(1, "threads", 100), (4, "threads", 1), (3, "threads", 2)]
     if name in ("shapes", "png", "skip"):
         ways.append((2, "processes", 2))
     for number, (workers, kind, size) in enumerate(ways):
-        monkeypatch.setattr(files, "PASS_THROUGH", ChunkLimits(size, 10**6))
-        monkeypatch.setattr(files, "RECODED", ChunkLimits(size, 10**6))
+        monkeypatch.setattr(files, "COPY_LIMITS", ChunkLimits(size, 10**6))
+        monkeypatch.setattr(files, "DECODE_LIMITS", ChunkLimits(size, 10**6))
         source, folder = ImageFolder(flat_folder, labels=None), tmp_path / str(number)
         result = pack(source, folder / "train", workers=workers, worker_kind=kind, **OPTIONS[name])
         outputs.append((everything(folder), result.num_records, result.num_bytes, result.skipped))
@@ -216,7 +216,7 @@ def test_pack_when_payload_is_raw_then_holds_the_file_alone(flat_folder: Path, t
     result = pack(ImageFolder(flat_folder, labels=None), tmp_path / "train.rec", format="recordio", payload="raw")
     with ShardReader(result.paths[0]) as reader:
         assert reader[2] == (flat_folder / "02.jpg").read_bytes()
-    with pytest.raises(FeatureError, match="nothing else"):
+    with pytest.raises(FeatureError, match="only the bytes of the image"):
         pack(ImageFolder(flat_folder, labels=None), tmp_path / "b", payload="raw", keep_name=True)
 
 
@@ -237,5 +237,5 @@ def test_pack_when_a_label_is_no_finite_number_then_is_stored_only_if_asked_for(
 
 @pytest.mark.parametrize("option", ["image_feature", "label_feature", "keep_name"])
 def test_pack_when_a_feature_has_no_name_then_is_refused(flat_folder: Path, tmp_path: Path, option: str) -> None:
-    with pytest.raises(ValueError, match=f"{option} is the name of a feature, not ''"):
+    with pytest.raises(ValueError, match=f"{option} must be the name of a feature, got ''"):
         pack([], tmp_path / "train", **{option: ""})

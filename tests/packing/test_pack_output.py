@@ -85,7 +85,7 @@ def test_pack_when_an_option_means_nothing_then_is_refused(flat_folder: Path, tm
 
 
 def test_pack_when_the_destination_is_empty_then_is_refused(flat_folder: Path) -> None:
-    with pytest.raises(ValueError, match="names the shards"):
+    with pytest.raises(ValueError, match="prefix of the shard names"):
         pack(ImageFolder(flat_folder, labels=None), "")
 
 
@@ -128,7 +128,7 @@ def test_examples_when_the_iterable_fails_then_nothing_is_left(tmp_path: Path) -
     with pytest.raises(RuntimeError, match="mine"):
         pack(examples(), tmp_path / "out/train")
     assert everything(tmp_path / "out") == {}
-    with pytest.raises(ValueError, match="sources of files"):
+    with pytest.raises(ValueError, match="require a source of files"):
         pack(examples(), tmp_path / "out/train", encode="png")
     with pytest.raises(InputError, match="iterable"):
         pack({"x": 1}, tmp_path / "out/train")

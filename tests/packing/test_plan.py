@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from recordmill.packing.plan import ChunkLimits, Queue, make_order, split_evenly
+from recordmill.packing.chunks import ChunkLimits, ChunkQueue, build_order, split_evenly
 from recordmill.packing.sources.base import Items
 
 
@@ -22,15 +22,15 @@ def test_items_when_split_then_all_are_there_once_and_parts_are_even(num_items: 
 
 @pytest.mark.parametrize("seed", [-1, "7", 1.5])
 def test_order_when_it_cannot_be_a_seed_then_says_what_a_seed_is(seed: object) -> None:
-    with pytest.raises(ValueError, match="shuffle is a seed"):
-        make_order(3, seed)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="shuffle must be a seed"):
+        build_order(3, seed)  # type: ignore[arg-type]
 
 
 @given(st.integers(0, 300), st.integers(0, 2**64))
 def test_order_when_made_then_is_a_permutation_that_the_seed_decides(num_items: int, seed: int) -> None:
-    order = make_order(num_items, seed)
+    order = build_order(num_items, seed)
     assert order is not None and sorted(order.tolist()) == list(range(num_items))
-    assert (order == make_order(num_items, seed)).all() and make_order(num_items, None) is None
+    assert (order == build_order(num_items, seed)).all() and build_order(num_items, None) is None
 
 
 def test_queue_when_files_are_large_then_chunks_are_small(tmp_path: Path) -> None:
@@ -39,10 +39,10 @@ def test_queue_when_files_are_large_then_chunks_are_small(tmp_path: Path) -> Non
     for name, size in zip(names, sizes, strict=True):
         (tmp_path / name).write_bytes(bytes(size))
     items = Items([*names, "missing"], np.arange(10), str(tmp_path))
-    queue = Queue(items, None, range(1, 10), ChunkLimits(4, 100))
+    queue = ChunkQueue(items, None, range(1, 10), ChunkLimits(4, 100))
     chunks = []
     while (chunk := queue.take()) is not None:
         chunks.append(chunk.items.names)
     assert chunks == [["1", "2"], ["3"], ["4", "5"], ["6"], ["7"], ["8", "missing"]] and queue.is_empty
     order = np.arange(9, -1, -1)
-    assert Queue(items, order, range(10), ChunkLimits(3, 10**9)).take().items.names == ["missing", "8", "7"]
+    assert ChunkQueue(items, order, range(10), ChunkLimits(3, 10**9)).take().items.names == ["missing", "8", "7"]

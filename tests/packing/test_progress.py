@@ -37,7 +37,7 @@ def test_progress_when_on_a_terminal_then_redraws_one_line() -> None:
     clock.now += 3724
     progress.advance(3000)
     progress.close()
-    assert stream.getvalue().endswith("\r\x1b[K4,000 of 4,000 records, 1 per second, 1:02:05 in all\n")
+    assert stream.getvalue().endswith("\r\x1b[K4,000 of 4,000 records, 1 per second, 1:02:05 in total\n")
 
 
 def test_progress_when_not_on_a_terminal_then_is_quiet_unless_asked() -> None:
@@ -49,7 +49,7 @@ def test_progress_when_not_on_a_terminal_then_is_quiet_unless_asked() -> None:
         progress.advance(20)
         progress.close()
     assert quiet.getvalue() == ""
-    assert asked.getvalue() == "20 records, 2 per second, 0:10 in all\n" * 2
+    assert asked.getvalue() == "20 records, 2 per second, 0:10 in total\n" * 2
 
 
 def test_progress_when_switched_off_then_is_quiet_on_a_terminal_too() -> None:
@@ -61,7 +61,7 @@ def test_progress_when_switched_off_then_is_quiet_on_a_terminal_too() -> None:
 
 
 def test_progress_when_nothing_is_done_then_no_time_is_promised() -> None:
-    assert Progress(5, True, io.StringIO(), Clock()).line() == "0 of 5 records, 0 per second"
+    assert Progress(5, True, io.StringIO(), Clock())._format_line() == "0 of 5 records, 0 per second"
 
 
 @pytest.mark.parametrize("workers", [1, 3])

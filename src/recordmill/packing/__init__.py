@@ -1,1 +1,1 @@
-"""Turns image files and examples into shards: sources say what is there, `pack` writes it."""
+"""Pack image files and examples into shards: sources list the files, `pack` writes the records."""

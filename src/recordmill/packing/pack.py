@@ -1,33 +1,74 @@
-"""`pack`: image files or examples become shards."""
+"""`pack`: write image files or examples to shards."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from recordmill.concurrency.threads import num_cpus
+from recordmill.errors import InputError
 from recordmill.formats.registry import format_for
-from recordmill.packing.labels import LabelKind
+from recordmill.packing.chunks import build_order
 from recordmill.packing.options import (
     Check,
     ImageOptions,
+    LabelKind,
     MaskForm,
     OnError,
     OutputOptions,
     RecordOptions,
     RunOptions,
     WorkerKind,
-    make_recoding,
+    build_recoding,
 )
-from recordmill.packing.pack_examples import pack_examples
-from recordmill.packing.pack_files import FilePacking, Show
+from recordmill.packing.pack_files import FilePacker
+from recordmill.packing.progress import Progress, ProgressOption
 from recordmill.packing.recode import Encoding
-from recordmill.packing.result import PackResult
 from recordmill.packing.sources import Source, detect_source
 from recordmill.schema import Schema
 from recordmill.shards.build_index import build_entry_points
 from recordmill.shards.index import IndexMode
+from recordmill.shards.writer import ShardWriter
+
+
+@dataclass(frozen=True, slots=True)
+class PackResult:
+    """Result of `pack`.
+
+    Parameters
+    ----------
+    num_records : int
+        Number of records in all shards.
+    num_bytes : int
+        Uncompressed size of all shards.
+    paths : list of str
+        Paths of the shards, in order.
+    skipped : list of (str, str)
+        Path and cause of each image that was skipped, in the order of the source.
+    """
+
+    num_records: int
+    num_bytes: int
+    paths: list[str]
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def num_skipped(self) -> int:
+        """Number of images that were skipped."""
+        return len(self.skipped)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON values.
+
+        Returns
+        -------
+        dict
+            ``{"num_records", "num_bytes", "paths", "skipped": [{"path", "cause"}]}``
+        """
+        skipped = [{"path": path, "cause": cause} for path, cause in self.skipped]
+        return {"num_records": self.num_records, "num_bytes": self.num_bytes, "paths": self.paths, "skipped": skipped}
 
 
 def pack(  # noqa: PLR0913 (the options of one command)
@@ -58,83 +99,91 @@ def pack(  # noqa: PLR0913 (the options of one command)
     worker_kind: WorkerKind = "threads",
     check: Check | bool = "signature",
     on_error: OnError = "stop",
-    progress: Show = None,
+    progress: ProgressOption = None,
     overwrite: bool = False,
     schema: Schema | None = None,
     entry_points: bool = False,
     index: IndexMode = "auto",
 ) -> PackResult:
-    """Write the items of a source to shards, which appear under their names when all are whole.
+    """Write image files or examples to shards.
 
-    Bytes of image files are passed through as they are unless `encode` says otherwise. The shards are the same for
-    any number and kind of workers.
+    Image files are stored unchanged unless `encode` is given. The bytes of the shards do not depend on the number
+    and kind of workers. Shards get their names together, after all of them are complete.
 
     Parameters
     ----------
-    source : Source, path, or iterable of mappings (or of payload bytes)
-        `ImageFolder`, `LabelFile`, `ListFile`, `Table`, `ImagePairs`; a path stands for one of these. Mappings are
-        examples and are written as `ShardWriter` writes them.
+    source : Source, path, or iterable of mappings or bytes
+        Source of image files: `ImageFolder`, `LabelFile`, `ListFile`, `Table`, `ImagePairs`, or a path for which one
+        of these is chosen. Mappings from feature names to values, and payloads as bytes, are written as `ShardWriter`
+        writes them.
     destination : path
-        Beginning of the shards' names, or the name of the one shard.
+        Prefix of the shard names, or the name of a single shard.
     format : {"tfrecord", "ofrecord", "recordio"}, optional
-        By default the one whose files end like `destination` (``train.rec``), TFRecord where none does.
+        File format; by default the one whose suffix `destination` has (``train.rec``), else TFRecord.
     shards : int, optional
-        Number of shards, 1 by default. Each holds consecutive items; their numbers differ by at most one.
+        Number of shards, 1 by default. Each contains consecutive records; their numbers differ by at most one.
     max_shard_bytes : int, optional
-        Uncompressed bytes after which a shard is full; instead of `shards`.
+        Uncompressed size in bytes above which a new shard starts; cannot be combined with `shards`.
     payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}, optional
-        What is usual in the format by default.
+        Encoding of the records; by default the usual one of the format.
     compression : {"gzip", "zlib"}, optional
-        Whole-file compression (TFRecord only).
+        Compression of whole files (TFRecord only).
     compression_level : int
-        0 to 9, -1 for the usual one.
+        Level from 0 to 9, or -1 for the default of the compression.
     image_feature, label_feature : str, optional
-        ``images`` and ``labels`` in OFRecord, ``image`` and ``label`` else. A mask is stored as `label_feature`.
+        Names of the features; by default ``images`` and ``labels`` in OFRecord, otherwise ``image`` and ``label``.
+        Masks are stored as `label_feature`.
     label_kind : {"int32", "int64", "float32", "vector"}, optional
-        By default whole labels are int64, int32 in OFRecord, float32 in image records; others are float32.
+        Kind of the labels; "vector" stores float32 vectors. By default integers are stored as int64, in OFRecord as
+        int32 and in image records as float32; other numbers as float32.
     keep_shape : bool
-        Store ``height`` and ``width`` of each image.
+        Whether to store the features ``height`` and ``width`` of each image.
     keep_name : bool or str
-        Store the file name as the source has it, as feature ``name`` or of the name given.
+        Whether to store the file name as listed by the source, as feature ``name`` or under the given name.
     encode : {"jpeg", "png", "tiff", "webp"}, optional
-        Decode each image and encode it anew (needs Pillow). PNG and TIFF keep palette indices, transparency and 16-bit
-        gray; JPEG and WebP refuse the last, make colors of the first, and JPEG drops transparency.
+        Encoding to which each image is converted (needs Pillow). PNG and TIFF keep palette indices, transparency and
+        16-bit gray. JPEG and WebP replace palette indices by colors and raise an error for 16-bit images; JPEG drops
+        transparency.
     quality : int, optional
-        1 to 100, of JPEG and WebP; 95 by default.
+        Quality of JPEG and WebP from 1 to 100; 95 by default.
     resize : int, optional
-        Pixels of the shorter side; the longer is ``other * resize // shorter``. Bilinear with antialiasing; masks and
-        palette images nearest neighbor.
+        New length of the shorter side in pixels; the longer side becomes ``longer * resize // shorter``. Images are
+        resized bilinearly with antialiasing, masks and palette images by nearest neighbor.
     center_crop : bool or int
-        True: a square of the shorter side, cut before resizing. A number: a square of so many pixels, cut after it.
+        True crops the largest centered square before resizing. A number crops a centered square of that many pixels
+        after resizing.
     color : bool, optional
-        True for RGB, False for gray, None for what the file holds.
+        True converts to RGB, False to gray; None keeps the colors of the file.
     exif : bool
-        Carry out the rotation that EXIF asks for; ignored by default.
+        Whether to rotate images by their EXIF orientation.
     restart_markers : bool, optional
-        Whether images that are encoded as JPEG get a restart marker at each row of blocks, with which a crop is decoded
-        without the rows above it; they do by default, which makes a file 0.1 % larger.
+        Whether JPEG images get a restart marker after each row of blocks, which allows decoding a crop without the
+        rows above it. True by default; files become 0.1 % larger.
     mask : {"png", "raw"}
-        Store the bytes of the mask file, or its values as an array of uint8 or uint16 (little-endian) with features
-        ``height``, ``width`` and ``dtype``.
+        "png" stores the bytes of the mask file, "raw" its values as an array of uint8 or little-endian uint16 with
+        the features ``height``, ``width`` and ``dtype``.
     shuffle : int, optional
-        Seed of a permutation of all items.
+        Seed of a random permutation of all records.
     workers : int or None
-        Number of threads or processes; by default the number of processors that this process may use.
+        Number of worker threads or processes; None for the number of available processors.
     worker_kind : {"threads", "processes"}
+        Kind of the workers.
     check : {"signature", "header", "decode", "none"} or bool
-        Look at the first bytes of each file, at its header (True) or all of it, or at nothing (False).
+        Part of each image file that is validated: its first bytes, its header (True), all pixels, or nothing (False).
     on_error : {"stop", "skip"}
-        What to do with an image that cannot be used: raise, or list it in the result.
+        Whether an image that cannot be used raises an error or is reported in the result.
     progress : bool or callable, optional
-        Show progress on standard error; by default if it is a terminal. A callable gets the number done and the total.
+        Whether to show progress on standard error; by default if that is a terminal. A callable receives the number
+        of finished records and the total, or None if the total is unknown.
     overwrite : bool
-        Whether existing shards may be replaced.
+        Whether to replace existing shards.
     schema : Schema, optional
-        Of examples; found from them otherwise.
+        Schema of examples; by default it is inferred.
     entry_points : bool
-        Keep entry points of JPEG images that are passed through, as `build_index` does; restart markers serve others.
+        Whether to store entry points of JPEG images beside the shards, as `build_index` does. Images that are encoded
+        with restart markers do not need them.
     index : {"auto", "never"}
-        Whether the index that `open` uses is put beside each shard; without it, the first to open them makes it.
+        Whether to store the sidecar index beside each shard; without it, the first `open` builds it.
 
     Returns
     -------
@@ -143,13 +192,15 @@ def pack(  # noqa: PLR0913 (the options of one command)
     Raises
     ------
     InputError, LabelError, ImageError
-        Something that the source names cannot be used; nothing was written.
+        If the source, one of its labels or one of its images cannot be used. No shard is written.
     OutputExistsError
-        A shard of that name is there.
+        If a shard of that name exists.
     WriteError
-        The folder cannot be written to, or the disk is full; nothing stands under a final name.
+        If the folder is not writable or the disk is full. No shard is written.
     FeatureError
-        A feature that the payload has no room for.
+        If the payload cannot store a feature.
+    ValueError
+        If an option is invalid, or cannot be combined with another one.
 
     Examples
     --------
@@ -157,9 +208,11 @@ def pack(  # noqa: PLR0913 (the options of one command)
     PackResult(num_records=4000, ...)
     """
     if entry_points and index == "never":
-        raise ValueError('entry_points=True keeps a file beside each shard, which index="never" forbids')
+        raise ValueError('entry_points=True cannot be combined with index="never": it writes a file beside each shard')
+    if isinstance(check, bool):
+        check = "header" if check else "none"
     outputs = OutputOptions(shards, max_shard_bytes, compression, compression_level, overwrite, index)
-    recoding = make_recoding(
+    recoding = build_recoding(
         encode=encode,
         quality=quality,
         resize=resize,
@@ -168,28 +221,91 @@ def pack(  # noqa: PLR0913 (the options of one command)
         exif=exif,
         restart_markers=restart_markers,
     )
-    checked = cast("Check", {True: "header", False: "none"}.get(check, check) if isinstance(check, bool) else check)
-    images = ImageOptions(recoding, mask, checked, keep_shape)
-    name_feature = ("name" if keep_name else None) if isinstance(keep_name, bool) else keep_name
-    records = RecordOptions(payload, image_feature, label_feature, label_kind, name_feature)
+    images = ImageOptions(recoding, mask, check, keep_shape)
+    records = RecordOptions(payload, image_feature, label_feature, label_kind, _find_name_feature(keep_name))
     run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error)
     if not os.fspath(destination):
-        raise ValueError("destination is empty: it names the shards, such as 'packed/train'")
-    written = format_for(destination, format)
+        raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
+    format_ = format_for(destination, format)
     if isinstance(source, str | os.PathLike):
         source = detect_source(source)
-    if not isinstance(source, Source):
-        if images != ImageOptions(check=checked) or records != RecordOptions(payload):
-            raise ValueError("options of images and labels are for sources of files; examples are written as they are")
-        result = pack_examples(
-            source, destination, written.name, outputs, payload=payload, schema=schema, seed=shuffle, show=progress
+    if isinstance(source, Source):
+        if schema is not None:
+            raise ValueError("schema is only supported for examples: a source of files determines its own schema")
+        items = source.rows()
+        packer = FilePacker(items, os.fspath(destination), format_, outputs, records, images, run)
+        written, skipped = packer.run(shuffle, Progress(len(items), progress))
+        result = PackResult(
+            num_records=sum(shard.num_records for shard in written),
+            num_bytes=sum(shard.num_bytes for shard in written),
+            paths=[shard.path for shard in written],
+            skipped=skipped,
         )
-    elif schema is not None:
-        raise ValueError("schema= is for examples; a source of files has its own")
     else:
-        packing = FilePacking(source.rows(), os.fspath(destination), written, outputs, records, images, run)
-        result = packing.run(shuffle, progress)
+        if images != ImageOptions(check=check) or records != RecordOptions(payload):
+            raise ValueError("options of images and labels require a source of files: examples are written unchanged")
+        result = _pack_examples(source, destination, format_.name, outputs, payload, schema, shuffle, progress)
     if entry_points:
         for path in result.paths:
-            build_entry_points(path, format=written.name, compression=compression, threads=run.workers)
+            build_entry_points(path, format=format_.name, compression=compression, threads=run.workers)
     return result
+
+
+def _find_name_feature(keep_name: bool | str) -> str | None:
+    if isinstance(keep_name, bool):
+        return "name" if keep_name else None
+    return keep_name
+
+
+def _pack_examples(
+    source: Iterable[Mapping[str, Any] | bytes],
+    destination: str | os.PathLike[str],
+    format_: str,
+    outputs: OutputOptions,
+    payload: str | None,
+    schema: Schema | None,
+    seed: int | None,
+    show: ProgressOption,
+) -> PackResult:
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise InputError(
+            "the source cannot be packed",
+            kind="bad_source",
+            expected="a source of files, or an iterable of mappings",
+            found=type(source).__name__,
+        )
+    total = len(source) if isinstance(source, Sequence) else None
+    if seed is not None:
+        source = _shuffle(source, seed)
+    progress = Progress(total, show)
+    with ShardWriter(
+        destination,
+        format=format_,
+        shards=outputs.shards,
+        max_shard_bytes=outputs.max_shard_bytes,
+        payload=payload,
+        schema=schema,
+        compression=outputs.compression,
+        compression_level=outputs.compression_level,
+        overwrite=outputs.overwrite,
+        index=outputs.index,
+    ) as writer:
+        for example in source:
+            writer.write(example)
+            progress.advance(1)
+    progress.close()
+    num_bytes = sum(os.path.getsize(path) for path in writer.paths)
+    return PackResult(writer.num_records, num_bytes, writer.paths)
+
+
+def _shuffle(source: Iterable[Any], seed: int) -> Iterable[Any]:
+    if not isinstance(source, Sequence):
+        raise InputError(
+            "only a sequence of examples can be shuffled",
+            kind="bad_source",
+            expected="len() and indexing",
+            found=type(source).__name__,
+            hint="convert the examples to a list, or omit shuffle=",
+        )
+    order = build_order(len(source), seed)
+    return (source[position] for position in (() if order is None else order.tolist()))

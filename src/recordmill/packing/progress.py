@@ -1,4 +1,4 @@
-"""How far packing is: a line with rate and remaining time on a terminal, a callback, or nothing."""
+"""Progress of packing: a line with rate and remaining time, or calls of a function."""
 
 from __future__ import annotations
 
@@ -8,75 +8,68 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-_REDRAW_S = 0.2
-_LINE_S = 5.0
-_CLEAR = "\r\x1b[K"
+# True shows text on standard error, None only if that is a terminal. A function receives the number of records and
+# the total, or None if that is unknown.
+ProgressOption = bool | Callable[[int, int | None], object] | None
+
+_REDRAW_INTERVAL_S = 0.2
+_LINE_INTERVAL_S = 5.0
+_CLEAR_LINE = "\r\x1b[K"
 
 
 class Progress:
-    """Counts what is done and shows it.
-
-    Parameters
-    ----------
-    total : int or None
-        Items in all, if known.
-    show : bool, callable or None
-        True shows text on standard error, None does so on a terminal only; a callable is called with the number done
-        and the total (or None), from the thread that did the work, never twice at a time.
-    stream : text file, optional
-        Standard error by default.
-    clock : callable
-        Seconds.
-    """
+    """Counts records and reports the count. Functions are called by the thread that did the work, one at a time."""
 
     def __init__(
         self,
         total: int | None,
-        show: bool | Callable[[int, int | None], object] | None,
+        show: ProgressOption,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._total, self._clock = total, clock
         self._stream = sys.stderr if stream is None else stream
-        self._call = show if callable(show) else None
-        terminal = bool(getattr(self._stream, "isatty", bool)())
-        self._text = self._call is None and (terminal if show is None else bool(show))
-        self._start, self._end, self._pause = (_CLEAR, "", _REDRAW_S) if terminal else ("", "\n", _LINE_S)
-        self._begun = self._shown = clock()
+        self._callback = show if callable(show) else None
+        is_terminal = bool(getattr(self._stream, "isatty", bool)())
+        self._writes_text = self._callback is None and (is_terminal if show is None else bool(show))
+        if is_terminal:
+            self._prefix, self._suffix, self._interval = _CLEAR_LINE, "", _REDRAW_INTERVAL_S
+        else:
+            self._prefix, self._suffix, self._interval = "", "\n", _LINE_INTERVAL_S
+        self._start_time = self._write_time = clock()
         self._lock = threading.Lock()
-        self.num_done = 0
+        self.num_records = 0
 
     def advance(self, count: int) -> None:
-        """Count some more items."""
+        """Add to the number of records."""
         with self._lock:
-            self.num_done += count
-            if self._call is not None:
-                self._call(self.num_done, self._total)
-            elif self._text and self._clock() - self._shown >= self._pause:
-                self._shown = self._clock()
-                self._write(self._start + self.line() + self._end)
+            self.num_records += count
+            if self._callback is not None:
+                self._callback(self.num_records, self._total)
+            elif self._writes_text and self._clock() - self._write_time >= self._interval:
+                self._write_time = self._clock()
+                self._write(self._prefix + self._format_line() + self._suffix)
 
     def close(self) -> None:
-        """Show the final figures, or nothing if nothing was shown."""
-        if self._text:
-            self._write(self._start + self.line() + "\n")
+        """Write the final line."""
+        if self._writes_text:
+            self._write(self._prefix + self._format_line() + "\n")
 
-    def line(self) -> str:
-        """Progress in words."""
-        seconds = max(self._clock() - self._begun, 1e-9)
-        rate = self.num_done / seconds
-        known = f" of {self._total:,}" if self._total is not None else ""
-        text = f"{self.num_done:,}{known} records, {rate:,.0f} per second"
-        if self._total is None or self.num_done >= self._total:
-            return f"{text}, {_clock_text(seconds)} in all"
-        return f"{text}, {_clock_text((self._total - self.num_done) / rate)} left" if rate else text
+    def _format_line(self) -> str:
+        seconds = max(self._clock() - self._start_time, 1e-9)
+        rate = self.num_records / seconds
+        total = f" of {self._total:,}" if self._total is not None else ""
+        text = f"{self.num_records:,}{total} records, {rate:,.0f} per second"
+        if self._total is None or self.num_records >= self._total:
+            return f"{text}, {_format_time(seconds)} in total"
+        return f"{text}, {_format_time((self._total - self.num_records) / rate)} left" if rate else text
 
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
 
 
-def _clock_text(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,144 +1,55 @@
-"""Sizes that pictures may be given: long thin ones grow beyond memory when their shorter side is scaled."""
+"""Decode images and masks, crop and resize them, and encode them again.
+
+JPEG to JPEG and PNG to PNG without a change of size run natively. Pillow handles all other cases.
+"""
 
 from __future__ import annotations
 
 import io
 import os
+import sys
 import threading
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.decode.native_image import try_native
 from recordmill.decode.pillow import check_depth, import_pillow, open_image, to_16_bits
 from recordmill.errors import ImageError
-from recordmill.packing.png import encode_png, max_pixels, plain_picture
+from recordmill.types import Ragged
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Pixels of a side that an encoding can store.
-_LARGEST_SIDE = {"jpeg": 65_500, "webp": 16_383}
-
-
-def refuse_large(before: tuple[int, int], after: tuple[int, int]) -> None:
-    """Refuse to scale a picture to more pixels than one may have that is opened."""
-    limit = max(max_pixels(), before[0] * before[1])
-    if after[0] * after[1] > limit:
-        raise ImageError(
-            "the picture would be too large when its shorter side is scaled",
-            kind="limit_exceeded",
-            expected=f"at most {limit:,} pixels",
-            found=f"{after[0]} x {after[1]}",
-        )
-
-
-def refuse_long(size: tuple[int, int], encoding: str) -> None:
-    """Refuse a picture with a side that the encoding cannot store."""
-    limit = _LARGEST_SIDE.get(encoding, max(size))
-    if max(size) > limit:
-        raise ImageError(
-            f"the picture is too large for {encoding.upper()}",
-            kind="limit_exceeded",
-            expected=f"at most {limit:,} pixels each way",
-            found=f"{size[0]} x {size[1]}",
-            hint='encode="png" and encode="tiff" store it',
-        )
-
-
-# Bytes above which memory is given back; below, fresh pages would cost more.
-_KEPT = 8 << 20
-
-
-class _Held:
-    """A file that is closed when nobody has it any more, as when its thread ends."""
-
-    def __init__(self) -> None:
-        self.process = os.getpid()
-        self.file = _new_file()
-
-    def __del__(self) -> None:
-        self.file.close()
-
-
-class _Local(threading.local):
-    """The file of a thread."""
-
-    held: _Held | None = None
-
-
-_LOCAL = _Local()
-
-
-def scratch_file() -> IO[bytes]:
-    """Return a file that belongs to this thread of this process until it is asked for again, at its beginning."""
-    held = _LOCAL.held
-    if held is None or held.process != os.getpid():
-        held = _LOCAL.held = _Held()
-    if held.file.seek(0, os.SEEK_END) > _KEPT:
-        held.file.truncate(0)
-    held.file.seek(0)
-    return held.file
-
-
-def _new_file() -> IO[bytes]:
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("recordmill"), "w+b", buffering=0)
-    import tempfile
-
-    return cast("IO[bytes]", tempfile.TemporaryFile(buffering=0))
-
-
-def contents(file: IO[bytes]) -> bytes:
-    """Everything that was written to a scratch file since it was asked for."""
-    length = file.tell()
-    file.seek(0)
-    parts = []
-    while length > 0 and (part := file.read(length)):
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)
-
-
 Encoding = Literal["jpeg", "png", "tiff", "webp"]
-_SAVE: dict[str, dict[str, Any]] = {
+Shape = tuple[int, int]  # height and width
+
+_SAVE_OPTIONS: dict[str, dict[str, Any]] = {
     "jpeg": {"format": "JPEG"},
     "png": {"format": "PNG"},
     "tiff": {"format": "TIFF", "compression": "tiff_lzw"},
     "webp": {"format": "WEBP"},
 }
-# Pillow modes that each encoding stores as they are.
-_MODES = {
+# Pillow modes that each encoding stores without conversion.
+_STORED_MODES = {
     "jpeg": ("L", "RGB", "CMYK"),
     "png": ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"),
     "tiff": ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"),
     "webp": ("RGB", "RGBA"),
 }
 _LOSSY = ("jpeg", "webp")
+# Largest side in pixels that an encoding stores. JPEG: JPEG_MAX_DIMENSION of libjpeg, which decodes larger images.
+_MAX_SIDE = {"jpeg": 65_500, "webp": 16_383}
+# MAX_IMAGE_PIXELS of Pillow.
+_MAX_PIXELS = 89_478_485
 
 
 @dataclass(frozen=True, slots=True)
 class Recoding:
-    """What happens to a picture before it is stored.
-
-    Parameters
-    ----------
-    encode : {"jpeg", "png", "tiff", "webp"}
-    quality : int
-        1 to 100, of JPEG and WebP.
-    resize : int, optional
-        Pixels of the shorter side; the longer one is ``other * resize // shorter``. Bilinear with antialiasing.
-    center_crop : bool or int
-        True: a square of the shorter side, cut before resizing. A number: a square of so many pixels, cut after it.
-    color : bool, optional
-        True for RGB, False for gray, None for what the file holds.
-    exif : bool
-        Whether a rotation that EXIF asks for is carried out.
-    restart_markers : bool
-        Whether a JPEG gets a restart marker at each row of blocks, by which decoders can begin there.
-    """
+    """Options for decoding an image and encoding it again; `pack` documents them."""
 
     encode: Encoding
     quality: int = 95
@@ -150,150 +61,313 @@ class Recoding:
 
     @property
     def keeps_size(self) -> bool:
-        """Whether pictures are neither cut nor scaled."""
+        """Whether images are neither cropped nor resized."""
         return self.resize is None and self.center_crop is False
 
     @property
     def moves_pixels(self) -> bool:
-        """Whether masks must be changed with their images."""
+        """Whether masks must be transformed with their images."""
         return not self.keeps_size or self.exif
 
 
-def recode(data: Any, how: Recoding) -> tuple[bytes, tuple[int, int]]:
-    """Decode a picture and encode it anew."""
-    plain = plain_picture(data, how)
-    if plain is not None:
-        return save_picture(plain, how), (plain.height, plain.width)
+def recode_image(data: Any, recoding: Recoding) -> tuple[bytes, Shape]:
+    """Decode an image, transform it and encode it again; return the bytes and the new height and width."""
+    native = _decode_plain_jpeg(data, recoding)
+    if native is not None:
+        return _encode(native, recoding), (native.height, native.width)
     with open_image(data) as image:
         check_depth(image, data)
-        picture = _fit_mode(move_pixels(_loaded(image, data), how, nearest=False), how)
-        refuse_long(picture.size, how.encode)
-        return save_picture(picture, how), (picture.height, picture.width)
+        result = _convert_mode(_transform(_load(image, data), recoding, nearest=False), recoding)
+        _check_encodable_size(result.size, recoding.encode)
+        return _encode(result, recoding), (result.height, result.width)
 
 
-def _loaded(image: Image, data: Any) -> Image:
-    """Decode an opened picture: JPEG natively, which gives the same pixels in less time."""
-    if image.format == "JPEG" and image.mode in ("L", "RGB"):
-        limit = image.width * image.height
-        pixels = try_native(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
-        if pixels is not None:
-            picture = import_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
-            picture.info = image.info
-            return cast("Image", picture)
-    image.load()  # saving copies pictures that were never loaded
-    return image
+def recode_png_files(files: Ragged, recoding: Recoding) -> tuple[Ragged, list[Shape | None]]:
+    """Recode PNG files natively; the shape is None for each file that `recode_image` must handle instead.
+
+    These are files of other formats, and PNG files with more than plain 8-bit pixels.
+    """
+    if recoding.encode != "png" or not recoding.keeps_size:
+        return Ragged.from_rows([b""] * len(files)), [None] * len(files)
+    channels = {None: "stored", True: "rgb", False: "gray"}[recoding.color]
+    rows = (files.data, files.row_splits)
+    data, row_splits, sides = _core.recode_png(rows, channels, recoding.exif, max_pixels())
+    sizes = np.asarray(sides).reshape(-1, 2).tolist()
+    return Ragged.from_blocks(data, row_splits), [(height, width) if height else None for height, width in sizes]
 
 
-def save_picture(picture: Image, how: Recoding) -> bytes:
-    """Encode a picture whose mode the encoding stores."""
-    options = dict(_SAVE[how.encode])
-    if how.encode in _LOSSY:
-        options["quality"] = how.quality
-    if picture.mode == "P" and how.encode == "png":
-        picture = _with_whole_palette(picture)
-    if how.encode == "png" and (made := encode_png(picture)) is not None:
-        return made
-    if how.encode == "jpeg":
-        if how.restart_markers:
-            options["restart_marker_rows"] = 1
-        file = scratch_file()
-        picture.save(file, **options)
-        return contents(file)
-    out = io.BytesIO()
-    picture.save(out, **options)
-    return out.getvalue()
+def recode_mask(data: Any, recoding: Recoding) -> bytes:
+    """Apply the transform of an image to its mask; return a PNG with the values, palette and depth of the mask."""
+    with open_image(data) as image:
+        return _encode(_transform_mask(image, recoding), Recoding("png"))
 
 
-def _with_whole_palette(picture: Image) -> Image:
-    """Give every index a color: Pillow chooses the bits per pixel by the palette's length, and cuts what is beyond."""
-    colors = picture.getpalette() or []
-    missing = int(np.asarray(picture).max(initial=0)) + 1 - len(colors) // 3
-    if missing <= 0:
-        return picture
-    whole = picture.copy()
-    whole.putpalette([*colors, *[0] * (3 * missing)])
-    return whole
+def read_mask(data: Any, recoding: Recoding | None = None) -> NDArray[Any]:
+    """Return the exact values of a mask as uint8 or uint16: palette indices, or gray levels."""
+    with open_image(data) as image:
+        mask = _transform_mask(image, recoding)
+        if mask.mode == "I;16":
+            return np.asarray(mask).astype("<u2")
+        return np.asarray(mask).astype(np.uint8)
 
 
-def move_pixels(image: Image, how: Recoding, *, nearest: bool) -> Image:
-    """Rotate, cut and scale a picture."""
-    module = import_pillow()
-    if how.exif:
-        from PIL import ImageOps
-
-        image = ImageOps.exif_transpose(image)
-    if how.center_crop is True:
-        image = _center(image, min(image.size))
-    if how.resize is not None:
-        width, height = image.size
-        shorter = min(width, height)
-        size = (
-            (how.resize, height * how.resize // shorter)
-            if width < height
-            else (width * how.resize // shorter, how.resize)
-        )
-        refuse_large(image.size, size)
-        kernel = module.Resampling.NEAREST if nearest or image.mode in ("P", "1") else module.Resampling.BILINEAR
-        image = image.resize(size, kernel)
-    if how.center_crop is not True and how.center_crop is not False:
-        if min(image.size) < how.center_crop:
-            raise ImageError(
-                "the picture is smaller than the center crop",
-                kind="small_image",
-                expected=f"at least {how.center_crop} pixels each way",
-                found=f"{image.width} x {image.height}",
-                hint="resize first: resize=...",
-            )
-        image = _center(image, how.center_crop)
-    return image
-
-
-def _center(image: Image, side: int) -> Image:
-    left, top = (image.width - side) // 2, (image.height - side) // 2
-    return image.crop((left, top, left + side, top + side))
-
-
-def _fit_mode(image: Image, how: Recoding) -> Image:
-    """Bring a picture to a mode that the encoding stores, and to color or gray if asked."""
-    if image.mode.startswith("I"):
-        image = to_16_bits(image)
-        if how.encode in _LOSSY or how.color:
-            what = "as RGB" if how.color else f"as {how.encode.upper()}"
-            raise ImageError(
-                f"a 16-bit picture cannot be stored {what} without loss",
-                kind="lost_depth",
-                expected="8 bits per sample",
-                found="16",
-                hint='encode="png" keeps 16 bits, and so do the bytes as they are',
-            )
-        return image
-    if how.color is not None:
-        wanted = "RGB" if how.color else "L"
-    else:
-        wanted = image.mode if image.mode in _MODES[how.encode] else _nearest_mode(image, how)
-    return image if image.mode == wanted else image.convert(wanted)
-
-
-def _nearest_mode(image: Image, how: Recoding) -> str:
-    if image.mode in ("1", "L", "LA") and "L" in _MODES[how.encode]:
-        return "L"
-    return "RGBA" if image.has_transparency_data and "RGBA" in _MODES[how.encode] else "RGB"
-
-
-def image_shape(data: Any) -> tuple[int, int]:
-    """Height and width that an encoded picture declares."""
+def read_shape(data: Any) -> Shape:
+    """Return the height and width that the header of an encoded image declares."""
     with open_image(data) as image:
         return image.height, image.width
 
 
-def decode_whole(data: Any) -> None:
-    """Decode a picture to its last pixel as training will, and forget it."""
-    head, limit, done = bytes(memoryview(data)[:26]), 2 * max_pixels(), None
+def check_decodable(data: Any) -> None:
+    """Decode all pixels of an image as training does, and raise ImageError if that fails."""
+    head, limit, pixels = bytes(memoryview(data)[:26]), 2 * max_pixels(), None
     if head.startswith(b"\xff\xd8"):
-        done = try_native(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
+        pixels = _decode_jpeg(data, limit)
     elif head.startswith(b"\x89PNG\r\n\x1a\n"):
         has_palette = head[25:] == b"\x03"
-        done = try_native(lambda: _core.decode_png(data, has_palette, limit))
-    if done is None:
+        pixels = try_native(lambda: _core.decode_png(data, has_palette, limit))
+    if pixels is None:
         with open_image(data) as image:
             image.load()
+
+
+def max_pixels() -> int:
+    """Return the pixels above which Pillow warns; larger images are left to Pillow, which warns or raises."""
+    limit = getattr(sys.modules.get("PIL.Image"), "MAX_IMAGE_PIXELS", None)
+    return int(limit or _MAX_PIXELS)
+
+
+def _decode_plain_jpeg(data: Any, recoding: Recoding) -> Image | None:
+    """Decode a JPEG that is encoded as JPEG again, if its size is kept and it contains only plain pixels.
+
+    The image shares the memory of the decoded pixels.
+    """
+    if recoding.encode != "jpeg" or not recoding.keeps_size:
+        return None
+    try:
+        block, height, width, num_bytes = _core.decode_plain_jpeg(data, recoding.exif, max_pixels())
+    except _core.ImageRefused:
+        return None
+    if max(height, width) > _MAX_SIDE["jpeg"] or recoding.color not in (None, num_bytes == 4):
+        return None
+    mode, module = {1: "L", 4: "RGBX"}[num_bytes], import_pillow()
+    import PIL.JpegImagePlugin  # noqa: F401 (otherwise Pillow imports all its formats to find the one for saving)
+
+    return cast("Image", module.frombuffer(mode, (width, height), block, "raw", mode, 0, 1))
+
+
+def _decode_jpeg(data: Any, limit: int) -> NDArray[Any] | None:
+    return try_native(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
+
+
+def _load(image: Image, data: Any) -> Image:
+    """Decode an opened image. JPEG is decoded natively, which yields the same pixels in less time."""
+    if image.format == "JPEG" and image.mode in ("L", "RGB"):
+        pixels = _decode_jpeg(data, image.width * image.height)
+        if pixels is not None:
+            decoded = import_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+            decoded.info = image.info
+            return cast("Image", decoded)
+    image.load()  # Pillow copies images that are saved without having been loaded.
+    return image
+
+
+def _transform_mask(image: Image, recoding: Recoding | None) -> Image:
+    mask = image if recoding is None else _transform(image, recoding, nearest=True)
+    if mask.mode.startswith("I"):
+        return to_16_bits(mask)
+    if mask.mode not in ("P", "L", "1"):
+        raise ImageError(
+            "a mask must have one value per pixel",
+            kind="bad_mask",
+            expected="a palette or gray image",
+            found=f"mode {mask.mode}",
+            hint="colors cannot be converted back to classes: use the original palette files",
+        )
+    return mask
+
+
+def _transform(image: Image, recoding: Recoding, *, nearest: bool) -> Image:
+    """Rotate by EXIF, crop and resize an image, as the recoding specifies."""
+    if recoding.exif:
+        from PIL import ImageOps
+
+        image = ImageOps.exif_transpose(image)
+    if recoding.center_crop is True:
+        image = _crop_center(image, min(image.size))
+    if recoding.resize is not None:
+        image = _resize(image, recoding.resize, nearest=nearest or image.mode in ("P", "1"))
+    if recoding.center_crop is not True and recoding.center_crop is not False:
+        if min(image.size) < recoding.center_crop:
+            raise ImageError(
+                "the image is smaller than the center crop",
+                kind="small_image",
+                expected=f"at least {recoding.center_crop} pixels per side",
+                found=f"{image.width} x {image.height}",
+                hint="resize first: resize=...",
+            )
+        image = _crop_center(image, recoding.center_crop)
+    return image
+
+
+def _resize(image: Image, shorter_side: int, *, nearest: bool) -> Image:
+    resampling = import_pillow().Resampling
+    width, height = image.size
+    if width < height:
+        size = (shorter_side, height * shorter_side // width)
+    else:
+        size = (width * shorter_side // height, shorter_side)
+    # A long thin image can grow beyond the memory when its shorter side is scaled up.
+    limit = max(max_pixels(), width * height)
+    if size[0] * size[1] > limit:
+        raise ImageError(
+            "the image would be too large after resizing its shorter side",
+            kind="limit_exceeded",
+            expected=f"at most {limit:,} pixels",
+            found=f"{size[0]} x {size[1]}",
+        )
+    return image.resize(size, resampling.NEAREST if nearest else resampling.BILINEAR)
+
+
+def _crop_center(image: Image, side: int) -> Image:
+    left, top = (image.width - side) // 2, (image.height - side) // 2
+    return image.crop((left, top, left + side, top + side))
+
+
+def _convert_mode(image: Image, recoding: Recoding) -> Image:
+    """Convert an image to color or gray if requested, and to a mode that the encoding stores."""
+    if image.mode.startswith("I"):
+        image = to_16_bits(image)
+        if recoding.encode in _LOSSY or recoding.color:
+            target = "RGB" if recoding.color else recoding.encode.upper()
+            raise ImageError(
+                f"a 16-bit image cannot be stored as {target} without loss",
+                kind="lost_depth",
+                expected="8 bits per sample",
+                found="16",
+                hint='encode="png" keeps 16 bits; without encode= the file is stored unchanged',
+            )
+        return image
+    if recoding.color is not None:
+        mode = "RGB" if recoding.color else "L"
+    else:
+        mode = image.mode if image.mode in _STORED_MODES[recoding.encode] else _nearest_mode(image, recoding.encode)
+    return image if image.mode == mode else image.convert(mode)
+
+
+def _nearest_mode(image: Image, encoding: Encoding) -> str:
+    if image.mode in ("1", "L", "LA") and "L" in _STORED_MODES[encoding]:
+        return "L"
+    return "RGBA" if image.has_transparency_data and "RGBA" in _STORED_MODES[encoding] else "RGB"
+
+
+def _check_encodable_size(size: tuple[int, int], encoding: Encoding) -> None:
+    limit = _MAX_SIDE.get(encoding, max(size))
+    if max(size) > limit:
+        raise ImageError(
+            f"the image is too large for {encoding.upper()}",
+            kind="limit_exceeded",
+            expected=f"at most {limit:,} pixels per side",
+            found=f"{size[0]} x {size[1]}",
+            hint='encode="png" and encode="tiff" store larger images',
+        )
+
+
+def _encode(image: Image, recoding: Recoding) -> bytes:
+    """Encode an image whose mode the encoding stores."""
+    options = dict(_SAVE_OPTIONS[recoding.encode])
+    if recoding.encode in _LOSSY:
+        options["quality"] = recoding.quality
+    if recoding.encode == "png":
+        if image.mode == "P":
+            image = _extend_palette(image)
+        encoded = encode_png(image)
+        if encoded is not None:
+            return encoded
+    if recoding.encode == "jpeg":
+        if recoding.restart_markers:
+            options["restart_marker_rows"] = 1
+        file = thread_output_file()
+        image.save(file, **options)
+        return read_output(file)
+    buffer = io.BytesIO()
+    image.save(buffer, **options)
+    return buffer.getvalue()
+
+
+def encode_png(image: Image) -> bytes | None:
+    """Encode an image of 8-bit samples natively; return None if Pillow must encode it."""
+    channels = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}.get(image.mode)
+    # Pillow stores these beside the pixels.
+    if channels is None or any(image.info.get(name) is not None for name in ("icc_profile", "transparency")):
+        return None
+    samples: Any = np.asarray(image).reshape(-1)
+    try:
+        return bytes(memoryview(_core.encode_png(samples, image.height, image.width, channels)))
+    except _core.ImageRefused:
+        return None
+
+
+def _extend_palette(image: Image) -> Image:
+    """Add a color for every index: Pillow derives the bits per pixel from the palette and cuts larger indices."""
+    colors = image.getpalette() or []
+    num_missing = int(np.asarray(image).max(initial=0)) + 1 - len(colors) // 3
+    if num_missing <= 0:
+        return image
+    extended = image.copy()
+    extended.putpalette([*colors, *[0] * (3 * num_missing)])
+    return extended
+
+
+# Larger output files are truncated before reuse. Smaller ones keep their pages, as allocating new ones costs more.
+_MAX_REUSED_BYTES = 8 << 20
+
+
+class _OutputFile:
+    """An in-memory file that is closed with its last reference, such as at the end of its thread."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.file = _open_memory_file()
+
+    def __del__(self) -> None:
+        self.file.close()
+
+
+class _ThreadState(threading.local):
+    output: _OutputFile | None = None
+
+
+_THREAD = _ThreadState()
+
+
+def thread_output_file() -> IO[bytes]:
+    """Return the in-memory output file of this thread, at its start; the next call reuses it.
+
+    Pillow writes JPEG to a file descriptor without copies in Python.
+    """
+    output = _THREAD.output
+    if output is None or output.process != os.getpid():
+        output = _THREAD.output = _OutputFile()
+    if output.file.seek(0, os.SEEK_END) > _MAX_REUSED_BYTES:
+        output.file.truncate(0)
+    output.file.seek(0)
+    return output.file
+
+
+def _open_memory_file() -> IO[bytes]:
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("recordmill"), "w+b", buffering=0)
+    import tempfile
+
+    return cast("IO[bytes]", tempfile.TemporaryFile(buffering=0))
+
+
+def read_output(file: IO[bytes]) -> bytes:
+    """Return the bytes from the start of an output file to its current position."""
+    length = file.tell()
+    file.seek(0)
+    parts = []
+    while length > 0 and (part := file.read(length)):
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)

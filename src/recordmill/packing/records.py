@@ -1,118 +1,274 @@
-"""What the records of a source will hold: names, kinds and shapes of their features."""
+"""Build the framed records of a chunk: read image and mask files, check or recode them, and serialize."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from recordmill.errors import FeatureError, InputError
-from recordmill.formats.base import Format, PayloadCodec
-from recordmill.packing.job import Names
-from recordmill.packing.labels import convert_labels, whole_kind
-from recordmill.packing.options import ImageOptions, RecordOptions
-from recordmill.packing.sources.base import Items
+from recordmill import _core
+from recordmill.errors import ImageError, LimitError
+from recordmill.formats.registry import PAYLOADS, get_format
+from recordmill.formats.values import ColumnArgs
+from recordmill.packing.options import ImageOptions
+from recordmill.packing.recode import (
+    Recoding,
+    Shape,
+    check_decodable,
+    read_mask,
+    read_shape,
+    recode_image,
+    recode_mask,
+    recode_png_files,
+)
+from recordmill.packing.record_schema import FeatureNames
+from recordmill.packing.sources.base import Items, take_rows
 from recordmill.schema import Feature, Schema
+from recordmill.shards.output import FramedRecords, frame_columns, frame_payloads
+from recordmill.types import Ragged
+
+# Path and cause of each row of a chunk whose files cannot be used.
+Failures = dict[int, tuple[str, str]]
 
 
-def describe_records(
-    items: Items, format_: Format, codec: PayloadCodec, wanted: RecordOptions, images: ImageOptions
-) -> tuple[Names, Schema, Items]:
-    """Decide on the features of each record, and bring labels to their stored kind."""
-    if not len(items):
-        raise InputError("there is nothing to pack", kind="no_images", shard=items.origin or items.root or None)
-    image = wanted.image_feature or format_.image_feature
-    label = wanted.label_feature or format_.label_feature
-    if codec.kind is None:
-        return _raw(items, wanted, images)
-    features: list[tuple[str, Feature]] = [(image, Feature("bytes"))]
-    names = Names(image)
-    if items.masks is not None:
-        names = replace(names, mask=label)
-        features.append((label, Feature("bytes")))
-    elif items.labels is not None:
-        feature, labels = convert_labels(items, wanted.label_kind, codec)
-        items, names = replace(items, labels=labels), replace(names, label=label)
-        features.append((label, feature))
-    if wanted.label_kind is not None and names.label is None:
-        raise ValueError("label_kind is for labels that are numbers; the source has none")
-    names = _add_shape(names, items, images, codec, features)
-    if wanted.name_feature is not None:
-        names = replace(names, name=wanted.name_feature)
-        features.append((wanted.name_feature, Feature("bytes")))
-    features += _extra(items.extra, codec)
-    if codec.name == "irheader":
-        names = _add_keys(names, features)
-    return names, _schema(features, codec), items
+@dataclass(frozen=True, slots=True)
+class ChunkRecords:
+    """FramedRecords records of a chunk and their keys, and the rows without a record."""
+
+    framed: FramedRecords
+    keys: list[int | str]
+    failures: Failures
 
 
-def _add_shape(
-    names: Names, items: Items, images: ImageOptions, codec: PayloadCodec, features: list[tuple[str, Feature]]
-) -> Names:
-    raw_mask = items.masks is not None and images.mask == "raw"
-    if images.keep_shape or raw_mask:
-        kind = whole_kind(codec)
-        names = replace(names, height="height", width="width")
-        features += [("height", Feature(kind)), ("width", Feature(kind))]
-    if raw_mask:
-        names = replace(names, dtype="dtype")
-        features.append(("dtype", Feature("bytes")))
-    return names
+@dataclass(frozen=True, slots=True)
+class RecordBuilder:
+    """Builds records from items; picklable, as worker processes receive it.
+
+    The schema lists the features of `names` in order, then the further features of the source.
+    """
+
+    format: str
+    payload: str
+    names: FeatureNames
+    schema: Schema
+    options: ImageOptions
+
+    def build(self, items: Items) -> ChunkRecords:
+        """Build the records of items; skip and report those whose files cannot be used."""
+        if self._copies_files:
+            with contextlib.suppress(OSError, _core.CoreChanged):
+                framed = self._copy_files(items)
+                if framed is not None:
+                    return ChunkRecords(framed, items.keys.tolist(), {})
+        failures: Failures = {}
+        columns = self._load_columns(items, failures)
+        if failures:
+            rows = np.array([row for row in range(len(items)) if row not in failures], np.int64)
+            columns = {name: take_rows(values, rows) for name, values in columns.items()}
+            items = items.take(rows)
+        columns |= self._listed_columns(items)
+        return ChunkRecords(self._frame(len(items), columns), items.keys.tolist(), failures)
+
+    @property
+    def _copies_files(self) -> bool:
+        """Whether image bytes are stored unchanged and at most their first bytes are checked."""
+        options = self.options
+        reads_pixels = options.recoding is not None or options.check in ("header", "decode") or options.keep_shape
+        return not reads_pixels and self.names.mask is None and PAYLOADS[self.payload].kind is not None
+
+    def _copy_files(self, items: Items) -> FramedRecords | None:
+        """Read files directly into their records; return None if some are not images."""
+        files = _core.WholeFiles(items.paths())
+        framed = self._frame(len(items), {self.names.image: files} | self._listed_columns(items))
+        if self.options.check == "none":
+            return framed
+        return None if find_non_images(Ragged.from_blocks(*files.heads())) else framed
+
+    def _load_columns(self, items: Items, failures: Failures) -> dict[str, Any]:
+        """Return the columns that come from the contents of the files."""
+        names = self.names
+        images, shapes = self._load_images(items.paths(), failures)
+        columns: dict[str, Any] = {names.image: images}
+        if names.mask is not None:
+            paths = items.mask_paths()
+            masks, mask_shapes, dtypes = self._load_masks(paths, failures)
+            columns[names.mask] = masks
+            _check_equal_shapes(paths, shapes, mask_shapes, failures)
+            if names.dtype is not None:
+                columns[names.dtype] = Ragged.from_rows(dtypes)
+                shapes = mask_shapes
+        if names.height is not None and names.width is not None:
+            sizes = np.array([shape or (0, 0) for shape in shapes]).reshape(-1, 2)
+            columns[names.height], columns[names.width] = sizes[:, 0], sizes[:, 1]
+        return columns
+
+    def _load_images(self, paths: list[str], failures: Failures) -> tuple[Ragged, list[Shape | None]]:
+        options = self.options
+        files = self._read_files(paths, failures)
+        if options.recoding is not None:
+            return _recode_images(paths, files, failures, options.recoding)
+        if options.check == "decode":
+            _apply(check_decodable, paths, files, failures)
+        has_masks = self.names.mask is not None
+        if options.check == "header" or options.keep_shape or (options.check == "decode" and has_masks):
+            return files, _apply(read_shape, paths, files, failures)
+        return files, [None] * len(files)
+
+    def _load_masks(self, paths: list[str], failures: Failures) -> tuple[Ragged, list[Shape | None], list[bytes]]:
+        """Return the stored bytes of masks, their shapes, and for raw masks the names of their dtypes."""
+        options, recoding = self.options, self.options.recoding
+        files = self._read_files(paths, failures)
+        if options.mask == "raw":
+            arrays = _apply(lambda data: read_mask(data, recoding), paths, files, failures)
+            rows = [b"" if array is None else array.tobytes() for array in arrays]
+            shapes = [None if array is None else array.shape for array in arrays]
+            dtypes = [b"" if array is None else array.dtype.name.encode() for array in arrays]
+            return Ragged.from_rows(rows), shapes, dtypes
+        if recoding is not None and recoding.moves_pixels:
+            masks = _apply(lambda data: recode_mask(data, recoding), paths, files, failures)
+            files = Ragged.from_rows([mask or b"" for mask in masks])
+            return files, _apply(read_shape, paths, files, failures), []
+        if options.check == "decode":
+            _apply(check_decodable, paths, files, failures)
+        if options.check in ("header", "decode"):
+            return files, _apply(read_shape, paths, files, failures), []
+        return files, [None] * len(files), []
+
+    def _read_files(self, paths: list[str], failures: Failures) -> Ragged:
+        files = _read_files(paths, failures)
+        if self.options.check != "none":
+            for row in find_non_images(files):
+                failures.setdefault(row, (paths[row], _describe_non_image(files[row])))
+        return files
+
+    def _listed_columns(self, items: Items) -> dict[str, Any]:
+        """Return the columns that come from the source, not from the files."""
+        names = self.names
+        columns: dict[str, Any] = dict(items.extra)
+        if names.label is not None:
+            columns[names.label] = items.labels
+        if names.name is not None:
+            columns[names.name] = items.names
+        if names.key is not None:
+            columns[names.key] = items.keys
+        if names.second_key is not None:
+            columns[names.second_key] = np.zeros(len(items), np.uint64)
+        return columns
+
+    def _frame(self, num_records: int, columns: dict[str, Any]) -> FramedRecords:
+        format_, codec = get_format(self.format), PAYLOADS[self.payload]
+        if codec.kind is None:
+            return frame_payloads(format_, columns[self.names.image])
+        keyed: Any = codec
+        args = [
+            _column_args(keyed.key(name, self.schema), feature, columns[name]) for name, feature in self.schema.items()
+        ]
+        return frame_columns(format_, codec.kind, num_records, args)
 
 
-def _extra(extra: Mapping[str, Any], codec: PayloadCodec) -> list[tuple[str, Feature]]:
-    features = []
-    for name, values in extra.items():
+def _column_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
+    """Return the arguments of the native serializer for a column."""
+    if feature.kind == "bytes":
         if isinstance(values, list):
-            features.append((name, Feature("bytes")))
-        elif values.dtype.kind == "f":
-            features.append((name, Feature("float32")))
-        else:
-            fits = values.size == 0 or (
-                values.min() >= np.iinfo(np.int32).min and values.max() <= np.iinfo(np.int32).max
-            )
-            features.append((name, Feature(whole_kind(codec) if fits else "int64")))
-    return features
+            values = Ragged.from_rows([value.encode("utf-8", "surrogateescape") for value in values])
+        flat: Any = values if isinstance(values, _core.WholeFiles) else (values.data, values.row_splits)
+        return ColumnArgs(key, False, "bytes", flat, 1, None, None, None, True)
+    if isinstance(values, Ragged):
+        return ColumnArgs(key, False, feature.kind, values.data, None, values.row_splits, None, None, False)
+    flat = np.ascontiguousarray(values, feature.kind).reshape(-1)
+    return ColumnArgs(key, False, feature.kind, flat, feature.count, None, None, None, feature.shape == ())
 
 
-def _add_keys(names: Names, features: list[tuple[str, Feature]]) -> Names:
-    """Image records have two ids; readers expect the key in the first, and 0 in the second."""
-    features += [("id", Feature("uint64")), ("id2", Feature("uint64"))]
-    return replace(names, key="id", second_key="id2")
+def _read_files(paths: list[str], failures: Failures) -> Ragged:
+    """Read whole files; a file that cannot be read becomes a failure and an empty row."""
+    try:
+        data, row_splits = _core.read_files(paths)
+        return Ragged(np.asarray(data), np.asarray(row_splits))
+    except OSError:
+        rows = []
+        for row, path in enumerate(paths):
+            try:
+                rows.append(bytes(memoryview(_core.read_files([path])[0])))
+            except OSError as error:
+                failures.setdefault(row, (path, error.strerror or str(error)))
+                rows.append(b"")
+        return Ragged.from_rows(rows)
 
 
-def _schema(features: list[tuple[str, Feature]], codec: Any) -> Schema:
-    names = [name for name, _ in features]
-    for name in names:
-        if names.count(name) > 1:
-            raise FeatureError(
-                f"two features would be called {name!r}", kind="feature_mismatch", hint="name one otherwise"
-            )
-    schema = Schema(dict(features))
-    blobs = [name for name, feature in features if feature.kind == "bytes"]
-    if codec.name == "irheader" and len(blobs) > 1:
-        raise FeatureError(
-            f"an image record has no room for feature {blobs[1]!r}",
-            kind="feature_mismatch",
-            expected="one feature of bytes beside the label",
-            found=", ".join(blobs),
-            hint='store them with payload="example", or in another format',
-        )
-    for name in names:
-        codec.key(name, schema)
-    return schema
+def _recode_images(
+    paths: list[str], files: Ragged, failures: Failures, recoding: Recoding
+) -> tuple[Ragged, list[Shape | None]]:
+    images, shapes = recode_png_files(files, recoding)
+    if None not in shapes:
+        return images, shapes
+    recoded = _apply(
+        lambda data: recode_image(data, recoding), paths, files, failures, skip=[shape is not None for shape in shapes]
+    )
+    pairs = [pair or (data, shape) for pair, data, shape in zip(recoded, images, shapes, strict=True)]
+    return Ragged.from_rows([data for data, _ in pairs]), [shape for _, shape in pairs]
 
 
-def _raw(items: Items, wanted: RecordOptions, images: ImageOptions) -> tuple[Names, Schema, Items]:
-    has_more = items.labels is not None or items.masks is not None or items.extra or images.keep_shape
-    if has_more or wanted.name_feature is not None:
-        raise FeatureError(
-            "a raw payload holds the bytes of the image and nothing else",
-            kind="feature_mismatch",
-            expected="a source without labels",
-            found="labels or further features",
-            hint="leave labels out with labels=None, or take another payload",
-        )
-    return Names("payload"), Schema({"payload": Feature("bytes")}), items
+def _apply(
+    function: Callable[[Any], Any],
+    paths: list[str],
+    files: Ragged,
+    failures: Failures,
+    skip: Sequence[bool] | None = None,
+) -> list[Any]:
+    """Call a function with the bytes of each file; return None for rows that have failed, fail or are skipped."""
+    results: list[Any] = []
+    view, splits = np.asarray(files.data).data, files.row_splits.tolist()
+    for row, path in enumerate(paths):
+        result = None
+        if row not in failures and not (skip is not None and skip[row]):
+            try:
+                result = function(view[splits[row] : splits[row + 1]])
+            except (ImageError, LimitError) as error:
+                lines = str(error).splitlines()
+                failures[row] = (path, "; ".join(line.strip().removeprefix("hint: ") for line in lines))
+            except MemoryError:
+                failures[row] = (path, "not enough memory for the image")
+        results.append(result)
+    return results
+
+
+def _check_equal_shapes(
+    paths: list[str], shapes: Sequence[Shape | None], mask_shapes: Sequence[Shape | None], failures: Failures
+) -> None:
+    for row, (shape, mask_shape) in enumerate(zip(shapes, mask_shapes, strict=True)):
+        if shape and mask_shape and tuple(shape) != tuple(mask_shape):
+            cause = f"the mask has {mask_shape[0]} x {mask_shape[1]} pixels, its image {shape[0]} x {shape[1]}"
+            failures.setdefault(row, (paths[row], cause))
+
+
+_SIGNATURE_BYTES = 12
+_SIGNATURES = (
+    b"\xff\xd8\xff",  # JPEG
+    b"\x89PNG\r\n\x1a\n",
+    b"GIF8",
+    b"BM",
+    b"II*\0",  # TIFF, both byte orders
+    b"MM\0*",
+    b"II+\0",  # BigTIFF
+    b"MM\0+",
+)
+
+
+def find_non_images(files: Ragged) -> list[int]:
+    """Return the rows of files without the signature of JPEG, PNG, GIF, BMP, WebP or TIFF."""
+    view, splits = np.asarray(files.data).data, files.row_splits.tolist()
+    heads = [bytes(view[start : min(start + _SIGNATURE_BYTES, stop)]) for start, stop in pairwise(splits)]
+    return [row for row, head in enumerate(heads) if not _has_image_signature(head)]
+
+
+def _has_image_signature(head: bytes) -> bool:
+    is_webp = head[:4] == b"RIFF" and head[8:] == b"WEBP"
+    return is_webp or (head.startswith(_SIGNATURES) and len(head) == _SIGNATURE_BYTES)
+
+
+def _describe_non_image(data: bytes) -> str:
+    return f"not an image: the file starts with {data[:8].hex(' ')}" if data else "the file is empty"

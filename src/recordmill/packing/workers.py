@@ -1,8 +1,7 @@
-"""Workers that pack chunks at the same time and write them in order.
+"""Workers that build the records of chunks in parallel and write them in order.
 
-A lane is a sink and the queue of what goes into it. Every chunk of a lane has a turn, and a worker that has packed a
-chunk waits until it is this chunk's turn to be written. Workers spread over as many lanes as there are workers, so
-that they seldom wait for each other.
+Each shard task has a queue of chunks and a sink. A worker that has built a chunk waits until all earlier chunks of
+the task are written. Workers spread over as many tasks as there are workers, so that they seldom wait.
 """
 
 from __future__ import annotations
@@ -18,172 +17,152 @@ from typing import Self
 
 from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT, create_executor
 from recordmill.errors import WriteError
-from recordmill.packing.job import Job, Packed
-from recordmill.packing.plan import Chunk, Queue
+from recordmill.packing.chunks import Chunk, ChunkQueue
+from recordmill.packing.records import ChunkRecords, RecordBuilder
 from recordmill.packing.sources.base import Items
 from recordmill.shards.output import Sink
 
 
 @dataclass(slots=True)
-class Lane:
-    """A sink, what goes into it, and whose turn it is."""
+class ShardTask:
+    """A sink, and the chunks whose records are written to it."""
 
-    queue: Queue
+    queue: ChunkQueue
     sink: Sink
     num_written: int = 0
     condition: threading.Condition = field(default_factory=threading.Condition)
 
     @property
-    def num_waiting(self) -> int:
-        """Chunks that were taken and not yet written."""
+    def num_pending(self) -> int:
+        """Number of chunks that are taken from the queue but not written."""
         return self.queue.num_taken - self.num_written
 
 
-class Halted(Exception):  # noqa: N818
-    """Another worker failed; there is nothing to report."""
+class TaskRunner:
+    """Processes shard tasks with one or several threads.
 
-
-class LaneRunner:
-    """Empties lanes into their sinks with some workers.
-
-    Parameters
-    ----------
-    lanes : list of Lane
-    pack : callable
-        Packs items; called from several threads.
-    on_written : callable
-        Called with each chunk and its result, in the thread that wrote it.
-    on_packed : callable
-        Called before a chunk is written; an exception that it raises stops everything.
+    `build` is called from several threads. `on_built` is called before a chunk is written; an exception that it
+    raises stops all workers. `on_written` is called in the thread that has written the chunk.
     """
 
     def __init__(
         self,
-        lanes: list[Lane],
-        pack: Callable[[Items], Packed],
-        on_packed: Callable[[Chunk, Packed], None],
-        on_written: Callable[[Chunk, Packed], None],
+        tasks: list[ShardTask],
+        build: Callable[[Items], ChunkRecords],
+        on_built: Callable[[Chunk, ChunkRecords], None],
+        on_written: Callable[[Chunk, ChunkRecords], None],
     ) -> None:
-        self._pack, self._on_packed, self._on_written = pack, on_packed, on_written
-        self._all = lanes
-        self._idle = deque(lanes)
-        self._active: list[Lane] = []
+        self._build, self._on_built, self._on_written = build, on_built, on_written
+        self._tasks = tasks
+        self._waiting_tasks = deque(tasks)
+        self._active_tasks: list[ShardTask] = []
         self._lock = threading.Lock()
-        self._errors: list[tuple[int, BaseException]] = []
-        self._halted = False
+        self._errors: list[tuple[int, Exception]] = []
+        self._stopped = False
 
-    def run(self, workers: int) -> None:
-        """Work until all lanes are empty and finished."""
-        self._num_lanes = workers
-        if workers == 1:
+    def run(self, num_workers: int) -> None:
+        """Process all tasks; raise the error of the earliest chunk that failed."""
+        self._num_workers = num_workers
+        if num_workers == 1:
             self._work()
         else:
-            self._work_in_threads(workers)
+            self._work_in_threads()
         if self._errors:
-            raise min(self._errors, key=lambda found: found[0])[1]
+            raise min(self._errors, key=lambda error: error[0])[1]
 
-    def _work_in_threads(self, workers: int) -> None:
-        with ThreadPoolExecutor(workers, "recordmill-pack") as pool:
+    def _work_in_threads(self) -> None:
+        with ThreadPoolExecutor(self._num_workers, "recordmill-pack") as pool:
             try:
-                for done in [pool.submit(self._work) for _ in range(workers)]:
-                    done.result()
+                for future in [pool.submit(self._work) for _ in range(self._num_workers)]:
+                    future.result()
             except BaseException:
-                self._halt()
+                self._stop()
                 raise
 
     def _work(self) -> None:
-        while not self._halted:
-            taken = self._take()
-            if taken is None:
+        while not self._stopped:
+            assignment = self._take_chunk()
+            if assignment is None:
                 return
-            lane, chunk = taken
+            task, chunk = assignment
             try:
-                self._do(lane, chunk)
-            except Halted:
-                return
-            except Exception as error:  # noqa: BLE001 (told to the caller, who raises it)
+                self._process(task, chunk)
+            except Exception as error:  # noqa: BLE001 (run() raises it)
                 with self._lock:
                     self._errors.append((chunk.start, error))
-                self._halt()
+                self._stop()
 
-    def _take(self) -> tuple[Lane, Chunk] | None:
-        """Take the next chunk of the lane that has the fewest under way."""
+    def _take_chunk(self) -> tuple[ShardTask, Chunk] | None:
+        """Take the next chunk of the active task with the fewest pending chunks."""
         with self._lock:
             while True:
-                self._active = [lane for lane in self._active if not lane.queue.is_empty]
-                while self._idle and len(self._active) < self._num_lanes:
-                    self._active.append(self._idle.popleft())
-                if not self._active:
+                self._active_tasks = [task for task in self._active_tasks if not task.queue.is_empty]
+                while self._waiting_tasks and len(self._active_tasks) < self._num_workers:
+                    self._active_tasks.append(self._waiting_tasks.popleft())
+                if not self._active_tasks:
                     return None
-                lane = min(self._active, key=lambda one: one.num_waiting)
-                chunk = lane.queue.take()
+                task = min(self._active_tasks, key=lambda active: active.num_pending)
+                chunk = task.queue.take()
                 if chunk is not None:
-                    return lane, chunk
+                    return task, chunk
 
-    def _do(self, lane: Lane, chunk: Chunk) -> None:
-        packed = self._pack(chunk.items)
-        self._on_packed(chunk, packed)
-        with lane.condition:
-            lane.condition.wait_for(lambda: self._halted or lane.num_written == chunk.turn)
-        if self._halted:
-            raise Halted
-        if len(packed.framed.lengths):
-            lane.sink.append(packed.framed, packed.keys)
-        with lane.condition:
-            lane.num_written += 1
-            lane.condition.notify_all()
-        self._on_written(chunk, packed)
-        if lane.queue.is_empty and lane.num_written == lane.queue.num_taken == chunk.turn + 1:
-            lane.sink.finish()
+    def _process(self, task: ShardTask, chunk: Chunk) -> None:
+        records = self._build(chunk.items)
+        self._on_built(chunk, records)
+        with task.condition:
+            task.condition.wait_for(lambda: self._stopped or task.num_written == chunk.ordinal)
+        if self._stopped:
+            return
+        if len(records.framed.lengths):
+            task.sink.append(records.framed, records.keys)
+        with task.condition:
+            task.num_written += 1
+            task.condition.notify_all()
+        self._on_written(chunk, records)
+        if task.queue.is_empty and task.num_written == task.queue.num_taken == chunk.ordinal + 1:
+            task.sink.finish()
 
-    def _halt(self) -> None:
-        self._halted = True
-        for lane in self._all:
-            with lane.condition:
-                lane.condition.notify_all()
-
-
-_job: Job | None = None
+    def _stop(self) -> None:
+        self._stopped = True
+        for task in self._tasks:
+            with task.condition:
+                task.condition.notify_all()
 
 
-class ProcessPool:
-    """Worker processes that pack items.
+_builder: RecordBuilder | None = None
 
-    Parameters
-    ----------
-    job : Job
-    workers : int
-    """
 
-    def __init__(self, job: Job, workers: int) -> None:
-        self._executor = create_executor(workers, _set_job, job)
+class WorkerProcesses:
+    """Worker processes that build records; a context manager that ends them."""
 
-    def pack(self, items: Items) -> Packed:
-        """Pack items in one of the processes; raise WriteError if a process died."""
+    def __init__(self, builder: RecordBuilder, num_workers: int) -> None:
+        self._executor = create_executor(num_workers, _set_builder, builder)
+
+    def build(self, items: Items) -> ChunkRecords:
+        """Build the records of items in one of the processes; raise WriteError if a process has died."""
         try:
-            return self._executor.submit(_pack, items).result()
+            return self._executor.submit(_build, items).result()
         except BrokenProcessPool as error:
             hint = f"{MEMORY_HINT}; {MAIN_GUARD_HINT}"
             raise WriteError("a worker process ended unexpectedly", hint=hint) from error
 
     def __enter__(self) -> Self:
-        """Return the pool itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the processes, and drop items that are still waiting."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _set_job(job: Job) -> None:
-    global _job  # noqa: PLW0603 (one job per process, sent once)
-    _job = job
+def _set_builder(builder: RecordBuilder) -> None:
+    global _builder  # noqa: PLW0603 (sent once per process, not with every chunk)
+    _builder = builder
 
 
-def _pack(items: Items) -> Packed:
-    if _job is None:
-        raise RuntimeError("the worker process received no job")
-    packed = _job.run(items)
-    return replace(packed, framed=replace(packed.framed, data=bytes(packed.framed.data)))
+def _build(items: Items) -> ChunkRecords:
+    if _builder is None:
+        raise RuntimeError("the worker process received no record builder")
+    records = _builder.build(items)
+    # Blocks of the native module cannot be pickled.
+    return replace(records, framed=replace(records.framed, data=bytes(records.framed.data)))

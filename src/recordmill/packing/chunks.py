@@ -1,0 +1,86 @@
+"""Order of the records, their division among shards, and the chunks in which workers process them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.packing.sources.base import Items
+
+# Position in the source of each record; None for the order of the source.
+Order = NDArray[np.int64] | None
+
+
+def build_order(num_items: int, seed: int | None) -> Order:
+    """Return a random permutation of the items, or None without a seed."""
+    if seed is None:
+        return None
+    if not hasattr(seed, "__index__") or seed < 0:
+        raise ValueError(f"shuffle must be a seed, an integer of at least 0, got {seed!r}")
+    return np.random.Generator(np.random.PCG64(seed)).permutation(num_items)
+
+
+def split_evenly(num_items: int, num_parts: int) -> list[range]:
+    """Return consecutive ranges whose lengths differ by at most one, longer ones first."""
+    shortest, num_longer = divmod(num_items, num_parts)
+    starts = [part * shortest + min(part, num_longer) for part in range(num_parts + 1)]
+    return [range(start, stop) for start, stop in pairwise(starts)]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLimits:
+    """Largest number of items, and of bytes of their image files, in a chunk of several items."""
+
+    num_items: int
+    num_bytes: int
+
+
+# Limits for files that are stored unchanged.
+COPY_LIMITS = ChunkLimits(512, 2 << 20)
+# Decoding takes long and images grow: small chunks distribute the work evenly.
+DECODE_LIMITS = ChunkLimits(64, 1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Consecutive items of a queue: its ordinal in the queue, and the range of the items in the output order."""
+
+    ordinal: int
+    start: int
+    stop: int
+    items: Items
+
+
+class ChunkQueue:
+    """A thread-safe queue of the chunks of a range of the output order, such as those of one shard."""
+
+    def __init__(self, items: Items, order: Order, span: range, limits: ChunkLimits) -> None:
+        self._items, self._order, self._limits = items, order, limits
+        self._next, self._stop = span.start, span.stop
+        self._lock = threading.Lock()
+        # Number of items whose file sizes are looked up for the next chunk, based on the length of the last one.
+        self._num_candidates = 16
+        self.num_taken = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all chunks have been taken."""
+        return self._next >= self._stop
+
+    def take(self) -> Chunk | None:
+        """Remove and return the next chunk; None if the queue is empty."""
+        with self._lock:
+            start = self._next
+            if start >= self._stop:
+                return None
+            stop = min(start + self._num_candidates, start + self._limits.num_items, self._stop)
+            candidates = self._items.take(slice(start, stop) if self._order is None else self._order[start:stop])
+            count = _core.count_fitting(candidates.paths(), self._limits.num_bytes)
+            self._next, self._num_candidates = start + count, 2 * count + 1
+            self.num_taken += 1
+            return Chunk(self.num_taken - 1, start, start + count, candidates.take(slice(0, count)))
