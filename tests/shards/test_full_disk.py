@@ -1,4 +1,4 @@
-"""Output that really cannot be written: limited file sizes, a device without room, folders that refuse."""
+"""Writers on a real file system that refuses: limited file sizes, and folders that cannot be created."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ import recordmill as rm
 from recordmill.errors import WriteError
 from tests.shards.made import FAMILIES
 
-# The system refuses to let a file of this process grow beyond the limit, in the middle of a write if need be.
+# RLIMIT_FSIZE makes the kernel refuse writes beyond a file size, also in the middle of a write call.
 LIMITED = """
 import json, resource, signal, sys
 import recordmill as rm
 from recordmill.errors import WriteError
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-how, family, folder, limit = sys.argv[1:]
-free = resource.getrlimit(resource.RLIMIT_FSIZE)
+function, family, folder, limit = sys.argv[1:]
+unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
 
 def run():
     examples = [{"image": bytes([number]) * 40_000, "label": float(number)} for number in range(40)]
-    if how == "pack":
+    if function == "pack":
         rm.pack(examples, folder + "/part", format=family, shards=2)
     else:
-        options = {"shards": 2} if how == "shards" else {"max_shard_bytes": 500_000}
+        options = {"shards": 2} if function == "shards" else {"max_shard_bytes": 500_000}
         with rm.ShardWriter(folder + "/part", format=family, **options) as writer:
             for example in examples:
                 writer.write(example)
 
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), free[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), unlimited[1]))
 try:
     run()
 except WriteError as error:
     print(json.dumps({"kind": type(error).__name__, "shard": error.shard, "text": str(error)}))
-resource.setrlimit(resource.RLIMIT_FSIZE, free)
+resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
 import os
 print(json.dumps(sorted(os.listdir(folder))))
 run()
@@ -52,21 +52,21 @@ CASES = [("shards", family, 123_457) for family in FAMILIES]
 CASES += [("shards", "tfrecord", 0), ("rolling", "recordio", 123_457), ("pack", "ofrecord", 123_457)]
 
 
-@pytest.mark.parametrize("how, family, limit", CASES)
-def test_writing_when_files_may_not_grow_then_is_a_write_error_and_a_second_run_is_whole(
-    tmp_path: Path, how: str, family: str, limit: int
+@pytest.mark.parametrize("function, family, limit", CASES)
+def test_write_beyond_file_size_limit_raises_write_error_and_next_run_succeeds(
+    tmp_path: Path, function: str, family: str, limit: int
 ) -> None:
-    command = [sys.executable, "-c", LIMITED, how, family, str(tmp_path), str(limit)]
+    command = [sys.executable, "-c", LIMITED, function, family, str(tmp_path), str(limit)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    error, left, num_records = map(json.loads, done.stdout.splitlines())
+    error, remaining, num_records = map(json.loads, done.stdout.splitlines())
     assert error["kind"] == "WriteError" and "cannot write: File too large" in error["text"]
     assert error["shard"].startswith(f"{tmp_path}/part-")
-    assert left == []
+    assert remaining == []
     assert num_records == 40
 
 
-def test_sidecar_when_it_does_not_fit_then_the_shard_is_whole_without_it(tmp_path: Path) -> None:
+def test_shard_is_complete_if_sidecar_cannot_be_written(tmp_path: Path) -> None:
     program = """
 import resource, signal, sys
 import recordmill as rm
@@ -87,10 +87,10 @@ print(len(rm.open(path, payload="raw")), rm.verify(path).ok)
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["a.tfrecord"]
 
 
-@pytest.mark.parametrize("place", ["/proc/recordmill/part", "/dev/null/part", "{file}/part", "{long}"])
-def test_folder_when_it_cannot_be_made_then_is_a_write_error(tmp_path: Path, place: str) -> None:
-    (tmp_path / "file").write_text("no folder")
-    target = place.format(file=tmp_path / "file", long=tmp_path / ("x" * 300))
+@pytest.mark.parametrize("destination", ["/proc/recordmill/part", "/dev/null/part", "{file}/part", "{long}"])
+def test_writer_raises_write_error_if_folder_cannot_be_created(tmp_path: Path, destination: str) -> None:
+    (tmp_path / "file").write_text("a file")
+    target = destination.format(file=tmp_path / "file", long=tmp_path / ("x" * 300))
     options: Any = {"format": "tfrecord", "shards": 2}
     with pytest.raises(WriteError) as caught:
         rm.ShardWriter(target, **options)

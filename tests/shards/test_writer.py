@@ -1,7 +1,8 @@
-"""Writing shards: round trips, sizes, names, and nothing under a final name that is not whole."""
+"""`ShardWriter`: round trips, shard names and sizes, inferred kinds, and no incomplete file under a final name."""
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import signal
@@ -27,19 +28,17 @@ def example(family: str, number: int) -> dict[str, Any]:
     return {"id": number, "image": b"x" * number, "weights": np.arange(number, dtype=np.float32)}
 
 
-def names(folder: Path) -> list[str]:
+def visible_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def leftovers(folder: Path) -> list[str]:
+def all_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("shards", [1, 3])
-def test_examples_when_written_and_read_then_are_equal_and_spread_evenly(
-    tmp_path: Path, family: str, shards: int
-) -> None:
+def test_writer_distributes_examples_evenly_and_reader_returns_them(tmp_path: Path, family: str, shards: int) -> None:
     with rm.ShardWriter(tmp_path / "part", format=family, shards=shards) as writer:
         for number in range(700):
             writer.write(example(family, number % 50))
@@ -49,28 +48,28 @@ def test_examples_when_written_and_read_then_are_equal_and_spread_evenly(
     assert sum(counts) == 700
     dataset = rm.open(writer.paths)
     order = [number for first in range(shards) for number in range(first, 700, shards)]
-    for place in (0, 255, 256, 511, 699):
-        row, want = dataset[place], example(family, order[place] % 50)
-        assert all(np.array_equal(row[name], want[name]) for name in want)
+    for position in (0, 255, 256, 511, 699):
+        row, expected = dataset[position], example(family, order[position] % 50)
+        assert all(np.array_equal(row[name], expected[name]) for name in expected)
     assert rm.verify(writer.paths).ok
     assert rm.verify(writer.paths).num_records == 700
 
 
-def test_names_when_shards_are_written_then_follow_each_formats_habit(tmp_path: Path) -> None:
+def test_shard_names_follow_convention_of_format(tmp_path: Path) -> None:
     expected = {
         "tfrecord": ["part-00000-of-00002.tfrecord", "part-00001-of-00002.tfrecord"],
         "ofrecord": ["part-0", "part-1"],
         "recordio": [f"part-0000{n}-of-00002.{suffix}" for n in (0, 1) for suffix in ("idx", "rec")],
     }
-    for family, wanted in expected.items():
+    for family, names in expected.items():
         with rm.ShardWriter(f"{tmp_path}/{family}/", format=family, shards=2, payload="raw") as writer:
             writer.write(b"a")
             writer.write(b"b")
-        assert names(tmp_path / family) == wanted
+        assert visible_files(tmp_path / family) == names
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_payloads_when_written_raw_then_stand_in_the_shard(tmp_path: Path, family: str) -> None:
+def test_writer_stores_raw_payloads_unchanged(tmp_path: Path, family: str) -> None:
     payloads = [b"a" * size for size in range(1, 600)]
     with rm.ShardWriter(tmp_path / "part", format=family, payload="raw") as writer:
         for payload in payloads:
@@ -79,7 +78,7 @@ def test_payloads_when_written_raw_then_stand_in_the_shard(tmp_path: Path, famil
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_shards_when_limited_by_bytes_then_are_full_and_keep_the_order(tmp_path: Path, family: str) -> None:
+def test_rolling_writer_fills_shards_in_order(tmp_path: Path, family: str) -> None:
     payloads = [bytes([1 + number % 255]) * 100 for number in range(95)]
     with rm.ShardWriter(tmp_path / "part", format=family, max_shard_bytes=1500, payload="raw") as writer:
         for payload in payloads:
@@ -89,10 +88,10 @@ def test_shards_when_limited_by_bytes_then_are_full_and_keep_the_order(tmp_path:
     assert all(1500 - 120 < size <= 1500 for size in sizes[:-1])
     assert [row for path in writer.paths for row in rm.ShardReader(path)] == payloads
     assert [example["payload"] for example in rm.open(writer.paths, payload="raw")] == payloads
-    assert not [name for name in leftovers(tmp_path) if "tmp" in name]
+    assert not [name for name in all_files(tmp_path) if "tmp" in name]
 
 
-def test_payload_larger_than_the_limit_when_written_then_gets_a_shard_of_its_own(tmp_path: Path) -> None:
+def test_rolling_writer_gives_oversized_record_its_own_shard(tmp_path: Path) -> None:
     payloads = [b"a", b"b" * 5000, b"c"]
     with rm.ShardWriter(tmp_path / "part", max_shard_bytes=100, payload="raw") as writer:
         for payload in payloads:
@@ -102,7 +101,7 @@ def test_payload_larger_than_the_limit_when_written_then_gets_a_shard_of_its_own
 
 @pytest.mark.parametrize("level", [-1, 0, 1, 9])
 @pytest.mark.parametrize("compression", ["gzip", "zlib"])
-def test_shard_when_compressed_then_any_tool_inflates_it(tmp_path: Path, compression: str, level: int) -> None:
+def test_compressed_shard_is_readable_by_standard_library(tmp_path: Path, compression: str, level: int) -> None:
     payloads = [b"payload %d" % number for number in range(1000)]
     with rm.ShardWriter(tmp_path / "part", compression=compression, compression_level=level, payload="raw") as writer:
         for payload in payloads:
@@ -119,14 +118,14 @@ def test_shard_when_compressed_then_any_tool_inflates_it(tmp_path: Path, compres
 
 
 @pytest.mark.parametrize("family", ["ofrecord", "recordio"])
-def test_compression_when_the_format_has_none_then_is_refused(tmp_path: Path, family: str) -> None:
-    with pytest.raises(ValueError, match="compress"):
+def test_writer_rejects_compression_if_format_has_none(tmp_path: Path, family: str) -> None:
+    with pytest.raises(ValueError, match=f"compression is not supported for {family}"):
         rm.ShardWriter(tmp_path / "part", format=family, compression="gzip")
-    assert leftovers(tmp_path) == []
+    assert all_files(tmp_path) == []
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_block_when_it_raises_then_nothing_is_left(tmp_path: Path, family: str) -> None:
+def test_writer_leaves_no_files_if_block_raises(tmp_path: Path, family: str) -> None:
     writer = rm.ShardWriter(tmp_path / "part", format=family, shards=2)
 
     def fail() -> None:
@@ -137,22 +136,22 @@ def test_block_when_it_raises_then_nothing_is_left(tmp_path: Path, family: str) 
 
     with pytest.raises(RuntimeError):
         fail()
-    assert leftovers(tmp_path) == []
+    assert all_files(tmp_path) == []
     with pytest.raises(ValueError, match="closed"):
         writer.write(example(family, 1))
 
 
-def test_example_when_it_cannot_be_stored_then_nothing_is_left(tmp_path: Path) -> None:
+def test_writer_leaves_no_files_if_example_cannot_be_stored(tmp_path: Path) -> None:
     with pytest.raises(rm.FeatureError), rm.ShardWriter(tmp_path / "part") as writer:
         writer.write({"a": object()})
-    assert leftovers(tmp_path) == []
+    assert all_files(tmp_path) == []
 
 
-def test_empty_payload_when_ofrecord_then_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+def test_ofrecord_writer_rejects_empty_payload_and_leaves_no_files(tmp_path: Path) -> None:
     for row in (b"", {}):
         with pytest.raises(rm.FramingError), rm.ShardWriter(tmp_path / "part", format="ofrecord") as writer:
             writer.write(row)
-        assert leftovers(tmp_path) == []
+        assert all_files(tmp_path) == []
 
 
 KILLED = """
@@ -160,58 +159,58 @@ import sys, recordmill as rm
 with rm.ShardWriter(sys.argv[1] + "/part", shards=2) as writer:
     for number in range(10**9):
         writer.write({"a": bytes(100_000)})
-        if number == 200: print("going", flush=True)
+        if number == 200: print("started", flush=True)
 """
 
 
-def test_process_when_killed_then_nothing_stands_under_a_final_name(tmp_path: Path) -> None:
+def test_killed_process_leaves_no_file_under_final_name(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    assert process.stdout.readline() == "going\n"
+    assert process.stdout.readline() == "started\n"
     process.send_signal(signal.SIGKILL)
     process.wait(timeout=60)
     process.stdout.close()
-    assert names(tmp_path) == []
+    assert visible_files(tmp_path) == []
     with pytest.raises(FileNotFoundError):
         rm.open(tmp_path)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_output_when_it_exists_then_is_refused_unless_told(tmp_path: Path, family: str) -> None:
+def test_writer_refuses_existing_output_without_overwrite(tmp_path: Path, family: str) -> None:
     def write(number: int, **options: Any) -> None:
         with rm.ShardWriter(tmp_path / "part", format=family, **options) as writer:
             writer.write(example(family, number))
 
     write(3)
-    before = {name: (tmp_path / name).read_bytes() for name in leftovers(tmp_path)}
+    before = {name: (tmp_path / name).read_bytes() for name in all_files(tmp_path)}
     with pytest.raises(rm.OutputExistsError) as caught:
         write(4)
     assert caught.value.hint
     assert isinstance(caught.value, FileExistsError)
-    assert {name: (tmp_path / name).read_bytes() for name in leftovers(tmp_path)} == before
+    assert {name: (tmp_path / name).read_bytes() for name in all_files(tmp_path)} == before
     write(4, overwrite=True)
     assert rm.open(tmp_path)[0]["image"] == b"xxxx"
 
 
-def test_index_file_beside_the_shard_when_it_exists_then_is_refused(tmp_path: Path) -> None:
+def test_writer_refuses_existing_foreign_index(tmp_path: Path) -> None:
     (tmp_path / "train.idx").write_text("0\t0\n")
     with pytest.raises(rm.OutputExistsError) as caught:
         rm.ShardWriter(tmp_path / "train.rec", format="recordio")
     assert (caught.value.shard or "").endswith("train.idx")
-    assert leftovers(tmp_path) == ["train.idx"]
+    assert all_files(tmp_path) == ["train.idx"]
 
 
-def test_output_when_it_appears_while_writing_then_is_not_replaced(tmp_path: Path) -> None:
+def test_writer_keeps_file_that_appears_while_it_runs(tmp_path: Path) -> None:
     writer = rm.ShardWriter(tmp_path / "a.tfrecord")
     writer.write({"a": 1})
     (tmp_path / "a.tfrecord").write_bytes(b"somebody else's")
     with pytest.raises(rm.OutputExistsError):
         writer.close()
     assert (tmp_path / "a.tfrecord").read_bytes() == b"somebody else's"
-    assert leftovers(tmp_path) == ["a.tfrecord"]
+    assert all_files(tmp_path) == ["a.tfrecord"]
 
 
-def test_idx_when_ids_are_given_then_holds_them_as_keys(tmp_path: Path) -> None:
+def test_recordio_index_stores_example_ids_as_keys(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "train.rec", format="recordio") as writer:
         for number in (7, 3, 11):
             writer.write({"image": b"%d" % number, "label": 0, "id": number})
@@ -220,16 +219,14 @@ def test_idx_when_ids_are_given_then_holds_them_as_keys(tmp_path: Path) -> None:
     assert reader[reader.position_of(3)].endswith(b"3")
 
 
-def test_writer_when_nothing_is_written_then_leaves_an_empty_shard(tmp_path: Path) -> None:
+def test_writer_without_records_creates_empty_shard(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "a.tfrecord"):
         pass
     assert (tmp_path / "a.tfrecord").read_bytes() == b""
     assert len(rm.open(tmp_path / "a.tfrecord")) == 0
 
 
-def test_disk_when_full_then_is_a_write_error_and_nothing_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_raises_write_error_and_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(fd: int, data: Any) -> int:
         raise OSError(28, "No space left on device")
 
@@ -241,31 +238,29 @@ def test_disk_when_full_then_is_a_write_error_and_nothing_is_left(
     monkeypatch.undo()
     assert caught.value.hint
     assert "No space" in str(caught.value)
-    assert leftovers(tmp_path) == []
+    assert all_files(tmp_path) == []
 
 
 @pytest.mark.parametrize("values", [[b"a", b"bc"], [0.5], [7]])
 @pytest.mark.parametrize("numbers", [range(300), range(0, 300, 299), range(299, 300)])
-def test_write_when_lists_are_empty_for_long_then_their_kind_is_that_of_later_values(
-    tmp_path: Path, values: list[Any], numbers: range
-) -> None:
+def test_writer_infers_kind_of_empty_lists_from_later_values(tmp_path: Path, values: list[Any], numbers: range) -> None:
     rows = [values if number in numbers else [] for number in range(900)]
-    with rm.ShardWriter(tmp_path / "made", format="tfrecord") as writer:
+    with rm.ShardWriter(tmp_path / "part", format="tfrecord") as writer:
         for row in rows:
             writer.write({"image": bytes(20_000), "list": row})
     found = [[*example["list"]] for example in rm.open(tmp_path)]
     assert found == rows
 
 
-def test_write_when_integers_come_where_floats_came_then_are_floats(tmp_path: Path) -> None:
-    with rm.ShardWriter(tmp_path / "made", format="tfrecord") as writer:
+def test_writer_stores_integers_as_floats_after_floats(tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "part", format="tfrecord") as writer:
         for number in range(1000):
             writer.write({"box": [0.5, 1.5] if number < 10 else [1, 2]})
     assert rm.open(tmp_path)[999]["box"].tolist() == [1.0, 2.0]
 
 
-def test_write_when_the_kind_changes_then_says_how_to_go_on(tmp_path: Path) -> None:
-    writer = rm.ShardWriter(tmp_path / "made", format="tfrecord")
+def test_writer_rejects_change_of_kind_and_suggests_schema(tmp_path: Path) -> None:
+    writer = rm.ShardWriter(tmp_path / "part", format="tfrecord")
     for number in range(512):
         writer.write({"box": [number]})
     writer.write({"box": [b"x"]})
@@ -274,20 +269,47 @@ def test_write_when_the_kind_changes_then_says_how_to_go_on(tmp_path: Path) -> N
     assert (caught.value.expected, caught.value.found) == ("int64", "bytes") and not list(tmp_path.iterdir())
 
 
-def test_writer_when_the_schema_is_a_plain_dict_then_takes_it(tmp_path: Path) -> None:
+def test_writer_works_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(old: str, new: str) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted", old)
+
+    monkeypatch.setattr(os, "link", link)
+    with rm.ShardWriter(tmp_path / "a.rec", format="recordio") as writer:
+        for number in range(30):
+            writer.write({"label": number, "image": b"x"})
+    assert len(rm.open(writer.paths)) == 30
+    assert all_files(tmp_path) == [".a.rec.rmx", "a.idx", "a.rec"]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"shards": 0}, "shards must be a positive integer, got 0"),
+        ({"shards": 2, "max_shard_bytes": 9}, "shards cannot be combined with max_shard_bytes"),
+        ({"index": "always"}, "index must be 'auto' or 'never', got 'always'"),
+        ({"compression": "gzip", "compression_level": 10}, "compression level must be between -1 and 9"),
+    ],
+)
+def test_writer_rejects_invalid_arguments(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rm.ShardWriter(tmp_path / "part", **arguments)
+    assert all_files(tmp_path) == []
+
+
+def test_writer_accepts_schema_as_dict(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "a", format="tfrecord", shards=1, schema={"id": rm.Feature("int64", ())}) as writer:
         writer.write({"id": 7})
     assert rm.open(tmp_path / "a-*").schema == rm.Schema({"id": rm.Feature("int64", ())})
 
 
 @pytest.mark.parametrize("read", [rm.open, rm.verify, rm.info, rm.build_index])
-def test_readers_when_no_path_is_named_then_say_so(read: Any) -> None:
+def test_readers_reject_empty_list_of_paths(read: Any) -> None:
     with pytest.raises(FileNotFoundError, match="no shard was named"):
         read([])
 
 
 @pytest.mark.parametrize("schema", [None, {"image": rm.Feature("int64")}])
-def test_value_when_it_is_a_path_then_the_error_shows_it(tmp_path: Path, schema: Any) -> None:
+def test_feature_error_shows_unsupported_value(tmp_path: Path, schema: Any) -> None:
     with (
         pytest.raises(rm.FeatureError, match=r"feature 'image' cannot be stored .* found values such as .*cat\.jpg"),
         rm.ShardWriter(tmp_path / "train", schema=schema) as writer,

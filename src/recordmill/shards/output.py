@@ -34,6 +34,7 @@ from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import to_bytes
 from recordmill.storage.base import OutputFile, Storage, output_exists, write_temporary
 from recordmill.storage.compression import Compression, Compressor, check_compression
+from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
 
@@ -111,7 +112,7 @@ class ShardOutput:
         Final name.
     format_ : Format
     storage : Storage
-        Storage of the shard and of its sidecar and index files.
+        Storage of the shard and of its sidecar and index files. Only the cache of sidecars is always local.
     compression : {"gzip", "zlib"}, optional
     level : int
         Compression level.
@@ -143,8 +144,8 @@ class ShardOutput:
         self._lengths, self._checksums = array("q"), array("I")
         self._keys: list[int | str] = []
         self._file = storage.create(path, overwrite=overwrite)
-        self._companions: list[OutputFile] = []  # sidecar and foreign index
-        self._committed: list[str] = []
+        self._companions: list[tuple[Storage, OutputFile]] = []  # sidecar and foreign index
+        self._committed: list[tuple[Storage, str]] = []
         try:
             self.check_not_existing()
         except BaseException:
@@ -202,7 +203,8 @@ class ShardOutput:
         if self._foreign_codec is not None:
             path = foreign_index_path(self.path, self._foreign_codec.suffix)
             data = self._foreign_codec.write(index, self._keys)
-            self._companions.append(write_temporary(self._storage, path, data, overwrite=self._overwrite))
+            file = write_temporary(self._storage, path, data, overwrite=self._overwrite)
+            self._companions.append((self._storage, file))
 
     def _prepare_sidecar(self, index: FrameIndex, schema: Schema | None, payload: str | None) -> None:
         temporary = self._file.temporary
@@ -216,27 +218,27 @@ class ShardOutput:
         sidecar.checksums = np.array(self._checksums) if self._checksums else None
         data = to_bytes(sidecar)
         # The sidecar only saves time, so the shard is complete without it.
-        for path in (sidecar_path(self.path), cache_path(self.path)):
+        for storage, path in ((self._storage, sidecar_path(self.path)), (LOCAL, cache_path(self.path))):
             with contextlib.suppress(OSError):
-                self._companions.append(write_temporary(self._storage, path, data, overwrite=True))
+                self._companions.append((storage, write_temporary(storage, path, data, overwrite=True)))
                 break
 
     def commit(self) -> None:
         """Give the shard its final name and remove index files of a shard that had this name before."""
         if self._overwrite:
             self._remove_stale_indexes()
-        self._commit(self._file)
+        self._commit(self._storage, self._file)
         if not self._overwrite:  # Until the commit, another writer may have created a shard of this name.
             self._remove_stale_indexes()
 
     def commit_companions(self) -> None:
         """Give sidecar and foreign index their final names."""
-        for file in self._companions:
-            self._commit(file)
+        for storage, file in self._companions:
+            self._commit(storage, file)
 
-    def _commit(self, file: OutputFile) -> None:
+    def _commit(self, storage: Storage, file: OutputFile) -> None:
         file.commit()
-        self._committed.append(file.path)
+        self._committed.append((storage, file.path))
 
     def _remove_stale_indexes(self) -> None:
         suffixes = (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)
@@ -248,18 +250,19 @@ class ShardOutput:
         for suffix in suffixes:
             # A stale file in a cache that cannot be written to is harmless: it does not match the new shard.
             with contextlib.suppress(WriteError):
-                self._storage.remove(cache_path(self.path, suffix))
+                LOCAL.remove(cache_path(self.path, suffix))
 
     def rollback(self) -> None:
         """Remove committed files. With `overwrite` they stay, because the files that they replaced are lost."""
         if not self._overwrite:
-            for path in self._committed:
+            for storage, path in self._committed:
                 with contextlib.suppress(WriteError):
-                    self._storage.remove(path)
+                    storage.remove(path)
 
     def discard(self) -> None:
         """Remove all files that were not committed."""
-        for file in (self._file, *self._companions):
+        self._file.discard()
+        for _, file in self._companions:
             file.discard()
 
 

@@ -16,6 +16,7 @@ from recordmill.formats.base import Format
 from recordmill.shards.foreign_index import foreign_index_path
 from recordmill.shards.index import ENTRY_POINTS_SUFFIX, SIDECAR_SUFFIX, cache_path, sidecar_path
 from recordmill.storage.base import Storage
+from recordmill.storage.local import LOCAL
 
 
 def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = "") -> list[str]:
@@ -48,7 +49,7 @@ def remove_leftover_shards(
         storage.remove(path)
         for index_suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX):
             storage.remove(sidecar_path(path, index_suffix))
-            storage.remove(cache_path(path, index_suffix))
+            LOCAL.remove(cache_path(path, index_suffix))
         if format_.index is not None:
             storage.remove(foreign_index_path(path, format_.index.suffix))
 

@@ -1,0 +1,227 @@
+"""Storages for tests: files in memory, and a wrapper that makes a chosen operation fail."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable, Sequence
+from itertools import count
+
+from recordmill import _core
+from recordmill.storage.base import OutputFile, Stat, Storage, output_exists
+from recordmill.storage.compression import Compression
+from recordmill.storage.local import natural_key
+
+
+class MemoryStorage:
+    """A storage that keeps its files in a dict.
+
+    Attributes
+    ----------
+    files : dict of str to bytes
+        Content of each file, including files under temporary names.
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self._modified: dict[str, int] = {}
+        self._clock = count(1)
+
+    def expand(self, pattern: str) -> list[str]:
+        """List the files that a path, glob pattern or directory stands for, in natural order."""
+        if pattern in self.files:
+            return [pattern]
+        in_folder = [path for path in self.files if os.path.dirname(path) == pattern.rstrip("/")]
+        paths = in_folder or fnmatch.filter(self.files, pattern)
+        return sorted((path for path in paths if not os.path.basename(path).startswith(".")), key=natural_key)
+
+    def stat(self, path: str) -> Stat:
+        """Return the size of a file and the number of its last modification."""
+        return Stat(len(self.read(path)), self._modified[path])
+
+    def exists(self, path: str) -> bool:
+        """Return True if a file of this name exists."""
+        return path in self.files
+
+    def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
+        """Open files as one source that supports reads at offsets of the uncompressed bytes."""
+        sources = [
+            _core.Source.from_bytes(self.read(path), compression=compression, max_bytes=max_bytes) for path in paths
+        ]
+        return sources[0] if len(sources) == 1 else _core.Source.join(sources)
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file."""
+        try:
+            return self.files[path]
+        except KeyError:
+            raise FileNotFoundError(2, "No such file or directory", path) from None
+
+    def create(self, path: str, *, overwrite: bool) -> MemoryOutputFile:
+        """Start writing a file under a temporary name."""
+        if path in self.files and not overwrite:
+            raise output_exists(path)
+        folder, name = os.path.split(path)
+        return MemoryOutputFile(self, path, os.path.join(folder, f".{name}.tmp-{next(self._clock)}"), overwrite)
+
+    def remove(self, path: str) -> None:
+        """Remove a file; has no effect if it does not exist."""
+        self.files.pop(path, None)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file directly, as another program would.
+
+        Parameters
+        ----------
+        path : str
+        data : bytes
+        """
+        self.files[path] = data
+        self._modified[path] = next(self._clock)
+
+
+class MemoryOutputFile:
+    """A file of a `MemoryStorage` that is being written."""
+
+    def __init__(self, storage: MemoryStorage, path: str, temporary: str, overwrite: bool) -> None:
+        self.path, self.temporary = path, temporary
+        self._storage, self._overwrite = storage, overwrite
+        self._is_open = True
+        storage.write(temporary, b"")
+
+    def write(self, data: memoryview | bytes) -> None:
+        """Append bytes."""
+        if not self._is_open:
+            raise ValueError(f"the output file {self.path!r} is closed")
+        self._storage.write(self.temporary, self._storage.files[self.temporary] + bytes(data))
+
+    def finish(self) -> None:
+        """Close the file for writing."""
+        self._is_open = False
+
+    def commit(self) -> None:
+        """Rename the file to its final name."""
+        if not self._overwrite and self.path in self._storage.files:
+            raise output_exists(self.path)
+        self._storage.write(self.path, self._storage.files.pop(self.temporary))
+
+    def discard(self) -> None:
+        """Remove the temporary file."""
+        self._is_open = False
+        self._storage.remove(self.temporary)
+
+
+class FaultyStorage:
+    """A storage that records its operations and raises an error in one of them.
+
+    To test every point of failure of a program, run it once without a fault, and then once for each recorded
+    operation with `fail_at` as the number of that operation.
+
+    Parameters
+    ----------
+    storage : Storage
+        Storage that performs the operations.
+    fail_at : int, optional
+        Number of the operation that fails, from 0, in the order of calls; by default none fails.
+    error : callable
+        Called with the path of the operation that fails; returns the exception to raise instead of performing it.
+
+    Attributes
+    ----------
+    operations : list of (str, str)
+        Name of each operation and its path: the methods of `Storage` and, for files that are being written, ``write``,
+        ``finish`` and ``commit``. ``discard`` is not recorded, because it must not fail.
+    """
+
+    def __init__(
+        self, storage: Storage, fail_at: int | None = None, error: Callable[[str], BaseException] = OSError
+    ) -> None:
+        self.operations: list[tuple[str, str]] = []
+        self._storage, self._fail_at, self._error = storage, fail_at, error
+
+    def record(self, operation: str, path: str) -> None:
+        """Record an operation, and raise the error if it is the one that fails.
+
+        Parameters
+        ----------
+        operation : str
+        path : str
+        """
+        self.operations.append((operation, path))
+        if len(self.operations) - 1 == self._fail_at:
+            raise self._error(path)
+
+    def expand(self, pattern: str) -> list[str]:
+        """List the files that a path, glob pattern or directory stands for, in natural order."""
+        self.record("expand", pattern)
+        return self._storage.expand(pattern)
+
+    def stat(self, path: str) -> Stat:
+        """Return the size and modification time of a file."""
+        self.record("stat", path)
+        return self._storage.stat(path)
+
+    def exists(self, path: str) -> bool:
+        """Return True if a file of this name exists."""
+        self.record("exists", path)
+        return self._storage.exists(path)
+
+    def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
+        """Open files as one source that supports reads at offsets of the uncompressed bytes."""
+        self.record("open", paths[0])
+        return self._storage.open(paths, compression, max_bytes)
+
+    def read(self, path: str) -> bytes:
+        """Read a whole file into memory."""
+        self.record("read", path)
+        return self._storage.read(path)
+
+    def create(self, path: str, *, overwrite: bool) -> FaultyOutputFile:
+        """Start writing a file under a temporary name."""
+        self.record("create", path)
+        return FaultyOutputFile(self, self._storage.create(path, overwrite=overwrite))
+
+    def remove(self, path: str) -> None:
+        """Remove a file; has no effect if it does not exist."""
+        self.record("remove", path)
+        self._storage.remove(path)
+
+
+class FaultyOutputFile:
+    """A file of a `FaultyStorage` that is being written."""
+
+    def __init__(self, storage: FaultyStorage, file: OutputFile) -> None:
+        self._storage, self._file = storage, file
+
+    @property
+    def path(self) -> str:
+        """Final name."""
+        return self._file.path
+
+    @path.setter
+    def path(self, path: str) -> None:
+        self._file.path = path
+
+    @property
+    def temporary(self) -> str:
+        """Name until `commit`."""
+        return self._file.temporary
+
+    def write(self, data: memoryview | bytes) -> None:
+        """Append bytes."""
+        self._storage.record("write", self.path)
+        self._file.write(data)
+
+    def finish(self) -> None:
+        """Make all bytes durable and close the file for writing."""
+        self._storage.record("finish", self.path)
+        self._file.finish()
+
+    def commit(self) -> None:
+        """Rename the file to its final name."""
+        self._storage.record("commit", self.path)
+        self._file.commit()
+
+    def discard(self) -> None:
+        """Remove the temporary file."""
+        self._file.discard()
