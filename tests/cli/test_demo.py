@@ -1,4 +1,4 @@
-"""`recordmill demo`: all but the training with generated images, and the whole of it as a deep test."""
+"""`recordmill demo`: with generated images and without training, and completely as a deep test."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
-from recordmill.demo import data, masks, run as whole, steps
-from recordmill.demo.sheet import colored, opened
+from recordmill.demo import images, run as run_module, steps
+from recordmill.demo.contact_sheet import color_mask
+from recordmill.demo.images import open_image
 from tests.cli.conftest import Done
 
 Run = Callable[..., Done]
@@ -22,31 +23,30 @@ Run = Callable[..., Done]
 
 def _digits(num_digits: int) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(5)
-    images = generator.integers(0, 256, (num_digits, 8, 8)).astype(np.uint8)
-    return images, np.arange(num_digits) % 10
+    pixels = generator.integers(0, 256, (num_digits, 8, 8)).astype(np.uint8)
+    return pixels, np.arange(num_digits) % 10
 
 
-def _photo(place: str) -> Image.Image:
-    return Image.effect_noise((60 + len(place), 40), 60).convert("RGB")
+def _photo(name: str) -> Image.Image:
+    return Image.effect_noise((60 + len(name), 40), 60).convert("RGB")
 
 
-def _parts(image: Image.Image) -> np.ndarray:
-    return masks.outline(
+def _segments(image: Image.Image) -> np.ndarray:
+    return images.mark_borders(
         (np.arange(image.height)[:, None] * 4 // image.height + np.zeros(image.width)).astype(np.uint8)
     )
 
 
 @pytest.fixture
 def generated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put generated images in the place of those that scikit-learn and scikit-image carry."""
-    monkeypatch.setattr(whole, "require_packages", lambda **_: None)
-    monkeypatch.setattr(masks, "_by_brightness", _parts)
-    for module in (data, masks):
-        monkeypatch.setattr(module, "load_digits", _digits)
-        monkeypatch.setattr(module, "load_photo", _photo)
+    """Replace the images of scikit-learn and scikit-image by generated ones."""
+    monkeypatch.setattr(run_module, "require_packages", lambda **_: None)
+    monkeypatch.setattr(images, "_segment_by_brightness", _segments)
+    monkeypatch.setattr(images, "load_digits", _digits)
+    monkeypatch.setattr(images, "load_photo", _photo)
 
 
-def test_demo_when_run_without_training_then_everything_holds(run: Run, generated: None, tmp_path: Path) -> None:
+def test_demo_without_training_writes_shards_and_reports(run: Run, generated: None, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     done = run("demo", "--output", folder, "--digits", "96", "--no-train", "--json")
     assert done.code == 0 and done.json["ok"] is True
@@ -58,12 +58,12 @@ def test_demo_when_run_without_training_then_everything_holds(run: Run, generate
     assert len(list((folder / "shards" / "digits" / "ofrecord").glob("part-*"))) == 5
     assert all(one["same"] for one in done.json["steps"]["Images with masks"]["pairs"].values())
     assert done.json["steps"]["Images with masks"]["indices"] == [*range(11), 255]
-    assert opened((folder / "contact-sheet.png").read_bytes()).width > 1000
+    assert open_image((folder / "contact-sheet.png").read_bytes()).width > 1000
     report = (folder / "report.md").read_text()
-    assert "All came out as it must." in report and "| digits/ofrecord | 96 | 5 |" in report
+    assert "All results are as expected." in report and "| digits/ofrecord | 96 | 5 |" in report
 
 
-def test_demo_when_text_then_sentences_go_to_standard_output(run: Run, generated: None, tmp_path: Path) -> None:
+def test_demo_prints_text_to_standard_output(run: Run, generated: None, tmp_path: Path) -> None:
     done = run("demo", "--output", tmp_path / "out", "--digits", "64", "--no-train")
     assert done.code == 0 and done.err == ""
     assert "\n5. Reading back\n" in done.out and "CC BY 4.0" in done.out
@@ -71,9 +71,7 @@ def test_demo_when_text_then_sentences_go_to_standard_output(run: Run, generated
     assert int(label) == 7
 
 
-def test_demo_when_the_folder_is_there_then_refused_and_overwrite_replaces(
-    run: Run, generated: None, tmp_path: Path
-) -> None:
+def test_demo_replaces_earlier_output_only_with_overwrite(run: Run, generated: None, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     command = ("demo", "--output", folder, "--digits", "64", "--no-train")
     assert run(*command).code == 0
@@ -85,27 +83,25 @@ def test_demo_when_the_folder_is_there_then_refused_and_overwrite_replaces(
     assert (folder / "mine.txt").read_text() == "keep me" and not (folder / "shards" / "old").exists()
 
 
-def test_demo_when_the_folder_is_no_demos_then_nothing_in_it_is_touched(
-    run: Run, generated: None, tmp_path: Path
-) -> None:
+def test_demo_does_not_overwrite_folder_of_other_files(run: Run, generated: None, tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "mine.jpg").write_bytes(b"precious")
     done = run("demo", "--output", tmp_path, "--overwrite", "--no-train")
-    assert done.code == 2 and "no demo made" in done.err
+    assert done.code == 2 and "files of other programs" in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["images"]
 
 
-def test_demo_when_digits_are_too_few_then_refused(run: Run, generated: None, tmp_path: Path) -> None:
+def test_demo_rejects_too_few_digits(run: Run, generated: None, tmp_path: Path) -> None:
     done = run("demo", "--output", tmp_path / "out", "--digits", "5", "--no-train")
     assert done.code == 2 and "at least 64 digits" in done.err and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("train, missing", [(True, ["keras", "jax"]), (False, ["scikit-learn"])])
-def test_demo_when_a_package_is_missing_then_says_what_to_install(
+def test_demo_names_missing_packages_to_install(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, train: bool, missing: list[str]
 ) -> None:
     absent = {"keras", "jax"} if train else {"sklearn"}
-    monkeypatch.setattr(data, "find_spec", lambda name: None if name in absent else object())
+    monkeypatch.setattr(images, "find_spec", lambda name: None if name in absent else object())
     done = run("demo", "--output", tmp_path / "out", *([] if train else ["--no-train"]))
     assert done.code == 2 and not (tmp_path / "out").exists()
     hint = done.err.splitlines()[-1]
@@ -113,57 +109,57 @@ def test_demo_when_a_package_is_missing_then_says_what_to_install(
     assert ("--no-train" in hint) is train
 
 
-def test_reading_back_when_a_file_differs_then_is_told(generated: None, tmp_path: Path) -> None:
-    said: list[str] = []
-    data.write_digits(tmp_path / "images", 64)
-    data.write_photos(tmp_path / "images")
-    steps.pack(tmp_path, said.append)
-    assert steps.read_back(tmp_path, said.append)["ok"] is True
+def test_read_back_reports_changed_image_file(generated: None, tmp_path: Path) -> None:
+    printed: list[str] = []
+    images.write_digits(tmp_path / "images", 64)
+    images.write_photos(tmp_path / "images")
+    steps.pack(tmp_path, printed.append)
+    assert steps.read_back(tmp_path, printed.append)["ok"] is True
     next((tmp_path / "images" / "digits").iterdir()).write_bytes(b"another")
-    assert steps.read_back(tmp_path, said.append)["ok"] is False
-    assert "DIFFER" in said[-6]
+    assert steps.read_back(tmp_path, printed.append)["ok"] is False
+    assert "DIFFER" in printed[-6]
 
 
-def test_checking_when_a_shard_is_damaged_then_is_told(generated: None, tmp_path: Path) -> None:
-    said: list[str] = []
-    data.write_digits(tmp_path / "images", 64)
-    data.write_photos(tmp_path / "images")
-    steps.pack(tmp_path, said.append)
+def test_check_reports_corrupt_shard(generated: None, tmp_path: Path) -> None:
+    printed: list[str] = []
+    images.write_digits(tmp_path / "images", 64)
+    images.write_photos(tmp_path / "images")
+    steps.pack(tmp_path, printed.append)
     shard = tmp_path / "shards" / "photos" / "ofrecord" / "part-2"
     content = bytearray(shard.read_bytes())
     content[len(content) // 2] ^= 1
     shard.write_bytes(content)
-    assert steps.check(tmp_path, said.append)["ok"] is False
-    assert "OFRecord" in said[-2] and "1 FAULTS" in said[-2]
+    assert steps.check(tmp_path, printed.append)["ok"] is False
+    assert "OFRecord" in printed[-2] and "1 FAULTS" in printed[-2]
 
 
-def test_palette_when_made_then_has_the_colors_of_pascal_voc() -> None:
-    palette = masks.voc_palette()
+def test_voc_palette_has_colors_of_pascal_voc() -> None:
+    palette = images.voc_palette()
     known = {0: (0, 0, 0), 1: (128, 0, 0), 2: (0, 128, 0), 4: (0, 0, 128), 8: (64, 0, 0), 15: (192, 128, 128)}
     known |= {20: (0, 64, 128), 255: (224, 224, 192)}
     assert {index: tuple(palette[index].tolist()) for index in known} == known
     assert len({tuple(color) for color in palette.tolist()}) == 256
 
 
-def test_outline_when_classes_touch_then_both_sides_are_marked() -> None:
+def test_mark_borders_marks_both_sides_of_a_border() -> None:
     indices = np.zeros((4, 5), np.uint8)
     indices[:, 3:] = 7
-    assert masks.outline(indices).tolist() == [[0, 0, 255, 255, 7]] * 4
-    assert masks.outline(np.full((3, 3), 4, np.uint8)).tolist() == [[4] * 3] * 3
+    assert images.mark_borders(indices).tolist() == [[0, 0, 255, 255, 7]] * 4
+    assert images.mark_borders(np.full((3, 3), 4, np.uint8)).tolist() == [[4] * 3] * 3
 
 
-def test_mask_files_when_written_then_hold_the_indices_and_the_palette(generated: None, tmp_path: Path) -> None:
-    written = masks.write_pairs(tmp_path, 2)
+def test_write_pairs_stores_indices_and_palette(generated: None, tmp_path: Path) -> None:
+    written = images.write_pairs(tmp_path, 2)
     assert (tmp_path / "ImageSets" / "Segmentation" / "train.txt").read_text().split() == list(written)
     for name, indices in written.items():
-        mask = opened((tmp_path / "SegmentationClass" / f"{name}.png").read_bytes())
+        mask = open_image((tmp_path / "SegmentationClass" / f"{name}.png").read_bytes())
         assert mask.mode == "P" and np.array_equal(np.asarray(mask), indices)
-        assert np.array_equal(np.asarray(mask.convert("RGB")), np.asarray(colored(indices)))
-        assert opened((tmp_path / "JPEGImages" / f"{name}.jpg").read_bytes()).size == mask.size
+        assert np.array_equal(np.asarray(mask.convert("RGB")), np.asarray(color_mask(indices)))
+        assert open_image((tmp_path / "JPEGImages" / f"{name}.jpg").read_bytes()).size == mask.size
 
 
 @pytest.mark.deep
-def test_demo_when_run_as_users_do_then_three_equal_curves_fall(tmp_path: Path) -> None:
+def test_demo_trains_with_equal_falling_losses_on_all_formats(tmp_path: Path) -> None:
     folder = tmp_path / "demo-out"
     command = [sys.executable, "-m", "recordmill", "demo", "--json", "--output", str(folder)]
     done = subprocess.run([*command, "--digits", "640", "--epochs", "3"], capture_output=True, text=True, check=False)
@@ -175,5 +171,5 @@ def test_demo_when_run_as_users_do_then_three_equal_curves_fall(tmp_path: Path) 
     assert len(curves) == 3 and curves[0] == curves[1] == curves[2] and len(curves[0]) == 27
     assert training["curves"]["tfrecord"]["accuracy"] > 0.5
     first = rm.open(folder / "shards" / "digits" / "recordio")[0]
-    assert opened(first["image"]).size == (32, 32) and int(first["label"]) == 0
+    assert open_image(first["image"]).size == (32, 32) and int(first["label"]) == 0
     assert report["steps"]["Image files"]["num_photos"] == 12

@@ -29,19 +29,19 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Run the demo; 1 if something did not come out as it must."""
     from recordmill.demo.run import run_demo
 
-    say = note if printer.as_json else _say
+    print_line = note if printer.as_json else _print_line
     report = run_demo(
         args.output,
         num_digits=args.digits,
         epochs=args.epochs,
         train=args.train,
         overwrite=args.overwrite,
-        say=say,
+        print_line=print_line,
     )
     if printer.as_json:
         printer.result(report, ())
     return OK if report["ok"] else FAULTS
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     print(text, flush=True)

@@ -1,1 +1,1 @@
-"""The demonstration behind `recordmill demo`: real images packed, checked, read back and trained from."""
+"""The program behind `recordmill demo`: pack real images, verify them, read them back and train on them."""

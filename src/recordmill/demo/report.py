@@ -1,4 +1,4 @@
-"""Writes what the demo did as ``report.md`` and ``report.json``."""
+"""Write the results of the demo to ``report.md`` and ``report.json``."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:
     steps = report["steps"]
-    verdict = "All came out as it must." if report["ok"] else "NOT all came out as it must."
-    yield "# What the demo did"
+    verdict = "All results are as expected." if report["ok"] else "Some results are NOT as expected."
+    yield "# Results of the demo"
     yield ""
     versions = f"recordmill {report['recordmill']}, Python {platform.python_version()}"
     yield f"{verdict} {versions}, {report['seconds']} seconds."
     yield ""
     yield "![Digits, photographs and masks, read from the shards](contact-sheet.png)"
-    yield from _section("Packed", ("set", "records", "shards", "bytes", "seconds"), _packed(steps["Packing"]["packed"]))
-    yield from _section(
-        "Checked", ("format", "records", "faults", "what was checked"), _checked(steps["Checking"]["reports"])
-    )
-    yield from _section("Read back", ("set", "same bytes and labels", "seconds"), _read(steps["Reading back"]["sets"]))
+    header: tuple[str, ...] = ("dataset", "records", "shards", "bytes", "seconds")
+    yield from _section("Packed", header, _pack_rows(steps["Packing"]["packed"]))
+    header = ("format", "records", "faults", "checks")
+    yield from _section("Verified", header, _check_rows(steps["Checking"]["reports"]))
+    header = ("dataset", "same bytes and labels", "seconds")
+    yield from _section("Read back", header, _read_rows(steps["Reading back"]["sets"]))
     if "Training" in steps:
-        found = steps["Training"]
-        yield from _section("Trained: loss per epoch", ("format", "losses", "recognized"), _trained(found["curves"]))
+        training = steps["Training"]
+        header = ("format", "loss per epoch", "accuracy")
+        yield from _section("Trained", header, _training_rows(training["curves"]))
         yield ""
-        yield f"Equal in every step: {_yes(found['equal'])}. Falling: {_yes(found['falling'])}."
-    pairs = steps["Images with masks"]["pairs"]
-    rows = [(name, f"{one['num_pixels']:,}", _yes(one["same"])) for name, one in pairs.items()]
-    yield from _section("Masks", ("format", "pixels", "every index survived"), rows)
+        yield f"Equal in every step: {_yes(training['equal'])}. Falling: {_yes(training['falling'])}."
+    header = ("format", "pixels", "same class indices")
+    yield from _section("Masks", header, _mask_rows(steps["Images with masks"]["pairs"]))
     yield ""
-    yield "The digits are from the UCI set Optical Recognition of Handwritten Digits"
+    yield "The digits are from the UCI dataset Optical Recognition of Handwritten Digits"
     yield "by E. Alpaydin and C. Kaynak (CC BY 4.0)."
-    yield "The photographs come with scikit-image and scikit-learn; `china` and `flower` are CC BY 2.0."
+    yield "The photographs are part of scikit-image and scikit-learn; `china` and `flower` are CC BY 2.0."
 
 
 def _section(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
@@ -51,29 +52,39 @@ def _section(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]
         yield f"| {' | '.join(row)} |"
 
 
-def _packed(found: dict[str, Any]) -> list[tuple[str, ...]]:
+def _pack_rows(packed: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
-        (name, f"{one['num_records']:,}", str(len(one["paths"])), f"{one['num_bytes']:,}", str(one["pack_seconds"]))
-        for name, one in found.items()
+        (
+            name,
+            f"{result['num_records']:,}",
+            str(len(result["paths"])),
+            f"{result['num_bytes']:,}",
+            str(result["pack_seconds"]),
+        )
+        for name, result in packed.items()
     ]
 
 
-def _checked(found: dict[str, Any]) -> list[tuple[str, ...]]:
+def _check_rows(reports: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
-        (name, f"{one['num_records']:,}", str(one["num_faults"]), "; ".join(one["guarantees"][name]))
-        for name, one in found.items()
+        (name, f"{report['num_records']:,}", str(report["num_faults"]), "; ".join(report["guarantees"][name]))
+        for name, report in reports.items()
     ]
 
 
-def _read(found: dict[str, Any]) -> list[tuple[str, ...]]:
-    return [(name, _yes(one["same"]), str(one["read_seconds"])) for name, one in found.items()]
+def _read_rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [(name, _yes(result["same"]), str(result["read_seconds"])) for name, result in results.items()]
 
 
-def _trained(found: dict[str, Any]) -> list[tuple[str, ...]]:
+def _training_rows(curves: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
-        (name, " ".join(f"{loss:.3f}" for loss in one["epoch_losses"]), f"{one['accuracy']:.1%}")
-        for name, one in found.items()
+        (name, " ".join(f"{loss:.3f}" for loss in curve["epoch_losses"]), f"{curve['accuracy']:.1%}")
+        for name, curve in curves.items()
     ]
+
+
+def _mask_rows(pairs: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [(name, f"{result['num_pixels']:,}", _yes(result["same"])) for name, result in pairs.items()]
 
 
 def _yes(value: bool) -> str:

@@ -1,4 +1,4 @@
-"""Runs the demo from image files to a trained network, and says in plain sentences what it does."""
+"""Run the demo: image files, shards, verification, reading, training, masks, contact sheet and report."""
 
 from __future__ import annotations
 
@@ -10,67 +10,65 @@ from pathlib import Path
 from typing import Any
 
 import recordmill as rm
-from recordmill.demo.data import require_packages, write_digits, write_photos
-from recordmill.demo.pictures import draw
+from recordmill.demo.contact_sheet import write_contact_sheet
+from recordmill.demo.images import NUM_DIGITS, require_packages, write_digits, write_photos
 from recordmill.demo.report import write_report
-from recordmill.demo.steps import FAMILIES, Say, check, pack, pack_pairs, read_back, show_info, train_all
+from recordmill.demo.steps import FORMATS, Print, check, pack, pack_pairs, read_back, show_info, train_all
 
-_MARK = ".recordmill-demo"
-_MADE = ("images", "shards", "contact-sheet.png", "report.md", "report.json", _MARK)
-_LEAST_DIGITS = 64
-_MOST_SCENES = 24
+# An empty file that marks a folder as the output of a demo.
+_MARKER = ".recordmill-demo"
+_OUTPUT_NAMES = ("images", "shards", "contact-sheet.png", "report.md", "report.json", _MARKER)
+_MIN_DIGITS = 64
+_MAX_SCENES = 24
 
 
 def run_demo(
     output: str | os.PathLike[str],
     *,
-    num_digits: int = 1797,
+    num_digits: int = NUM_DIGITS,
     epochs: int = 5,
     train: bool = True,
     overwrite: bool = False,
-    say: Say,
+    print_line: Print,
 ) -> dict[str, Any]:
-    """Run the whole demo."""
-    if num_digits < _LEAST_DIGITS:
-        raise ValueError(f"the demo needs at least {_LEAST_DIGITS} digits, not {num_digits}")
+    """Run all steps and return the report."""
+    if num_digits < _MIN_DIGITS:
+        raise ValueError(f"the demo needs at least {_MIN_DIGITS} digits, got {num_digits}")
     require_packages(train=train)
-    folder = prepare(Path(output), overwrite=overwrite)
-    begun = time.perf_counter()
-    report: dict[str, Any] = {"recordmill": rm.__version__, "formats": list(FAMILIES)}
-    timed = _Timer(report, say)
-    timed("Image files", _write_files, folder, min(num_digits, 1797), say)
-    for title, step in (
-        ("Packing", pack),
-        ("Checking", check),
-        ("Looking inside", show_info),
-        ("Reading back", read_back),
-    ):
-        timed(title, step, folder, say)
+    folder = _prepare_folder(Path(output), overwrite=overwrite)
+    start = time.perf_counter()
+    report: dict[str, Any] = {"recordmill": rm.__version__, "formats": list(FORMATS)}
+    run_step = _StepRunner(report, print_line)
+    run_step("Image files", _write_image_files, folder, min(num_digits, NUM_DIGITS), print_line)
+    run_step("Packing", pack, folder, print_line)
+    run_step("Checking", check, folder, print_line)
+    run_step("Looking inside", show_info, folder, print_line)
+    run_step("Reading back", read_back, folder, print_line)
     if train:
-        timed("Training", train_all, folder, epochs, say)
-    timed("Images with masks", pack_pairs, folder, min(_MOST_SCENES, num_digits // 16), say)
-    timed("Picture", draw, folder, say)
-    report["seconds"] = round(time.perf_counter() - begun, 1)
+        run_step("Training", train_all, folder, epochs, print_line)
+    run_step("Images with masks", pack_pairs, folder, min(_MAX_SCENES, num_digits // 16), print_line)
+    run_step("Picture", write_contact_sheet, folder, print_line)
+    report["seconds"] = round(time.perf_counter() - start, 1)
     report["ok"] = all(step.get("ok", True) for step in report["steps"].values())
     write_report(folder, report)
-    _end(folder, report, say)
+    _print_summary(folder, report, print_line)
     return report
 
 
-def prepare(folder: Path, *, overwrite: bool) -> Path:
-    """Make the folder, or empty that of an earlier demo."""
+def _prepare_folder(folder: Path, *, overwrite: bool) -> Path:
+    """Create the folder, or remove the output of an earlier demo from it."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        made_here = (folder / _MARK).exists()
-        if not (overwrite and made_here):
+        is_demo_output = (folder / _MARKER).exists()
+        if not (overwrite and is_demo_output):
             raise rm.OutputExistsError(
-                "the output is already there" if made_here else "the output holds something that no demo made",
+                "the output already exists" if is_demo_output else "the output folder contains files of other programs",
                 shard=os.fspath(folder),
-                hint="choose another folder with output=..." + (", or overwrite=True" if made_here else ""),
+                hint="choose another folder with output=..." + (", or overwrite=True" if is_demo_output else ""),
             )
-        for name in _MADE:
+        for name in _OUTPUT_NAMES:
             _remove(folder / name)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / _MARK).touch()
+    (folder / _MARKER).touch()
     return folder
 
 
@@ -81,45 +79,47 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-class _Timer:
-    """Runs steps, announces them, and notes what they return and how long they took."""
+class _StepRunner:
+    """Prints the title of each step, runs it, and adds its result and duration to the report."""
 
-    def __init__(self, report: dict[str, Any], say: Say) -> None:
+    def __init__(self, report: dict[str, Any], print_line: Print) -> None:
         self._steps: dict[str, Any] = report.setdefault("steps", {})
-        self._say = say
+        self._print_line = print_line
 
     def __call__(self, title: str, step: Callable[..., dict[str, Any]], *args: Any) -> None:
-        self._say(f"{'' if not self._steps else chr(10)}{len(self._steps) + 1}. {title}")
-        begun = time.perf_counter()
-        found = step(*args)
-        self._steps[title] = found | {"seconds": round(time.perf_counter() - begun, 2)}
+        self._print_line(f"{chr(10) if self._steps else ''}{len(self._steps) + 1}. {title}")
+        start = time.perf_counter()
+        result = step(*args)
+        self._steps[title] = result | {"seconds": round(time.perf_counter() - start, 2)}
 
 
-def _write_files(folder: Path, num_digits: int, say: Say) -> dict[str, Any]:
+def _write_image_files(folder: Path, num_digits: int, print_line: Print) -> dict[str, Any]:
     images = folder / "images"
     digits, photos = write_digits(images, num_digits), write_photos(images)
-    say(
+    print_line(
         f"Wrote {digits:,} handwritten digits as PNG files of 32 x 32 pixels, and a label file, "
         "digits.txt, with a line of JSON for each."
     )
-    say("They are from the UCI set Optical Recognition of Handwritten Digits (CC BY 4.0), as scikit-learn ships it.")
-    say(f"Wrote {photos} photographs that scikit-image and scikit-learn ship as JPEG files, in class folders.")
+    print_line("They are from the UCI dataset Optical Recognition of Handwritten Digits (CC BY 4.0) in scikit-learn.")
+    print_line(f"Wrote {photos} photographs from scikit-image and scikit-learn as JPEG files, in class folders.")
     return {"num_digits": digits, "num_photos": photos}
 
 
-def _end(folder: Path, report: dict[str, Any], say: Say) -> None:
-    wrong = [title for title, step in report["steps"].items() if not step.get("ok", True)]
-    say("")
-    if wrong:
-        say(f"NOT as it must be: {', '.join(wrong)}. See {folder / 'report.json'}.")
+def _print_summary(folder: Path, report: dict[str, Any], print_line: Print) -> None:
+    failed = [title for title, step in report["steps"].items() if not step.get("ok", True)]
+    print_line("")
+    if failed:
+        print_line(f"Steps with unexpected results: {', '.join(failed)}. See {folder / 'report.json'}.")
     else:
-        say(f"All came out as it must, in {report['seconds']:.0f} seconds.")
-        say(f"The picture is {folder / 'contact-sheet.png'}, the report {folder / 'report.md'}.")
+        print_line(f"All results are as expected, after {report['seconds']:.0f} seconds.")
+        print_line(f"Contact sheet: {folder / 'contact-sheet.png'}. Report: {folder / 'report.md'}.")
     shards, images = folder / "shards", folder / "images"
-    say("What to try next:")
-    say(f"  recordmill info {shards / 'digits' / 'recordio'}")
-    say(f"  recordmill head -n 3 {shards / 'photos' / 'tfrecord'}")
-    say(f"  recordmill verify --json {shards / 'digits' / 'ofrecord'}")
-    say(f"  recordmill pack {images / 'photos'} my/photos --format recordio --encode jpeg --resize 128")
-    say(f'  python -c \'import recordmill as rm; print(rm.open("{shards / "digits" / "tfrecord"}")[0]["label"])\'')
-    say("and then the same with a folder of your own.")
+    print_line("What to try next:")
+    print_line(f"  recordmill info {shards / 'digits' / 'recordio'}")
+    print_line(f"  recordmill head -n 3 {shards / 'photos' / 'tfrecord'}")
+    print_line(f"  recordmill verify --json {shards / 'digits' / 'ofrecord'}")
+    print_line(f"  recordmill pack {images / 'photos'} my/photos --format recordio --encode jpeg --resize 128")
+    print_line(
+        f'  python -c \'import recordmill as rm; print(rm.open("{shards / "digits" / "tfrecord"}")[0]["label"])\''
+    )
+    print_line("Then use a folder of your own images.")

@@ -1,4 +1,4 @@
-"""Trains a LeNet on the digits of a data set: Keras on JAX, batches from our loader, pixels from our decoders."""
+"""Train a LeNet on digits with Keras on JAX; recordmill loads the batches and decodes the images."""
 
 from __future__ import annotations
 
@@ -19,21 +19,7 @@ _DIGIT = rm.Image(channels="gray", dtype="float32", layout="hwc")
 
 @dataclass(slots=True)
 class Curve:
-    """How training went.
-
-    Parameters
-    ----------
-    losses : list of float
-        Of every step.
-    epoch_losses : list of float
-        Their mean in each epoch.
-    num_steps : int
-        Steps per epoch.
-    num_trained, num_held_out : int
-        Digits that the network learned from, and that it did not see.
-    accuracy : float
-        Share of the digits held out that were recognized.
-    """
+    """Losses per step and epoch, steps per epoch, numbers of training and held-out digits, and held-out accuracy."""
 
     losses: list[float] = field(default_factory=list)
     epoch_losses: list[float] = field(default_factory=list)
@@ -44,7 +30,7 @@ class Curve:
 
     @property
     def falls(self) -> bool:
-        """Whether the last epoch was better than the first."""
+        """Whether the mean loss of the last epoch is below that of the first."""
         return self.epoch_losses[-1] < self.epoch_losses[0]
 
 
@@ -55,21 +41,16 @@ def import_keras() -> Any:
     import keras
 
     if keras.backend.backend() != "jax":
-        hint = "run the demo in a process that has not imported Keras yet"
-        raise rm.MissingExtraError(f"Keras runs on {keras.backend.backend()} here, not on JAX", hint=hint)
+        hint = "run the demo in a process that has not imported Keras"
+        raise rm.MissingExtraError(
+            f"the demo needs Keras with JAX as its backend, got {keras.backend.backend()}", hint=hint
+        )
     return keras
 
 
 class LeNet:
-    """LeNet-5 in today's form, which can go back to its first weights.
+    """LeNet-5 with ReLU and max pooling for square gray images of `side` pixels; `reset` restores its initial weights.
 
-    Parameters
-    ----------
-    side : int
-        Pixels of the images, each way.
-
-    References
-    ----------
     LeCun et al., Gradient-based learning applied to document recognition, 1998.
     """
 
@@ -94,34 +75,34 @@ class LeNet:
         self._model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
         optimizer.build(self._model.trainable_variables)
         self._variables = [*self._model.variables, *optimizer.variables]
-        self._first = [np.array(variable) for variable in self._variables]
+        self._initial_values = [np.array(variable) for variable in self._variables]
 
     def reset(self) -> None:
-        """Go back to the first weights and a fresh optimizer."""
-        for variable, value in zip(self._variables, self._first, strict=True):
+        """Restore the initial weights and the initial state of the optimizer."""
+        for variable, value in zip(self._variables, self._initial_values, strict=True):
             variable.assign(value)
 
     def step(self, pixels: NDArray[np.float32], labels: NDArray[np.int64]) -> float:
-        """Learn from one batch."""
-        self._model.reset_metrics()  # some versions of Keras return the mean of all steps otherwise
+        """Train on one batch and return its loss."""
+        self._model.reset_metrics()  # Otherwise some versions of Keras return the mean of all steps.
         return float(self._model.train_on_batch(pixels, labels))
 
     def classify(self, pixels: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Class of each image."""
+        """Return the class of each image."""
         scores = np.asarray(self._model.predict_on_batch(pixels), np.float32)
-        best: NDArray[np.int64] = np.argmax(scores, axis=1)
-        return best
+        classes: NDArray[np.int64] = np.argmax(scores, axis=1)
+        return classes
 
 
 def train(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
-    """Train on the first batches of a data set, in order, and judge by the last ones."""
-    num_records = 64 if len(dataset) >= 512 else 16
-    loader = dataset.batch(num_records, last="drop").loader(threads=2)
+    """Train on the first batches of a dataset, in order, and evaluate on the last ones."""
+    batch_size = 64 if len(dataset) >= 512 else 16
+    loader = dataset.batch(batch_size, last="drop").loader(threads=2)
     num_held_out = max(1, len(loader) // 7)
     curve = Curve(num_steps=len(loader) - num_held_out)
-    curve.num_trained, curve.num_held_out = curve.num_steps * num_records, num_held_out * num_records
+    curve.num_trained, curve.num_held_out = curve.num_steps * batch_size, num_held_out * batch_size
     network.reset()
-    num_right = 0
+    num_correct = 0
     for epoch in range(epochs):
         for step, batch in enumerate(loader):
             batch = rm.decode_batch(batch, {image: _DIGIT})  # noqa: PLW2901
@@ -129,7 +110,7 @@ def train(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) 
             if step < curve.num_steps:
                 curve.losses.append(network.step(pixels, labels))
             elif epoch == epochs - 1:
-                num_right += int((network.classify(pixels) == labels).sum())
+                num_correct += int((network.classify(pixels) == labels).sum())
     curve.epoch_losses = np.array(curve.losses).reshape(epochs, curve.num_steps).mean(axis=1).tolist()
-    curve.accuracy = num_right / curve.num_held_out
+    curve.accuracy = num_correct / curve.num_held_out
     return curve
