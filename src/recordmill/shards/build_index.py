@@ -1,4 +1,4 @@
-"""Builds and keeps the indexes of many shards at once."""
+"""Build and save the indexes of shards, with checksums and entry points of their images."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ from recordmill.shards.paths import Paths, expand_paths
 from recordmill.shards.reader import records_per_read
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.spanning import groups
+from recordmill.storage.base import Storage
+from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
+
+# Maximum size of the entry points relative to their image.
+_MAX_SHARE = 0.01
+# Size of the records whose entry points are found at a time.
+_CHUNK_BYTES = 8 << 20
 
 
 def build_index(
@@ -34,95 +41,94 @@ def build_index(
     entry_points: bool | str | Sequence[str] = False,
     threads: int | None = None,
 ) -> list[str]:
-    """Build and keep the index of shards.
+    """Build the index of each shard and save it in a sidecar file.
 
     Parameters
     ----------
-    paths : path, pattern, folder, or iterable of them
+    paths : path, pattern, directory, or iterable of them
+        The shards.
     format : {"tfrecord", "ofrecord", "recordio"}, optional
-        What content says by default.
-    compression : {"auto", "gzip", "zlib"} or None
-    checksums : bool
-        Whether a CRC-32C of each payload is kept for formats that have none of their own.
-    foreign : bool
-        Whether the index file of the format's own tools is written too (``.idx``, ``.tfindex``).
-    entry_points : bool, str, or sequence of str
-        Features whose JPEG images get entry points, by which crops are decoded without the rows above them: True for
-        all that hold one byte string per record. They take at most 1 % of the images' bytes, about 0.2 % of photos.
+        Format of the shards. Detected from the content by default.
+    compression : {"auto", "gzip", "zlib"} or None, default "auto"
+        Compression of the shards; ``"auto"`` detects it from the content.
+    checksums : bool, default True
+        Save a CRC-32C of each payload for formats that have no checksums.
+    foreign : bool, default False
+        Also write the index file of the format's own tools (``.idx``, ``.tfindex``).
+    entry_points : bool, str, or sequence of str, default False
+        Names of the features for whose JPEG images entry points are saved; True for all features with one byte string
+        per record. With entry points, a crop is decoded without the rows above it. They take at most 1 % of the size
+        of the images; about 0.2 % for photos.
     threads : int, optional
-        Number of threads that look for entry points; by default the number of processors that this process may use.
+        Number of threads that find entry points. The default is the number of CPUs that this process may use.
 
     Returns
     -------
     list of str
-        Files that were written.
+        Paths of the written files.
 
     Raises
     ------
     DamageError
-        A shard is damaged.
+        If a shard is damaged.
     FormatError
-        A record of OFRecord parts goes on in the next part.
+        If a record of OFRecord parts continues in the next part.
     FeatureError
-        `entry_points` names a feature that holds no images.
+        If `entry_points` names a feature that does not contain images.
     WriteError
-        Neither the shard's folder nor the cache can be written to.
+        If neither the directory of a shard nor the cache is writable.
     """
     threads = threads or num_cpus()
+    storage = LOCAL
     written: list[str | None] = []
-    for files in groups(expand_paths(paths), {"format": format, "compression": compression}):
+    for files in groups(expand_paths(paths, storage), {"format": format, "compression": compression}):
         if len(files) > 1:
-            raise _spanning(files)
+            raise _spanning_records(files)
         (path,) = files
-        shard = open_shard([path], format, compression)
+        shard = open_shard([path], format, compression, storage=storage)
         sidecar, damage = load_index(shard, "never")
         if damage is not None:
             raise damage
-        known = 0 if sidecar.checksums is None else len(sidecar.checksums)
-        if checksums and known < len(sidecar.index) and not shard.format.framing.has_checksum:
-            sidecar.checksums = _payload_checksums(shard, sidecar.index)
-        written.append(_kept(path, sidecar))
+        num_checksums = 0 if sidecar.checksums is None else len(sidecar.checksums)
+        if checksums and num_checksums < len(sidecar.index) and not shard.format.framing.has_checksum:
+            sidecar.checksums = _compute_checksums(shard, sidecar.index)
+        written.append(_save_or_raise(path, sidecar, storage))
         if foreign:
             written.append(write_foreign_index(shard, sidecar.index))
         if entry_points is not False:
             options = {"format": shard.format.name, "compression": shard.compression}
-            written.append(build_entry_points(path, entry_points, threads=threads, **options))
+            written.append(build_entry_points(path, entry_points, threads=threads, storage=storage, **options))
     return [name for name in written if name is not None]
 
 
-def _kept(path: str, sidecar: Sidecar) -> str:
-    place = save_sidecar(path, sidecar)
-    if place is None:
+def _save_or_raise(path: str, sidecar: Sidecar, storage: Storage) -> str:
+    saved_path = save_sidecar(path, sidecar, storage)
+    if saved_path is None:
         raise WriteError(
-            "the index can be kept neither beside the shard nor in the cache",
+            "the index cannot be saved: neither the directory of the shard nor the cache is writable",
             shard=path,
-            hint="name a folder that can be written to in the environment variable RECORDMILL_CACHE",
+            hint="set the environment variable RECORDMILL_CACHE to a writable directory",
         )
-    return place
+    return saved_path
 
 
-def _spanning(files: Sequence[str]) -> FormatError:
+def _spanning_records(files: Sequence[str]) -> FormatError:
     return FormatError(
-        "a record goes on in the next file: no index is kept of such files",
+        "a record continues in the next file; an index cannot be saved for such files",
         kind="spanning_record",
         shard=files[0],
-        expected="files of whole records",
+        expected="files of complete records",
         found=f"one stream of {len(files)} files",
-        hint='they are read without one; ShardWriter(..., payload="raw") makes shards of whole records of them',
+        hint='read them without a saved index, or rewrite them with ShardWriter(..., payload="raw")',
     )
 
 
-def _payload_checksums(shard: OpenShard, index: FrameIndex) -> NDArray[np.uint32]:
-    sums, at_once = [np.zeros(0, np.uint32)], records_per_read(shard, index)
+def _compute_checksums(shard: OpenShard, index: FrameIndex) -> NDArray[np.uint32]:
+    parts, num_records = [np.zeros(0, np.uint32)], records_per_read(shard, index)
     with native_errors(shard.name):
-        for data, splits in _core.BatchStream(shard.source, shard.format.framing.kind, at_once):
-            sums.append(np.asarray(_core.row_checksums(data, splits)).astype(np.uint32))
-    return np.concatenate(sums)
-
-
-# What entry points may take of the images that they belong to.
-SHARE = 0.01
-_CHUNK_BYTES = 8 << 20
+        for data, splits in _core.BatchStream(shard.source, shard.format.framing.kind, num_records):
+            parts.append(np.asarray(_core.row_checksums(data, splits)).astype(np.uint32))
+    return np.concatenate(parts)
 
 
 def build_entry_points(
@@ -132,36 +138,39 @@ def build_entry_points(
     format: str | None = None,  # noqa: A002
     compression: str | None = "auto",
     threads: int = 1,
+    storage: Storage = LOCAL,
 ) -> str | None:
-    """Find and keep the entry points of one shard."""
-    shards = ShardCollection([path], format=format, compression=compression)
-    wanted = _chosen(shards.schema, features)
-    if not wanted or not len(shards):
+    """Find and save the entry points of one shard; return the path of the file, None if there are none."""
+    shards = ShardCollection([path], format=format, compression=compression, storage=storage)
+    schema = _select_images(shards.schema, features)
+    if not schema or not len(shards):
         return None
-    writer = TableWriter(shards.readers[0].shard, list(wanted))
+    reader = shards.readers[0]
+    writer = TableWriter(reader.shard, list(schema))
     try:
-        for rows in _chunks(shards):
-            columns = shards.columns(rows, wanted)
-            writer.append(rows.start, [_tables(columns[name], threads) for name in wanted])
+        for records in _split_records(reader.index):
+            columns = shards.columns(records, schema)
+            writer.append(records.start, [_find_tables(columns[name], threads) for name in schema])
         return writer.finish()
     except BaseException:
         writer.discard()
         raise
 
 
-def _tables(images: Ragged, threads: int) -> Ragged:
+def _find_tables(images: Ragged, threads: int) -> Ragged:
     splits = np.ascontiguousarray(images.row_splits, np.int64)
-    return Ragged.from_blocks(*_core.entry_points(images.data, splits, SHARE, DIRECTORY_BYTES, threads))
+    return Ragged.from_blocks(*_core.entry_points(images.data, splits, _MAX_SHARE, DIRECTORY_BYTES, threads))
 
 
-def _chosen(schema: Schema, features: bool | str | Sequence[str]) -> Schema:
+def _select_images(schema: Schema, features: bool | str | Sequence[str]) -> Schema:
+    """Return the named features, or all features that may contain images."""
     if isinstance(features, bool):
         return Schema({name: feature for name, feature in schema.items() if features and _may_be_image(feature)})
     names = [features] if isinstance(features, str) else list(features)
     for name in names:
         if name not in schema or not _may_be_image(schema[name]):
             found = f"{schema[name].kind} of shape {schema[name].shape}" if name in schema else ", ".join(schema)
-            message = f"feature {name!r} holds no images"
+            message = f"feature {name!r} does not contain images"
             raise FeatureError(message, kind="feature_mismatch", expected="one byte string per record", found=found)
     return Schema({name: schema[name] for name in names})
 
@@ -170,12 +179,11 @@ def _may_be_image(feature: Feature) -> bool:
     return feature.kind == "bytes" and not feature.sequence and feature.shape == ()
 
 
-def _chunks(shards: ShardCollection) -> Iterator[range]:
-    """Ranges of records that have about as many bytes."""
-    index = shards.readers[0].index
-    marks = np.concatenate([[0], np.cumsum(index.lengths)])
+def _split_records(index: FrameIndex) -> Iterator[range]:
+    """Yield ranges of records that have about the same number of bytes."""
+    ends = np.concatenate([[0], np.cumsum(index.lengths)])
     first = 0
     while first < len(index):
-        last = int(np.searchsorted(marks, marks[first] + _CHUNK_BYTES, side="right")) - 1
+        last = int(np.searchsorted(ends, ends[first] + _CHUNK_BYTES, side="right")) - 1
         yield range(first, max(first + 1, last))
         first = max(first + 1, last)

@@ -1,4 +1,4 @@
-"""A short word for what shards hold, wherever they lie."""
+"""Many shards of one format as one sequence of examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,149 +17,51 @@ from recordmill.allocator import keep_freed_memory
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
-from recordmill.formats.registry import PAYLOADS
+from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
 from recordmill.shards.entry_points import EntryTables, load_tables
-from recordmill.shards.files import enough, identity_of, is_short
+from recordmill.shards.files import can_open, identity_of, is_near_limit
 from recordmill.shards.index import save_schema, sidecar_path
-from recordmill.shards.inference import infer, payload_name, telling
-from recordmill.shards.native_errors import blamed, native_errors
+from recordmill.shards.inference import detect_payload, find_representative, infer_features
+from recordmill.shards.native_errors import find_failed_source, native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.paths import Paths, expand_paths, leaving_out
-from recordmill.shards.reader import ShardReader, position_of, read_single, resolve
+from recordmill.shards.paths import Paths, expand_paths, suggest_pattern
+from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
+from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged, RecordRef
 
-
-def fingerprint_of(readers: Sequence[ShardReader]) -> str:
-    """Format, number of records, and a digest of each shard's frame lengths and some of its bytes, in order."""
-    import hashlib
-
-    name, digest = readers[0].format, hashlib.sha256()
-    for reader in readers:
-        lengths = reader.index.lengths.astype("<i8").view(np.uint8)
-        digest.update(f"{len(reader)} {_core.crc32c(lengths)} {identity_of(reader.sidecar)}\n".encode())
-    return f"{name}-{sum(map(len, readers))}-{digest.hexdigest()[:16]}"
-
-
 Ints = NDArray[np.int64]
 
-
-def gather(
-    shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Ints], *, verify: bool
-) -> Ragged:
-    """Payloads of records that lie in several shards."""
-    parts: list[Ragged] = []
-    order: list[Ints] = []
-    for number, shard in enumerate(shards):
-        chosen = np.flatnonzero(which == number)
-        wanted = (values[chosen] for values in frames)
-        with native_errors(shard.name, np.asarray(rows)[chosen]):
-            fetched = _core.fetch(shard.source, shard.format.framing.kind, *wanted, verify=verify)
-        parts.append(Ragged.from_blocks(*fetched))
-        order.append(chosen)
-    return parts[0] if len(parts) == 1 else _in_order(parts, order, len(which))
-
-
-def _in_order(parts: Sequence[Ragged], order: Sequence[Ints], count: int) -> Ragged:
-    rows: list[bytes] = [b""] * count
-    for chosen, part in zip(order, parts, strict=True):
-        for place, payload in zip(chosen, part, strict=True):
-            rows[place] = payload
-    return Ragged.from_rows(rows)
-
-
-_MAX_SCANS = 8  # shards that are scanned at the same time
-
-
-def open_all(names: Sequence[str], format: str | None, options: dict[str, Any]) -> list[ShardReader]:  # noqa: A002
-    """Open shards of one format."""
-    full = [name for name in names if LOCAL.stat(name).num_bytes]
-    with leaving_out(names):
-        opened = {name: ShardReader(name, format=format, **options) for name in full}
-    formats = {reader.format: reader for reader in opened.values()}
-    if len(formats) > 1:
-        found = ", ".join(f"{reader.path} is {name}" for name, reader in formats.items())
-        raise FormatError("the shards are of several formats", kind="wrong_format", expected="one format", found=found)
-    known = format or next(iter(formats), None)
-    for name in names:
-        if name not in opened:
-            opened[name] = ShardReader(name, format=known, **options)
-    readers = [opened[name] for name in names]
-    return _join_spanning(readers, _damages(readers), options)
-
-
-def _damages(readers: list[ShardReader]) -> list[RecordmillError | None]:
-    """Find all frames: at once where an index is kept, side by side where shards must be scanned."""
-    if all(LOCAL.exists(sidecar_path(reader.path)) for reader in readers):
-        return [_damage(reader) for reader in readers]
-    import hashlib  # noqa: F401 (what threads need is imported while there is a descriptor for it)
-
-    from recordmill.concurrency.threads import map_range
-
-    try:
-        if not is_short():
-            return map_range(lambda number: _damage(readers[number]), len(readers), _MAX_SCANS)
-    except OSError as error:
-        if error.errno != errno.EMFILE:
-            raise
-    return [_damage(reader) for reader in readers]  # one by one takes fewer descriptors
-
-
-def _damage(reader: ShardReader) -> RecordmillError | None:
-    try:
-        len(reader)
-    except RecordmillError as error:
-        return error
-    return None
-
-
-def _join_spanning(
-    readers: list[ShardReader], damages: list[RecordmillError | None], options: dict[str, Any]
-) -> list[ShardReader]:
-    """Put shards together whose records go on in the next one, where the format allows that."""
-    joined: list[ShardReader] = []
-    at = 0
-    while at < len(readers):
-        damage, reader, end = damages[at], readers[at], at + 1
-        while damage is not None:
-            spans = readers[at].shard.format.spans_files and (damage.kind or "").startswith("truncated")
-            if not spans or end == len(readers) or readers[at].compression is not None:
-                raise damage
-            end += 1
-            paths = [path for part in readers[at:end] for path in part.shard.paths]
-            reader = ShardReader(paths, format=readers[at].format, **options)
-            damage = _damage(reader)
-        joined.append(reader)
-        at = end
-    return joined
-
-
-# Payload bytes that a schema is inferred from: whoever opens a set waits for them.
+# Number of shards that are scanned concurrently.
+_MAX_SCANS = 8
+# Maximum size of the payloads from which a schema is inferred while the caller of `open` waits.
 _SAMPLE_BYTES = 16 << 20
-# Bytes of a record from which on the allocator matters.
-_LARGE = 16 << 10
+# Record size in bytes from which the allocator should keep freed memory.
+_LARGE_RECORD_BYTES = 16 << 10
 
 
 class ShardCollection:
     """Examples of many shards of one format.
 
-    Safe to pickle and to use after fork; safe to read from several threads.
+    Can be pickled, used after a fork and read by several threads.
 
     Parameters
     ----------
-    paths : path, pattern, folder, or iterable of them
-        Patterns and folders are read in natural order.
+    paths : path, pattern, directory, or iterable of them
+        Patterns and directories are read in natural order.
     format : str, optional
+        Format of the shards. Detected by default.
     compression : {"auto", "gzip", "zlib"} or None
     payload : str, optional
-        What the first records are by default.
+        Name of the payload codec. Detected from the first records by default.
     schema : Schema or mapping of str to Feature, optional
-        What the writer noted, else what the first records show, by default.
+        By default the schema of the writer, or the one inferred from the first records.
     verify : bool
-        Whether every checksum that the format has is computed on reading.
+        Check all checksums that the format has.
     max_decompressed_bytes : int, optional
-        Per compressed shard.
+        Maximum size of each compressed shard after decompression.
+    storage : Storage
     """
 
     def __init__(
@@ -173,143 +74,163 @@ class ShardCollection:
         schema: Schema | Mapping[str, Feature] | None = None,
         verify: bool = True,
         max_decompressed_bytes: int | None = None,
+        storage: Storage = LOCAL,
     ) -> None:
-        names = expand_paths(paths)
+        names = expand_paths(paths, storage)
         options = {"compression": compression, "verify": verify, "max_decompressed_bytes": max_decompressed_bytes}
-        self.verify, self._limit = verify, max_decompressed_bytes
-        self.readers = open_all(names, format, options)
-        self._borders = [0, *accumulate(map(len, self.readers))]
-        self.mean_bytes = sum(reader.sidecar.end for reader in self.readers) // max(len(self), 1) or 1
-        self._payload, self._given = payload, None if schema is None else Schema(schema)
-        first = self.readers[0] if payload and schema is not None else telling(self.readers, verify=verify)
-        self.codec_name = payload_name(first.shard, payload, verify=verify)
+        self.verify, self._max_decompressed_bytes = verify, max_decompressed_bytes
+        self.readers = open_readers(names, storage, format, options)
+        # Position of the first record of each shard, and the total number of records.
+        self._starts, num_bytes = [0], 0
+        for reader in self.readers:
+            sidecar = reader.sidecar
+            self._starts.append(self._starts[-1] + len(sidecar.index))
+            num_bytes += sidecar.end
+        self.mean_bytes = num_bytes // max(self._starts[-1], 1) or 1
+        is_known = payload is not None and schema is not None
+        first = self.readers[0] if is_known else find_representative(self.readers, verify=verify)
+        if payload is not None:
+            self.codec_name = get_payload(payload, first.shard.format).name
+        else:
+            self.codec_name = detect_payload(first.shard, first.sidecar, verify=verify).name
         self.is_schema_inferred = False
-        self.schema = self._given if self._given is not None else self._find_schema(first)
+        self.schema = Schema(schema) if schema is not None else self._find_schema(first, is_default=payload is None)
         self._plan: tuple[int, Any] | None = None
-        self._table: _core.FrameTable | None = None
-        self._tables: dict[int, EntryTables | None] = {}
+        self._frame_table: _core.FrameTable | None = None
+        self._entry_tables: dict[int, EntryTables | None] = {}
 
-    def _find_schema(self, first: ShardReader) -> Schema:
-        kept = first.sidecar
-        if kept.schema is not None and kept.payload == self.codec_name:
-            self.is_schema_inferred = kept.is_inferred
-            return kept.schema
+    def _find_schema(self, first: ShardReader, *, is_default: bool) -> Schema:
+        sidecar = first.sidecar
+        if sidecar.schema is not None and sidecar.payload == self.codec_name:
+            self.is_schema_inferred = sidecar.is_inferred
+            return sidecar.schema
         self.is_schema_inferred = True
-        found = infer(first.shard, self.codec, num_bytes=_SAMPLE_BYTES, verify=self.verify).schema
-        if self._payload is None and kept.schema is None and first.keeps_index:
-            save_schema(first.shard, kept, found, self.codec_name)
-        return found
+        schema = infer_features(first.shard, self.codec, num_bytes=_SAMPLE_BYTES, verify=self.verify).schema
+        if is_default and sidecar.schema is None and first.keeps_index:
+            save_schema(first.shard, sidecar, schema, self.codec_name)
+        return schema
 
     @property
     def codec(self) -> PayloadCodec:
-        """How payloads become examples."""
+        """Payload codec, which converts payloads to examples."""
         return PAYLOADS[self.codec_name]
 
     @property
     def paths(self) -> list[str]:
-        """The shards' files in order."""
+        """Paths of all files in order."""
         return [path for reader in self.readers for path in reader.shard.paths]
 
     def __len__(self) -> int:
         """Return the number of examples."""
-        return self._borders[-1]
+        return self._starts[-1]
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        """Examples at the given positions, in the given order."""
-        if self.mean_bytes >= _LARGE:
+        """Return the examples at the given positions, in the given order."""
+        if self.mean_bytes >= _LARGE_RECORD_BYTES:
             keep_freed_memory()
         if len(positions) == 1 and self.codec is not RAW:
-            return [self._single(int(positions[0]))]
-        places, codec, schema = resolve(positions, len(self)), self.codec, self.schema
+            return [self._read_example(int(positions[0]))]
+        resolved, codec, schema = resolve_positions(positions, len(self)), self.codec, self.schema
         if codec is RAW:
-            return _examples(self.columns(places), len(places))
-        groups = self._read(_core.read_examples, places, schema)
-        return [one for count, parsed in groups for one in _examples(codec.columns(parsed, schema, count), count)]
+            return _split_columns(self.columns(resolved), len(resolved))
+        groups = self._read(_core.read_examples, resolved, schema)
+        examples = []
+        for count, parsed in groups:
+            examples += _split_columns(codec.columns(parsed, schema, count), count)
+        return examples
 
-    def _single(self, position: int) -> dict[str, Any]:
-        reader, record = self._found(position)
-        return read_single(reader, record, self.codec, (self.schema, self._compiled(self.schema)), verify=self.verify)
+    def _read_example(self, position: int) -> dict[str, Any]:
+        """Read one example; faster than reading arrays of length 1."""
+        reader, record = self._find_record(position)
+        shard, index = reader.shard, reader.index
+        frame = int(index.offsets[record]), int(index.lengths[record])
+        plan = self._compile_schema(self.schema)
+        try:
+            columns = _core.read_example(shard.source, shard.format.framing.kind, *frame, plan, verify=self.verify)
+        except (_core.CoreFault, _core.CoreChanged):
+            with native_errors(shard.name, [record]):
+                raise
+        return {name: column[0] for name, column in self.codec.columns(columns, self.schema, 1).items()}
 
-    def _found(self, position: int) -> tuple[ShardReader, int]:
-        shard = bisect_right(self._borders, place := position_of(position, len(self))) - 1
-        return self.readers[shard], place - self._borders[shard]
+    def _find_record(self, position: int) -> tuple[ShardReader, int]:
+        resolved = resolve_position(position, len(self))
+        shard = bisect_right(self._starts, resolved) - 1
+        return self.readers[shard], resolved - self._starts[shard]
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
-        """Features of the examples at the given positions as arrays."""
-        wanted = self.schema if schema is None else schema
+        """Return the features of the examples at the given positions as arrays."""
+        features = self.schema if schema is None else schema
         if self.codec is RAW:
-            return RAW.columns([self._payloads(positions)], wanted, len(positions))
-        return self.codec.columns(self._read(_core.read_columns, positions, wanted), wanted, len(positions))
+            return RAW.columns([self._fetch_payloads(positions)], features, len(positions))
+        return self.codec.columns(self._read(_core.read_columns, positions, features), features, len(positions))
 
     def _read(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
-        """What a reader of the native module brings of the records at some positions."""
+        """Read and parse records with a function of the native module."""
         (which, used), rows, offsets, lengths = self._locate(positions)
-        if not enough(len(used)):
-            return self._parsed(read, positions, schema)
+        if not can_open(len(used)):
+            return self._fetch_and_parse(read, positions, schema)
         shards = [self.readers[number].shard for number in used] or [self.readers[0].shard]
         kind, sources = shards[0].format.framing.kind, [shard.source for shard in shards]
         try:
-            return read((sources, which, kind, offsets, lengths), self._compiled(schema), verify=self.verify)
+            return read((sources, which, kind, offsets, lengths), self._compile_schema(schema), verify=self.verify)
         except (_core.CoreFault, _core.CoreChanged) as error:
-            with native_errors(shards[blamed(error, sources, which)].name, rows):
+            with native_errors(shards[find_failed_source(error, sources, which)].name, rows):
                 raise
 
-    def _parsed(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
-        """The same for records of more shards than can be open at a time: payloads first."""
-        payloads = self._payloads(positions)
+    def _fetch_and_parse(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
+        """Do the same as `_read` for records of more shards than can be open at once."""
+        payloads = self._fetch_payloads(positions)
         try:
-            parsed = _core.parse(payloads.data, payloads.row_splits, self._compiled(schema))
+            parsed = _core.parse(payloads.data, payloads.row_splits, self._compile_schema(schema))
         except _core.CoreFault as error:
-            at = int(error.args[1])
-            self._read(read, positions[at : at + 1], schema)  # one record: the error tells its place
+            failed = int(error.args[1])
+            self._read(read, positions[failed : failed + 1], schema)  # Raises an error that names shard and record.
             raise
         return parsed if read is _core.read_columns else [(len(payloads), parsed)]
 
-    def _payloads(self, positions: NDArray[np.int64] | range) -> Ragged:
+    def _fetch_payloads(self, positions: NDArray[np.int64] | range) -> Ragged:
         (which, used), rows, *frames = self._locate(positions)
+        # A generator, so that only one shard has to be open at a time.
         shards = (self.readers[number].shard for number in used or [0])
-        return gather(shards, which, rows, frames, verify=self.verify)
+        return _fetch_from_shards(shards, which, rows, frames, verify=self.verify)
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
-        """Entry points that are kept for the images at the given positions."""
+        """Return the saved entry points of the images at the given positions; None if there are none."""
         (which, used), rows, _, _ = self._locate(positions)
-        kept = [self._kept_tables(int(shard)) for shard in used]
-        if not any(tables is not None and feature in tables.features for tables in kept):
+        tables_of_shards = [self._load_entry_tables(int(shard)) for shard in used]
+        if not any(tables is not None and feature in tables.features for tables in tables_of_shards):
             return None
-        found = [b""] * len(rows)
-        for number, tables in enumerate(kept):
+        result = [b""] * len(rows)
+        for number, tables in enumerate(tables_of_shards):
             if tables is not None:
                 chosen = np.flatnonzero(which == number)
                 for row, table in zip(chosen.tolist(), tables.read(np.asarray(rows)[chosen], feature), strict=True):
-                    found[row] = table
-        return Ragged.from_rows(found)
+                    result[row] = table
+        return Ragged.from_rows(result)
 
-    def _kept_tables(self, shard: int) -> EntryTables | None:
-        if shard not in self._tables:
-            self._tables[shard] = load_tables(self.readers[shard].shard)
-        return self._tables[shard]
+    def _load_entry_tables(self, shard: int) -> EntryTables | None:
+        if shard not in self._entry_tables:
+            self._entry_tables[shard] = load_tables(self.readers[shard].shard)
+        return self._entry_tables[shard]
 
     def _locate(self, positions: NDArray[np.int64] | range) -> tuple[Any, Any, Any, Any]:
-        """Shards and frames of positions: ((ordinals, shard numbers), rows, offsets, lengths)."""
+        """Return ((ordinal of the used shard per record, used shards), records, offsets, lengths)."""
         if isinstance(positions, range):
-            shard = bisect_right(self._borders, positions.start) - 1
-            start = self._borders[shard]
-            if positions.step == 1 and 0 < len(positions) <= self._borders[shard + 1] - positions.start:
-                within = range(positions.start - start, positions.stop - start)
-                frames = self.readers[shard].index[within.start : within.stop]
-                return (np.zeros(len(within), np.int64), [shard]), within, frames.offsets, frames.lengths
+            shard = bisect_right(self._starts, positions.start) - 1
+            start = self._starts[shard]
+            if positions.step == 1 and 0 < len(positions) <= self._starts[shard + 1] - positions.start:
+                records = range(positions.start - start, positions.stop - start)
+                frames = self.readers[shard].index[records.start : records.stop]
+                return (np.zeros(len(records), np.int64), [shard]), records, frames.offsets, frames.lengths
             positions = np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
-        number, used, *found = self._frame_table().locate(np.ascontiguousarray(positions))
-        which, rows, offsets, lengths = (np.frombuffer(memoryview(block), np.int64) for block in (number, *found))
+        if self._frame_table is None:
+            self._frame_table = _core.FrameTable([(one.index.offsets, one.index.lengths) for one in self.readers])
+        ordinals, used, *blocks = self._frame_table.locate(np.ascontiguousarray(positions))
+        which, rows, offsets, lengths = (np.frombuffer(memoryview(block), np.int64) for block in (ordinals, *blocks))
         return (which, used), rows, offsets, lengths
 
-    def _frame_table(self) -> _core.FrameTable:
-        if self._table is None:
-            self._table = _core.FrameTable([(one.index.offsets, one.index.lengths) for one in self.readers])
-        return self._table
-
-    def _compiled(self, schema: Schema) -> Any:
-        """Plan of a schema; that of the data set's own is kept."""
+    def _compile_schema(self, schema: Schema) -> Any:
+        """Compile a schema to a native plan; the plan of the collection's own schema is cached per process."""
         if schema is not self.schema:
             return self.codec.plan(schema)
         if self._plan is None or self._plan[0] != os.getpid():
@@ -317,36 +238,147 @@ class ShardCollection:
         return self._plan[1]
 
     def where(self, position: int) -> RecordRef:
-        """Place of one example."""
-        reader, record = self._found(position)
+        """Return the shard, record and offset of an example."""
+        reader, record = self._find_record(position)
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
     def fingerprint(self) -> str:
-        """Short word for what the shards hold, wherever they lie; for recognizing them in a later run."""
-        return fingerprint_of(self.readers)
+        """Return format, number of records and a digest of the content; independent of paths."""
+        return compute_fingerprint(self.readers)
 
     def _key(self) -> tuple[Any, ...]:
         kinds = tuple((reader.format, reader.compression) for reader in self.readers)
-        return (*self.paths, kinds, self.codec_name, json.dumps(self.schema.to_json()), self.verify, self._limit)
+        schema = json.dumps(self.schema.to_json())
+        return (*self.paths, kinds, self.codec_name, schema, self.verify, self._max_decompressed_bytes)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both read the same files in the same way."""
+        """Return True if both read the same files with the same options."""
         return self._key() == other._key() if isinstance(other, ShardCollection) else NotImplemented
 
     def __hash__(self) -> int:
-        """Hash of the files' names and of how they are read."""
+        """Hash the paths and options."""
         return hash(self._key())
 
     def __repr__(self) -> str:
-        """Readable form."""
+        """Return a readable representation; does not open shards."""
         first, *rest = (name for reader in self.readers for name in reader.files)
         return f"open({first!r}{f' and {len(rest)} more' if rest else ''}: {len(self)} x ({', '.join(self.schema)}))"
 
     def __getstate__(self) -> dict[str, Any]:
-        """State without native objects."""
-        return self.__dict__ | {"_plan": None, "_table": None, "_tables": {}}
+        """Return the state without native objects."""
+        return self.__dict__ | {"_plan": None, "_frame_table": None, "_entry_tables": {}}
 
 
-def _examples(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
+def _split_columns(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """Convert columns to one dictionary per example."""
     rows = zip(*map(list, columns.values()), strict=True) if columns else [()] * count
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _fetch_from_shards(
+    shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Ints], *, verify: bool
+) -> Ragged:
+    """Fetch the payloads of records in several shards; `which` is the ordinal of the shard of each record."""
+    parts: list[Ragged] = []
+    order: list[Ints] = []
+    for number, shard in enumerate(shards):
+        chosen = np.flatnonzero(which == number)
+        offsets, lengths = (values[chosen] for values in frames)
+        with native_errors(shard.name, np.asarray(rows)[chosen]):
+            blocks = _core.fetch(shard.source, shard.format.framing.kind, offsets, lengths, verify=verify)
+        parts.append(Ragged.from_blocks(*blocks))
+        order.append(chosen)
+    if len(parts) == 1:
+        return parts[0]
+    payloads: list[bytes] = [b""] * len(which)
+    for chosen, part in zip(order, parts, strict=True):
+        for row, payload in zip(chosen, part, strict=True):
+            payloads[row] = payload
+    return Ragged.from_rows(payloads)
+
+
+def compute_fingerprint(readers: Sequence[ShardReader]) -> str:
+    """Return format, number of records and a digest of the frame lengths and some bytes of each shard, in order."""
+    import hashlib
+
+    name, digest = readers[0].format, hashlib.sha256()
+    for reader in readers:
+        lengths = reader.index.lengths.astype("<i8").view(np.uint8)
+        digest.update(f"{len(reader)} {_core.crc32c(lengths)} {identity_of(reader.sidecar)}\n".encode())
+    return f"{name}-{sum(map(len, readers))}-{digest.hexdigest()[:16]}"
+
+
+def open_readers(
+    names: Sequence[str],
+    storage: Storage,
+    format: str | None,  # noqa: A002
+    options: dict[str, Any],
+) -> list[ShardReader]:
+    """Open shards, which must have one format, and load their indexes."""
+    opened: dict[str, ShardReader] = {}
+    try:
+        for name in names:
+            # The format of an empty file is that of the other shards.
+            if storage.stat(name).num_bytes:
+                opened[name] = open_reader([name], storage, format=format, **options)
+    except FormatError as error:
+        suggest_pattern(error, names)
+        raise
+    formats = {reader.format: reader for reader in opened.values()}
+    if len(formats) > 1:
+        found = ", ".join(f"{reader.path} is {name}" for name, reader in formats.items())
+        message = "all shards must have the same format"
+        raise FormatError(message, kind="wrong_format", expected="one format", found=found)
+    detected = format or next(iter(formats), None)
+    for name in names:
+        if name not in opened:
+            opened[name] = open_reader([name], storage, format=detected, **options)
+    readers = [opened[name] for name in names]
+    return _join_spanning(readers, _load_indexes(readers, names, storage), storage, options)
+
+
+def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Storage) -> list[RecordmillError | None]:
+    """Load the index of each shard and return its damage; shards without a sidecar are scanned concurrently."""
+    if all(map(storage.exists, map(sidecar_path, names))):
+        return [_load_index(reader) for reader in readers]
+    import hashlib  # noqa: F401 (Threads need it; it is imported here because scans may use all descriptors.)
+
+    from recordmill.concurrency.threads import map_range
+
+    try:
+        if not is_near_limit():
+            return map_range(lambda number: _load_index(readers[number]), len(readers), _MAX_SCANS)
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+    # Sequential scans need fewer descriptors.
+    return [_load_index(reader) for reader in readers]
+
+
+def _load_index(reader: ShardReader) -> RecordmillError | None:
+    try:
+        _ = reader.sidecar
+    except RecordmillError as error:
+        return error
+    return None
+
+
+def _join_spanning(
+    readers: list[ShardReader], damages: list[RecordmillError | None], storage: Storage, options: dict[str, Any]
+) -> list[ShardReader]:
+    """Join shards whose last record continues in the next file, if the format allows it."""
+    joined: list[ShardReader] = []
+    start = 0
+    while start < len(readers):
+        damage, reader, end = damages[start], readers[start], start + 1
+        while damage is not None:
+            can_span = readers[start].shard.format.spans_files and (damage.kind or "").startswith("truncated")
+            if not can_span or end == len(readers) or readers[start].compression is not None:
+                raise damage
+            end += 1
+            paths = [path for part in readers[start:end] for path in part.shard.paths]
+            reader = open_reader(paths, storage, format=readers[start].format, **options)
+            damage = _load_index(reader)
+        joined.append(reader)
+        start = end
+    return joined

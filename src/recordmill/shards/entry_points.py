@@ -1,9 +1,9 @@
-"""The file that keeps the entry points of a shard's images: a directory that is held, tables that are read when needed.
+"""The file of the entry points of a shard's images: a directory that is loaded, and tables that are read on demand.
 
-Layout: magic (8 bytes); the tables back to back; from an 8-byte boundary on the directory: for each table its key
-(record times number of features, plus ordinal of the feature) in rising order, then where each begins in the file and
-where the last ends; JSON description; u64 where the directory begins, u32 length of the description, u32 CRC-32C of all
-from the directory to here. Keys and places are int64. All numbers are little-endian.
+Layout: magic (8 bytes); the tables, back to back; padding to 8 bytes; the directory: the key of each table (record
+times number of features, plus ordinal of the feature) in increasing order, then the start of each table and the end of
+the last one; JSON description; u64 start of the directory, u32 length of the description, u32 CRC-32C of everything
+from the start of the directory. Keys and starts are int64. All numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import WriteError
-from recordmill.shards.index import ENTRY_POINTS_SUFFIX, cache_path, sidecar_locations, sidecar_path
+from recordmill.shards.index import ENTRY_POINTS_SUFFIX, sidecar_locations
 from recordmill.shards.open import OpenShard
-from recordmill.shards.sidecar import make_probes, matches_source
-from recordmill.storage.base import OutputFile
-from recordmill.storage.local import LOCAL
+from recordmill.shards.sidecar import Probes, compute_probes, matches_source
+from recordmill.storage.base import OutputFile, Storage
 from recordmill.types import Ragged
 
 MAGIC = b"RMENTRY\x01"
-_TAIL = 16
-# Bytes that the directory needs for one table.
+_TRAILER_BYTES = 16
+# Size of the directory per table.
 DIRECTORY_BYTES = 16
 
 Ints = NDArray[np.int64]
@@ -36,101 +35,110 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EntryTables:
-    """The entry points that are kept for one shard.
+    """The saved entry points of one shard.
 
     Parameters
     ----------
+    storage : Storage
+        Storage of the file with the tables.
     path : str
-        The file.
+        Path of the file with the tables.
     format, compression : str
-        Of the shard; compression may be None.
+        Format and compression of the shard; compression may be None.
     num_stored_bytes, probes
-        By which the shard is told, as in its index.
+        Identify the shard, as in its sidecar.
     features : list of str
+        Names of the features that have entry points.
     keys : ndarray of int64, shape (num_tables,)
     splits : ndarray of int64, shape (num_tables + 1,)
     """
 
+    storage: Storage
     path: str
     format: str
     compression: str | None
     num_stored_bytes: int
-    probes: list[tuple[int, int]]
+    probes: Probes
     features: list[str]
     keys: Ints
     splits: Ints
 
     def read(self, records: Ints, feature: str) -> list[bytes]:
-        """Tables of some records."""
+        """Return the table of each record; empty bytes for records without one."""
         tables = [b""] * len(records)
         if feature not in self.features or not len(self.keys):
             return tables
-        wanted = np.asarray(records) * len(self.features) + self.features.index(feature)
-        places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        found = np.flatnonzero(self.keys[places] == wanted)
+        keys = np.asarray(records) * len(self.features) + self.features.index(feature)
+        ordinals = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        rows = np.flatnonzero(self.keys[ordinals] == keys)
+        # Entry points only save time, so images are decoded without them if the file cannot be read.
         with contextlib.suppress(OSError, _core.CoreFault, _core.CoreChanged):
-            source = LOCAL.open([self.path], None, 0)
-            for row, place in zip(found.tolist(), places[found].tolist(), strict=True):
-                start, stop = int(self.splits[place]), int(self.splits[place + 1])
+            source = self.storage.open([self.path])
+            for row, ordinal in zip(rows.tolist(), ordinals[rows].tolist(), strict=True):
+                start, stop = int(self.splits[ordinal]), int(self.splits[ordinal + 1])
                 tables[row] = bytes(memoryview(source.read(start, stop - start)))
         return tables
 
 
 def load_tables(shard: OpenShard) -> EntryTables | None:
-    """Open the entry points that are kept for a shard, beside it or in the cache."""
+    """Load the entry points of a shard from the file beside it or in the cache."""
     if len(shard.paths) != 1:
         return None
-    for place in sidecar_locations(shard.paths[0], ENTRY_POINTS_SUFFIX):
+    for storage, path in sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX):
         with contextlib.suppress(OSError, _core.CoreFault, _core.CoreChanged):
-            found = _read(place) if LOCAL.exists(place) else None
-            same = found and (found.format, found.compression) == (shard.format.name, shard.compression)
-            if found is not None and same and matches_source(found, shard.source):
-                return found
+            tables = _read_directory(storage, path) if storage.exists(path) else None
+            if tables is None or (tables.format, tables.compression) != (shard.format.name, shard.compression):
+                continue
+            if matches_source(tables, shard.source):
+                return tables
     return None
 
 
-def _read(path: str) -> EntryTables | None:
-    source = LOCAL.open([path], None, 0)
+def _read_directory(storage: Storage, path: str) -> EntryTables | None:
+    """Read the directory of a file with entry points; return None if the file is damaged."""
+    source = storage.open([path])
     end = source.num_bytes or 0
-    if end < len(MAGIC) + _TAIL or bytes(memoryview(source.read(0, len(MAGIC)))) != MAGIC:
+    if end < len(MAGIC) + _TRAILER_BYTES or bytes(memoryview(source.read(0, len(MAGIC)))) != MAGIC:
         return None
-    tail = bytes(memoryview(source.read(end - _TAIL, _TAIL)))
-    start = int.from_bytes(tail[:8], "little")
-    if not len(MAGIC) <= start <= end - _TAIL:
+    trailer = bytes(memoryview(source.read(end - _TRAILER_BYTES, _TRAILER_BYTES)))
+    start = int.from_bytes(trailer[:8], "little")
+    if not len(MAGIC) <= start <= end - _TRAILER_BYTES:
         return None
     data = bytes(memoryview(source.read(start, end - start)))
-    if _core.crc32c(memoryview(data)[:-4]) != int.from_bytes(tail[12:], "little"):
+    if _core.crc32c(memoryview(data)[:-4]) != int.from_bytes(trailer[12:], "little"):
         return None
     try:
-        return _parse(path, data, int.from_bytes(tail[8:12], "little"), start)
+        keys, splits, description = _parse_directory(data, int.from_bytes(trailer[8:12], "little"), start)
+        return EntryTables(
+            storage,
+            path,
+            description["format"],
+            description["compression"],
+            int(description["num_stored_bytes"]),
+            tuple([(int(offset), int(crc)) for offset, crc in description["probes"]]),
+            [str(name) for name in description["features"]],
+            keys,
+            splits,
+        )
     except (ValueError, KeyError, TypeError):
         return None
 
 
-def _parse(path: str, data: bytes, text_bytes: int, start: int) -> EntryTables:
-    text = len(data) - _TAIL - text_bytes
-    count = (text - 8) // DIRECTORY_BYTES
-    if count < 0 or text != count * DIRECTORY_BYTES + 8:
-        raise ValueError("the directory has another length")
+def _parse_directory(data: bytes, description_bytes: int, start: int) -> tuple[Ints, Ints, dict[str, Any]]:
+    """Return the keys, splits and description of the directory that starts at an offset of the file."""
+    num_bytes = len(data) - _TRAILER_BYTES - description_bytes
+    count = (num_bytes - 8) // DIRECTORY_BYTES
+    if count < 0 or num_bytes != count * DIRECTORY_BYTES + 8:
+        raise ValueError("the directory must have one key and one start per table")
     keys, splits = np.frombuffer(data, "<i8", count), np.frombuffer(data, "<i8", count + 1, 8 * count)
-    inside = len(MAGIC) <= splits[0] and splits[-1] <= start
-    if not inside or (np.diff(splits) < 0).any() or (np.diff(keys) <= 0).any():
-        raise ValueError("the directory does not rise")
-    description = json.loads(data[text : text + text_bytes])
-    return EntryTables(
-        path,
-        description["format"],
-        description["compression"],
-        int(description["num_stored_bytes"]),
-        [(int(offset), int(crc)) for offset, crc in description["probes"]],
-        [str(name) for name in description["features"]],
-        keys,
-        splits,
-    )
+    is_inside = len(MAGIC) <= splits[0] and splits[-1] <= start
+    if not is_inside or (np.diff(splits) < 0).any() or (np.diff(keys) <= 0).any():
+        raise ValueError("directory keys must be strictly increasing, and tables must be inside the file")
+    return keys, splits, json.loads(data[num_bytes : num_bytes + description_bytes])
 
 
 class TableWriter:
-    """Writes the entry points of one shard, beside it or, where that cannot be done, in the cache.
+    """Write the entry points of one shard beside it or, if that is not possible, in the cache.
 
     Parameters
     ----------
@@ -140,31 +148,31 @@ class TableWriter:
 
     def __init__(self, shard: OpenShard, features: Sequence[str]) -> None:
         self._shard, self._features = shard, list(features)
-        self._file = _create(shard.paths[0])
+        self._file = _create_file(shard)
         self._keys: list[Ints] = []
         self._lengths: list[Ints] = []
         if self._file is not None:
             self._file.write(MAGIC)
 
-    def append(self, first: int, columns: Sequence[Ragged]) -> None:
-        """Add the tables of the next records."""
+    def append(self, first_record: int, columns: Sequence[Ragged]) -> None:
+        """Add the tables of consecutive records: one column per feature, with one row per record."""
         lengths = np.stack([np.diff(column.row_splits) for column in columns], axis=1).reshape(-1)
         rows = list(columns[0]) if len(columns) == 1 else [table for row in zip(*columns, strict=True) for table in row]
-        there = np.flatnonzero(lengths)
-        self._keys.append(there + first * len(columns))
-        self._lengths.append(lengths[there])
+        non_empty = np.flatnonzero(lengths)
+        self._keys.append(non_empty + first_record * len(columns))
+        self._lengths.append(lengths[non_empty])
         if self._file is not None:
             self._file.write(b"".join(rows))
 
     def finish(self) -> str | None:
-        """Put the file under its final name, if it has any tables."""
+        """Commit the file and return its path; without any tables discard it and return None."""
         keys, lengths = (np.concatenate([np.zeros(0, np.int64), *parts]) for parts in (self._keys, self._lengths))
         if self._file is None or not len(keys):
             self.discard()
             return None
         splits = len(MAGIC) + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         start = int(splits[-1]) + -int(splits[-1]) % 8
-        text = json.dumps(self._description(), separators=(",", ":")).encode()
+        text = json.dumps(self._describe(), separators=(",", ":")).encode()
         body = keys.astype("<i8").tobytes() + splits.astype("<i8").tobytes() + text
         body += start.to_bytes(8, "little") + len(text).to_bytes(4, "little")
         self._file.write(bytes(start - int(splits[-1])) + body + _core.crc32c(body).to_bytes(4, "little"))
@@ -172,24 +180,26 @@ class TableWriter:
         self._file.commit()
         return self._file.path
 
-    def _description(self) -> dict[str, Any]:
+    def _describe(self) -> dict[str, Any]:
         shard, stored = self._shard, self._shard.source.num_stored_bytes or 0
         return {
             "format": shard.format.name,
             "compression": shard.compression,
             "num_stored_bytes": stored,
-            "probes": make_probes(shard.source, stored),
+            "probes": compute_probes(shard.source, stored),
             "features": self._features,
         }
 
     def discard(self) -> None:
-        """Remove what was written, unless it was committed."""
+        """Remove the file unless it was committed."""
         if self._file is not None:
             self._file.discard()
 
 
-def _create(path: str) -> OutputFile | None:
-    for place in (sidecar_path(path, ENTRY_POINTS_SUFFIX), cache_path(path, ENTRY_POINTS_SUFFIX)):
+def _create_file(shard: OpenShard) -> OutputFile | None:
+    """Start the file in the first writable location; return None if there is none."""
+    locations = sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX, writable=True)
+    for storage, path in locations:
         with contextlib.suppress(WriteError):
-            return LOCAL.create(place, overwrite=True)
+            return storage.create(path, overwrite=True)
     return None

@@ -1,4 +1,4 @@
-"""Face data sets in MXNet RecordIO: which records are images, and which images show whom."""
+"""Face recognition datasets in MXNet RecordIO: find the images and the identity that each one shows."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ _SCHEMA = Schema({"label": Feature("float32", (None,)), "data": Feature("bytes")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Faces:
-    """Where the images of a face data set are.
+    """Images and identities of a face recognition dataset.
 
     Parameters
     ----------
     images : ndarray of int64, shape (num_images,)
-        Positions in the shard, in the order of the keys; header and identity records are left out.
+        Positions of the images in the shard, in the order of their keys. Header and identity records are not included.
     identities : ndarray of int64, shape (num_identities, 2)
-        Images ``identities[i, 0]`` … ``identities[i, 1] - 1`` show person ``i``, as rows of `images`; empty for sets
-        that have no header record.
+        ``images[identities[i, 0]:identities[i, 1]]`` are the images of identity ``i``. Empty if the dataset has no
+        header record.
     properties : dict of str to int
-        ``num_identities``, ``height``, ``width`` and, if it is there, ``num_images`` of the ``property`` file.
+        ``num_identities``, ``height``, ``width`` and, if present, ``num_images`` from the ``property`` file; empty if
+        there is no such file.
     """
 
     images: NDArray[np.int64]
@@ -40,14 +41,14 @@ class Faces:
 
 
 def read_faces(path: str | os.PathLike[str]) -> Faces:
-    """Tell images from the other records of an insightface data set.
+    """Find the images and identities of an InsightFace dataset.
 
-    Keys come from the ``.idx`` beside the shard; without one they are the positions.
+    Keys are read from the ``.idx`` file beside the shard; if there is none, positions are used as keys.
 
     Parameters
     ----------
     path : path
-        ``train.rec``.
+        The shard, usually ``train.rec``.
 
     Returns
     -------
@@ -56,9 +57,9 @@ def read_faces(path: str | os.PathLike[str]) -> Faces:
     Raises
     ------
     FormatError
-        The shard is no MXNet RecordIO, or its header, its identities or the ``property`` file do not fit.
+        If the shard is not MXNet RecordIO, or if its header, an identity record or the ``property`` file is invalid.
     KeyError
-        The index file lacks a key.
+        If the index file lacks a key.
 
     Examples
     --------
@@ -66,42 +67,42 @@ def read_faces(path: str | os.PathLike[str]) -> Faces:
     >>> open("train.rec").fetch(faces.images[:8])  # doctest: +SKIP
     """
     with ShardReader(path, format="recordio") as reader:
-        layout = read_layout(*_header(reader), len(reader)) if len(reader) else read_layout(0, 0, 0)
-        images = _positions(reader, layout.images)
-        labels = _records(reader, _positions(reader, layout.identities))["label"]
-    return Faces(images, _ranges(labels, layout.images, os.fspath(path)), _properties(path))
+        layout = read_layout(*_read_header(reader), len(reader)) if len(reader) else read_layout(0, 0, 0)
+        images = _find_positions(reader, layout.images)
+        labels = _read_records(reader, _find_positions(reader, layout.identities))["label"]
+    return Faces(images, _parse_identities(labels, layout.images, os.fspath(path)), _read_properties(path))
 
 
-def _header(reader: ShardReader) -> tuple[Any, int]:
-    """Label and number of data bytes of the record with key 0."""
-    found = _records(reader, np.array([reader.position_of(0)]))
-    return found["label"][0], len(found["data"][0])
+def _read_header(reader: ShardReader) -> tuple[Any, int]:
+    """Return the label and the data size of the record with key 0."""
+    columns = _read_records(reader, np.array([reader.position_of(0)]))
+    return columns["label"][0], len(columns["data"][0])
 
 
-def _records(reader: ShardReader, positions: NDArray[np.int64]) -> dict[str, Any]:
+def _read_records(reader: ShardReader, positions: NDArray[np.int64]) -> dict[str, Any]:
     return IRHEADER.parse(reader.fetch_ragged(positions), _SCHEMA)
 
 
-def _positions(reader: ShardReader, keys: range) -> NDArray[np.int64]:
+def _find_positions(reader: ShardReader, keys: range) -> NDArray[np.int64]:
     return np.fromiter(map(reader.position_of, keys), np.int64, len(keys))
 
 
-def _ranges(labels: Any, images: range, shard: str) -> NDArray[np.int64]:
-    """Rows of the images of each identity, from the keys that its label names."""
+def _parse_identities(labels: Any, images: range, shard: str) -> NDArray[np.int64]:
+    """Return the range of images of each identity from its label, which has the first key and the end key."""
     counts = np.diff(labels.row_splits)
     keys = labels.data.reshape(-1, 2) if (counts == 2).all() else np.full((1, 2), np.nan)
-    rows = keys.astype(np.int64) - images.start if np.isfinite(keys).all() else np.full((1, 2), -1)
-    if ((rows < 0) | (rows > len(images))).any() or (rows[:, 0] > rows[:, 1]).any():
+    ranges = keys.astype(np.int64) - images.start if np.isfinite(keys).all() else np.full((1, 2), -1)
+    if ((ranges < 0) | (ranges > len(images))).any() or (ranges[:, 0] > ranges[:, 1]).any():
         raise FormatError(
-            "an identity of a face data set does not name its images",
+            "the label of an identity record must be a range of image keys",
             kind="bad_identity",
             shard=shard,
             expected=f"two keys from {images.start} to {images.stop}",
             found=str(labels.to_list()[:3]),
         )
-    return rows
+    return ranges
 
 
-def _properties(path: str | os.PathLike[str]) -> dict[str, int]:
+def _read_properties(path: str | os.PathLike[str]) -> dict[str, int]:
     name = os.path.join(os.path.dirname(path), "property")
     return read_property(LOCAL.read(name)) if LOCAL.exists(name) else {}

@@ -1,4 +1,7 @@
-"""Whether a shard that is opened again, by another process or later, is still the one that it was."""
+"""A bounded pool of open shard files: when file descriptors run low, the least recently opened file is closed.
+
+A closed file is reopened when it is needed, also in another process. A reopened file must be the one that was indexed.
+"""
 
 from __future__ import annotations
 
@@ -6,230 +9,203 @@ import errno
 import os
 import resource
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 from weakref import ref
 
 from recordmill.errors import FormatError, ShardChangedError
-from recordmill.shards import sidecar as sidecars
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
-from recordmill.shards.sidecar import Sidecar
+from recordmill.shards.sidecar import Probes, Sidecar, compute_probes
+from recordmill.storage.base import Stat, Storage
 
-# Bytes of the file, and checksums of some of its blocks: (offset, CRC-32C).
-Identity = tuple[int, tuple[tuple[int, int], ...]]
+# Size of a shard and checksums of some of its blocks.
+Identity = tuple[int, Probes]
 
-# Device, number, bytes and time of change of each file.
-Marks = tuple[tuple[int, int, int, int], ...]
+# Shards keep at most this share of the descriptors open; the rest is for the program and for concurrent reads.
+_POOL_SHARE = 2
+# One call reads from at most this share of the descriptors, but always from _MIN_SHARDS_PER_CALL shards.
+_CALL_SHARE = 16
+_MIN_SHARDS_PER_CALL = 4
+# Number of descriptors that stay free even if the program uses most of the others, for example to import a module.
+_NUM_RESERVED = 8
+# The soft limit is raised to at most this number.
+_MAX_DESCRIPTORS = 1 << 16
+
+# By object id, oldest first. Each change is a single operation, so that no lock is needed, which a fork could leave
+# locked in the child.
+_OPEN_FILES: OrderedDict[int, ref[ShardFile]] = OrderedDict()
 
 
 def identity_of(sidecar: Sidecar) -> Identity:
-    """What tells a shard from another."""
-    return sidecar.num_stored_bytes, tuple((offset, crc) for offset, crc in sidecar.probes)
+    """Return the data by which a shard is recognized when it is reopened."""
+    return sidecar.num_stored_bytes, sidecar.probes
 
 
-def located(paths: Sequence[str], folder: str) -> tuple[str, ...]:
-    """Paths as they are reached now; relative ones count from the folder where they were named first."""
-    if all(map(os.path.isabs, paths)) or folder in ("", working_folder()):
-        return tuple(paths)
-    there = tuple(os.path.join(folder, path) for path in paths)
-    return there if all(map(os.path.exists, there)) else tuple(paths)
+class ShardFile:
+    """A shard that is open while it is needed.
+
+    Can be pickled, used after a fork and used by several threads.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        One file, or several that form one stream of bytes.
+    storage : Storage
+    options : mapping
+        Keyword arguments of `open_shard`.
+    """
+
+    def __init__(self, paths: Sequence[str], storage: Storage, options: Mapping[str, Any]) -> None:
+        self.paths, self.storage = tuple(paths), storage
+        # Both are set when the index is loaded.
+        self.identity: Identity | None = None
+        self.seek_points: bytes | None = None
+        self._options = dict(options)
+        self._directory = _get_working_directory()
+        self._stats: list[Stat] | None = None
+        self._open: OpenShard | None = None
+        self._process = os.getpid()
+        self._is_closed = False
+        shard = self.shard
+        self.format, self.compression = shard.format.name, shard.compression
+        self._options |= {"format": self.format, "compression": self.compression}
+
+    @property
+    def shard(self) -> OpenShard:
+        """The open shard; it is reopened after eviction, fork or unpickling."""
+        if self._is_closed:
+            raise ValueError(f"the reader of {self.paths[0]!r} is closed")
+        shard = self._open
+        if shard is None or self._process != os.getpid():
+            shard = self._open_or_evict()
+            self._open, self._process = shard, os.getpid()
+            _add_to_pool(self)
+        return shard
+
+    def _open_or_evict(self) -> OpenShard:
+        """Open the files; if the descriptor limit is reached, raise it or close other shards."""
+        while True:
+            try:
+                return self._open_checked()
+            except OSError as error:
+                if error.errno != errno.EMFILE:
+                    raise
+                if not raise_limit() and not _close_oldest():
+                    message = f"too many open files: `ulimit -n` is {get_limit()}; raise it, or use smaller batches"
+                    raise OSError(errno.EMFILE, message, self.paths[0]) from None
+
+    def _open_checked(self) -> OpenShard:
+        """Open the files and check that they did not change since they were indexed or opened."""
+        paths = self._find_paths()
+        try:
+            shard = open_shard(paths, **self._options, storage=self.storage)
+        except (FileNotFoundError, FormatError) as error:
+            if self.identity is None:
+                raise
+            is_missing = isinstance(error, FileNotFoundError)
+            raise _changed(paths[0], "removed" if is_missing else "replaced") from None
+        if self.identity is not None:
+            with native_errors(shard.name):
+                stored = shard.source.num_stored_bytes or 0
+                if (stored, compute_probes(shard.source, stored)) != self.identity:
+                    raise _changed(shard.name, "replaced")
+        # File ids and times are comparable only within one process: others may see a copy of the shard.
+        stats = [self.storage.stat(path) for path in paths]
+        if self._stats is not None and self._process == os.getpid() and stats != self._stats:
+            raise _changed(paths[0], "replaced")
+        self._stats = stats
+        if self.seek_points is not None:
+            shard.source.restore_seek_points(self.seek_points)
+        return shard
+
+    def _find_paths(self) -> tuple[str, ...]:
+        """Resolve relative paths against the directory in which they were opened first, if the files are there."""
+        is_moved = self._directory not in ("", _get_working_directory())
+        if is_moved and not all(map(os.path.isabs, self.paths)):
+            original = tuple(os.path.join(self._directory, path) for path in self.paths)
+            if all(map(self.storage.exists, original)):
+                return original
+        return self.paths
+
+    def evict(self) -> None:
+        """Close the file until it is needed again."""
+        self._open = None
+
+    def close(self) -> None:
+        """Close the file permanently."""
+        self._open, self._is_closed = None, True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without data that is valid only in this process."""
+        return self.__dict__ | {"_open": None, "_stats": None, "seek_points": None}
 
 
-def working_folder() -> str:
-    """Return the working directory; empty if somebody removed it."""
+def _get_working_directory() -> str:
     try:
         return os.getcwd()
-    except FileNotFoundError:
+    except FileNotFoundError:  # It was removed.
         return ""
 
 
-def marks_of(paths: Sequence[str], before: Marks | None) -> Marks:
-    """What the file system says of files, for opening them again in the same process."""
-    found = [os.stat(path) for path in paths]
-    marks = tuple((one.st_dev, one.st_ino, one.st_size, one.st_mtime_ns) for one in found)
-    if before is not None and marks != before:
-        raise _changed(paths[0], "is another one than before")
-    return marks
+def _changed(name: str, change: str) -> ShardChangedError:
+    hint = "open the dataset again in all processes"
+    return ShardChangedError(f"the shard was {change} after it was first opened", kind="changed", shard=name, hint=hint)
 
 
-def open_known(paths: Sequence[str], options: Mapping[str, Any], known: Identity | None) -> OpenShard:
-    """Open a shard that may be known from an earlier time."""
-    if known is None:
-        return open_shard(paths, **options)
+def _add_to_pool(file: ShardFile) -> None:
+    """Note that a file was opened, and close the oldest ones if too many are open."""
+    key, remove = id(file), _OPEN_FILES.pop  # `_OPEN_FILES` may be gone when the interpreter exits.
+    remove(key, None)
+    _OPEN_FILES[key] = ref(file, lambda _: remove(key, None))
+    while len(_OPEN_FILES) > get_limit() // _POOL_SHARE or (len(_OPEN_FILES) > 1 and is_near_limit()):
+        if not raise_limit() and not _close_oldest():
+            break
+
+
+def _close_oldest() -> bool:
     try:
-        shard = open_shard(paths, **options)
-    except FileNotFoundError:
-        raise _changed(paths[0], "is not there any more") from None
-    except FormatError:
-        raise _changed(paths[0], "is another one than before") from None
-    with native_errors(shard.name):
-        found = shard.source.num_stored_bytes or 0
-        if (found, tuple(sidecars.make_probes(shard.source, found))) != known:
-            raise _changed(shard.name, "is another one than before")
-    return shard
+        oldest = _OPEN_FILES.popitem(last=False)[1]()
+    except KeyError:
+        return False
+    if oldest is not None:
+        oldest.evict()
+    return True
 
 
-def _changed(name: str, what: str) -> ShardChangedError:
-    hint = "open the data set again, in all processes"
-    return ShardChangedError(f"the shard {what}", kind="changed", shard=name, hint=hint)
-
-
-# Half of the descriptors are left to the rest of the process and to shards that are being read, by several threads.
-_PART = 2
-_PART_AT_ONCE = 16
-# So many are left to the rest of the process also where it has most of the others itself: to import a module, say.
-_SPARE = 8
-# So many shards may always be read by one call.
-_FREE = 4
-# So many descriptors are asked of the system at most: shards beyond half of them are opened again when needed.
-_MOST = 1 << 16
-
-Opened = TypeVar("Opened")
-
-
-class Holder(Protocol):
-    """Something that can open its files again."""
-
-    def let_go(self) -> None:
-        """Close the files until they are needed."""
-
-
-# By identity, the oldest first. Each change is whole by itself, so no lock is there that a fork could leave locked.
-_HOLDERS: OrderedDict[int, ref[Holder]] = OrderedDict()
-
-
-def hold(holder: Holder) -> None:
-    """Note that a shard was opened; where there are too many, one that was opened longest ago is let go."""
-    key, forget = id(holder), _HOLDERS.pop  # the name of the table may be gone when the process ends
-    forget(key, None)
-    _HOLDERS[key] = ref(holder, lambda _: forget(key, None))
-    while len(_HOLDERS) > limit() // _PART and (raise_limit() or _let_oldest_go()):
-        pass
-    while len(_HOLDERS) > 1 and is_short() and (raise_limit() or _let_oldest_go()):
-        pass
-
-
-def opened(open_files: Callable[[], Opened], name: str) -> Opened:
-    """Open files; where descriptors do not suffice, those of other shards are let go."""
-    while True:
-        try:
-            return open_files()
-        except OSError as error:
-            if error.errno != errno.EMFILE:
-                raise
-            if not raise_limit() and not _let_oldest_go():
-                told = f"too many open files: `ulimit -n` allows {limit()}; raise it, or take smaller batches"
-                raise OSError(errno.EMFILE, told, name) from None
-
-
-def limit() -> int:
-    """How many files this process may have open."""
+def get_limit() -> int:
+    """Return the number of files that this process may have open."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return _MOST if soft == resource.RLIM_INFINITY else soft
+    return _MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
 
 
-def is_short() -> bool:
-    """Whether few descriptors are left, whoever has the others."""
-    # A new one gets the lowest number that is free.
+def is_near_limit() -> bool:
+    """Return True if few file descriptors are left, whichever part of the program uses the others."""
+    # The system assigns the lowest free number.
     try:
         lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         return error.errno == errno.EMFILE
     os.close(lowest)
-    return lowest >= limit() - _SPARE
+    return lowest >= get_limit() - _NUM_RESERVED
 
 
-def enough(count: int) -> bool:
-    """Whether one call may read from so many shards; the soft limit is raised for that, too."""
-    while count > _FREE and count > limit() // _PART_AT_ONCE:
+def can_open(count: int) -> bool:
+    """Return True if one call may read from this number of shards; raise the soft limit if necessary."""
+    while count > _MIN_SHARDS_PER_CALL and count > get_limit() // _CALL_SHARE:
         if not raise_limit():
             return False
     return True
 
 
 def raise_limit() -> bool:
-    """Raise the soft limit of descriptors to double, within the hard one."""
+    """Double the soft limit of descriptors, up to the hard limit; return False if that is not possible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
-    if soft == resource.RLIM_INFINITY or soft >= most:
+    highest = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft >= highest:
         return False
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(2 * soft, most), hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(2 * soft, highest), hard))
     except (OSError, ValueError):
         return False
     return True
-
-
-def _let_oldest_go() -> bool:
-    try:
-        oldest = _HOLDERS.popitem(last=False)[1]()
-    except KeyError:
-        return False
-    if oldest is not None:
-        oldest.let_go()
-    return True
-
-
-class Handle:
-    """A shard that is open while it is needed.
-
-    Safe to pickle, to use after fork, and to use in several threads.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        One file, or several that make one stream of bytes.
-    options : mapping
-        Of `open_shard`.
-    """
-
-    def __init__(self, paths: Sequence[str], options: Mapping[str, Any]) -> None:
-        self.paths = tuple(paths)
-        self.known: Identity | None = None
-        self.seek_points: bytes | None = None
-        self._options = dict(options)
-        self._folder = working_folder()
-        self._marks: Marks | None = None
-        self._open: OpenShard | None = None
-        self._process = os.getpid()
-        self._closed = False
-        shard = self.shard
-        self._options |= {"format": shard.format.name, "compression": shard.compression}
-
-    @property
-    def format(self) -> str:
-        """Name of the format."""
-        return str(self._options["format"])
-
-    @property
-    def shard(self) -> OpenShard:
-        """The open shard."""
-        if self._closed:
-            raise ValueError(f"the reader of {self.paths[0]!r} is closed")
-        shard = self._open
-        if shard is None or self._process != os.getpid():
-            shard = opened(self._opened, self.paths[0])
-            self._open, self._process = shard, os.getpid()
-            hold(self)
-        return shard
-
-    def _opened(self) -> OpenShard:
-        paths = located(self.paths, self._folder)
-        shard = open_known(paths, self._options, self.known)
-        self._marks = marks_of(paths, self._marks if self._process == os.getpid() else None)
-        if self.seek_points is not None:
-            shard.source.restore_seek_points(self.seek_points)
-        return shard
-
-    def let_go(self) -> None:
-        """Close the file until it is needed again."""
-        self._open = None
-
-    def close(self) -> None:
-        """Close the file for good."""
-        self._open, self._closed = None, True
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State without what belongs to this process."""
-        return self.__dict__ | {"_open": None, "_marks": None, "seek_points": None}

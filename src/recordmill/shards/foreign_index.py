@@ -1,4 +1,4 @@
-"""Index files of the formats' own tools, beside the shards: ``.idx``, ``.tfindex``."""
+"""Index files of the formats' own tools, which lie beside the shards: ``.idx``, ``.tfindex``."""
 
 from __future__ import annotations
 
@@ -7,46 +7,43 @@ import os
 from recordmill.errors import FormatError
 from recordmill.shards.open import OpenShard
 from recordmill.storage.base import write_atomically
-from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex
 
 
+def foreign_index_path(path: str, suffix: str) -> str:
+    """Return the path of the index file: the path of the shard with another suffix."""
+    stem, _ = os.path.splitext(path)
+    return stem + suffix
+
+
 def read_foreign_index(shard: OpenShard) -> tuple[list[str], list[int]] | None:
-    """Keys and offsets of the index file of the format's own tools, if it lies beside the shard."""
+    """Read the keys and offsets from the index file of a shard; return None if there is none."""
     codec = shard.format.index
     if codec is None:
         return None
     path = foreign_index_path(shard.paths[0], codec.suffix)
-    if not LOCAL.exists(path):
+    if not shard.storage.exists(path):
         return None
     try:
-        return codec.read(LOCAL.read(path))
+        return codec.read(shard.storage.read(path))
     except FormatError as error:
         error.shard, error.kind = path, "bad_index"
         raise
 
 
-def foreign_index_path(path: str, suffix: str) -> str:
-    """Where the index of a format's own tools lies: the shard's name with another suffix."""
-    stem, _ = os.path.splitext(path)
-    return stem + suffix
-
-
 def write_foreign_index(shard: OpenShard, index: FrameIndex) -> str | None:
-    """Write the index file that the format's own tools read, unless one is there that fits: it may hold keys."""
+    """Write the index file of a shard; keep an existing one that is up to date, because it may contain keys."""
     codec = shard.format.index
-    if codec is None:
+    if codec is None or _is_up_to_date(shard, index):
         return None
     path = foreign_index_path(shard.paths[0], codec.suffix)
-    if _fits(shard, index):
-        return None
-    write_atomically(LOCAL, path, codec.write(index, range(len(index))))
+    write_atomically(shard.storage, path, codec.write(index, range(len(index))))
     return path
 
 
-def _fits(shard: OpenShard, index: FrameIndex) -> bool:
+def _is_up_to_date(shard: OpenShard, index: FrameIndex) -> bool:
     try:
-        found = read_foreign_index(shard)
+        existing = read_foreign_index(shard)
     except FormatError:
         return False
-    return found is not None and sorted(found[1]) == index.offsets.tolist()
+    return existing is not None and sorted(existing[1]) == index.offsets.tolist()

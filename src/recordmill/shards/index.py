@@ -1,4 +1,4 @@
-"""A shard's index: found in its sidecar, extended after an append, built by a scan, kept for the next time."""
+"""The index of a shard: load it from the sidecar file, extend it after an append, or build it by a scan."""
 
 from __future__ import annotations
 
@@ -13,146 +13,150 @@ import numpy as np
 from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.schema import Schema
-from recordmill.shards import sidecar as sidecars
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.sidecar import Sidecar
-from recordmill.storage.base import write_atomically
+from recordmill.shards.sidecar import (
+    Sidecar,
+    compute_probes,
+    is_truncated,
+    matches_source,
+    parse_sidecar,
+    serialize_sidecar,
+)
+from recordmill.storage.base import Storage, write_atomically
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex
 
 SIDECAR_SUFFIX = ".rmx"
-# Of the file with the entry points of images.
 ENTRY_POINTS_SUFFIX = ".rme"
+# "auto" saves an index that was built, "never" does not.
 IndexMode = Literal["auto", "never"]
 
 
 def sidecar_path(path: str, suffix: str = SIDECAR_SUFFIX) -> str:
-    """Name of the sidecar beside a shard; hidden, so that patterns for shards never match it."""
+    """Return the path of a sidecar beside its shard; it is hidden, so that patterns for shards do not match it."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}{suffix}")
 
 
 def cache_path(path: str, suffix: str = SIDECAR_SUFFIX) -> str:
-    """Name of the sidecar of a shard whose folder cannot be written to."""
+    """Return the path of a sidecar in the cache, for shards in read-only directories."""
     import hashlib
 
     digest = hashlib.sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()
-    return os.path.join(_cache_folder(), digest[:32] + suffix)
+    return os.path.join(_cache_directory(), digest[:32] + suffix)
 
 
-def _cache_folder() -> str:
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.environ.get("RECORDMILL_CACHE") or os.path.join(home, "recordmill")
+def _cache_directory() -> str:
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("RECORDMILL_CACHE") or os.path.join(base, "recordmill")
 
 
-def sidecar_locations(path: str, suffix: str = SIDECAR_SUFFIX) -> Iterator[str]:
-    """Where something may be kept about a shard, in the order in which it is looked for."""
-    yield sidecar_path(path, suffix)
-    if os.path.isdir(_cache_folder()):
-        yield cache_path(path, suffix)
+def sidecar_locations(
+    storage: Storage, path: str, suffix: str = SIDECAR_SUFFIX, *, writable: bool = False
+) -> Iterator[tuple[Storage, str]]:
+    """Yield the possible locations of a sidecar: beside the shard, then in the cache of this machine."""
+    yield storage, sidecar_path(path, suffix)
+    if writable or os.path.isdir(_cache_directory()):
+        yield LOCAL, cache_path(path, suffix)
 
 
-def load_sidecars(path: str) -> Iterator[Sidecar]:
-    """Read what is kept about a shard, beside it and in the cache, whether it fits the shard or not."""
-    for place in sidecar_locations(path):
+def load_sidecars(path: str, storage: Storage = LOCAL) -> Iterator[Sidecar]:
+    """Load the valid sidecar files of a shard, even if they do not match it any more."""
+    for location_storage, location in sidecar_locations(storage, path):
         with contextlib.suppress(OSError):
-            found = sidecars.from_bytes(LOCAL.read(place))
-            if found is not None:
-                yield found
+            sidecar = parse_sidecar(location_storage.read(location))
+            if sidecar is not None:
+                yield sidecar
 
 
 def find_sidecar(shard: OpenShard) -> Sidecar | None:
-    """Find what is kept about a shard and fits it, or its beginning if it was appended to."""
-    if len(shard.paths) != 1:
-        return None
-    return next((kept for kept in load_sidecars(shard.paths[0]) if _usable(kept, shard)), None)
+    """Return the first sidecar that matches a shard, or its beginning if records were appended."""
+    if len(shard.paths) == 1:
+        for sidecar in load_sidecars(shard.paths[0], shard.storage):
+            is_same_kind = (sidecar.format, sidecar.compression) == (shard.format.name, shard.compression)
+            if is_same_kind and matches_source(sidecar, shard.source):
+                return sidecar
+    return None
 
 
-def save_sidecar(path: str, sidecar: Sidecar) -> str | None:
-    """Keep a sidecar, beside the shard or, where that cannot be written, in the cache."""
-    data = sidecars.to_bytes(sidecar)
-    for place in (sidecar_path(path), cache_path(path)):
+def save_sidecar(path: str, sidecar: Sidecar, storage: Storage = LOCAL) -> str | None:
+    """Save a sidecar beside its shard or, if that is not possible, in the cache; return the path or None."""
+    data = serialize_sidecar(sidecar)
+    for location_storage, location in sidecar_locations(storage, path, writable=True):
         with contextlib.suppress(OSError):
-            write_atomically(LOCAL, place, data)
-            return place
+            write_atomically(location_storage, location, data)
+            return location
     return None
 
 
 def save_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str) -> None:
-    """Keep what was inferred from a shard's first records with its index, for those who open it later."""
-    if len(shard.paths) == 1 and not _tells_damage(shard):
-        save_sidecar(shard.paths[0], replace(sidecar, schema=schema, payload=payload, is_inferred=True))
+    """Save a schema that was inferred from the first records of a shard in its sidecar."""
+    if len(shard.paths) == 1 and not _is_evidence_of_damage(shard):
+        inferred = replace(sidecar, schema=schema, payload=payload, is_inferred=True)
+        save_sidecar(shard.paths[0], inferred, shard.storage)
 
 
-def load_index(shard: OpenShard, keep: IndexMode = "auto") -> tuple[Sidecar, RecordmillError | None]:
-    """Index of a shard: the kept one if it fits, otherwise a scan, which is kept."""
+def load_index(shard: OpenShard, mode: IndexMode = "auto") -> tuple[Sidecar, RecordmillError | None]:
+    """Load the index of a shard from its sidecar, or scan the shard and save the index; return it and the damage."""
     with native_errors(shard.name):
-        kept = find_sidecar(shard)
-        if kept is not None and kept.num_stored_bytes == shard.source.num_stored_bytes and _restored(kept, shard):
-            return kept, None
-        if kept is not None and shard.compression is not None:
-            kept = None
-        sidecar, damage = _scan(shard, kept)
-        wanted = damage is None and keep == "auto" and len(shard.paths) == 1
-        if wanted and not _tells_damage(shard):
-            save_sidecar(shard.paths[0], sidecar)
+        known = find_sidecar(shard)
+        if known is not None and known.num_stored_bytes == shard.source.num_stored_bytes:
+            try:
+                if known.seek_points is not None:
+                    shard.source.restore_seek_points(known.seek_points)
+            except _core.CoreFault:
+                pass  # The scan below finds the seek points again.
+            else:
+                return known, None
+        if known is not None and shard.compression is not None:
+            known = None  # Records cannot be appended to a compressed stream.
+        sidecar, damage = _scan_shard(shard, known)
+        if damage is None and mode == "auto" and len(shard.paths) == 1 and not _is_evidence_of_damage(shard):
+            save_sidecar(shard.paths[0], sidecar, shard.storage)
     return sidecar, damage
 
 
-def _restored(kept: Sidecar, shard: OpenShard) -> bool:
-    try:
-        if kept.seek_points is not None:
-            shard.source.restore_seek_points(kept.seek_points)
-    except _core.CoreFault:
-        return False
-    return True
+def _is_evidence_of_damage(shard: OpenShard) -> bool:
+    """Return True if only the existing sidecar shows that the shard was truncated or that bits flipped.
 
-
-def _tells_damage(shard: OpenShard) -> bool:
-    """Whether what is kept shows that the shard lost its end or turned some bits, which nothing else may show."""
+    Such a sidecar must not be replaced, because `verify` reports the damage from it.
+    """
     stored = shard.source.num_stored_bytes
-    return any(
-        sidecars.is_truncated(kept, shard.source)
-        or (
-            kept.checksums is not None
-            and kept.num_stored_bytes == stored
-            and not sidecars.matches_source(kept, shard.source)
-        )
-        for kept in load_sidecars(shard.paths[0])
-    )
+    for sidecar in load_sidecars(shard.paths[0], shard.storage):
+        if is_truncated(sidecar, shard.source):
+            return True
+        has_checksums = sidecar.checksums is not None and sidecar.num_stored_bytes == stored
+        if has_checksums and not matches_source(sidecar, shard.source):
+            return True
+    return False
 
 
-def _usable(kept: Sidecar, shard: OpenShard) -> bool:
-    same = (kept.format, kept.compression) == (shard.format.name, shard.compression)
-    return same and sidecars.matches_source(kept, shard.source)
-
-
-def _scan(shard: OpenShard, kept: Sidecar | None) -> tuple[Sidecar, RecordmillError | None]:
-    """Scan a shard, from the end of what is known of it if that is its beginning."""
-    start = kept.end if kept is not None else 0
-    found = _core.scan(shard.source, shard.format.framing.kind, start=start)
-    offsets, lengths, end, fault = np.asarray(found[0]), np.asarray(found[1]), found[2], found[3]
-    if kept is not None:
-        offsets = np.concatenate((kept.index.offsets, offsets))
-        lengths = np.concatenate((kept.index.lengths, lengths))
+def _scan_shard(shard: OpenShard, known: Sidecar | None) -> tuple[Sidecar, RecordmillError | None]:
+    """Scan a shard, starting at the end of the part that is already indexed."""
+    start = known.end if known is not None else 0
+    new_offsets, new_lengths, end, fault = _core.scan(shard.source, shard.format.framing.kind, start=start)
+    offsets, lengths = np.asarray(new_offsets), np.asarray(new_lengths)
+    if known is not None:
+        offsets = np.concatenate((known.index.offsets, offsets))
+        lengths = np.concatenate((known.index.lengths, lengths))
     damage = None
     if fault is not None:
         damage = convert_error((fault[0], len(offsets), *fault[2:]), shard.name)
     sidecar = build_sidecar(shard, FrameIndex(offsets, lengths), end)
-    sidecar.checksums = None if kept is None else kept.checksums
+    sidecar.checksums = None if known is None else known.checksums
     return sidecar, damage
 
 
 def build_sidecar(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:
-    """Make the sidecar of a shard whose frames are known."""
+    """Build the sidecar of a shard with a known index."""
     stored = shard.source.num_stored_bytes or 0
     points = shard.source.save_seek_points()
     return Sidecar(
         format=shard.format.name,
         compression=shard.compression,
         num_stored_bytes=stored,
-        probes=sidecars.make_probes(shard.source, stored),
+        probes=compute_probes(shard.source, stored),
         index=index,
         end=end,
         seek_points=None if points is None else bytes(memoryview(points)),

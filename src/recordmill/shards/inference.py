@@ -1,4 +1,4 @@
-"""What the payloads of a shard are, and which features they have, from a look at the first records."""
+"""Detect the payload codec and the features of a shard from its first records."""
 
 from __future__ import annotations
 
@@ -12,100 +12,63 @@ from recordmill import _core
 from recordmill.errors import FeatureError
 from recordmill.formats.base import Inference, PayloadCodec
 from recordmill.formats.raw import RAW
-from recordmill.formats.registry import PAYLOADS, get_payload
+from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
-from recordmill.shards.index import find_sidecar
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard
+from recordmill.shards.sidecar import Sidecar
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
     from recordmill.shards.reader import ShardReader
 
 SAMPLE_RECORDS = 1000
-# Payload bytes that are looked at: records of photographs make a thousand of them slow to read.
+# Maximum size of the sample: a thousand photographs would be slow to read.
 SAMPLE_BYTES = 64 << 20
-_FEW = 32
+_DETECTION_RECORDS = 32
 
 
-def sample(
-    shard: OpenShard, num_records: int = SAMPLE_RECORDS, num_bytes: int = SAMPLE_BYTES, *, verify: bool = True
-) -> Ragged:
-    """First payloads of a shard, without those that are damaged; nothing behind a frame that is."""
-    kind = shard.format.framing.kind
-    with native_errors(shard.name):
-        offsets, lengths, *_ = _core.scan(shard.source, kind, max_records=num_records)
-        starts, sizes = np.asarray(offsets), np.asarray(lengths)
-        keep = int(np.searchsorted(starts, num_bytes)) if len(starts) else 0
-        starts, sizes = starts[: max(keep, 1)], sizes[: max(keep, 1)]
-        try:
-            return Ragged.from_blocks(*_core.fetch(shard.source, kind, starts, sizes, verify=verify))
-        except _core.CoreFault:
-            return Ragged.from_rows(list(_sound(shard, starts, sizes, verify=verify)))
-
-
-def _sound(shard: OpenShard, starts: NDArray[np.int64], sizes: NDArray[np.int64], *, verify: bool) -> Iterator[Any]:
-    """Payloads that are not damaged; a stream that does not inflate ends there."""
-    at, count, kind = 0, 1, shard.format.framing.kind
-    while at < len(starts):
-        several = slice(at, at + count)
-        try:
-            fetched = _core.fetch(shard.source, kind, starts[several], sizes[several], verify=verify)
-        except _core.CoreFault as error:
-            if count == 1 and error.args[0] == "bad_compression":
-                return
-            at, count = at + (count == 1), 1  # one by one up to the damaged one, and more at a time behind it
-        else:
-            yield from Ragged.from_blocks(*fetched)
-            at, count = at + count, 2 * count
-
-
-def _some(shard: OpenShard, few: int, *, verify: bool) -> Ragged:
-    """First payloads; where all of these are damaged, those of as many records as tell features."""
-    return sample(shard, few, verify=verify) or sample(shard, verify=verify)
-
-
-def telling(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardReader:
-    """First shard that shows what records are: one whose schema is kept, or with a record that is not damaged."""
-    full = [reader for reader in readers if len(reader)]
-    for reader in full:
-        if reader.sidecar.schema is not None or len(_some(reader.shard, 1, verify=verify)):
+def find_representative(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardReader:
+    """Return the first shard whose schema is known or that has an intact record."""
+    first_with_records = None
+    for reader in readers:
+        sidecar = reader.sidecar
+        if not len(sidecar.index):
+            continue
+        if sidecar.schema is not None or len(_read_first(reader.shard, 1, verify=verify)):
             return reader
-    if full:
-        full[0].fetch([0])
-    return (full or readers)[0]
+        first_with_records = first_with_records or reader
+    if first_with_records is None:
+        return readers[0]
+    first_with_records.fetch([0])  # Raises the error of the first record.
+    return first_with_records
 
 
-def detect_payload(shard: OpenShard, *, verify: bool = True) -> PayloadCodec:
-    """Payload codec of a shard: what its writer noted, else the first that fits its first records, or most of them."""
-    kept = find_sidecar(shard)
-    if kept is not None and kept.payload is not None and kept.payload in PAYLOADS:
-        return get_payload(kept.payload, shard.format)
-    few = _some(shard, _FEW, verify=verify)
-    if not len(few):
+def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = True) -> PayloadCodec:
+    """Return the codec that the sidecar names, or the first one that fits all or most of the first records."""
+    if sidecar is not None and sidecar.payload is not None and sidecar.payload in PAYLOADS:
+        return PAYLOADS[sidecar.payload]
+    payloads = _read_first(shard, _DETECTION_RECORDS, verify=verify)
+    if not len(payloads):
         return shard.format.payloads[0]
     codecs = [codec for codec in shard.format.payloads if codec.kind is not None]
-    found = next((codec for codec in codecs if codec.fits(few)), None)
-    found = found or next((codec for codec in codecs if _fits_most(codec, few)), None)
-    return found or next((codec for codec in PAYLOADS.values() if codec.shows_itself and _shows(codec, few)), RAW)
+    for codec in codecs:
+        if codec.fits(payloads):
+            return codec
+    for codec in codecs:
+        if _fits_majority(codec, payloads):
+            return codec
+    others = (codec for codec in PAYLOADS.values() if codec.shows_itself)
+    return next((codec for codec in others if len(payloads.data) > 0 and codec.fits(payloads)), RAW)
 
 
-def payload_name(shard: OpenShard, asked: str | None, *, verify: bool = True) -> str:
-    """Name of the payload codec that was asked for, or of the usual one."""
-    return (get_payload(asked, shard.format) if asked else detect_payload(shard, verify=verify)).name
+def _fits_majority(codec: PayloadCodec, payloads: Ragged) -> bool:
+    """Return True if a codec fits more than half of the payloads: a few may be damaged."""
+    num_fitting = sum(len(payload) > 0 and codec.fits(Ragged.from_rows([payload])) for payload in payloads)
+    return 2 * num_fitting > len(payloads)
 
 
-def _shows(codec: PayloadCodec, payloads: Ragged) -> bool:
-    return len(payloads.data) > 0 and codec.fits(payloads)
-
-
-def _fits_most(codec: PayloadCodec, payloads: Ragged) -> bool:
-    """Whether a codec fits more than half of some payloads: a damaged one does not make its neighbors opaque."""
-    sound = sum(len(payload) > 0 and codec.fits(Ragged.from_rows([payload])) for payload in payloads)
-    return 2 * sound > len(payloads)
-
-
-def infer(
+def infer_features(
     shard: OpenShard,
     codec: PayloadCodec,
     num_records: int = SAMPLE_RECORDS,
@@ -113,35 +76,75 @@ def infer(
     *,
     verify: bool = True,
 ) -> Inference:
-    """Features of the first records of a shard; those that do not parse are passed over, if any does."""
-    payloads = sample(shard, num_records, num_bytes, verify=verify)
-    found = codec.infer(payloads)
-    if found.fault is None:
-        return found
-    sound = [payload for payload in payloads if codec.infer(Ragged.from_rows([payload])).fault is None]
-    return codec.infer(Ragged.from_rows(sound)) if sound else found
+    """Infer the features of the first records; records that cannot be parsed are ignored unless all are."""
+    payloads = read_sample(shard, num_records, num_bytes, verify=verify)
+    inference = codec.infer(payloads)
+    if inference.fault is None:
+        return inference
+    valid = [payload for payload in payloads if codec.infer(Ragged.from_rows([payload])).fault is None]
+    return codec.infer(Ragged.from_rows(valid)) if valid else inference
+
+
+def read_sample(
+    shard: OpenShard, num_records: int = SAMPLE_RECORDS, num_bytes: int = SAMPLE_BYTES, *, verify: bool = True
+) -> Ragged:
+    """Read the first payloads of a shard, up to the first damaged frame; damaged payloads are skipped."""
+    kind = shard.format.framing.kind
+    with native_errors(shard.name):
+        frames = _core.scan(shard.source, kind, max_records=num_records)
+        offsets, lengths = np.asarray(frames[0]), np.asarray(frames[1])
+        count = max(int(np.searchsorted(offsets, num_bytes)), 1)
+        offsets, lengths = offsets[:count], lengths[:count]
+        try:
+            return Ragged.from_blocks(*_core.fetch(shard.source, kind, offsets, lengths, verify=verify))
+        except _core.CoreFault:
+            return Ragged.from_rows(list(_read_intact(shard, offsets, lengths, verify=verify)))
+
+
+def _read_first(shard: OpenShard, count: int, *, verify: bool) -> Ragged:
+    """Read the first payloads, from a larger sample if all of these are damaged."""
+    return read_sample(shard, count, verify=verify) or read_sample(shard, verify=verify)
+
+
+def _read_intact(
+    shard: OpenShard, offsets: NDArray[np.int64], lengths: NDArray[np.int64], *, verify: bool
+) -> Iterator[Any]:
+    """Yield the payloads that are not damaged; stop where a compressed stream is damaged."""
+    start, count, kind = 0, 1, shard.format.framing.kind
+    while start < len(offsets):
+        part = slice(start, start + count)
+        try:
+            blocks = _core.fetch(shard.source, kind, offsets[part], lengths[part], verify=verify)
+        except _core.CoreFault as error:
+            if count == 1 and error.args[0] == "bad_compression":
+                return
+            # Read single records up to the damaged one, then larger groups again.
+            start, count = start + (count == 1), 1
+        else:
+            yield from Ragged.from_blocks(*blocks)
+            start, count = start + count, 2 * count
 
 
 def merge_schemas(known: Schema | None, new: Schema) -> Schema:
-    """Narrowest schema that fits the examples of both."""
+    """Return the narrowest schema that fits the examples of both."""
     if known is None:
         return new
     merged = {}
     for name in dict.fromkeys((*known, *new)):
         if name not in known or name not in new:
             feature = known.get(name) or new[name]
-            merged[name] = _widened(feature, optional=True)
+            merged[name] = _widen(feature, optional=True)
             continue
         first, second = known[name], new[name]
         if (first.kind, first.sequence) != (second.kind, second.sequence):
-            message = f"feature {name!r} changes its kind"
-            hint = "give the kinds: ShardWriter(..., schema=...)"
+            message = f"feature {name!r} must have the same kind in all examples"
+            hint = "declare the kinds: ShardWriter(..., schema=...)"
             raise FeatureError(message, kind="feature_mismatch", expected=first.kind, found=second.kind, hint=hint)
-        same = first.shape == second.shape and first.optional == second.optional
-        merged[name] = first if same else _widened(first, optional=first.optional or second.optional)
+        is_same = first.shape == second.shape and first.optional == second.optional
+        merged[name] = first if is_same else _widen(first, optional=first.optional or second.optional)
     return Schema(merged)
 
 
-def _widened(feature: Feature, *, optional: bool) -> Feature:
+def _widen(feature: Feature, *, optional: bool) -> Feature:
     shape = (None, None) if feature.sequence else (None,)
     return Feature(feature.kind, shape, feature.sequence, optional)

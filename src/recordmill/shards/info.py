@@ -1,4 +1,4 @@
-"""What is inside some shards: formats, sizes, records, features."""
+"""Summarize shards: formats, sizes, numbers of records, and features."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
-from recordmill.shards.index import load_index
-from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer
+from recordmill.shards.index import find_sidecar, load_index
+from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand_paths
 from recordmill.shards.spanning import groups
@@ -20,18 +20,22 @@ from recordmill.types import FrameIndex
 
 @dataclass(frozen=True, slots=True)
 class ShardInfo:
-    """One shard.
+    """Summary of one shard file.
 
     Parameters
     ----------
-    path, format : str
+    path : str
+        Path of the file.
+    format : str
+        Name of the format.
     compression : {"gzip", "zlib"} or None
+        Compression of the file.
     num_records : int
-        In front of the damage, if there is any.
+        Number of records; if the shard is damaged, of those before the damage.
     num_bytes : int
-        As stored.
+        Size of the file, in bytes.
     damage : str or None
-        What stopped the count of records.
+        Message of the damage, if there is any.
     """
 
     path: str
@@ -42,7 +46,12 @@ class ShardInfo:
     damage: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain form."""
+        """Convert to values that `json` can write.
+
+        Returns
+        -------
+        dict
+        """
         names = ("path", "format", "compression", "num_records", "num_bytes")
         entry = {name: getattr(self, name) for name in names}
         return entry if self.damage is None else entry | {"damage": self.damage}
@@ -50,19 +59,20 @@ class ShardInfo:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What is inside some shards.
+    """Summary of shards.
 
     Parameters
     ----------
     shards : list of ShardInfo
-    payload : str
-        Name of the payload codec.
+        One entry per file.
+    payload : str or None
+        Name of the payload codec; None if there are no records.
     features : dict of str to FeatureSummary
-        Of the records that were looked at.
+        Features of the sampled records.
     num_sampled : int
-        Their number.
+        Number of sampled records.
     schema : Schema or None
-        What the writer noted, else what the sample shows.
+        Schema of the writer, or the one inferred from the sample.
     """
 
     shards: list[ShardInfo]
@@ -73,21 +83,21 @@ class Info:
 
     @property
     def num_records(self) -> int:
-        """Records of all shards."""
+        """Number of records of all shards."""
         return sum(shard.num_records for shard in self.shards)
 
     @property
     def num_bytes(self) -> int:
-        """Stored bytes of all shards."""
+        """Size of all shards, in bytes."""
         return sum(shard.num_bytes for shard in self.shards)
 
     @property
     def format(self) -> str:
-        """Format of the shards; several are joined by ``+``."""
+        """Format of the shards; different formats are joined with ``+``."""
         return "+".join(dict.fromkeys(shard.format for shard in self.shards))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain form.
+        """Convert to values that `json` can write.
 
         Returns
         -------
@@ -99,12 +109,12 @@ class Info:
             "format": self.format,
             "payload": self.payload,
             "schema": {} if self.schema is None else self.schema.to_json(),
-            "features": {name: self._feature(summary) for name, summary in self.features.items()},
+            "features": {name: self._feature_to_json(summary) for name, summary in self.features.items()},
             "num_sampled": self.num_sampled,
             "shards": [shard.to_json() for shard in self.shards],
         }
 
-    def _feature(self, summary: FeatureSummary) -> dict[str, Any]:
+    def _feature_to_json(self, summary: FeatureSummary) -> dict[str, Any]:
         missing = 1 - summary.num_present / self.num_sampled if self.num_sampled else 0.0
         return {
             "kind": summary.feature.kind,
@@ -125,18 +135,21 @@ def info(
     num_records: int = SAMPLE_RECORDS,
     max_decompressed_bytes: int | None = None,
 ) -> Info:
-    """Tell what is inside some shards, from their frames and a look at the first records.
+    """Summarize shards from their indexes and a sample of their records.
 
     Parameters
     ----------
-    paths : path, pattern, folder, or iterable of them
+    paths : path, pattern, directory, or iterable of them
+        The shards.
     format : {"tfrecord", "ofrecord", "recordio"}, optional
-        What content says by default.
-    compression : {"auto", "gzip", "zlib"} or None
-    num_records : int
-        Records of the first shard that has some, from which features are found.
+        Format of the shards. Detected from the content by default.
+    compression : {"auto", "gzip", "zlib"} or None, default "auto"
+        Compression of the shards; ``"auto"`` detects it from the content.
+    num_records : int, default 1000
+        Size of the sample, which is taken from the first shard that has records.
     max_decompressed_bytes : int, optional
-        Largest number of bytes that a compressed shard may inflate to.
+        Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
+        size, whichever is larger.
 
     Returns
     -------
@@ -145,32 +158,34 @@ def info(
     Raises
     ------
     FormatError
-        A file is of no known format.
+        If the format of a file is unknown.
     """
-    shards, found = [], Info([])
+    storage = LOCAL
+    shards: list[ShardInfo] = []
+    sample = Info([])
     options: dict[str, Any] = {
         "format": format,
         "compression": compression,
         "max_decompressed_bytes": max_decompressed_bytes,
     }
-    for files in groups(expand_paths(paths), options):
-        shard = open_shard(files, **options)
-        kept, damage = load_index(shard)
-        shards += _infos(shard, kept.index, None if damage is None else str(damage).replace("\n", ";"))
-        if found.payload is None and len(kept.index):
-            codec = detect_payload(shard)
-            seen = infer(shard, codec, num_records)
-            schema = seen.schema if kept.schema is None or kept.is_inferred else kept.schema
-            found = Info([], codec.name, seen.features, seen.num_records, schema)
-    return Info(shards, found.payload, found.features, found.num_sampled, found.schema)
+    for files in groups(expand_paths(paths, storage), options):
+        shard = open_shard(files, **options, storage=storage)
+        sidecar, damage = load_index(shard)
+        shards += _summarize_files(shard, sidecar.index, None if damage is None else str(damage).replace("\n", ";"))
+        if sample.payload is None and len(sidecar.index):
+            codec = detect_payload(shard, find_sidecar(shard))
+            inference = infer_features(shard, codec, num_records)
+            schema = inference.schema if sidecar.schema is None or sidecar.is_inferred else sidecar.schema
+            sample = Info([], codec.name, inference.features, inference.num_records, schema)
+    return Info(shards, sample.payload, sample.features, sample.num_sampled, sample.schema)
 
 
-def _infos(shard: OpenShard, index: FrameIndex, damage: str | None) -> list[ShardInfo]:
-    """One for each file; records count where they begin."""
+def _summarize_files(shard: OpenShard, index: FrameIndex, damage: str | None) -> list[ShardInfo]:
+    """Return one entry per file; a record that spans files counts for the file in which it starts."""
     kind = (shard.format.name, shard.compression)
     if len(shard.paths) == 1:
         return [ShardInfo(shard.paths[0], *kind, len(index), shard.source.num_stored_bytes or 0, damage)]
-    sizes = [LOCAL.stat(path).num_bytes for path in shard.paths]
-    begun = np.diff(np.searchsorted(index.offsets, np.cumsum([0, *sizes]))).tolist()
-    rows = zip(shard.paths, begun, sizes, strict=True)
+    sizes = [shard.storage.stat(path).num_bytes for path in shard.paths]
+    counts = np.diff(np.searchsorted(index.offsets, np.cumsum([0, *sizes]))).tolist()
+    rows = zip(shard.paths, counts, sizes, strict=True)
     return [ShardInfo(path, *kind, count, size, damage) for path, count, size in rows]

@@ -1,4 +1,4 @@
-"""Turns faults of the native module into exceptions that name the shard."""
+"""Convert errors of the native module to exceptions that name the shard."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _CLASSES: dict[str, type[RecordmillError]] = {
     "limit_exceeded": LimitError,
 }
 _HINTS = {
-    "feature_mismatch": "give the schema that fits all records: rm.open(..., schema=...)",
-    "limit_exceeded": "raise the limit if the file is to be trusted: max_decompressed_bytes=...",
-    "bad_payload": 'read the payloads as they are with payload="raw"',
+    "feature_mismatch": "pass a schema that fits all records: rm.open(..., schema=...)",
+    "limit_exceeded": "if you trust the file, raise the limit: max_decompressed_bytes=...",
+    "bad_payload": 'read the payloads without parsing them: payload="raw"',
 }
-_DAMAGE_HINT = "see all that is wrong with `recordmill verify`; copy the shard again if there is a sound copy"
+_DAMAGE_HINT = "list all damage with `recordmill verify`; restore the shard from an intact copy if there is one"
 
 
 def convert_error(
     fault: Sequence[object], shard: str, records: Sequence[int] | NDArray[np.int64] | None = None
 ) -> RecordmillError:
-    """Build the exception for the parts of a native fault."""
+    """Build the exception for the arguments of a `CoreFault`; `records` maps its ordinal to a record of the shard."""
     kind, ordinal, offset, expected, found, message = fault
     record = ordinal
     if isinstance(ordinal, int) and records is not None and ordinal < len(records):
@@ -69,24 +69,23 @@ def convert_error(
 
 @contextlib.contextmanager
 def native_errors(shard: str, records: Sequence[int] | NDArray[np.int64] | None = None) -> Iterator[None]:
-    """Raise our exceptions for the native module's."""
+    """Convert errors that the native module raises in the block."""
     try:
         yield
     except _core.CoreFault as error:
         raise convert_error(error.args, shard, records) from None
     except _core.CoreChanged as error:
         message = f"the shard changed while it was open: {error.args[0]}"
-        raise ShardChangedError(
-            message, kind="changed", shard=shard, hint="open it again once nobody writes to it"
-        ) from None
+        hint = "open it again after all writers have finished"
+        raise ShardChangedError(message, kind="changed", shard=shard, hint=hint) from None
     except OSError as error:
         if error.filename is None and error.errno is not None and not isinstance(error, RecordmillError):
             raise type(error)(error.errno, error.strerror, shard) from None
         raise
 
 
-def blamed(error: Exception, sources: Sequence[_core.Source], which: NDArray[np.int64]) -> int:
-    """Find the shard that an error is about, of those that one call read from."""
+def find_failed_source(error: Exception, sources: Sequence[_core.Source], which: NDArray[np.int64]) -> int:
+    """Return the ordinal of the source that caused an error of one call that read from several sources."""
     if isinstance(error, _core.CoreFault):
         return int(which[error.args[1] or 0]) if len(which) else 0
     return next((number for number, source in enumerate(sources) if _is_changed(source)), 0)

@@ -1,4 +1,4 @@
-"""Opens a shard: finds out its compression and format from content, with names as hints and arguments as orders."""
+"""Open a shard and detect its compression and format from the content; file names are only hints."""
 
 from __future__ import annotations
 
@@ -12,35 +12,40 @@ from recordmill.formats.base import Format
 from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognize
 from recordmill.formats.registry import get_format
 from recordmill.shards.native_errors import convert_error, native_errors
+from recordmill.storage.base import Storage
 from recordmill.storage.compression import Compression, check_compression, detect_compression, detect_stream
 from recordmill.storage.local import LOCAL
 
-# A stream may inflate to this many bytes, or to this many times its size if that is more.
-FREE_BYTES = 4 << 30
-MAX_RATIO = 250
-# Hint where a file is something else than a shard.
-NAME_THEM = "name the shards themselves"
-# Fewer bytes than this do not contradict a declared format: they may be what is left of a cut shard.
-_TELLING_BYTES = 16
+# A compressed shard may grow to this many bytes, or to this multiple of its size if that is more.
+DEFAULT_MAX_BYTES = 4 << 30
+DEFAULT_MAX_RATIO = 250
+# Hint of the error for a file that is not a shard.
+NAME_SHARDS_HINT = "name only the shards"
+# A shorter head does not contradict a declared format, because it may be the rest of a truncated shard.
+_MIN_HEAD_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class OpenShard:
-    """An open shard and what it is.
+    """An open shard with its detected format.
 
     Parameters
     ----------
     paths : tuple of str
-        One file; several where a shard goes on in the next file.
+        One file, or several if records continue in the next file.
     source : _core.Source
+        Uncompressed bytes of the files.
     format : Format
     compression : {"gzip", "zlib"} or None
+    storage : Storage
+        Storage of the files, and of the index files beside them.
     """
 
     paths: tuple[str, ...]
     source: _core.Source
     format: Format
     compression: Compression | None
+    storage: Storage
 
     @property
     def name(self) -> str:
@@ -53,117 +58,116 @@ def open_shard(
     format: str | None = None,  # noqa: A002
     compression: str | None = "auto",
     max_decompressed_bytes: int | None = None,
+    *,
+    storage: Storage = LOCAL,
 ) -> OpenShard:
     """Open a shard for reading."""
-    name = paths[0]
+    name, files = paths[0], tuple(paths)
     declared = get_format(format) if format is not None else None
     with native_errors(name):
-        raw = LOCAL.open(paths, None, 0)
-        stored = bytes(memoryview(raw.read_stored(0, HEAD_BYTES)))
-    if compression != "auto":
-        wanted = check_compression(compression)
+        source = storage.open(files)
+        head = bytes(memoryview(source.read_stored(0, HEAD_BYTES)))
+    detected = _detect_format(head, source.num_bytes, declared)
+    is_plain = detected is not None and (declared is None or detected is declared)
+    chosen: Compression | None
+    if compression == "auto":
+        chosen = None if is_plain else detect_compression(head)
     else:
-        plain = declared.looks_like(stored, raw.num_bytes) if declared else recognize(stored, raw.num_bytes) is not None
-        wanted = None if plain else detect_compression(stored)
-    if wanted is None:
-        return _plain(paths, raw, declared, stored, compression)
-    return _compressed(paths, wanted, declared, stored, compression, max_decompressed_bytes)
+        chosen = check_compression(compression)
+        actual = detect_compression(head)
+        if chosen is not None and head and actual != chosen:
+            raise _compression_mismatch(name, chosen, actual if recognize(head, None) is None else None)
+    if chosen is not None:
+        # A zlib header has only two bytes, so a plain shard may begin with one by chance.
+        may_be_plain = compression == "auto" and chosen == "zlib"
+        limit = max_decompressed_bytes
+        if limit is None:
+            limit = max(DEFAULT_MAX_BYTES, DEFAULT_MAX_RATIO * sum(storage.stat(path).num_bytes for path in files))
+        with native_errors(name):
+            uncompressed = storage.open(files, chosen, limit)
+        content_format = _detect_content(name, uncompressed, declared, may_be_plain=may_be_plain)
+        if content_format is not None:
+            return OpenShard(files, uncompressed, content_format, chosen, storage)
+    plain_format = _choose_format(name, declared, detected, head)
+    if compression != "auto" and not is_plain and (stream := detect_stream(head)) is not None:
+        raise _compression_mismatch(name, "no compression", stream)
+    return OpenShard(files, source, plain_format, None, storage)
 
 
-def _plain(
-    paths: Sequence[str], raw: _core.Source, declared: Format | None, head: bytes, compression: str | None
-) -> OpenShard:
-    found = _choose(paths[0], declared, head, raw.num_bytes)
-    if compression is None or compression == "none":
-        seen = detect_stream(head)
-        if seen is not None and not found.looks_like(head, raw.num_bytes):
-            raise _other_compression(paths[0], "no compression", seen)
-    return OpenShard(tuple(paths), raw, found, None)
-
-
-def _compressed(
-    paths: Sequence[str],
-    wanted: Compression,
-    declared: Format | None,
-    stored: bytes,
-    asked: str | None,
-    max_decompressed_bytes: int | None,
-) -> OpenShard:
-    name = paths[0]
-    if stored and detect_compression(stored) != wanted:
-        seen = detect_compression(stored) if recognize(stored, None) is None else None
-        raise _other_compression(name, wanted, seen)
-    limit = max_decompressed_bytes
-    if limit is None:
-        limit = max(FREE_BYTES, MAX_RATIO * sum(LOCAL.stat(path).num_bytes for path in paths))
-    with native_errors(name):
-        source = LOCAL.open(paths, wanted, limit)
-    head, damage = _readable(source, name)
+def _detect_content(name: str, source: _core.Source, declared: Format | None, *, may_be_plain: bool) -> Format | None:
+    """Return the format of a compressed shard, or None if the file is probably not compressed."""
+    head, damage = _read_before_damage(source, name)
     if damage is not None:
-        named = declared if declared is not None and declared.looks_like(head, None) else None
-        known = recognize(head, None) or named
-        if asked == "auto" and wanted == "zlib" and known is None:
-            # Two bytes make a zlib stream by chance: what does not inflate may be something else.
-            return _plain(paths, LOCAL.open(paths, None, 0), declared, stored, "auto")
-        if damage.kind == "limit_exceeded" or (known is None and declared is None):
+        detected = _detect_format(head, None, declared)
+        if may_be_plain and detected is None:
+            return None
+        # Other damage is raised when the records that it affects are read.
+        if damage.kind == "limit_exceeded" or (detected is None and declared is None):
             raise damage
-    return OpenShard(tuple(paths), source, _choose(name, declared, head, source.num_bytes), wanted)
+    return _choose_format(name, declared, _detect_format(head, source.num_bytes, declared), head)
 
 
-def _readable(source: _core.Source, name: str) -> tuple[bytes, RecordmillError | None]:
-    """First bytes of a shard, in front of damage if there is any, and the damage, which reading tells in its place."""
+def _read_before_damage(source: _core.Source, name: str) -> tuple[bytes, RecordmillError | None]:
+    """Read the first bytes of a compressed shard up to the first damage; return them and the damage."""
     try:
         return bytes(memoryview(source.read(0, HEAD_BYTES))), None
     except _core.CoreFault as error:
         damage = convert_error(error.args, name)
-    sound = damage.offset or 0
-    return bytes(memoryview(source.read(0, sound))) if sound else b"", damage
+    return bytes(memoryview(source.read(0, damage.offset))) if damage.offset else b"", damage
 
 
-def _choose(name: str, declared: Format | None, head: bytes, num_bytes: int | None) -> Format:
-    seen = recognize(head, num_bytes)
+def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) -> Format | None:
+    """Detect the format of uncompressed bytes; the declared one has priority if the content fits several."""
+    if declared is not None and declared.looks_like(head, num_bytes):
+        return declared
+    return recognize(head, num_bytes)
+
+
+def _choose_format(name: str, declared: Format | None, detected: Format | None, head: bytes) -> Format:
+    """Return the declared, detected or named format; raise if the content contradicts it."""
     if declared is not None:
-        if seen is not None and seen is not declared and not declared.looks_like(head, num_bytes):
+        if detected is not None and detected is not declared:
             raise FormatError(
-                "the shard is of another format than declared",
+                "the shard does not have the declared format",
                 kind="wrong_format",
                 shard=name,
                 expected=declared.name,
-                found=seen.name,
-                hint=f'leave format= out, or say format="{seen.name}"',
+                found=detected.name,
+                hint=f'omit format= to detect it, or use format="{detected.name}"',
             )
-        if seen is None and len(head) >= _TELLING_BYTES and _is_foreign(head):
-            raise _unknown(name, head, declared.name)
+        if detected is None and len(head) >= _MIN_HEAD_BYTES and _is_known_type(head):
+            raise _unknown_format(name, head, declared.name)
         return declared
-    if seen is not None:
-        return seen
-    hinted = from_name(os.path.basename(name))
-    if hinted is not None and not (head and _is_foreign(head)):
-        return hinted
-    raise _unknown(name, head, "tfrecord, ofrecord or recordio")
+    if detected is not None:
+        return detected
+    named = from_name(os.path.basename(name))
+    if named is not None and not (head and _is_known_type(head)):
+        return named
+    raise _unknown_format(name, head, "tfrecord, ofrecord or recordio")
 
 
-def _is_foreign(head: bytes) -> bool:
+def _is_known_type(head: bytes) -> bool:
+    """Return True for the content of a known file type that is not a shard."""
     return describe(head) != "of no known format" and any(head)
 
 
-def _unknown(name: str, head: bytes, expected: str) -> FormatError:
+def _unknown_format(name: str, head: bytes, expected: str) -> FormatError:
     return FormatError(
         f"the file is {describe(head)}",
         kind="wrong_format",
         shard=name,
         expected=expected,
         found=head[:16].hex(" ") or "0 bytes",
-        hint=NAME_THEM if head and _is_foreign(head) else "say what it is with format=...",
+        hint=NAME_SHARDS_HINT if head and _is_known_type(head) else "declare the format with format=...",
     )
 
 
-def _other_compression(name: str, declared: str, seen: str | None) -> RecordmillError:
+def _compression_mismatch(name: str, declared: str, found: str | None) -> RecordmillError:
     return FormatError(
-        "the shard is compressed otherwise than declared",
+        "the shard does not have the declared compression",
         kind="wrong_compression",
         shard=name,
         expected=declared,
-        found=seen or "no compression",
-        hint="leave compression= out: it is found from the content",
+        found=found or "no compression",
+        hint="omit compression= to detect it",
     )

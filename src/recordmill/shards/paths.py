@@ -1,91 +1,89 @@
-"""From what callers name (paths, patterns, folders, lists) to shards in natural order."""
+"""Expand paths, patterns, directories and lists of them to shards in natural order."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from glob import escape
 from typing import Any
 
 from recordmill.errors import FormatError
 from recordmill.formats.detect import from_name
 from recordmill.formats.registry import FORMATS
-from recordmill.shards.open import NAME_THEM
+from recordmill.shards.open import NAME_SHARDS_HINT
+from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-_COMPANIONS = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
+# Suffixes of files that lie beside shards and are not shards.
+_COMPANION_SUFFIXES = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
 
 
-def expand_paths(paths: Paths) -> list[str]:
-    """Files that are meant, each once."""
-    given = _listed(paths)
-    if not given:
-        raise FileNotFoundError(2, "no shard was named", "an empty list of paths")
-    found: dict[str, None] = {}
-    for entry in given:
+def expand_paths(paths: Paths, storage: Storage = LOCAL) -> list[str]:
+    """Return the files that the paths stand for, each one once."""
+    entries = _list_entries(paths)
+    if not entries:
+        raise FileNotFoundError(2, "expected at least one shard, got", "an empty list of paths")
+    files: dict[str, None] = {}
+    for entry in entries:
         name = os.fspath(entry)
-        names = LOCAL.expand(name)
-        if names != [name]:
-            names = [candidate for candidate in names if not candidate.endswith(_COMPANIONS)]
-        if not names:
-            raise FileNotFoundError(2, _absent(name), name)
-        found |= dict.fromkeys(names)
-    return list(found)
+        matches = storage.expand(name)
+        if matches != [name]:
+            matches = [path for path in matches if not path.endswith(_COMPANION_SUFFIXES)]
+        if not matches:
+            raise FileNotFoundError(2, _explain_missing(name), name)
+        files |= dict.fromkeys(matches)
+    return list(files)
 
 
-def _listed(paths: Any) -> list[str | os.PathLike[str]]:
+def _list_entries(paths: Any) -> list[str | os.PathLike[str]]:
     if isinstance(paths, str | os.PathLike):
         return [paths]
-    given = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, bytes) else [paths]
-    for entry in given:
+    entries = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, bytes) else [paths]
+    for entry in entries:
         if not isinstance(entry, str | os.PathLike):
-            raise TypeError(f"shards are named by paths, patterns, folders or lists of them, not by {entry!r:.60}")
-    return given
+            raise TypeError(f"paths must be a path, pattern, directory or a list of them, got {entry!r:.60}")
+    return entries
 
 
-def _absent(name: str) -> str:
-    """Why nothing is found, as far as the name tells."""
+def _explain_missing(name: str) -> str:
+    """Return the message for a name without matches, with the likely reason."""
     if os.path.isdir(name):
-        return "no shard in that folder"
+        return "the directory contains no shards"
     if "://" in name:
-        return "no shard of that name: files of this machine are read, addresses are not"
+        return "no shard has this name: only local files are supported, not URLs"
     if name.startswith("~"):
-        return "no shard of that name: ~ is not expanded here, os.path.expanduser does that"
+        return "no shard has this name: ~ is not expanded, use os.path.expanduser"
     if "{" in name:
-        return "no shard of that name: patterns know *, ?, [0-9] and **, but no braces"
+        return "no shard has this name: patterns support *, ?, [0-9] and **, but not braces"
     if "[" in name:
-        return "no shard of that name: brackets stand for a character of those inside; see glob.escape"
-    return "no shard of that name"
+        return "no shard has this name: brackets match one of the characters inside them, see glob.escape"
+    return "no shard has this name"
 
 
-@contextmanager
-def leaving_out(names: Sequence[str]) -> Iterator[None]:
-    """Put a pattern for the other files into the error that one of them is no shard."""
-    try:
-        yield
-    except FormatError as error:
-        pattern = error.hint == NAME_THEM and error.shard is not None and pattern_beside(error.shard, names)
-        if pattern:
-            error.hint = f"{NAME_THEM}, for example {pattern!r}"
-        raise
+def suggest_pattern(error: FormatError, names: Sequence[str]) -> None:
+    """Add a pattern for the other files to the hint of an error about a file that is not a shard."""
+    if error.hint == NAME_SHARDS_HINT and error.shard is not None:
+        pattern = _find_pattern(error.shard, names)
+        if pattern is not None:
+            error.hint = f"{NAME_SHARDS_HINT}, for example {pattern!r}"
 
 
-def pattern_beside(stranger: str, names: Sequence[str]) -> str | None:
-    """Pattern of the most files in the same folder whose names differ in numbers only."""
-    folder = os.path.dirname(stranger)
-    beside = [os.path.basename(name) for name in names if name != stranger and os.path.dirname(name) == folder]
-    counts = Counter(map(_numbered, beside))
-    counts.pop(_numbered(os.path.basename(stranger)), None)
+def _find_pattern(excluded: str, names: Sequence[str]) -> str | None:
+    """Return a pattern for the largest group of files in the same directory whose names differ only in numbers."""
+    directory = os.path.dirname(excluded)
+    others = [os.path.basename(name) for name in names if name != excluded and os.path.dirname(name) == directory]
+    counts = Counter(map(_replace_numbers, others))
+    counts.pop(_replace_numbers(os.path.basename(excluded)), None)
     if not counts:
         return None
-    best = max(counts, key=lambda form: (from_name(form) is not None, counts[form]))
-    alone = next(name for name in beside if _numbered(name) == best) if counts[best] == 1 else best
-    return os.path.join(folder, alone)
+    best = max(counts, key=lambda pattern: (from_name(pattern) is not None, counts[pattern]))
+    if counts[best] == 1:
+        best = next(name for name in others if _replace_numbers(name) == best)
+    return os.path.join(directory, best)
 
 
-def _numbered(name: str) -> str:
+def _replace_numbers(name: str) -> str:
     return re.sub(r"\d+", "*", escape(name))

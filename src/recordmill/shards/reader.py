@@ -1,4 +1,4 @@
-"""Positions that may count from the end, as positions from 0."""
+"""Readers of single shards: `ShardReader` by position, `PayloadReader` from a file position that advances."""
 
 from __future__ import annotations
 
@@ -13,80 +13,88 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RecordmillError
-from recordmill.formats.base import PayloadCodec
-from recordmill.schema import Schema
-from recordmill.shards.files import Handle, identity_of
+from recordmill.shards.files import ShardFile, identity_of
 from recordmill.shards.foreign_index import read_foreign_index
 from recordmill.shards.index import IndexMode, load_index
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.sidecar import Sidecar
+from recordmill.storage.base import Storage
+from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
+# Limits of one read; several reads run ahead of the consumer.
+_MAX_RECORDS_PER_READ = 256
+_MAX_BYTES_PER_READ = 8 << 20
+# Number of records from which the record size is estimated without an index.
+_NUM_ESTIMATION_RECORDS = 8
 
-def resolve(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: int) -> NDArray[np.int64]:
-    """Positions from 0, of positions some of which may count from the end."""
+# Limits of the read-ahead of `PayloadReader`; after a seek it starts with one record.
+_MAX_RECORDS_AHEAD = 256
+_MAX_BYTES_AHEAD = 4 << 20
+# Records of this size or more are read one by one, each into its own object; shorter ones are read together.
+_MIN_BYTES_OF_SINGLES = 8 << 10
+
+
+def resolve_positions(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: int) -> NDArray[np.int64]:
+    """Convert negative positions, which count from the end; raise IndexError for positions outside."""
     rows = np.asarray(positions, dtype=np.int64).reshape(-1)
     outside = (rows < -num_records) | (rows >= num_records)
     if outside.any():
-        raise IndexError(f"position {rows[outside][0]} of {num_records} records")
+        raise IndexError(f"position {rows[outside][0]} is out of range for {num_records} records")
     return np.where(rows < 0, rows + num_records, rows)
 
 
-def position_of(position: int, num_records: int) -> int:
-    """Position from 0 of one that may count from the end."""
+def resolve_position(position: int, num_records: int) -> int:
+    """Convert one position like `resolve_positions`."""
     if not -num_records <= position < num_records:
-        raise IndexError(f"position {position} of {num_records} records")
+        raise IndexError(f"position {position} is out of range for {num_records} records")
     return position % num_records
 
 
-_MAX_RECORDS_PER_READ = 256
-# Of what is read at once; several such parts are read ahead.
-_BYTES = 8 << 20
-# Records that are looked at where there is no index; in a compressed shard they have to be inflated.
-_LOOKED_AT = 8
-
-
 def records_per_read(shard: OpenShard, index: FrameIndex | None = None) -> int:
-    """Records of which some megabytes are read at once."""
-    lengths = _first_lengths(shard) if index is None else index.lengths
+    """Return a number of records that together have a few megabytes."""
+    lengths = _read_first_lengths(shard) if index is None else index.lengths
     mean = int(lengths.mean()) if len(lengths) else 0
-    return max(1, min(_MAX_RECORDS_PER_READ, _BYTES // max(mean, 1)))
+    return max(1, min(_MAX_RECORDS_PER_READ, _MAX_BYTES_PER_READ // max(mean, 1)))
 
 
-def _first_lengths(shard: OpenShard) -> np.ndarray:
-    count = _LOOKED_AT if shard.compression is None else 1
+def _read_first_lengths(shard: OpenShard) -> np.ndarray:
+    # Records of a compressed shard must be decompressed to find their lengths, so one has to suffice.
+    count = _NUM_ESTIMATION_RECORDS if shard.compression is None else 1
     with native_errors(shard.name):
         return np.asarray(_core.scan(shard.source, shard.format.framing.kind, max_records=count)[1])
 
 
 class ShardReader:
-    """Payloads of one shard.
+    """Read the payloads of one shard by position or in order.
 
-    Safe to pickle and to use after fork: files are opened anew in every process. Reading from several threads is
-    safe; an iterator belongs to one.
+    Readers can be pickled and used after a fork: each process opens the files itself. Several threads may share a
+    reader, but not an iterator of it.
 
     Parameters
     ----------
     path : path, or sequence of paths
-        The shard; several files are read as one stream of bytes (OFRecord parts whose records go on in the next).
+        The shard. Several files are read as one stream of bytes, such as OFRecord parts whose records continue in the
+        next file.
     format : {"tfrecord", "ofrecord", "recordio"}, optional
-        What content says by default.
-    compression : {"auto", "gzip", "zlib"} or None
-        What content says by default.
-    verify : bool
-        Whether every checksum that the format has is computed on reading.
-    index : {"auto", "never"}
-        Whether an index that had to be built is saved for the next time.
+        Format of the shard. Detected from the content by default.
+    compression : {"auto", "gzip", "zlib"} or None, default "auto"
+        Compression of the shard; ``"auto"`` detects it from the content.
+    verify : bool, default True
+        Check all checksums that the format has.
+    index : {"auto", "never"}, default "auto"
+        With ``"auto"``, an index that had to be built is saved beside the shard.
     max_decompressed_bytes : int, optional
-        Largest number of bytes that a compressed shard may inflate to.
+        Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
+        size, whichever is larger.
 
     Raises
     ------
     FormatError
-        The content is of no known format, or not what was declared.
+        If the format is unknown, or if the content does not have the declared format or compression.
     OSError
-        The file cannot be opened.
+        If the file cannot be opened.
     """
 
     def __init__(
@@ -101,51 +109,59 @@ class ShardReader:
     ) -> None:
         paths = [path] if isinstance(path, str | os.PathLike) else list(path)
         options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
-        self._handle = Handle([os.fspath(entry) for entry in paths], options)
-        self._verify, self._keep = verify, index
+        self._set_file(ShardFile([os.fspath(entry) for entry in paths], LOCAL, options), verify=verify, index=index)
+
+    def _set_file(self, file: ShardFile, *, verify: bool, index: IndexMode) -> None:
+        self._file, self._verify, self._index_mode = file, verify, index
         self._sidecar: Sidecar | None = None
         self._damage: RecordmillError | None = None
-        self._keys: dict[str, int] | None = None
+        self._positions: dict[str, int] | None = None
 
     @property
     def shard(self) -> OpenShard:
-        """The open shard; opened again in a process that did not open it, and where others needed its descriptor."""
-        return self._handle.shard
+        """The open shard; it is reopened in another process and after its file descriptor was needed elsewhere."""
+        return self._file.shard
 
     @property
     def path(self) -> str:
-        """Path of the shard, of its first file if there are several."""
-        return self._handle.paths[0]
+        """Path of the shard, or of its first file."""
+        return self._file.paths[0]
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Paths of all its files, as they were given; known without opening them."""
-        return self._handle.paths
+        """Paths of all files of the shard as they were passed; does not open the shard."""
+        return self._file.paths
 
     @property
     def format(self) -> str:
         """Name of the format."""
-        return self.shard.format.name
+        return self._file.format
 
     @property
     def compression(self) -> str | None:
-        """``"gzip"``, ``"zlib"`` or None."""
-        return self.shard.compression
+        """Compression of the shard: ``"gzip"``, ``"zlib"`` or None."""
+        return self._file.compression
 
     @property
     def sidecar(self) -> Sidecar:
-        """What is kept about the shard; raises if the shard is damaged."""
+        """Index and other saved data of the shard.
+
+        Raises
+        ------
+        DamageError
+            If the shard is damaged.
+        """
         if self._sidecar is None:
-            self._sidecar, self._damage = load_index(self.shard, self._keep)
-            self._handle.known, self._handle.seek_points = identity_of(self._sidecar), self._sidecar.seek_points
+            self._sidecar, self._damage = load_index(self._file.shard, self._index_mode)
+            self._file.identity, self._file.seek_points = identity_of(self._sidecar), self._sidecar.seek_points
         if self._damage is not None:
             raise self._damage
         return self._sidecar
 
     @property
     def keeps_index(self) -> bool:
-        """Whether what is found out about the shard is kept beside it."""
-        return self._keep == "auto"
+        """True if an index that had to be built is saved beside the shard."""
+        return self._index_mode == "auto"
 
     @property
     def index(self) -> FrameIndex:
@@ -161,21 +177,18 @@ class ShardReader:
     @overload
     def __getitem__(self, key: slice) -> list[bytes]: ...
     def __getitem__(self, key: int | slice) -> bytes | list[bytes]:
-        """Payload at a position (negative counts from the end), or payloads of a slice."""
+        """Return the payload at a position (negative positions count from the end), or the payloads of a slice."""
         if isinstance(key, slice):
             return self.fetch(range(len(self))[key])
-        position = int(key)
-        if not -len(self) <= position < len(self):
-            raise IndexError(f"position {position} of a shard with {len(self)} records")
-        return self.fetch([position])[0]
+        return self.fetch([resolve_position(int(key), len(self))])[0]
 
     def fetch(self, positions: Sequence[int] | NDArray[np.integer[Any]]) -> list[bytes]:
-        """Payloads at the given positions, in the given order.
+        """Read the payloads at the given positions, in the given order.
 
         Parameters
         ----------
         positions : sequence of int
-            Negative ones count from the end.
+            Negative positions count from the end. Positions may repeat.
 
         Returns
         -------
@@ -184,25 +197,34 @@ class ShardReader:
         Raises
         ------
         IndexError
-            A position outside the shard.
+            If a position is out of range.
         DamageError
-            A record that is not what was written.
+            If a record is damaged.
         """
         ragged = self.fetch_ragged(positions)
         return _core.split(ragged.data, ragged.row_splits)
 
     def fetch_ragged(self, positions: Sequence[int] | NDArray[np.integer[Any]]) -> Ragged:
-        """Payloads at the given positions in one buffer.
+        """Read the payloads at the given positions into one buffer.
 
         Parameters
         ----------
         positions : sequence of int
+            Negative positions count from the end. Positions may repeat.
 
         Returns
         -------
         Ragged of uint8
+            One row per position.
+
+        Raises
+        ------
+        IndexError
+            If a position is out of range.
+        DamageError
+            If a record is damaged.
         """
-        rows = resolve(positions, len(self))
+        rows = resolve_positions(positions, len(self))
         shard, frames = self.shard, self.index[rows]
         with native_errors(shard.name, rows):
             kind = shard.format.framing.kind
@@ -210,14 +232,14 @@ class ShardReader:
         return Ragged.from_blocks(data, splits)
 
     def batches(self, num_records: int, *, threads: int | None = None) -> Iterator[Ragged]:
-        """Payloads in file order, many in one buffer; needs no index.
+        """Read the payloads in file order, many per buffer; no index is needed.
 
         Parameters
         ----------
         num_records : int
-            Records per batch; the last one, and one in front of damage, may hold fewer.
+            Number of records per batch. The last batch, and a batch before damage, may have fewer.
         threads : int, optional
-            Threads that read ahead; two by default, none (0) for shards under 1 MiB.
+            Number of threads that read ahead. The default is 2, or 0 (none) for shards smaller than 1 MiB.
 
         Yields
         ------
@@ -226,20 +248,20 @@ class ShardReader:
         Raises
         ------
         DamageError
-            After the records in front of the damage were delivered.
+            If the shard is damaged; raised after all records before the damage were yielded.
         """
         if num_records < 1:
-            raise ValueError(f"a batch holds at least one record, not {num_records}")
+            raise ValueError(f"num_records must be a positive integer, got {num_records}")
         shard = self.shard
         if threads is None:
             threads = 2 if (shard.source.num_stored_bytes or 0) >= 1 << 20 else 0
         stream = _core.BatchStream(
             shard.source, shard.format.framing.kind, num_records, verify=self._verify, threads=threads
         )
-        return self._drain(stream, shard)
+        return self._read_stream(stream, shard)
 
     @staticmethod
-    def _drain(stream: _core.BatchStream, shard: OpenShard) -> Iterator[Ragged]:
+    def _read_stream(stream: _core.BatchStream, shard: OpenShard) -> Iterator[Ragged]:
         try:
             with native_errors(shard.name):
                 for data, splits in stream:
@@ -248,19 +270,19 @@ class ShardReader:
             stream.close()
 
     def __iter__(self) -> Iterator[bytes]:
-        """Payloads in file order; raises after the records in front of damage were delivered."""
-        known = None if self._sidecar is None else self._sidecar.index
-        for ragged in self.batches(records_per_read(self.shard, known)):
+        """Yield the payloads in file order; raise DamageError after the records before the damage."""
+        index = None if self._sidecar is None else self._sidecar.index
+        for ragged in self.batches(records_per_read(self.shard, index)):
             yield from ragged
 
     @property
     def keys(self) -> list[str]:
-        """Keys of the records in the order of the format's own index file; positions if there is none."""
+        """Keys of the records in the order of the format's own index file; the positions if there is no such file."""
         foreign = read_foreign_index(self.shard)
         return [str(position) for position in range(len(self))] if foreign is None else foreign[0]
 
     def position_of(self, key: int | str) -> int:
-        """Position of the record with a key; the last one wins where a key is there twice.
+        """Return the position of the record with a key; if the key occurs several times, that of the last one.
 
         Parameters
         ----------
@@ -273,31 +295,32 @@ class ShardReader:
         Raises
         ------
         KeyError
-            No record has the key, or the index file points to no record.
+            If no record has the key, or if the offset in the index file is not the start of a record.
         """
-        if self._keys is None:
-            self._keys = self._load_keys()
-        position = self._keys[str(key)]
+        if self._positions is None:
+            self._positions = self._load_positions()
+        position = self._positions[str(key)]
         if position < 0:
-            raise KeyError(f"the index file of {self.path!r} leads from key {key!r} to no record")
+            raise KeyError(f"the offset of key {key!r} in the index file of {self.path!r} is not the start of a record")
         return position
 
-    def _load_keys(self) -> dict[str, int]:
+    def _load_positions(self) -> dict[str, int]:
+        """Return the position of each key; -1 if its offset is not the start of a record."""
         foreign = read_foreign_index(self.shard)
         if foreign is None:
             return {str(position): position for position in range(len(self))}
         keys, offsets = foreign
-        known = self.index.offsets
-        places = np.searchsorted(known, offsets)
-        found = [
-            int(place) if place < len(known) and known[place] == offset else -1
-            for place, offset in zip(places, offsets, strict=True)
+        frame_offsets = self.index.offsets
+        candidates = np.searchsorted(frame_offsets, offsets)
+        positions = [
+            int(candidate) if candidate < len(frame_offsets) and frame_offsets[candidate] == offset else -1
+            for candidate, offset in zip(candidates, offsets, strict=True)
         ]
-        return dict(zip(keys, found, strict=True))
+        return dict(zip(keys, positions, strict=True))
 
     def close(self) -> None:
-        """Let go of the file; the reader cannot be used afterwards."""
-        self._handle.close()
+        """Close the files; the reader cannot be used afterwards."""
+        self._file.close()
         self._sidecar = None
 
     def __enter__(self) -> Self:
@@ -307,61 +330,50 @@ class ShardReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close."""
+        """Close the reader."""
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """State without the index."""
+        """Return the state without the index, which other processes load themselves."""
         return self.__dict__ | {"_sidecar": None}
 
     def __repr__(self) -> str:
-        """Readable form."""
-        return f"ShardReader({self.path!r}, format={self._handle.format!r})"
+        """Return a readable representation."""
+        return f"ShardReader({self.path!r}, format={self.format!r})"
 
 
-def read_single(
-    reader: ShardReader, record: int, codec: PayloadCodec, compiled: tuple[Schema, Any], *, verify: bool
-) -> dict[str, Any]:
-    """One example of a shard."""
-    (schema, plan), shard, index = compiled, reader.shard, reader.index
-    frame = int(index.offsets[record]), int(index.lengths[record])
-    try:
-        columns = _core.read_example(shard.source, shard.format.framing.kind, *frame, plan, verify=verify)
-    except (_core.CoreFault, _core.CoreChanged):
-        with native_errors(shard.name, [record]):
-            raise
-    return {name: column[0] for name, column in codec.columns(columns, schema, 1).items()}
-
-
-# Records and bytes that are read ahead at most; after a seek it begins with one record.
-_MAX_RECORDS_PER_BLOCK = 256
-_MOST_BYTES = 4 << 20
-# Records of so many bytes are read one by one, each to its own place; shorter ones together.
-_LONG_BYTES = 8 << 10
+def open_reader(
+    paths: Sequence[str], storage: Storage, *, verify: bool = True, index: IndexMode = "auto", **options: Any
+) -> ShardReader:
+    """Open a shard of any storage; `ShardReader(...)` opens local files."""
+    reader = ShardReader.__new__(ShardReader)
+    reader._set_file(ShardFile(paths, storage, options), verify=verify, index=index)
+    return reader
 
 
 class PayloadReader:
-    """Reads payloads from a place in one file that moves on, and can be set to any frame.
+    """Read payloads one after another from a position in one file, which `seek` changes.
 
-    For programs that read until there is nothing more, or hold offsets themselves; `ShardReader` finds records by
-    position. Copies made by pickle or by fork go on from where the original was. It belongs to one thread.
+    For programs that read until the end of the file or that store offsets; `ShardReader` finds records by position.
+    A pickled or forked copy continues where the original was. Threads must not share a reader.
 
     Parameters
     ----------
     path : path
+        The file.
     format : {"tfrecord", "ofrecord", "recordio"}, optional
-        What content says by default.
-    compression : {"auto", "gzip", "zlib"} or None
-        What content says by default.
-    verify : bool
-        Whether every checksum that the format has is computed.
+        Format of the file. Detected from the content by default.
+    compression : {"auto", "gzip", "zlib"} or None, default "auto"
+        Compression of the file; ``"auto"`` detects it from the content.
+    verify : bool, default True
+        Check all checksums that the format has.
 
     Raises
     ------
     FormatError
-        The content is of no known format, or not what was declared.
+        If the format is unknown, or if the content does not have the declared format or compression.
     OSError
-        The file cannot be opened.
+        If the file cannot be opened.
     """
 
     def __init__(
@@ -373,27 +385,27 @@ class PayloadReader:
         verify: bool = True,
     ) -> None:
         self.path, self._format, self._compression, self._verify = os.fspath(path), format, compression, verify
-        self._shard: OpenShard | None = open_shard([self.path], format, compression)
+        self._shard: OpenShard | None = open_shard([self.path], format, compression, storage=LOCAL)
         self._ready: deque[tuple[int, bytes]] = deque()
         self._damage: RecordmillError | None = None
-        self._next, self._ahead = 0, _MAX_RECORDS_PER_BLOCK
+        self._next_offset, self._num_ahead = 0, _MAX_RECORDS_AHEAD
 
     def read(self) -> bytes | None:
-        """Take the next payload.
+        """Read the next payload.
 
         Returns
         -------
         bytes or None
-            None at the end of the file; `seek` leads back from there.
+            None at the end of the file; reading can continue after a `seek`.
 
         Raises
         ------
         DamageError
-            No whole frame stands there; raised again by the next call.
+            If there is no intact frame at this offset; the next call raises it again.
         """
         if not self._ready:
             if self._damage is None:
-                self._fill()
+                self._read_ahead()
             if not self._ready:
                 if self._damage is not None:
                     raise self._damage
@@ -401,48 +413,60 @@ class PayloadReader:
         return self._ready.popleft()[1]
 
     def seek(self, offset: int) -> None:
-        """Go on with the frame that begins at an offset, in bytes of the uncompressed file."""
+        """Continue with the frame at an offset.
+
+        Parameters
+        ----------
+        offset : int
+            First byte of a frame in the uncompressed file.
+        """
         if offset < 0:
-            raise ValueError(f"an offset is not negative, not {offset}")
+            raise ValueError(f"offset must not be negative, got {offset}")
         self._ready.clear()
-        self._next, self._ahead, self._damage = offset, 1, None
+        self._next_offset, self._num_ahead, self._damage = offset, 1, None
 
     def tell(self) -> int:
-        """Offset of the frame that is read next."""
-        return self._ready[0][0] if self._ready else self._next
+        """Return the offset of the next frame.
 
-    def _fill(self) -> None:
-        shard = self._opened()
+        Returns
+        -------
+        int
+            Offset in the uncompressed file, in bytes.
+        """
+        return self._ready[0][0] if self._ready else self._next_offset
+
+    def _read_ahead(self) -> None:
+        shard = self._get_shard()
         size = shard.source.num_bytes
-        if size is not None and self._next >= size:
+        if size is not None and self._next_offset >= size:
             return
-        ahead, self._ahead = self._ahead, min(2 * self._ahead, _MAX_RECORDS_PER_BLOCK)
+        count, self._num_ahead = self._num_ahead, min(2 * self._num_ahead, _MAX_RECORDS_AHEAD)
         with native_errors(shard.name):
-            if not self._take_singly(shard, ahead):
-                self._take_together(shard, ahead)
+            if not self._read_singly(shard, count):
+                self._read_together(shard, count)
 
-    def _take_singly(self, shard: OpenShard, ahead: int) -> bool:
-        """Read the record that was sought, or long ones that follow one another; False if there is none."""
-        kind, shortest = shard.format.framing.kind, 0 if ahead == 1 else _LONG_BYTES
-        ready, self._next = _core.read_singles(
-            shard.source, kind, self._next, ahead, shortest=shortest, verify=self._verify
+    def _read_singly(self, shard: OpenShard, count: int) -> bool:
+        """Read the record after a seek, or consecutive long records; return False if there are none."""
+        kind, shortest = shard.format.framing.kind, 0 if count == 1 else _MIN_BYTES_OF_SINGLES
+        ready, self._next_offset = _core.read_singles(
+            shard.source, kind, self._next_offset, count, shortest=shortest, verify=self._verify
         )
         self._ready.extend(ready)
         return bool(ready)
 
-    def _take_together(self, shard: OpenShard, ahead: int) -> None:
-        """Find frames and fetch them, up to the first that is damaged."""
-        found = _core.scan(shard.source, shard.format.framing.kind, start=self._next, max_records=ahead)
-        offsets, lengths, fault = np.asarray(found[0]), np.asarray(found[1]), found[3]
-        count = max(int(np.searchsorted(np.cumsum(lengths), _MOST_BYTES)), 1)
+    def _read_together(self, shard: OpenShard, count: int) -> None:
+        """Find and read frames up to the first damaged one."""
+        frames = _core.scan(shard.source, shard.format.framing.kind, start=self._next_offset, max_records=count)
+        offsets, lengths, fault = np.asarray(frames[0]), np.asarray(frames[1]), frames[3]
+        count = max(int(np.searchsorted(np.cumsum(lengths), _MAX_BYTES_AHEAD)), 1)
         if fault is not None and count >= len(offsets):
             self._damage = convert_error((fault[0], None, *fault[2:]), shard.name)
         offsets, lengths = offsets[:count], lengths[:count]
         if len(offsets):
-            self._take(shard, offsets, lengths)
+            self._fetch_frames(shard, offsets, lengths)
 
-    def _take(self, shard: OpenShard, offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
-        """Fetch frames; those in front of a damaged payload are good."""
+    def _fetch_frames(self, shard: OpenShard, offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+        """Fetch the payloads of frames; if one is damaged, only those before it."""
         kind = shard.format.framing.kind
         try:
             data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
@@ -453,15 +477,15 @@ class PayloadReader:
             data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
         self._ready.extend(zip(offsets.tolist(), _core.split(data, splits), strict=True))
         if len(offsets):
-            self._next = int(offsets[-1] + lengths[-1])
+            self._next_offset = int(offsets[-1] + lengths[-1])
 
-    def _opened(self) -> OpenShard:
+    def _get_shard(self) -> OpenShard:
         if self._shard is None:
             raise ValueError(f"the reader of {self.path!r} is closed")
         return self._shard
 
     def close(self) -> None:
-        """Let go of the file; the reader cannot be used afterwards."""
+        """Close the file; the reader cannot be used afterwards."""
         self._shard = None
         self._ready.clear()
 
@@ -472,15 +496,17 @@ class PayloadReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close."""
+        """Close the reader."""
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """State without the open file and what was read ahead."""
-        state = self.__dict__ | {"_shard": self._shard is not None, "_ready": deque(), "_next": self.tell()}
+        """Return the state without the open file and the records read ahead."""
+        state = self.__dict__ | {"_shard": self._shard is not None, "_ready": deque(), "_next_offset": self.tell()}
         return state | {"_damage": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Open the file again."""
         self.__dict__.update(state)
-        self._shard = open_shard([self.path], self._format, self._compression) if state["_shard"] else None
+        self._shard = None
+        if state["_shard"]:
+            self._shard = open_shard([self.path], self._format, self._compression, storage=LOCAL)

@@ -1,14 +1,14 @@
-"""The file that keeps a shard's index: its layout, its checksum, and whether it still fits the shard.
+"""The sidecar file of a shard: its layout, its validation, and the check that it belongs to a shard.
 
-Layout: magic (8 bytes), u32 length of the description, JSON description, the sections that it lists (each from an
-8-byte boundary), u32 CRC-32C of everything before. All numbers are little-endian.
+Layout: magic (8 bytes), u32 length of the description, JSON description, the sections that it lists (each aligned to 8
+bytes), u32 CRC-32C of everything before. All numbers are little-endian.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,99 +21,111 @@ from recordmill.types import FrameIndex
 MAGIC = b"RMINDEX\x01"
 _PROBE_BYTES = 4096
 _NUM_PROBES = 8
-# No file has as many bytes; sums of such numbers do not overflow, even of what they inflate to.
-_LARGEST = 1 << 50
-# Deflate makes at most 1,032 bytes of one.
+# Larger sizes are rejected, so that sums of sizes and of decompressed sizes do not overflow.
+_MAX_STORED_BYTES = 1 << 50
+# Maximum expansion of deflate.
 _MAX_RATIO = 1032
+
+# Offset and CRC-32C of blocks of a file.
+Probes = tuple[tuple[int, int], ...]
 
 
 class Probed(Protocol):
-    """What was made of a file that can be told by its size and probes."""
+    """Data about a file that identifies the file by its size and probes."""
 
     @property
     def num_stored_bytes(self) -> int:
-        """Bytes that it was made of."""
+        """Size of the file when it was probed."""
         ...
 
     @property
-    def probes(self) -> list[tuple[int, int]]:
-        """What `make_probes` gave for them."""
+    def probes(self) -> Probes:
+        """Result of `compute_probes` for the file."""
         ...
 
 
 @dataclass(slots=True)
 class Sidecar:
-    """What is kept about one shard.
+    """Content of a sidecar file.
 
     Parameters
     ----------
     format, compression : str
-        As found when the index was made; compression may be None.
+        Format and compression of the shard; compression may be None.
     num_stored_bytes : int
-        Size of the file.
-    probes : list of (int, int)
-        Offset and CRC-32C of some blocks of the file, by which a replaced file is noticed.
+        Size of the shard file.
+    probes : tuple of (int, int)
+        Offset and CRC-32C of blocks of the shard file, which detect a replaced file.
     index : FrameIndex
     end : int
-        Where the last frame ends in the uncompressed shard.
+        End of the last frame in the uncompressed shard, in bytes.
     checksums : ndarray of uint32, shape (n,), or None
-        CRC-32C of the first n payloads, where the format has none of its own: of all, if none were appended since.
+        CRC-32C of the first n payloads, for formats without checksums; n is less than the number of records if
+        records were appended later.
     schema : Schema or None
-        Of the examples, if the writer knew it, or if it was inferred from the first records.
+        Schema from the writer, or inferred from the first records.
     payload : str or None
-        Name of the payload codec, if the writer knew it, or if it was inferred.
+        Name of the payload codec, from the writer or inferred.
     seek_points : bytes or None
-        For random access to a compressed shard.
+        Positions in a compressed shard at which decompression can start.
     num_uncompressed_bytes : int or None
     is_inferred : bool
-        Whether schema and payload were inferred.
+        True if schema and payload were inferred.
     """
 
     format: str
     compression: str | None
     num_stored_bytes: int
-    probes: list[tuple[int, int]]
+    probes: Probes
     index: FrameIndex
     end: int
     checksums: NDArray[np.uint32] | None = None
     schema: Schema | None = None
     payload: str | None = None
     seek_points: bytes | None = None
-    num_uncompressed_bytes: int | None = field(default=None)
+    num_uncompressed_bytes: int | None = None
     is_inferred: bool = False
 
 
-def make_probes(source: _core.Source, num_bytes: int) -> list[tuple[int, int]]:
-    """Checksums of blocks spread evenly over a file, its first and last bytes among them."""
+def compute_probes(source: _core.Source, num_bytes: int) -> Probes:
+    """Compute checksums of blocks spread evenly over a file, including its first and last bytes."""
     last = max(num_bytes - _PROBE_BYTES, 0)
     offsets = sorted({last * step // (_NUM_PROBES - 1) for step in range(_NUM_PROBES)})
-    return [(offset, _probe(source, offset, num_bytes)) for offset in offsets] if num_bytes else []
+    return _probe_blocks(source, offsets, num_bytes) if num_bytes else ()
 
 
-def matches_source(sidecar: Probed, source: _core.Source) -> bool:
-    """Whether a file begins with the bytes that an index was made of."""
+def matches_source(probed: Probed, source: _core.Source) -> bool:
+    """Return True if a file begins with the probed bytes."""
     stored = source.num_stored_bytes
-    if stored is None or stored < sidecar.num_stored_bytes:
+    if stored is None or stored < probed.num_stored_bytes:
         return False
-    return all(_probe(source, offset, sidecar.num_stored_bytes) == crc for offset, crc in sidecar.probes)
+    return _has_blocks(source, probed.probes, probed.num_stored_bytes)
 
 
-def is_truncated(sidecar: Probed, source: _core.Source) -> bool:
-    """Whether a file is what an index was made of, but for an end that is missing."""
+def is_truncated(probed: Probed, source: _core.Source) -> bool:
+    """Return True if a file is the probed one without its end."""
     stored = source.num_stored_bytes
-    if stored is None or stored >= sidecar.num_stored_bytes:
+    if stored is None or stored >= probed.num_stored_bytes:
         return False
-    whole = [probe for probe in sidecar.probes if min(probe[0] + _PROBE_BYTES, sidecar.num_stored_bytes) <= stored]
-    same = all(_probe(source, offset, sidecar.num_stored_bytes) == crc for offset, crc in whole)
-    return same and (bool(whole) or stored == 0)
+    total = probed.num_stored_bytes
+    remaining = tuple(probe for probe in probed.probes if min(probe[0] + _PROBE_BYTES, total) <= stored)
+    return _has_blocks(source, remaining, total) and (bool(remaining) or stored == 0)
 
 
-def _probe(source: _core.Source, offset: int, num_bytes: int) -> int:
-    return _core.crc32c(source.read_stored(offset, min(_PROBE_BYTES, num_bytes - offset)))
+def _has_blocks(source: _core.Source, probes: Probes, num_bytes: int) -> bool:
+    return _probe_blocks(source, [offset for offset, _ in probes], num_bytes) == probes
 
 
-def to_bytes(sidecar: Sidecar) -> bytes:
-    """Bytes of a sidecar file."""
+def _probe_blocks(source: _core.Source, offsets: Iterable[int], num_bytes: int) -> Probes:
+    probes = []
+    for offset in offsets:
+        block = source.read_stored(offset, min(_PROBE_BYTES, num_bytes - offset))
+        probes.append((offset, _core.crc32c(block)))
+    return tuple(probes)
+
+
+def serialize_sidecar(sidecar: Sidecar) -> bytes:
+    """Return the bytes of a sidecar file."""
     sections: dict[str, bytes] = {
         "offsets": sidecar.index.offsets.astype("<i8").tobytes(),
         "lengths": sidecar.index.lengths.astype("<i8").tobytes(),
@@ -136,18 +148,18 @@ def to_bytes(sidecar: Sidecar) -> bytes:
         "sections": {name: len(data) for name, data in sections.items()},
     }
     text = json.dumps(description, separators=(",", ":")).encode()
-    body = _padded(MAGIC + len(text).to_bytes(4, "little") + text)
+    body = _pad(MAGIC + len(text).to_bytes(4, "little") + text)
     for data in sections.values():
-        body += _padded(data)
+        body += _pad(data)
     return body + _core.crc32c(body).to_bytes(4, "little")
 
 
-def _padded(data: bytes) -> bytes:
+def _pad(data: bytes) -> bytes:
     return data + bytes(-len(data) % 8)
 
 
-def from_bytes(data: bytes) -> Sidecar | None:
-    """Read a sidecar file."""
+def parse_sidecar(data: bytes) -> Sidecar | None:
+    """Parse a sidecar file; return None if it is damaged or inconsistent."""
     if (
         len(data) < 16
         or data[:8] != MAGIC
@@ -157,34 +169,33 @@ def from_bytes(data: bytes) -> Sidecar | None:
     end = 12 + int.from_bytes(data[8:12], "little")
     try:
         description = json.loads(data[12:end])
-        return _build(description, _sections(description["sections"], data, end))
+        return _build_sidecar(description, _split_sections(description["sections"], data, end))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
 
 
-def _sections(lengths: Mapping[str, int], data: bytes, at: int) -> dict[str, memoryview]:
-    sections, view = {}, memoryview(data)
+def _split_sections(lengths: Mapping[str, int], data: bytes, start: int) -> dict[str, memoryview]:
+    sections, view, offset = {}, memoryview(data), start
     for name, length in lengths.items():
-        at += -at % 8
-        sections[name] = view[at : at + length]
-        at += length
+        offset += -offset % 8
+        sections[name] = view[offset : offset + length]
+        offset += length
     return sections
 
 
-def _build(description: Mapping[str, Any], sections: Mapping[str, memoryview]) -> Sidecar:
-    offsets, lengths = (np.frombuffer(sections[name], "<i8") for name in ("offsets", "lengths"))
+def _build_sidecar(description: Mapping[str, Any], sections: Mapping[str, memoryview]) -> Sidecar:
+    offsets, lengths = np.frombuffer(sections["offsets"], "<i8"), np.frombuffer(sections["lengths"], "<i8")
     checksums = np.frombuffer(sections["checksums"], "<u4") if "checksums" in sections else None
     if len(offsets) != description["num_records"] or len(lengths) != len(offsets):
-        raise ValueError("the sections do not fit the description")
+        raise ValueError("the sections must have one entry per record")
     if checksums is not None and len(checksums) > len(offsets):
-        raise ValueError("there are more checksums than records")
-    _check_places(description, offsets, lengths)
+        raise ValueError("there must not be more checksums than records")
     schema = description["schema"]
-    return Sidecar(
+    sidecar = Sidecar(
         format=description["format"],
         compression=description["compression"],
         num_stored_bytes=int(description["num_stored_bytes"]),
-        probes=[(int(offset), int(crc)) for offset, crc in description["probes"]],
+        probes=tuple([(int(offset), int(crc)) for offset, crc in description["probes"]]),
         index=FrameIndex(offsets, lengths),
         end=int(description["end"]),
         checksums=checksums,
@@ -194,18 +205,21 @@ def _build(description: Mapping[str, Any], sections: Mapping[str, memoryview]) -
         num_uncompressed_bytes=description["num_uncompressed_bytes"],
         is_inferred=bool(description.get("is_inferred", False)),
     )
+    _check_offsets(sidecar)
+    return sidecar
 
 
-def _check_places(description: Mapping[str, Any], offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
-    """Raise unless frames follow one another from the first byte to `end`, and all places lie inside the file."""
-    stored, end = int(description["num_stored_bytes"]), int(description["end"])
-    room = stored if description["compression"] is None else _MAX_RATIO * stored
-    inside = 0 <= end <= room and 0 <= stored <= _LARGEST and lengths.min(initial=1) > 0
-    if not inside or max(lengths.max(initial=0), offsets.max(initial=0)) > end or offsets.min(initial=0) < 0:
-        raise ValueError("a frame lies outside the shard")
-    borders = np.concatenate((offsets, [end]))
-    if borders[0] != 0 or not np.array_equal(borders[1:], borders[:-1] + lengths):
-        raise ValueError("the frames do not follow one another")
-    probed = [int(offset) for offset, _ in description["probes"]]
-    if bool(probed) != bool(stored) or not all(0 <= offset < stored for offset in probed):
-        raise ValueError("a probe lies outside the file")
+def _check_offsets(sidecar: Sidecar) -> None:
+    """Raise ValueError unless the frames are contiguous from 0 to `end` and all offsets are inside the file."""
+    stored, end, probes = sidecar.num_stored_bytes, sidecar.end, sidecar.probes
+    offsets, lengths = sidecar.index.offsets, sidecar.index.lengths
+    max_end = stored if sidecar.compression is None else _MAX_RATIO * stored
+    is_inside = 0 <= end <= max_end and 0 <= stored <= _MAX_STORED_BYTES and lengths.min(initial=1) > 0
+    # Each value is bounded before they are added, so that the sum cannot overflow.
+    if not is_inside or max(lengths.max(initial=0), offsets.max(initial=0)) > end or offsets.min(initial=0) < 0:
+        raise ValueError("frames must be inside the shard")
+    boundaries = np.concatenate((offsets, [end]))
+    if boundaries[0] != 0 or not np.array_equal(boundaries[1:], boundaries[:-1] + lengths):
+        raise ValueError("frames must be contiguous")
+    if bool(probes) != bool(stored) or (probes and not (min(probes)[0] >= 0 and max(probes)[0] < stored)):
+        raise ValueError("probes must be inside the file")

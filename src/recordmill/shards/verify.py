@@ -14,7 +14,7 @@ from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
 from recordmill.shards import sidecar as sidecars
-from recordmill.shards.index import load_sidecars
+from recordmill.shards.index import find_sidecar, load_sidecars
 from recordmill.shards.inference import detect_payload
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
@@ -243,7 +243,7 @@ def _first_line(error: RecordmillError) -> str:
 def _codec(shard: OpenShard, payload: str | None) -> PayloadCodec | None:
     if payload is None:
         return None
-    return detect_payload(shard) if payload == "auto" else get_payload(payload, shard.format)
+    return detect_payload(shard, find_sidecar(shard)) if payload == "auto" else get_payload(payload, shard.format)
 
 
 def _fault(path: str, parts: tuple[Any, ...]) -> Fault:

@@ -25,10 +25,14 @@ class Stat:
         Size of the file in bytes.
     modified_ns : int
         Time of the last modification, in nanoseconds since the epoch.
+    file_id : tuple of int
+        Identifies the file among all files of the storage, for example by device and inode: another file with the same
+        path has another id. Empty if the storage has no such ids.
     """
 
     num_bytes: int
     modified_ns: int
+    file_id: tuple[int, ...] = ()
 
 
 class OutputFile(Protocol):

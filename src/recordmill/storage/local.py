@@ -37,7 +37,7 @@ class LocalStorage:
     def stat(self, path: str) -> Stat:
         """Return the size and modification time of a file."""
         status = os.stat(path)
-        return Stat(status.st_size, status.st_mtime_ns)
+        return Stat(status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino))
 
     def exists(self, path: str) -> bool:
         """Return True if the path exists; a dangling symbolic link exists too."""
