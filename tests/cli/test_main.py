@@ -79,16 +79,16 @@ def test_arguments_when_wrong_then_usage_on_standard_error_and_exit_code_2(run: 
 def test_shard_when_missing_then_error_names_it_and_exit_code_2(run: Run, tmp_path: Path, name: str) -> None:
     done = run(name, tmp_path / "none")
     assert done.code == 2 and done.out == ""
-    assert done.err == f"error: no shard of that name: {tmp_path / 'none'}\n"
+    assert done.err == f"error: no shard has this name: {tmp_path / 'none'}\n"
 
 
 def test_error_when_it_has_place_and_hint_then_each_has_its_line(run: Run, shards: Path) -> None:
     done = run("head", "--format", "recordio", shards)
     assert done.code == 2 and done.out == ""
     message, place, hint = done.err.splitlines()
-    assert message == "error: the shard is of another format than declared (expected recordio, found tfrecord)"
+    assert message == "error: the shard does not have the declared format (expected recordio, found tfrecord)"
     assert place == f"  shard '{shards / 'train-00000-of-00002.tfrecord'}'"
-    assert hint == "hint: leave --format out, or say --format tfrecord"
+    assert hint == "hint: omit --format to detect it, or use --format tfrecord"
 
 
 def test_error_when_a_traceback_is_wanted_then_comes_with_one(

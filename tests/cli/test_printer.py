@@ -72,7 +72,7 @@ def test_counted_when_one_then_is_singular() -> None:
     "hint, words",
     [
         ("choose another name or use overwrite=True", "choose another name or use --overwrite"),
-        ('leave format= out, or say format="recordio"', "leave --format out, or say --format recordio"),
+        ('omit format= to detect it, or use format="recordio"', "omit --format to detect it, or use --format recordio"),
         ("which then need encode=: jpeg", "which then need --encode: jpeg"),
         ("with format=...", "with --format"),
         ("center_crop=224 cuts", "--center-crop 224 cuts"),

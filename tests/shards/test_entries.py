@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-import pickle
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,9 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
-from recordmill.shards import entry_points as tables_module
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import ENTRY_POINTS_SUFFIX, cache_path, sidecar_path
-from recordmill.storage.local import LOCAL
+from recordmill.storage.local import LOCAL, LocalStorage
 from tests.shards.made import FAMILIES
 
 
@@ -182,28 +181,38 @@ def test_entry_points_when_the_folder_cannot_be_written_then_are_kept_in_the_cac
     assert found is not None and list(found) == wanted(PHOTOS)
 
 
-def test_entry_points_when_a_few_are_read_then_the_others_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class CountingSource:
+    """A source that notes the length of each read."""
+
+    def __init__(self, source: Any, lengths: list[int]) -> None:
+        self.source, self.num_bytes, self.lengths = source, source.num_bytes, lengths
+
+    def read(self, offset: int, length: int) -> Any:
+        self.lengths.append(length)
+        return self.source.read(offset, length)
+
+
+class CountingStorage(LocalStorage):
+    """Local storage that notes the length of each read from files with entry points."""
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+
+    def open(self, paths: Sequence[str], *args: Any, **options: Any) -> Any:
+        source = super().open(paths, *args, **options)
+        return CountingSource(source, self.lengths) if paths[0].endswith(ENTRY_POINTS_SUFFIX) else source
+
+
+def test_entry_points_reads_only_tables_of_given_positions(tmp_path: Path) -> None:
     paths = made(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points=True)
-    shards = pickle.loads(pickle.dumps(ShardCollection(paths)))
+    storage = CountingStorage()
+    shards = ShardCollection(paths, storage=storage)
     shards.entry_points(range(1), "image")
-    seen: list[int] = []
-    opened = LOCAL.open
-
-    class Counting:
-        def __init__(self, source: Any) -> None:
-            self.source = source
-
-        def read(self, offset: int, length: int) -> Any:
-            seen.append(length)
-            return self.source.read(offset, length)
-
-    monkeypatch.setattr(tables_module.LOCAL, "open", lambda *args: Counting(opened(*args)))
+    storage.lengths.clear()
     found = shards.entry_points(np.array([4, 2]), "image")
     assert found is not None
-    assert seen == np.diff(found.row_splits).tolist()
+    assert storage.lengths == np.diff(found.row_splits).tolist()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -7,6 +7,7 @@ import pickle
 import resource
 from collections import OrderedDict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import recordmill as rm
 from recordmill.shards import files as held
 from recordmill.shards.collection import ShardCollection
+from recordmill.storage.local import LocalStorage
 from tests.concurrency.helpers import opened, run_script
 from tests.shards.made import FAMILIES, message, shard
 
@@ -31,7 +33,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that may open 16 files, its shards half of them."""
-    monkeypatch.setattr(held, "limit", lambda: 16)
+    monkeypatch.setattr(held, "get_limit", lambda: 16)
     monkeypatch.setattr(held, "raise_limit", lambda: False)
 
 
@@ -61,15 +63,15 @@ def test_shards_when_nobody_has_them_any_more_then_do_not_count(
     def raised() -> bool:
         raise AssertionError("the limit was raised")
 
-    monkeypatch.setattr(held, "_HOLDERS", OrderedDict())
-    monkeypatch.setattr(held, "limit", lambda: 16)
-    monkeypatch.setattr(held, "is_short", lambda: False)
+    monkeypatch.setattr(held, "_OPEN_FILES", OrderedDict())
+    monkeypatch.setattr(held, "get_limit", lambda: 16)
+    monkeypatch.setattr(held, "is_near_limit", lambda: False)
     monkeypatch.setattr(held, "raise_limit", raised)
     path = shard(tmp_path, FAMILIES[0], [message(FAMILIES[0], 1)], "one")
     kept = rm.ShardReader(path)
     for _ in range(50):
         assert len(rm.ShardReader(path)) == 1
-    assert len(kept) == 1 and len(held._HOLDERS) == 1
+    assert len(kept) == 1 and len(held._OPEN_FILES) == 1
 
 
 @pytest.mark.usefixtures("few")
@@ -77,11 +79,11 @@ def test_shard_when_changed_after_it_was_let_go_then_is_a_named_error(folder: Pa
     samples = ShardCollection(folder, payload=payload(folder))
     path = samples.paths[0]
     os.utime(path, ns=(0, 0))
-    with pytest.raises(rm.ShardChangedError, match="another one than before") as caught:
+    with pytest.raises(rm.ShardChangedError, match="was replaced") as caught:
         samples.__getitems__([0])
     assert caught.value.shard == path
     os.unlink(path)
-    with pytest.raises(rm.ShardChangedError, match="not there any more"):
+    with pytest.raises(rm.ShardChangedError, match="was removed"):
         samples.__getitems__([0])
 
 
@@ -102,7 +104,7 @@ def test_compressed_shard_when_let_go_or_forked_then_is_not_inflated_from_its_st
     reader = rm.ShardReader(path)
     points = reader.sidecar.seek_points
     assert len(reader) == 400 and points is not None and len(points) > 30_000
-    reader._handle.let_go()
+    reader._file.evict()
     assert bytes(memoryview(reader.shard.source.save_seek_points() or b"")) == points
 
 
@@ -163,14 +165,16 @@ def test_files_when_none_can_be_opened_then_the_error_tells_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(held, "raise_limit", lambda: False)
-    monkeypatch.setattr(held, "_HOLDERS", OrderedDict())
+    monkeypatch.setattr(held, "_OPEN_FILES", OrderedDict())
+    path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)])
 
-    def none_left() -> None:
-        raise OSError(24, "Too many open files")
+    class FullStorage(LocalStorage):
+        def open(self, *args: Any, **options: Any) -> Any:
+            raise OSError(24, "Too many open files")
 
     with pytest.raises(OSError, match="ulimit -n") as caught:
-        held.opened(none_left, str(tmp_path))
-    assert caught.value.filename == str(tmp_path)
+        ShardCollection(path, storage=FullStorage())
+    assert caught.value.filename == str(path)
 
 
 def test_relative_paths_when_the_folder_changes_then_are_still_found(

@@ -11,7 +11,7 @@ import recordmill as rm
 from recordmill.shards import collection
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import load_sidecars
-from recordmill.shards.inference import infer
+from recordmill.shards.inference import infer_features
 from tests.shards.made import FAMILIES, message, shard
 
 
@@ -22,9 +22,9 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def look(shard: Any, *args: Any, **options: Any) -> Any:
         seen.append(shard.name)
-        return infer(shard, *args, **options)
+        return infer_features(shard, *args, **options)
 
-    monkeypatch.setattr(collection, "infer", look)
+    monkeypatch.setattr(collection, "infer_features", look)
     return seen
 
 

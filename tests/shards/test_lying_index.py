@@ -13,7 +13,7 @@ import pytest
 import recordmill as rm
 from recordmill import _core
 from recordmill.shards.index import sidecar_path
-from recordmill.shards.sidecar import MAGIC, from_bytes
+from recordmill.shards.sidecar import MAGIC, parse_sidecar
 from tests.shards.made import message, shard
 
 Parts = tuple[dict[str, Any], dict[str, bytes]]
@@ -88,15 +88,15 @@ def test_sidecar_when_it_says_what_cannot_be_then_is_built_anew(tmp_path: Path, 
     rm.build_index(path)
     kept = Path(sidecar_path(str(path)))
     good = kept.read_bytes()
-    assert from_bytes(put_together(*taken_apart(good))) is not None
+    assert parse_sidecar(put_together(*taken_apart(good))) is not None
     parts = taken_apart(good)
     LIES[name](parts)
     lying = put_together(*parts)
-    assert from_bytes(lying) is None
+    assert parse_sidecar(lying) is None
     kept.write_bytes(lying)
     assert rm.verify(path).ok
     assert rm.ShardReader(path)[:] == payloads
-    assert from_bytes(kept.read_bytes()) is not None
+    assert parse_sidecar(kept.read_bytes()) is not None
 
 
 def test_seek_points_when_they_are_damaged_then_the_index_is_built_anew(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_writer_when_no_index_is_wanted_then_leaves_what_its_format_asks_for_and
 
 
 def test_writer_when_the_index_is_neither_kept_nor_left_then_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="'auto' or 'never', not 'no'"):
+    with pytest.raises(ValueError, match="'auto' or 'never', got 'no'"):
         rm.ShardWriter(tmp_path / "out", index="no")
     with pytest.raises(ValueError, match="entry_points=True"):
         rm.pack([{"a": 1}], tmp_path / "out", entry_points=True, index="never")

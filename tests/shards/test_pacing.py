@@ -20,7 +20,7 @@ SIZE = 300
 
 @pytest.fixture
 def _little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pacing, "_BYTES", 1000)
+    monkeypatch.setattr(pacing, "_MAX_BYTES_PER_READ", 1000)
 
 
 def large(folder: Path, family: str, compression: str = "") -> Path:

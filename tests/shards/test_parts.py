@@ -143,7 +143,7 @@ def test_parts_when_records_go_on_in_the_next_then_they_are_sound(tmp_path: Path
     assert [shard.num_records for shard in found.shards] == [*begun, 5]
     assert [shard.num_bytes for shard in found.shards[:4]] == [100, 3, 197, len(stream) - 300]
     assert not any(shard.damage for shard in found.shards)
-    with pytest.raises(rm.FormatError, match="goes on in the next file") as caught:
+    with pytest.raises(rm.FormatError, match="continues in the next file") as caught:
         rm.build_index(folder)
     assert caught.value.kind == "spanning_record"
 

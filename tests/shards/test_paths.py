@@ -37,11 +37,11 @@ def test_folder_when_links_in_it_lead_to_shards_and_folders_then_shards_are_read
 
 
 ABSENT = {
-    "s3://bucket/part-*": "addresses are not",
+    "s3://bucket/part-*": "not URLs",
     "~/nothing-*": "expanduser",
-    "part-{0,1}.tfrecord": "no braces",
+    "part-{0,1}.tfrecord": "not braces",
     "[photos]/part-*": "glob.escape",
-    "nothing": "no shard of that name",
+    "nothing": "no shard has this name",
 }
 
 
@@ -53,18 +53,18 @@ def test_name_when_nothing_is_there_then_the_error_leads_on(name: str) -> None:
 
 
 def test_folder_when_it_is_empty_then_the_error_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="no shard in that folder"):
+    with pytest.raises(FileNotFoundError, match="the directory contains no shards"):
         rm.open(tmp_path)
 
 
 @pytest.mark.parametrize("paths", [None, 3, b"part", [b"part"], ["part", None]])
 def test_paths_when_they_are_none_then_are_refused(paths: Any) -> None:
-    with pytest.raises(TypeError, match="shards are named by paths"):
+    with pytest.raises(TypeError, match="must be a path, pattern, directory"):
         rm.open(paths)
 
 
 def test_build_index_when_it_can_be_kept_nowhere_then_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recordmill.shards.build_index.save_sidecar", lambda path, sidecar: None)
+    monkeypatch.setattr("recordmill.shards.build_index.save_sidecar", lambda path, sidecar, storage: None)
     assert len(rm.open(folder)) == 5
     with pytest.raises(rm.WriteError, match="RECORDMILL_CACHE"):
         rm.build_index(folder)
@@ -82,7 +82,7 @@ def test_folder_when_something_else_lies_in_it_then_the_error_names_a_pattern_th
     with pytest.raises(rm.FormatError, match="the file is text") as caught:
         rm.open(tmp_path)
     hint, _, pattern = str(caught.value.hint).partition(", for example ")
-    assert hint == "name the shards themselves" and len(rm.open(pattern.strip("'"))) == 9
+    assert hint == "name only the shards" and len(rm.open(pattern.strip("'"))) == 9
 
 
 def test_folder_when_one_shard_and_something_else_lie_in_it_then_the_error_names_the_shard(folder: Path) -> None:

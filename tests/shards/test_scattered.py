@@ -52,7 +52,7 @@ def test_columns_when_asked_in_any_order_again_and_again_then_are_those_of_the_p
 
 @pytest.mark.parametrize("positions", [[0, -1], [431], [2**40]])
 def test_columns_when_a_position_is_outside_then_refuses(made: tuple[str, list[Path]], positions: list[int]) -> None:
-    with pytest.raises(IndexError, match=f"position {positions[-1]} of 431"):
+    with pytest.raises(IndexError, match=rf"position {positions[-1]} .* 431 records"):
         ShardCollection(made[1], payload=PAYLOADS[made[0]]).columns(np.array(positions, np.int64))
 
 

@@ -304,7 +304,7 @@ def test_writer_accepts_schema_as_dict(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("read", [rm.open, rm.verify, rm.info, rm.build_index])
 def test_readers_reject_empty_list_of_paths(read: Any) -> None:
-    with pytest.raises(FileNotFoundError, match="no shard was named"):
+    with pytest.raises(FileNotFoundError, match="expected at least one shard"):
         read([])
 
 

@@ -31,7 +31,7 @@ from recordmill.shards.index import (
 )
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.sidecar import to_bytes
+from recordmill.shards.sidecar import serialize_sidecar
 from recordmill.storage.base import OutputFile, Storage, output_exists, write_temporary
 from recordmill.storage.compression import Compression, Compressor, check_compression
 from recordmill.storage.local import LOCAL
@@ -212,11 +212,11 @@ class ShardOutput:
             source = self._storage.open([temporary], self._compression, self.num_bytes + 1)
             if self._compression is not None:
                 _core.scan(source, self.format.framing.kind)  # reading the whole stream collects its seek points
-            shard = OpenShard((temporary,), source, self.format, self._compression)
+            shard = OpenShard((temporary,), source, self.format, self._compression, self._storage)
             sidecar = build_sidecar(shard, index, self.num_bytes)
         sidecar.schema, sidecar.payload = schema, payload
         sidecar.checksums = np.array(self._checksums) if self._checksums else None
-        data = to_bytes(sidecar)
+        data = serialize_sidecar(sidecar)
         # The sidecar only saves time, so the shard is complete without it.
         for storage, path in ((self._storage, sidecar_path(self.path)), (LOCAL, cache_path(self.path))):
             with contextlib.suppress(OSError):
