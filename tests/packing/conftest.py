@@ -1,4 +1,4 @@
-"""Folders of small generated pictures for the tests of packing."""
+"""Folders of small generated images for the tests of packing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packing.pictures import jpeg
+from tests.packing.helpers import smooth_jpeg
 from tests.pictures import palette_mask
 
 
@@ -18,10 +18,10 @@ def class_folders(tmp_path: Path) -> Path:
         (root / name).mkdir(parents=True)
         for index in range([7, 3, 3][number]):
             ending = ".JPG" if index == 1 else ".jpg"
-            (root / name / f"{index:03}{ending}").write_bytes(jpeg(10 * number + index))
+            (root / name / f"{index:03}{ending}").write_bytes(smooth_jpeg(10 * number + index))
     (root / "b" / "more").mkdir()
-    (root / "b" / "more" / "000.jpeg").write_bytes(jpeg(99))
-    (root / "b" / "notes.txt").write_text("no image")
+    (root / "b" / "more" / "000.jpeg").write_bytes(smooth_jpeg(99))
+    (root / "b" / "notes.txt").write_text("not an image")
     return root
 
 
@@ -31,19 +31,19 @@ def flat_folder(tmp_path: Path) -> Path:
     root = tmp_path / "flat"
     root.mkdir()
     for index in range(12):
-        (root / f"{index:02}.jpg").write_bytes(jpeg(index, 16 + index, 12 + index))
+        (root / f"{index:02}.jpg").write_bytes(smooth_jpeg(index, 16 + index, 12 + index))
     return root
 
 
 @pytest.fixture
 def voc(tmp_path: Path) -> Path:
-    """A Pascal VOC layout with five pairs, of which the list names four."""
+    """A Pascal VOC layout with five pairs, four of which are listed."""
     root = tmp_path / "VOC"
     for folder in ("JPEGImages", "SegmentationClass", "ImageSets/Segmentation"):
         (root / folder).mkdir(parents=True)
     for index in range(5):
-        (root / "JPEGImages" / f"2007_{index}.jpg").write_bytes(jpeg(index, 20 + index))
+        (root / "JPEGImages" / f"2007_{index}.jpg").write_bytes(smooth_jpeg(index, 20 + index))
         (root / "SegmentationClass" / f"2007_{index}.png").write_bytes(palette_mask(index, 20 + index)[0])
-    (root / "JPEGImages" / "unlabeled.jpg").write_bytes(jpeg(7))
+    (root / "JPEGImages" / "unlabeled.jpg").write_bytes(smooth_jpeg(7))
     (root / "ImageSets" / "Segmentation" / "train.txt").write_text("2007_3\n2007_0\n2007_1\n2007_4\n")
     return root

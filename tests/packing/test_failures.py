@@ -1,4 +1,4 @@
-"""What is left when packing fails: nothing half-written under any name, and an error that names the cause."""
+"""Failures of `pack`: errors that name the file and the cause, skipped items, and no incomplete shards."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from recordmill.packing.options import Check
 from recordmill.packing.pack import pack
 from recordmill.packing.recode import Encoding
 from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile
-from tests.packing.pictures import jpeg
+from tests.packing.helpers import smooth_jpeg
+from tests.pictures import encode as encode_image
 
 
-def left(folder: Path) -> list[str]:
+def list_files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def damage(folder: Path, kind: str) -> Path:
+def break_image(folder: Path, kind: str) -> Path:
     path = folder / "05.jpg"
     if kind in ("missing", "folder", "dangling"):
         path.unlink()
@@ -32,7 +33,7 @@ def damage(folder: Path, kind: str) -> Path:
     elif kind == "dangling":
         path.symlink_to(folder / "nowhere.jpg")
     elif kind != "missing":
-        path.write_bytes({"empty": b"", "text": b"<html>not found</html>", "cut": jpeg(5, 60, 60)[:700]}[kind])
+        path.write_bytes({"empty": b"", "text": b"<html>not found</html>", "cut": smooth_jpeg(5, 60, 60)[:700]}[kind])
     return path
 
 
@@ -45,7 +46,7 @@ CAUSES = {
 }
 
 
-def listed(folder: Path, tmp_path: Path) -> LabelFile:
+def list_images(folder: Path, tmp_path: Path) -> LabelFile:
     path = tmp_path / "label.txt"
     path.write_text("".join(f'{{"{index:02}.jpg": {index}}}\n' for index in range(12)))
     return LabelFile(path, root=folder)
@@ -53,28 +54,28 @@ def listed(folder: Path, tmp_path: Path) -> LabelFile:
 
 @pytest.mark.parametrize("kind", CAUSES)
 @pytest.mark.parametrize("workers", [1, 3])
-def test_image_when_it_cannot_be_used_then_packing_stops_with_its_name(
+def test_pack_error_names_unusable_image_and_its_line(
     flat_folder: Path, tmp_path: Path, kind: str, workers: int
 ) -> None:
-    path, source = damage(flat_folder, kind), listed(flat_folder, tmp_path)
+    path, source = break_image(flat_folder, kind), list_images(flat_folder, tmp_path)
     with pytest.raises(ImageError) as caught:
         pack(source, tmp_path / "out/train", shards=2, workers=workers)
     text = str(caught.value)
     assert CAUSES[kind] in text and str(path) in text and "label.txt, line 6" in text and 'on_error="skip"' in text
-    assert left(tmp_path / "out") == []
+    assert list_files(tmp_path / "out") == []
 
 
 @pytest.mark.parametrize("kind", CAUSES)
-def test_image_when_it_cannot_be_used_then_skipping_lists_it(flat_folder: Path, tmp_path: Path, kind: str) -> None:
-    path, source = damage(flat_folder, kind), listed(flat_folder, tmp_path)
+def test_pack_skip_reports_unusable_image(flat_folder: Path, tmp_path: Path, kind: str) -> None:
+    path, source = break_image(flat_folder, kind), list_images(flat_folder, tmp_path)
     result = pack(source, tmp_path / "out/train", shards=2, on_error="skip", workers=2)
     assert result.num_records == 11 and result.num_skipped == 1
     assert result.skipped[0][0] == str(path) and CAUSES[kind] in result.skipped[0][1]
     assert result.to_json()["skipped"] == [{"path": str(path), "cause": result.skipped[0][1]}]
 
 
-def test_image_when_cut_then_only_a_whole_look_finds_it(flat_folder: Path, tmp_path: Path) -> None:
-    path, source = damage(flat_folder, "cut"), listed(flat_folder, tmp_path)
+def test_pack_detects_truncated_image_only_by_decoding(flat_folder: Path, tmp_path: Path) -> None:
+    path, source = break_image(flat_folder, "cut"), list_images(flat_folder, tmp_path)
     for number, check in enumerate(["signature", "header", "none", True, False]):
         assert pack(source, tmp_path / f"{number}/train", check=check).num_records == 12
     with pytest.raises(ImageError, match=f"truncated.*\n.*{path}"):
@@ -85,17 +86,27 @@ def test_image_when_cut_then_only_a_whole_look_finds_it(flat_folder: Path, tmp_p
         pack(source, tmp_path / "encode/train", encode="jpeg")
 
 
-def test_image_when_not_looked_at_then_anything_is_packed(flat_folder: Path, tmp_path: Path) -> None:
-    damage(flat_folder, "text")
-    assert pack(listed(flat_folder, tmp_path), tmp_path / "out/train", check="none").num_records == 12
-    damage(flat_folder, "missing")
+def test_pack_check_signature_detects_files_of_other_types(tmp_path: Path) -> None:
+    tiff = encode_image(Image.new("L", (3, 3)), "TIFF")
+    images = [encode_image(Image.new("L", (3, 3)), encoding) for encoding in ("PNG", "GIF", "BMP", "WEBP")]
+    images += [smooth_jpeg(1), tiff, b"MM\0*" + tiff[4:]]
+    others = [b"", b"\xff\xd8\xff", b"<!DOCTYPE html>", b"RIFF1234WAVEfmt ", b"\x89PNG\n\x1a\n\0\0\0\0\0\0", bytes(20)]
+    for number, data in enumerate([*images, *others]):
+        (tmp_path / f"{number:02}.jpg").write_bytes(data)
+    result = pack(ImageFolder(tmp_path, labels=None), tmp_path / "out/train", on_error="skip")
+    assert result.num_records == len(images)
+    assert [int(Path(path).stem) for path, _ in result.skipped] == list(range(len(images), len(images + others)))
+
+
+def test_pack_without_check_stores_any_file(flat_folder: Path, tmp_path: Path) -> None:
+    break_image(flat_folder, "text")
+    assert pack(list_images(flat_folder, tmp_path), tmp_path / "out/train", check="none").num_records == 12
+    break_image(flat_folder, "missing")
     with pytest.raises(ImageError, match="No such file"):
-        pack(listed(flat_folder, tmp_path), tmp_path / "out2/train", check="none")
+        pack(list_images(flat_folder, tmp_path), tmp_path / "out2/train", check="none")
 
 
-def test_images_when_several_fail_then_they_are_listed_in_the_order_of_the_source(
-    flat_folder: Path, tmp_path: Path
-) -> None:
+def test_pack_reports_skipped_images_in_order_of_source(flat_folder: Path, tmp_path: Path) -> None:
     for index in (9, 2, 7):
         (flat_folder / f"{index:02}.jpg").write_bytes(b"")
     result = pack(
@@ -104,15 +115,15 @@ def test_images_when_several_fail_then_they_are_listed_in_the_order_of_the_sourc
     assert [Path(path).name for path, _ in result.skipped] == ["02.jpg", "07.jpg", "09.jpg"]
 
 
-def test_images_when_a_whole_ofrecord_part_is_skipped_then_is_refused(flat_folder: Path, tmp_path: Path) -> None:
+def test_pack_rejects_empty_ofrecord_shard_after_skipping(flat_folder: Path, tmp_path: Path) -> None:
     for index in (0, 1):
         (flat_folder / f"{index:02}.jpg").write_bytes(b"")
     with pytest.raises(ImageError, match="a shard is empty"):
         pack(ImageFolder(flat_folder, labels=None), tmp_path / "out/part", format="ofrecord", shards=6, on_error="skip")
-    assert left(tmp_path / "out") == []
+    assert list_files(tmp_path / "out") == []
 
 
-def test_mask_when_it_cannot_be_read_then_it_is_named(voc: Path, tmp_path: Path) -> None:
+def test_pack_error_names_unreadable_mask(voc: Path, tmp_path: Path) -> None:
     path = voc / "SegmentationClass/2007_0.png"
     path.write_bytes(path.read_bytes()[:90])
     with pytest.raises(ImageError, match=r"2007_0\.png"):
@@ -122,68 +133,66 @@ def test_mask_when_it_cannot_be_read_then_it_is_named(voc: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("encode, side", [("jpeg", 2000), ("png", 300), ("jpeg", 2), ("webp", 1)])
-def test_image_when_it_would_grow_beyond_limits_then_is_listed(
+def test_pack_reports_image_that_resizing_makes_too_large(
     flat_folder: Path, tmp_path: Path, encode: Encoding, side: int
 ) -> None:
     Image.new("L", (65_500, 1)).save(flat_folder / "05.jpg")
-    done = pack(listed(flat_folder, tmp_path), tmp_path / "out/x", encode=encode, resize=side, on_error="skip")
+    done = pack(list_images(flat_folder, tmp_path), tmp_path / "out/x", encode=encode, resize=side, on_error="skip")
     ((path, cause),) = done.skipped
     assert path.endswith("05.jpg") and "too large" in cause and "expected at most" in cause
     assert done.num_records == 11
 
 
 @pytest.mark.parametrize("error", [LimitError("the image is too large", kind="limit_exceeded"), MemoryError()])
-def test_image_when_it_meets_a_limit_then_is_listed_as_others_are(
+def test_pack_reports_images_that_exceed_limits_or_memory(
     flat_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def refused(data: object, how: object) -> None:
+    def fail(data: object, recoding: object) -> None:
         raise error
 
-    monkeypatch.setattr("recordmill.packing.records.recode_image", refused)
-    done = pack(listed(flat_folder, tmp_path), tmp_path / "out/x", encode="jpeg", on_error="skip")
+    monkeypatch.setattr("recordmill.packing.records.recode_image", fail)
+    done = pack(list_images(flat_folder, tmp_path), tmp_path / "out/x", encode="jpeg", on_error="skip")
     assert len(done.skipped) == 12 and done.skipped[5][0].endswith("05.jpg")
 
 
 @pytest.mark.parametrize("check", ["header", "decode"])
 @pytest.mark.parametrize("mask", ["other size", "cut"])
-def test_pair_when_a_closer_look_is_asked_for_then_masks_are_looked_at_too(
-    voc: Path, tmp_path: Path, check: Check, mask: str
-) -> None:
+def test_pack_check_validates_masks(voc: Path, tmp_path: Path, check: Check, mask: str) -> None:
     source = ImagePairs.voc(voc)
     rows = source.rows()
     path = Path(rows.mask_paths()[1])
-    picture = Image.open(path)
-    picture.load()
+    image = Image.open(path)
+    image.load()
     if mask == "cut":
         path.write_bytes(path.read_bytes()[:-40])
     else:
-        picture.resize((picture.width + 1, picture.height)).save(path)
+        image.resize((image.width + 1, image.height)).save(path)
     assert pack(source, tmp_path / "unseen/x").num_records == len(rows)
     done = pack(source, tmp_path / "out/x", check=check, on_error="skip")
-    found = [name for name, _ in done.skipped]
-    assert found == ([] if (check, mask) == ("header", "cut") else [str(path)])
+    skipped = [name for name, _ in done.skipped]
+    assert skipped == ([] if (check, mask) == ("header", "cut") else [str(path)])
     if mask == "other size":
-        assert f"the mask has {picture.height} x {picture.width + 1} pixels" in done.skipped[0][1]
+        assert f"the mask has {image.height} x {image.width + 1} pixels" in done.skipped[0][1]
 
 
-def test_pair_when_cut_to_a_size_then_image_and_mask_must_have_had_one_size(voc: Path, tmp_path: Path) -> None:
+def test_pack_rejects_resized_pair_of_different_sizes(voc: Path, tmp_path: Path) -> None:
     source = ImagePairs.voc(voc)
     path = Path(source.rows().mask_paths()[0])
-    with Image.open(path) as picture:
-        picture.resize((picture.width * 3, picture.height)).save(path)
+    with Image.open(path) as image:
+        image.resize((image.width * 3, image.height)).save(path)
     with pytest.raises(ImageError, match="the mask has"):
         pack(source, tmp_path / "out/x", encode="png", resize=20)
 
 
-def test_list_when_an_image_is_missing_then_line_and_path_are_told(flat_folder: Path, tmp_path: Path) -> None:
+def test_pack_error_names_line_of_missing_image(flat_folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.lst"
     path.write_text("0\t1\t00.jpg\n1\t1\tgone.jpg\n")
     with pytest.raises(ImageError, match=rf"(?s)No such file.*gone\.jpg.*{path}, line 2"):
         pack(ListFile(path, root=flat_folder), tmp_path / "out/a.rec", format="recordio", worker_kind="processes")
-    assert left(tmp_path / "out") == []
+    assert list_files(tmp_path / "out") == []
 
 
-def test_callback_when_it_raises_then_nothing_is_left(flat_folder: Path, tmp_path: Path) -> None:
+def test_pack_leaves_no_files_after_interrupt_in_progress_function(flat_folder: Path, tmp_path: Path) -> None:
     def interrupt(done: int, total: int | None) -> None:
         raise KeyboardInterrupt
 
@@ -192,17 +201,17 @@ def test_callback_when_it_raises_then_nothing_is_left(flat_folder: Path, tmp_pat
             pack(
                 ImageFolder(flat_folder, labels=None), tmp_path / "out/t", shards=3, workers=workers, progress=interrupt
             )
-    assert left(tmp_path / "out") == []
+    assert list_files(tmp_path / "out") == []
 
 
 SCRIPT = """
 import sys, time
-from recordmill.packing import pack_files as files
+from recordmill.packing import pack_files
 from recordmill.packing.pack import pack
 from recordmill.packing.chunks import ChunkLimits
 from recordmill.packing.sources import ImageFolder
 if __name__ == "__main__":
-    files.COPY_LIMITS = ChunkLimits(1, 1)
+    pack_files.COPY_LIMITS = ChunkLimits(1, 1)
     def slow(done, total):
         print(done, flush=True)
         time.sleep({pause})
@@ -219,7 +228,7 @@ def start(tmp_path: Path, folder: Path, options: str, pause: float = 0.2) -> sub
 
 @pytest.mark.parametrize("options", ["format='recordio'", "workers=2", "workers=2, worker_kind='processes'"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_process_when_stopped_in_the_middle_then_nothing_stands_under_a_final_name(
+def test_killed_or_interrupted_pack_leaves_no_shard_under_final_name(
     flat_folder: Path, tmp_path: Path, options: str, number: signal.Signals
 ) -> None:
     process = start(tmp_path, flat_folder, options)
@@ -230,7 +239,7 @@ def test_process_when_stopped_in_the_middle_then_nothing_stands_under_a_final_na
     stderr = process.stderr.read()
     process.stdout.close()
     process.stderr.close()
-    files = left(tmp_path / "out")
+    files = list_files(tmp_path / "out")
     if number == signal.SIGINT:
         assert files == [] and stderr.rstrip().endswith("KeyboardInterrupt")
     else:
@@ -238,9 +247,7 @@ def test_process_when_stopped_in_the_middle_then_nothing_stands_under_a_final_na
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_disk_when_full_then_the_error_names_the_shard_and_nothing_is_left(
-    flat_folder: Path, tmp_path: Path, workers: int
-) -> None:
+def test_pack_error_names_shard_when_disk_is_full(flat_folder: Path, tmp_path: Path, workers: int) -> None:
     script = tmp_path / "full.py"
     script.write_text(
         "import resource, signal, sys\n"
@@ -257,30 +264,30 @@ def test_disk_when_full_then_the_error_names_the_shard_and_nothing_is_left(
     command = [sys.executable, str(script), str(flat_folder), str(tmp_path / "out"), str(workers)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.startswith(str(tmp_path / "out/train-0000")) and "cannot write: File too large" in done.stdout
-    assert left(tmp_path / "out") == []
+    assert list_files(tmp_path / "out") == []
 
 
-def test_worker_process_when_killed_then_the_error_says_so(flat_folder: Path, tmp_path: Path) -> None:
+def test_pack_raises_write_error_when_worker_process_is_killed(flat_folder: Path, tmp_path: Path) -> None:
     process = start(tmp_path, flat_folder, "worker_kind='processes', workers=2", pause=0.5)
     assert process.stdout is not None and process.stderr is not None and process.stdout.readline()
-    victims = [int(name) for name in os.listdir("/proc") if name.isdecimal() and _is_spawned_by(process.pid, name)]
-    assert victims
-    for victim in victims:
-        os.kill(victim, signal.SIGKILL)
+    pids = [int(name) for name in os.listdir("/proc") if name.isdecimal() and _is_spawned_by(process.pid, name)]
+    assert pids
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
     assert process.wait(30) != 0
     stderr = process.stderr.read()
     process.stdout.close()
     process.stderr.close()
-    assert "a worker process ended unexpectedly" in stderr and left(tmp_path / "out") == []
+    assert "a worker process ended unexpectedly" in stderr and list_files(tmp_path / "out") == []
 
 
-def test_parent_when_killed_then_worker_processes_end_too(flat_folder: Path, tmp_path: Path) -> None:
+def test_worker_processes_end_when_parent_is_killed(flat_folder: Path, tmp_path: Path) -> None:
     process = start(tmp_path, flat_folder, "worker_kind='processes', workers=2", pause=0.5)
     assert process.stdout is not None and process.stderr is not None and process.stdout.readline()
     workers = [name for name in os.listdir("/proc") if name.isdecimal() and _is_spawned_by(process.pid, name)]
     process.kill()
     assert workers and process.wait(30) == -signal.SIGKILL
-    process.stdout.read()  # ends when nobody is left who could write to it
+    process.stdout.read()  # Returns when all processes that can write to it have ended.
     process.stdout.close()
     process.stderr.close()
 

@@ -1,4 +1,4 @@
-"""How far packing is, in words and figures."""
+"""Progress: the text on a terminal, in a log, and the calls of a function."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Clock:
         return self.now
 
 
-def test_progress_when_on_a_terminal_then_redraws_one_line() -> None:
+def test_progress_redraws_one_line_on_terminal() -> None:
     stream, clock = Terminal(), Clock()
     progress = Progress(4000, None, stream, clock)
     clock.now += 0.1
@@ -40,19 +40,19 @@ def test_progress_when_on_a_terminal_then_redraws_one_line() -> None:
     assert stream.getvalue().endswith("\r\x1b[K4,000 of 4,000 records, 1 per second, 1:02:05 in total\n")
 
 
-def test_progress_when_not_on_a_terminal_then_is_quiet_unless_asked() -> None:
+def test_progress_writes_lines_to_file_only_if_enabled() -> None:
     clock = Clock()
-    quiet, asked = io.StringIO(), io.StringIO()
-    for stream, show in ((quiet, None), (asked, True)):
+    default, enabled = io.StringIO(), io.StringIO()
+    for stream, show in ((default, None), (enabled, True)):
         progress = Progress(None, show, stream, clock)
         clock.now += 10
         progress.advance(20)
         progress.close()
-    assert quiet.getvalue() == ""
-    assert asked.getvalue() == "20 records, 2 per second, 0:10 in total\n" * 2
+    assert default.getvalue() == ""
+    assert enabled.getvalue() == "20 records, 2 per second, 0:10 in total\n" * 2
 
 
-def test_progress_when_switched_off_then_is_quiet_on_a_terminal_too() -> None:
+def test_progress_disabled_writes_nothing_on_terminal() -> None:
     stream = Terminal()
     progress = Progress(1, False, stream, lambda: 0.0)
     progress.advance(1)
@@ -60,12 +60,14 @@ def test_progress_when_switched_off_then_is_quiet_on_a_terminal_too() -> None:
     assert stream.getvalue() == ""
 
 
-def test_progress_when_nothing_is_done_then_no_time_is_promised() -> None:
-    assert Progress(5, True, io.StringIO(), Clock())._format_line() == "0 of 5 records, 0 per second"
+def test_progress_omits_remaining_time_before_first_record() -> None:
+    stream = io.StringIO()
+    Progress(5, True, stream, Clock()).close()
+    assert stream.getvalue() == "0 of 5 records, 0 per second\n"
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_progress_when_a_function_then_it_is_called_with_the_counts(
+def test_pack_calls_progress_function_with_counts(
     flat_folder: Path, tmp_path: Path, workers: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     calls: list[tuple[int, int | None]] = []

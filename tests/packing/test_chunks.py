@@ -1,4 +1,4 @@
-"""Which records go where, and the portions of work."""
+"""Order of records, division among shards, and chunks of bounded size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recordmill.packing.sources.base import Items
 
 
 @given(st.integers(0, 1000), st.integers(1, 60))
-def test_items_when_split_then_all_are_there_once_and_parts_are_even(num_items: int, num_parts: int) -> None:
+def test_split_evenly_returns_all_positions_in_parts_of_equal_length(num_items: int, num_parts: int) -> None:
     parts = split_evenly(num_items, num_parts)
     assert [item for part in parts for item in part] == list(range(num_items))
     sizes = [len(part) for part in parts]
@@ -21,19 +21,19 @@ def test_items_when_split_then_all_are_there_once_and_parts_are_even(num_items: 
 
 
 @pytest.mark.parametrize("seed", [-1, "7", 1.5])
-def test_order_when_it_cannot_be_a_seed_then_says_what_a_seed_is(seed: object) -> None:
+def test_build_order_rejects_invalid_seed(seed: object) -> None:
     with pytest.raises(ValueError, match="shuffle must be a seed"):
         build_order(3, seed)  # type: ignore[arg-type]
 
 
 @given(st.integers(0, 300), st.integers(0, 2**64))
-def test_order_when_made_then_is_a_permutation_that_the_seed_decides(num_items: int, seed: int) -> None:
+def test_build_order_returns_same_permutation_for_same_seed(num_items: int, seed: int) -> None:
     order = build_order(num_items, seed)
     assert order is not None and sorted(order.tolist()) == list(range(num_items))
     assert (order == build_order(num_items, seed)).all() and build_order(num_items, None) is None
 
 
-def test_queue_when_files_are_large_then_chunks_are_small(tmp_path: Path) -> None:
+def test_chunk_queue_limits_items_and_bytes_of_chunks(tmp_path: Path) -> None:
     sizes = [10, 10, 10, 500, 40, 40, 40, 100, 1]
     names = [f"{index}" for index in range(len(sizes))]
     for name, size in zip(names, sizes, strict=True):

@@ -1,4 +1,4 @@
-"""MXNet's image lists: both dialects, exact text, and errors that name the line."""
+"""MXNet image lists: both dialects, exact text, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recordmill.errors import LabelError
 from recordmill.formats.recordio.lst import format_image_list, read_image_list
 
 
-def test_list_when_written_then_has_the_text_of_each_dialect() -> None:
+def test_format_image_list_writes_both_dialects() -> None:
     rows = ([5, 6], [[3], [1.5, -2]], ["cat/a b.jpg", "c.jpg"])
     assert format_image_list(*rows) == b"5\t3.000000\tcat/a b.jpg\n6\t1.500000\t-2.000000\tc.jpg\n"
     assert format_image_list(*rows, decimals=None) == b"5\t3\tcat/a b.jpg\n6\t1.5\t-2\tc.jpg\n"
@@ -28,10 +28,10 @@ def test_list_when_written_then_has_the_text_of_each_dialect() -> None:
         (b"5\t1e2\t-7\t8\n", [100, -7], "8"),
     ],
 )
-def test_list_when_read_then_every_legal_line_is_understood(line: bytes, labels: list[float], name: str) -> None:
-    found = read_image_list(line)
-    assert found.keys.tolist() == [5] and found.names == [name]
-    assert np.reshape(found.labels, -1).tolist() == labels
+def test_read_image_list_parses_all_valid_lines(line: bytes, labels: list[float], name: str) -> None:
+    images = read_image_list(line)
+    assert images.keys.tolist() == [5] and images.names == [name]
+    assert np.reshape(images.labels, -1).tolist() == labels
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_list_when_read_then_every_legal_line_is_understood(line: bytes, labels:
         b"-1\t1\ta.jpg", b"9223372036854775808\t1\ta.jpg", b"1 a b.jpg",
     ],
 )  # fmt: skip
-def test_list_when_a_line_is_odd_then_it_is_named(line: bytes) -> None:
+def test_read_image_list_error_names_invalid_line(line: bytes) -> None:
     with pytest.raises(LabelError, match="line 3 "):
         read_image_list(b"0\t1\ta.jpg\n\n" + line + b"\n4\t1\tb.jpg\n", "train.lst")
 
 
 @pytest.mark.parametrize("labels, name", [([1], "a\tb"), ([1], "a\nb"), ([], "a"), ([1], " ")])
-def test_list_when_a_row_does_not_fit_then_it_is_refused(labels: list[int], name: str) -> None:
+def test_format_image_list_rejects_invalid_row(labels: list[int], name: str) -> None:
     with pytest.raises(LabelError):
         format_image_list([0], [labels], [name])
 
@@ -61,10 +61,10 @@ ROWS = st.tuples(
 
 
 @given(st.lists(ROWS, max_size=8), st.sampled_from([None, 6]))
-def test_list_when_written_and_read_then_is_the_same(rows: list[tuple], decimals: int | None) -> None:
+def test_read_image_list_returns_formatted_rows(rows: list[tuple], decimals: int | None) -> None:
     keys, labels, names = ([row[column] for row in rows] for column in range(3))
-    found = read_image_list(format_image_list(keys, labels, names, decimals=decimals))
-    assert found.keys.tolist() == keys and found.names == names
-    read = found.labels.to_list() if not isinstance(found.labels, np.ndarray) else found.labels.tolist()
+    images = read_image_list(format_image_list(keys, labels, names, decimals=decimals))
+    assert images.keys.tolist() == keys and images.names == names
+    read = images.labels.tolist() if isinstance(images.labels, np.ndarray) else images.labels.to_list()
     read = [row if isinstance(row, list) else [row] for row in read]
-    assert all(np.allclose(got, wanted, atol=1e-6) for got, wanted in zip(read, labels, strict=True))
+    assert all(np.allclose(actual, expected, atol=1e-6) for actual, expected in zip(read, labels, strict=True))
