@@ -83,9 +83,7 @@ def test_parse_payloads_gives_equal_sequences_with_any_number_of_threads(threads
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("bad", [[0], [700], [999, 600], [1100, 1101]])
-def test_parse_payloads_reports_first_invalid_record_with_any_number_of_threads(
-    threads: int, bad: list[int]
-) -> None:
+def test_parse_payloads_reports_first_invalid_record_with_any_number_of_threads(threads: int, bad: list[int]) -> None:
     payloads = examples(1200)
     for position in bad:
         payloads[position] = PAYLOADS["example"].serialize([{"text": b""}], None, 0)[0]
@@ -117,5 +115,5 @@ def test_parsed_strings_keep_their_content_while_memory_is_reused() -> None:
 
 
 def test_parse_payloads_rejects_unknown_codec() -> None:
-    with pytest.raises(ValueError, match="payload must be one of example, .*, got 'json'"):
+    with pytest.raises(ValueError, match=r"payload must be one of example, .*, got 'json'"):
         rm.parse_payloads([], SCHEMA, payload="json")

@@ -11,9 +11,7 @@ from recordmill.shards.open import open_shard
 from recordmill.storage.base import Storage
 
 
-def group_spanning_files(
-    paths: Sequence[str], options: Mapping[str, Any], storage: Storage
-) -> Iterator[list[str]]:
+def group_spanning_files(paths: Sequence[str], options: Mapping[str, Any], storage: Storage) -> Iterator[list[str]]:
     """Yield the files in order, grouped into streams of whole records; `options` are those of `open_shard`."""
     start = 0
     while start < len(paths):

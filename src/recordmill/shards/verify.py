@@ -234,9 +234,7 @@ def _compare_with_sidecar(
 
 def _find_unmoved_records(sidecar: Sidecar, sound: FrameIndex) -> NDArray[np.int64]:
     """Return the records of a sidecar whose frames are sound and have the same offset and length."""
-    _, rows, sound_rows = np.intersect1d(
-        sidecar.index.offsets, sound.offsets, assume_unique=True, return_indices=True
-    )
+    _, rows, sound_rows = np.intersect1d(sidecar.index.offsets, sound.offsets, assume_unique=True, return_indices=True)
     return np.asarray(rows[sidecar.index.lengths[rows] == sound.lengths[sound_rows]], np.int64)
 
 
@@ -293,6 +291,6 @@ def _describe_checksums(has_checksum: bool, num_records: int, num_compared: int)
     if has_checksum:
         return "every length and every payload was compared with its CRC-32C"
     if not num_compared:
-        return "the format has no checksums: a flipped bit in a payload is detected only if it makes the message invalid"
+        return "the format has no checksums: a flipped bit in a payload is found only if it makes the message invalid"
     subject = "every payload was" if num_compared == num_records else f"{num_compared} of {num_records} payloads were"
     return f"{subject} compared with the CRC-32C in the sidecar index"
