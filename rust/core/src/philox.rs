@@ -16,9 +16,37 @@ pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     })
 }
 
+/// Appends random 64-bit words `first` to `first + count - 1` of the counters whose last three words are `stream`.
+///
+/// Each counter gives two words. The first word of a counter is the number of the pair.
+pub fn extend_words(words: &mut Vec<u64>, seed: u64, stream: [u32; 3], first: u64, count: usize) {
+    let key = [seed as u32, (seed >> 32) as u32];
+    let end = first + count as u64;
+    for pair in first / 2..end.div_ceil(2) {
+        let [one, two, three, four] = philox([pair as u32, stream[0], stream[1], stream[2]], key);
+        let both = [[one, two], [three, four]].map(|[low, high]| u64::from(high) << 32 | u64::from(low));
+        words.extend((2 * pair..).zip(both).filter(|(number, _)| (first..end).contains(number)).map(|(_, word)| word));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn extend_words_returns_the_same_words_for_any_split() {
+        let mut all = Vec::new();
+        extend_words(&mut all, 7 << 32 | 5, [1, 2, 3], 0, 9);
+        let [one, two, three, four] = philox([1, 1, 2, 3], [5, 7]).map(u64::from);
+        assert_eq!(all[2..4], [two << 32 | one, four << 32 | three]);
+        for first in 0..9 {
+            for count in 0..9 - first {
+                let mut part = Vec::new();
+                extend_words(&mut part, 7 << 32 | 5, [1, 2, 3], first as u64, count);
+                assert_eq!(part, all[first..first + count]);
+            }
+        }
+    }
 
     #[test]
     fn words_are_those_that_the_authors_publish() {

@@ -1,5 +1,5 @@
 //! A uniform order of a few numbers: that of as many random words.
-use crate::philox::philox;
+use crate::philox::extend_words;
 
 /// 0 … length - 1 in the order of their random words; of equal words, the first comes first.
 ///
@@ -8,13 +8,10 @@ pub fn random_order(length: u32, seed: u64, stream: [u32; 3]) -> Vec<i64> {
     order(&words(length, seed, stream))
 }
 
-fn words(length: u32, seed: u64, [first, second, third]: [u32; 3]) -> Vec<u64> {
-    let key = [seed as u32, (seed >> 32) as u32];
-    let pairs = (0..length.div_ceil(2)).flat_map(|counter| {
-        let [one, two, three, four] = philox([counter, first, second, third], key);
-        [[one, two], [three, four]].map(|[low, high]| u64::from(high) << 32 | u64::from(low))
-    });
-    pairs.take(length as usize).collect()
+fn words(length: u32, seed: u64, stream: [u32; 3]) -> Vec<u64> {
+    let mut words = Vec::with_capacity(length as usize);
+    extend_words(&mut words, seed, stream, 0, length as usize);
+    words
 }
 
 /// Where the words stand in ascending order; takes time in proportion where they are spread evenly, as random ones are.

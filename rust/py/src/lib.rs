@@ -53,6 +53,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<order::FrameTable>()?;
     module.add_function(wrap_pyfunction!(order::permute, module)?)?;
     module.add_function(wrap_pyfunction!(order::random_order, module)?)?;
+    module.add_function(wrap_pyfunction!(order::random_words, module)?)?;
     image::register(module)?;
     payload::register(module)
 }

@@ -1,12 +1,13 @@
 //! Positions: put into a random order, and looked up in the indexes of many shards.
 use std::hint::black_box;
 
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use recordmill_core::permutation::Permutation;
+use recordmill_core::philox::extend_words;
 use recordmill_core::random_order as core_order;
 
-use crate::buffers::{Block, View, vector};
+use crate::buffers::{Block, Numbers, View, vector};
 
 /// Positions that are looked up at a time.
 const TOGETHER: usize = 64;
@@ -34,6 +35,36 @@ pub fn permute(
 #[pyfunction]
 pub fn random_order(py: Python<'_>, length: u32, seed: u64, stream: [u32; 3]) -> Block {
     Block::integers(py.detach(|| core_order::random_order(length, seed, stream)))
+}
+
+/// Random words `first` to `first + count - 1` of each position of an epoch, for one stage.
+///
+/// The counter is (word / 2, position's low word, position's high half and stage, epoch), the key is the seed.
+#[pyfunction]
+pub fn random_words(
+    py: Python<'_>,
+    seed: u64,
+    epoch: u32,
+    positions: &Bound<'_, PyAny>,
+    stage: u16,
+    first: u64,
+    count: usize,
+) -> PyResult<Block> {
+    let view = View::<u64>::get(positions)?;
+    let positions = view.slice();
+    let too_many = || PyValueError::new_err(format!("{count} words from word {first} are too many"));
+    first.checked_add(count as u64).filter(|end| *end <= 1 << 33).ok_or_else(too_many)?;
+    let room = positions.len().checked_mul(count).ok_or_else(too_many)?;
+    let mut words = Vec::new();
+    words.try_reserve_exact(room).map_err(|_| PyMemoryError::new_err(format!("{room} random words")))?;
+    let words = py.detach(|| {
+        for &position in positions {
+            let stream = [position as u32, (position >> 32) as u32 | u32::from(stage) << 16, epoch];
+            extend_words(&mut words, seed, stream, first, count);
+        }
+        words
+    });
+    Ok(Block::new(Numbers::UInt64(words)))
 }
 
 /// Where the records of many shards are, one shard behind the other: offsets and lengths of the frames of each.
