@@ -17,7 +17,7 @@ import pytest
 PACKAGE = "recordmill"
 ROOT = Path(__file__).parents[1] / "src" / PACKAGE
 
-BASE = {"errors", "types", "schema", "allocator", "concurrency", "philox"}
+BASE = {"errors", "types", "schema", "allocator", "concurrency"}
 NATIVE = BASE | {"_core"}
 # A format is reached by its interfaces and the registry, never by its name.
 ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "registry", "values")}
@@ -26,7 +26,6 @@ ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "regis
 MAY_IMPORT: dict[str, set[str]] = {
     "allocator": set(),
     "concurrency": {"errors", "allocator", "_core"},
-    "philox": set(),
     "errors": {"types"},
     "types": {"errors", "_core"},
     "schema": {"errors"},

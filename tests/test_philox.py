@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recordmill.philox import generate_words
+from recordmill.testing.philox import generate_words
 
 # kat_vectors of Random123 1.14 (Salmon et al.), philox4x32 with 10 rounds: counter, key, result.
 VECTORS = [

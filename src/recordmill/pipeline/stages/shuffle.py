@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.philox import generate_words
 from recordmill.pipeline.checks import seed_of, settle, whole
 from recordmill.pipeline.positions import Places
 
@@ -20,7 +19,6 @@ Ints = NDArray[np.int64]
 _TABLE = 1 << 16
 _ROUNDS = 10
 _LIMIT = 1 << 48
-_HALF = np.uint64(32)
 
 
 class Permutation:
@@ -89,11 +87,8 @@ def _padded(key: tuple[int, ...]) -> tuple[int, ...]:
 
 def _words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
     seed, first, second, third = _padded(key)
-    counters = np.empty((4, -(-count // 2)), np.uint64)
-    counters[0] = np.arange(counters.shape[1], dtype=np.uint64)
-    counters[1], counters[2], counters[3] = first, second, third
-    one, two, three, four = generate_words(counters, (seed & 0xFFFFFFFF, seed >> 32))
-    return np.stack([two << _HALF | one, four << _HALF | three], axis=-1).reshape(-1)[:count]
+    positions = np.array([second << 32 | first], np.uint64)
+    return np.asarray(_core.random_words(seed, third, positions, 0, 0, count))
 
 
 # Blocks whose samples are mixed with one another; what a reader has in hand at a time.

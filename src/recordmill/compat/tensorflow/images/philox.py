@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill import Draws
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.philox import generate_words
 
 _SEED_KEY = (0x3EC8F720, 0x02461E29)
 _WORD = 0xFFFFFFFF
@@ -30,17 +30,23 @@ def words(seed: Any) -> Iterator[int]:
         message = f"seed must be 2 integers, got {pair.dtype} of shape {pair.shape}"
         raise InvalidArgumentError(message, kind="bad_shape", found=pair.dtype.name)
     first, second = (int(number) % 2**64 for number in pair)
-    start = np.array([first & _WORD, first >> 32, second & _WORD, second >> 32], np.uint64)
-    low_key, high_key, third, fourth = generate_words(start[:, None], _SEED_KEY)[:, 0].tolist()
+    start = (first & _WORD, first >> 32, second & _WORD, second >> 32)
+    low_key, high_key, third, fourth = _block(start, _SEED_KEY, 1)
     return _generate(third, fourth, (low_key, high_key))
 
 
 def _generate(third: int, fourth: int, key: tuple[int, int]) -> Iterator[int]:
     for first in count(0, _BLOCKS):
-        counters = np.empty((4, _BLOCKS), np.uint64)
-        counters[0] = np.arange(first, first + _BLOCKS)
-        counters[1], counters[2], counters[3] = 0, third, fourth
-        yield from generate_words(counters, key).T.ravel().tolist()
+        yield from _block((first, 0, third, fourth), key, _BLOCKS)
+
+
+def _block(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks: int) -> list[int]:
+    """Return the four 32-bit words of each of some counters that differ in their first word."""
+    first, second, third, fourth = counter
+    draws = Draws(key[1] << 32 | key[0], epoch=fourth)
+    # Draws has the position in the second word and half of the third, and the stage in the other half.
+    pairs = draws.words([(third & 0xFFFF) << 32 | second], third >> 16, 2 * num_blocks, first=2 * first)
+    return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 
 
 def unit_float(word: int) -> np.float32:

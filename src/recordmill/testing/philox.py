@@ -1,6 +1,6 @@
-"""The counter-based random number generator Philox4x32-10: random words as a pure function of a counter and a key.
+"""Reference implementation of the counter-based random number generator Philox4x32-10, in NumPy.
 
-`rust/core/src/philox.rs` computes the same words in native code.
+Tests compare the native generator in `rust/core/src/philox.rs` with it.
 
 References
 ----------
