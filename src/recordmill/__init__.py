@@ -19,12 +19,11 @@ _MODULES = {
         "adjust_brightness adjust_contrast adjust_hue adjust_saturation grayscale "
         "hls_to_rgb hsv_to_rgb rgb_to_hls rgb_to_hsv"
     ),
-    "decode.draws": "Draws Stage",
-    "decode.entry": "find_entry_points",
     "decode.image": "decode_image decode_jpeg decode_png",
+    "decode.image_files": "find_entry_points image_sizes",
     "decode.mixing": "cutmix mixup",
     "decode.presets": "IMAGENET_MEAN IMAGENET_STD",
-    "decode.sizes": "image_sizes",
+    "decode.random": "Draws Stage",
     "decode.specs.boxes": "Boxes Keypoints",
     "decode.specs.color": "ColorJitter PCANoise RandomErasing RandomGrayscale",
     "decode.specs.geometry": "CenterCrop Flip GivenCrop GivenFlip RandomAffine RandomCrop RandomResizedCrop Resize",
@@ -48,7 +47,7 @@ _MODULES = {
     "shards.build_index": "build_index",
     "shards.faces": "Faces read_faces",
     "shards.info": "Info ShardInfo info",
-    "shards.parse_payloads": "parse_payloads",
+    "shards.payloads": "parse_payloads",
     "shards.reader": "PayloadReader ShardReader",
     "shards.verify": "Report verify",
     "shards.writer": "PayloadWriter ShardWriter",
@@ -80,16 +79,15 @@ if TYPE_CHECKING:
         rgb_to_hls as rgb_to_hls,
         rgb_to_hsv as rgb_to_hsv,
     )
-    from recordmill.decode.draws import Draws as Draws, Stage as Stage
-    from recordmill.decode.entry import find_entry_points as find_entry_points
     from recordmill.decode.image import (
         decode_image as decode_image,
         decode_jpeg as decode_jpeg,
         decode_png as decode_png,
     )
+    from recordmill.decode.image_files import find_entry_points as find_entry_points, image_sizes as image_sizes
     from recordmill.decode.mixing import cutmix as cutmix, mixup as mixup
     from recordmill.decode.presets import IMAGENET_MEAN as IMAGENET_MEAN, IMAGENET_STD as IMAGENET_STD
-    from recordmill.decode.sizes import image_sizes as image_sizes
+    from recordmill.decode.random import Draws as Draws, Stage as Stage
     from recordmill.decode.specs.boxes import Boxes as Boxes, Keypoints as Keypoints
     from recordmill.decode.specs.color import (
         ColorJitter as ColorJitter,
@@ -173,7 +171,7 @@ if TYPE_CHECKING:
         ShardInfo as ShardInfo,
         info as info,
     )
-    from recordmill.shards.parse_payloads import (
+    from recordmill.shards.payloads import (
         parse_payloads as parse_payloads,
     )
     from recordmill.shards.reader import PayloadReader as PayloadReader, ShardReader as ShardReader

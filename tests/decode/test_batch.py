@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from recordmill.decode.geometry import Geometry, plan_moves
+from recordmill.decode.geometry import plan_geometry
 from tests.decode.pictures import jpeg, png, turned
 from tests.pictures import encode, palette_mask
 
@@ -101,18 +101,18 @@ def test_batch_when_done_step_by_step_then_is_equal(like, crop, turn, layout, dt
     batch = rm.decode_batch(files, {"image": spec}, rng=seed, threads=2)["image"]
     whole = [rm.decode_image(file, like=like, dct="accurate", channels="rgb") for file in files]
     sizes = np.array([pixels.shape[1::-1] for pixels in whole])
-    moves, _ = plan_moves(sizes, Geometry.of(spec), rm.Draws(seed), np.arange(3))
+    geometry, _ = plan_geometry(sizes, spec, rm.Draws(seed), np.arange(3))
     for row, pixels in enumerate(whole):
-        x, y, w, h = moves.window[row].tolist()
-        width, height = moves.resized[row].tolist()
+        x, y, w, h = geometry.windows[row].tolist()
+        width, height = geometry.resized[row].tolist()
         step = rm.crop(pixels, (x, y, w, h))
         step = step if (w, h) == (width, height) else rm.resize(step, (height, width), like=like)
         mode = crop.mode if isinstance(crop, rm.RandomCrop) else "constant"
         fill = getattr(crop, "fill", 0)
-        step = rm.crop(step, tuple(moves.place[row].tolist()), mode=mode, fill=fill)
-        step = rm.flip(step, horizontal=moves.flip[row, 0], vertical=moves.flip[row, 1])
+        step = rm.crop(step, tuple(geometry.crops[row].tolist()), mode=mode, fill=fill)
+        step = rm.flip(step, horizontal=geometry.flips[row, 0], vertical=geometry.flips[row, 1])
         if turn:
-            step = rm.affine(step, moves.matrix[row], fill=9)
+            step = rm.affine(step, geometry.matrices[row], fill=9)
         step = rm.normalize(step, rm.IMAGENET_MEAN, rm.IMAGENET_STD, layout=layout, dtype=dtype)
         np.testing.assert_array_equal(batch[row], step)
 
@@ -125,9 +125,9 @@ def test_scale_when_auto_then_is_the_smallest_that_is_large_enough(seed: int, or
     files = [turned(orientation, number, 331, 257) for number in range(3)]
     batch = rm.decode_batch(files, {"image": spec}, rng=seed)["image"]
     sizes = np.array([rm.decode_image(file, orientation="apply").shape[1::-1] for file in files])
-    moves, _ = plan_moves(sizes, Geometry(crop=crop), rm.Draws(seed), np.arange(3))
+    geometry, _ = plan_geometry(sizes, rm.Image(crop=crop), rm.Draws(seed), np.arange(3))
     for row, file in enumerate(files):
-        x, y, w, h = moves.window[row].tolist()
+        x, y, w, h = geometry.windows[row].tolist()
         scale = max(s for s in (1, 2, 4, 8) if s == 1 or (w // s >= 20 and h // s >= 16))
         x0, y0, x1, y1 = x // scale, y // scale, -(-(x + w) // scale), -(-(y + h) // scale)
         part = rm.decode_image(file, orientation="apply", scale=scale, window=(x0, y0, x1 - x0, y1 - y0))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill as rm
-from recordmill.decode.beta import draw_beta
-from recordmill.philox import generate_words
+from recordmill.decode.random import draw_beta
+from recordmill.testing.philox import generate_words
 
 POSITIONS = np.arange(20_000)
 

@@ -9,19 +9,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill as rm
-from recordmill.decode.affine import inverse_matrices
-from recordmill.decode.draws import Stage
-from recordmill.decode.geometry import Geometry, plan_moves
-from recordmill.decode.moves import Moves
+from recordmill.decode.geometry import GeometryPlan, inverse_matrices, plan_geometry
+from recordmill.decode.random import Stage
 
 SIZES = st.lists(st.tuples(st.integers(1, 500), st.integers(1, 500)), min_size=1, max_size=8)
 SIDES = st.tuples(st.integers(1, 300), st.integers(1, 300))
 SEEDS = st.integers(0, 2**64 - 1)
 
 
-def plan(sizes, geometry: Geometry, seed: int = 0, first: int = 0) -> tuple[Moves, np.ndarray]:
+def plan(sizes, spec: rm.Image, seed: int = 0, first: int = 0) -> tuple[GeometryPlan, np.ndarray]:
     positions = np.arange(first, first + len(sizes))
-    return plan_moves(np.array(sizes, np.int64).reshape(-1, 2), geometry, rm.Draws(seed), positions)
+    return plan_geometry(np.array(sizes, np.int64).reshape(-1, 2), spec, rm.Draws(seed), positions)
 
 
 def random_window(width: int, height: int, crop: rm.RandomResizedCrop, draws: rm.Draws, position: int) -> list[int]:
@@ -49,21 +47,21 @@ def random_window(width: int, height: int, crop: rm.RandomResizedCrop, draws: rm
 @given(SIZES, SEEDS, st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)), st.tuples(st.floats(0.2, 5), st.floats(0.2, 5)))
 def test_random_resized_crop_when_planned_then_is_the_published_algorithm(sizes, seed, scale, ratio) -> None:
     crop = rm.RandomResizedCrop((5, 7), scale=sorted(scale), ratio=sorted(ratio))
-    moves, too_small = plan(sizes, Geometry(crop=crop), seed, first=3)
+    geometry, too_small = plan(sizes, rm.Image(crop=crop), seed, first=3)
     expected = [random_window(*size, crop, rm.Draws(seed), 3 + row) for row, size in enumerate(sizes)]
-    assert moves.window.tolist() == expected and not too_small.any()
-    assert moves.place.tolist() == [[0, 0, 7, 5]] * len(sizes) and moves.resized.tolist() == [[7, 5]] * len(sizes)
+    assert geometry.windows.tolist() == expected and not too_small.any()
+    assert geometry.crops.tolist() == [[0, 0, 7, 5]] * len(sizes) and geometry.resized.tolist() == [[7, 5]] * len(sizes)
 
 
 def test_random_resized_crop_when_nothing_fits_then_takes_the_largest_middle_part() -> None:
     crop = rm.RandomResizedCrop(8, scale=(1, 1), ratio=(1, 1))
-    moves, _ = plan([(100, 20), (20, 101)], Geometry(crop=crop))
-    assert moves.window.tolist() == [[40, 0, 20, 20], [0, 40, 20, 20]]
+    geometry, _ = plan([(100, 20), (20, 101)], rm.Image(crop=crop))
+    assert geometry.windows.tolist() == [[40, 0, 20, 20], [0, 40, 20, 20]]
 
 
 def test_random_resized_crop_when_drawn_often_then_area_and_place_are_uniform() -> None:
-    moves, _ = plan([(400, 400)] * 4000, Geometry(crop=rm.RandomResizedCrop(8, scale=(0.25, 0.5), ratio=(1, 1))))
-    x, _, width, height = moves.window.T
+    geometry, _ = plan([(400, 400)] * 4000, rm.Image(crop=rm.RandomResizedCrop(8, scale=(0.25, 0.5), ratio=(1, 1))))
+    x, _, width, height = geometry.windows.T
     areas = width * height / 160_000
     assert abs(areas.mean() - 0.375) < 0.006 and abs(np.quantile(areas, [0.25, 0.75]) - [0.3125, 0.4375]).max() < 0.01
     assert abs((x / (400 - width)).mean() - 0.5) < 0.02 and (width == height).all()
@@ -71,15 +69,15 @@ def test_random_resized_crop_when_drawn_often_then_area_and_place_are_uniform() 
 
 @given(SIZES, SIDES)
 def test_resize_when_a_size_is_given_then_every_image_gets_it(sizes, side) -> None:
-    moves, _ = plan(sizes, Geometry(resize=rm.Resize(side)))
-    assert moves.resized.tolist() == [[side[1], side[0]]] * len(sizes) == moves.sizes.tolist()
-    assert moves.window.tolist() == [[0, 0, *size] for size in sizes]
+    geometry, _ = plan(sizes, rm.Image(resize=rm.Resize(side)))
+    assert geometry.resized.tolist() == [[side[1], side[0]]] * len(sizes) == geometry.output_sizes().tolist()
+    assert geometry.windows.tolist() == [[0, 0, *size] for size in sizes]
 
 
 @given(SIZES, st.integers(1, 300))
 def test_resize_when_the_shorter_side_is_given_then_the_longer_follows(sizes, shorter) -> None:
-    moves, _ = plan(sizes, Geometry(resize=rm.Resize(shorter=shorter)))
-    for (width, height), resized in zip(sizes, moves.resized.tolist(), strict=True):
+    geometry, _ = plan(sizes, rm.Image(resize=rm.Resize(shorter=shorter)))
+    for (width, height), resized in zip(sizes, geometry.resized.tolist(), strict=True):
         short, long = sorted((width, height))
         assert sorted(resized) == [shorter, long * shorter // short]
         assert (resized[0] < resized[1]) <= (width < height)
@@ -87,9 +85,11 @@ def test_resize_when_the_shorter_side_is_given_then_the_longer_follows(sizes, sh
 
 @given(SIZES, SIDES, st.sampled_from(["even", "floor"]))
 def test_center_crop_when_smaller_images_are_padded_then_the_middle_stays_the_middle(sizes, side, center) -> None:
-    moves, too_small = plan(sizes, Geometry(crop=rm.CenterCrop(side, small="pad"), center=center))
+    geometry, too_small = plan(
+        sizes, rm.Image(crop=rm.CenterCrop(side, small="pad"), like="pillow" if center == "even" else "opencv")
+    )
     assert not too_small.any()
-    for size, place in zip(sizes, moves.place.tolist(), strict=True):
+    for size, place in zip(sizes, geometry.crops.tolist(), strict=True):
         for length, wanted, corner in zip(size, side[::-1], place[:2], strict=True):
             room = length - wanted
             if room < 0:
@@ -100,38 +100,38 @@ def test_center_crop_when_smaller_images_are_padded_then_the_middle_stays_the_mi
 
 
 def test_center_crop_when_an_image_is_smaller_then_that_is_told() -> None:
-    _, too_small = plan([(10, 10), (9, 10), (10, 9), (11, 11)], Geometry(crop=rm.CenterCrop(10)))
+    _, too_small = plan([(10, 10), (9, 10), (10, 9), (11, 11)], rm.Image(crop=rm.CenterCrop(10)))
     assert too_small.tolist() == [False, True, True, False]
 
 
 @given(SIZES, SIDES, SEEDS)
 def test_random_crop_when_images_are_large_enough_then_lies_within_the_padding(sizes, side, seed) -> None:
     crop = rm.RandomCrop(side, padding=(1, 2, 3, 4))
-    moves, too_small = plan(sizes, Geometry(crop=crop), seed)
-    for (width, height), (x, y, w, h), small in zip(sizes, moves.place.tolist(), too_small, strict=True):
+    geometry, too_small = plan(sizes, rm.Image(crop=crop), seed)
+    for (width, height), (x, y, w, h), small in zip(sizes, geometry.crops.tolist(), too_small, strict=True):
         assert small == (width + 4 < w or height + 6 < h) and (h, w) == side
         assert small or (-1 <= x <= width + 3 - w and -2 <= y <= height + 4 - h)
 
 
 def test_random_crop_when_drawn_often_then_every_place_is_equally_likely() -> None:
-    moves, _ = plan([(6, 5)] * 6000, Geometry(crop=rm.RandomCrop(5, padding=1)))
-    places, counts = np.unique(moves.place[:, :2], axis=0, return_counts=True)
+    geometry, _ = plan([(6, 5)] * 6000, rm.Image(crop=rm.RandomCrop(5, padding=1)))
+    places, counts = np.unique(geometry.crops[:, :2], axis=0, return_counts=True)
     assert places.tolist() == [[x, y] for x in (-1, 0, 1, 2) for y in (-1, 0, 1)]
     assert abs(counts - 500).max() < 110
 
 
 def test_random_crop_when_small_images_are_padded_then_both_sides_get_what_is_missing() -> None:
-    moves, too_small = plan([(4, 20)] * 2000, Geometry(crop=rm.RandomCrop((10, 7), padding=1, small="pad")))
+    geometry, too_small = plan([(4, 20)] * 2000, rm.Image(crop=rm.RandomCrop((10, 7), padding=1, small="pad")))
     assert not too_small.any()
-    assert np.unique(moves.place[:, 0]).tolist() == [-2, -1]
-    assert np.unique(moves.place[:, 1]).tolist() == list(range(-1, 12))
+    assert np.unique(geometry.crops[:, 0]).tolist() == [-2, -1]
+    assert np.unique(geometry.crops[:, 1]).tolist() == list(range(-1, 12))
 
 
 @given(SIZES, SIDES)
 def test_crop_when_small_images_are_enlarged_then_they_just_reach_it(sizes, side) -> None:
-    moves, too_small = plan(sizes, Geometry(crop=rm.CenterCrop(side, small="enlarge")))
+    geometry, too_small = plan(sizes, rm.Image(crop=rm.CenterCrop(side, small="enlarge")))
     assert not too_small.any()
-    assert [tuple(size) for size in moves.resized.tolist()] == [enlarged(*size, side[1], side[0]) for size in sizes]
+    assert [tuple(size) for size in geometry.resized.tolist()] == [enlarged(*size, side[1], side[0]) for size in sizes]
 
 
 def enlarged(width: int, height: int, goal_width: int, goal_height: int) -> tuple[int, int]:
@@ -144,27 +144,25 @@ def enlarged(width: int, height: int, goal_width: int, goal_height: int) -> tupl
 
 
 def test_flips_when_drawn_then_are_as_likely_as_asked_for_and_apart() -> None:
-    moves, _ = plan([(4, 4)] * 8000, Geometry(flip=rm.Flip(0.5, 0.25)))
-    assert abs(moves.flip.mean(axis=0) - [0.5, 0.25]).max() < 0.02
-    assert abs(moves.flip.all(axis=1).mean() - 0.125) < 0.02
-    certain, _ = plan([(4, 4)] * 3, Geometry(flip=rm.Flip(1, 0)))
-    assert certain.flip.tolist() == [[True, False]] * 3
+    geometry, _ = plan([(4, 4)] * 8000, rm.Image(flip=rm.Flip(0.5, 0.25)))
+    assert abs(geometry.flips.mean(axis=0) - [0.5, 0.25]).max() < 0.02
+    assert abs(geometry.flips.all(axis=1).mean() - 0.125) < 0.02
+    certain, _ = plan([(4, 4)] * 3, rm.Image(flip=rm.Flip(1, 0)))
+    assert certain.flips.tolist() == [[True, False]] * 3
 
 
 def test_geometry_when_random_without_draws_then_asks_for_them() -> None:
     sizes, positions = np.array([[9, 9]]), np.array([0])
-    for geometry in (
-        Geometry(crop=rm.RandomCrop(3)),
-        Geometry(crop=rm.RandomResizedCrop(3)),
-        Geometry(flip=rm.Flip()),
-        Geometry(affine=rm.RandomAffine(3)),
+    for spec in (
+        rm.Image(crop=rm.RandomCrop(3)),
+        rm.Image(crop=rm.RandomResizedCrop(3)),
+        rm.Image(flip=rm.Flip()),
+        rm.Image(affine=rm.RandomAffine(3)),
     ):
-        assert geometry.is_random
         with pytest.raises(ValueError, match="rng=seed"):
-            plan_moves(sizes, geometry, None, positions)
-    for geometry in (Geometry(), Geometry(flip=rm.Flip(1)), Geometry(crop=rm.CenterCrop(3), resize=rm.Resize(4))):
-        assert not geometry.is_random
-        assert len(plan_moves(sizes, geometry, None, positions)[0]) == 1
+            plan_geometry(sizes, spec, None, positions)
+    for spec in (rm.Image(), rm.Image(flip=rm.Flip(1)), rm.Image(crop=rm.CenterCrop(3), resize=rm.Resize(4))):
+        assert len(plan_geometry(sizes, spec, None, positions)[0]) == 1
 
 
 def one_matrix(angle=0.0, shift=(0.0, 0.0), scale=1.0, slant=0.0, size=(10, 6)) -> np.ndarray:
@@ -183,36 +181,38 @@ def test_affine_when_turned_clockwise_then_the_right_edge_comes_from_the_top() -
 def test_affine_when_shifted_scaled_or_sheared_then_the_inverse_is_taken() -> None:
     np.testing.assert_allclose(one_matrix(shift=(2, -1)) @ [5, 3, 1], [3, 4], atol=1e-12)
     np.testing.assert_allclose(one_matrix(scale=2) @ [7, 3, 1], [6, 3], atol=1e-12)
-    # Shearing by 45 degrees along x moves rows below the middle to the left.
+    # Shearing by 45 degrees along x geometry rows below the middle to the left.
     np.testing.assert_allclose(one_matrix(slant=45) @ [3, 5, 1], [5, 5], atol=1e-12)
 
 
 def test_affine_when_drawn_then_stays_within_its_ranges() -> None:
     affine = rm.RandomAffine(degrees=(10, 20), translate=(0.1, 0.5), scale=(2, 3))
-    moves, _ = plan([(100, 40)] * 500, Geometry(affine=affine))
-    forward = np.linalg.inv(moves.matrix[:, :, :2])
+    geometry, _ = plan([(100, 40)] * 500, rm.Image(affine=affine))
+    forward = np.linalg.inv(geometry.matrices[:, :, :2])
     angles = np.rad2deg(np.arctan2(forward[:, 1, 0], forward[:, 0, 0]))
     scales = np.sqrt(np.linalg.det(forward))
     assert 10 <= angles.min() < 10.5 and 19.5 < angles.max() <= 20
     assert 2 <= scales.min() < 2.05 and 2.95 < scales.max() <= 3
     middle = np.array([50, 20])
-    shifts = -np.einsum("nij,nj->ni", forward, moves.matrix[:, :, 2]) - middle + np.einsum("nij,j->ni", forward, middle)
+    shifts = (
+        -np.einsum("nij,nj->ni", forward, geometry.matrices[:, :, 2]) - middle + np.einsum("nij,j->ni", forward, middle)
+    )
     assert abs(shifts).max(axis=0).round(6).tolist() == [10, 20]
 
 
 @given(SIZES, SEEDS, st.booleans())
 def test_point_maps_when_applied_to_windows_then_give_the_output(sizes, seed, turn) -> None:
     affine = rm.RandomAffine(30, (0.2, 0.2), (0.5, 2), 10) if turn else None
-    moves, _ = plan(sizes, Geometry(crop=rm.RandomResizedCrop((9, 12)), flip=rm.Flip(0.5, 0.5), affine=affine), seed)
-    maps = moves.point_maps()
+    geometry, _ = plan(sizes, rm.Image(crop=rm.RandomResizedCrop((9, 12)), flip=rm.Flip(0.5, 0.5), affine=affine), seed)
+    maps = geometry.point_maps()
     for row in range(len(sizes)):
-        x, y, w, h = moves.window[row].tolist()
+        x, y, w, h = geometry.windows[row].tolist()
         corners = np.array([[x, y, 1], [x + w, y + h, 1]])
         mapped = corners @ maps[row].T[:, :2]
-        if moves.matrix is not None:
-            mapped = np.concatenate([mapped, np.ones((2, 1))], axis=1) @ moves.matrix[row].T
+        if geometry.matrices is not None:
+            mapped = np.concatenate([mapped, np.ones((2, 1))], axis=1) @ geometry.matrices[row].T
         expected = np.array([[0, 0], [12, 9]])
         for axis in (0, 1):
-            if moves.flip[row, axis]:
+            if geometry.flips[row, axis]:
                 expected[:, axis] = expected[::-1, axis]
         np.testing.assert_allclose(mapped, expected, atol=1e-6)

@@ -108,7 +108,7 @@ def test_window_when_outside_the_image_then_names_the_sample(wrong: tuple[int, .
     [np.zeros((4, 3), int), np.zeros((4, 4)), [[0, 0, 1, 1]] * 3 + [[0, 0, 1]], Ragged(np.zeros(16), np.arange(5) * 4)],
 )
 def test_windows_when_not_four_whole_numbers_then_are_refused(column) -> None:
-    with pytest.raises(FeatureError, match="'window' is to hold 4 whole numbers for each of 4 samples"):
+    with pytest.raises(FeatureError, match="'window' must hold 4 integers for each of 4 samples"):
         rm.decode_batch({"image": FILES, "window": column}, {"image": rm.Image(crop=rm.GivenCrop("window", 3))})
 
 

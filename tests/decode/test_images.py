@@ -12,7 +12,6 @@ from hypothesis import given, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from recordmill.decode.executors.registry import executor_of
 from tests.decode.pictures import colors, deep_gray, jpeg, png, turned
 from tests.pictures import encode, palette_mask
 
@@ -257,7 +256,6 @@ def test_pillow_when_missing_then_native_formats_decode_and_others_name_the_extr
     spec = {decoder: {"image": rm.Image(decoder=decoder)} for decoder in ("auto", "pillow")}
     gif, natively = encode(Image.fromarray(colors(4)), "GIF"), (jpeg(0), png(0), jpeg(0, mode="CMYK"))
     odd = jpeg(0).replace(b"\xff\xdb", b"ab\xff\xdb", 1)
-    executor_of.cache_clear()
     monkeypatch.setitem(sys.modules, "PIL", None)
     for data in natively:
         assert rm.decode_image(data).shape == (14, 20, 3)
@@ -269,4 +267,3 @@ def test_pillow_when_missing_then_native_formats_decode_and_others_name_the_extr
         rm.decode_batch([gif], spec["auto"])
     with pytest.raises(rm.MissingExtraError, match=extra):
         rm.decode_batch([natively[0]], spec["pillow"])
-    executor_of.cache_clear()

@@ -11,7 +11,6 @@ import pytest
 from PIL import Image as PillowImage
 
 import recordmill as rm
-from recordmill.decode.executors.registry import executor_of
 
 LIKE = ("pillow", "opencv", "tensorflow", "mxnet")
 
@@ -94,12 +93,10 @@ def test_inks_when_wanted_as_stored_then_are_pillows_or_tensorflows_colors() -> 
 
 
 def test_inks_when_pillow_is_missing_then_become_colors(monkeypatch: pytest.MonkeyPatch) -> None:
-    executor_of.cache_clear()
     monkeypatch.setitem(sys.modules, "PIL", None)
     for like in LIKE:
         spec = rm.Image(like=like, resize=(20, 30), channels="rgb")
         assert rm.decode_batch([*KINDS.values()], {"image": spec})["image"].shape == (len(KINDS), 3, 20, 30)
-    executor_of.cache_clear()
 
 
 def test_inks_when_cut_or_turned_over_then_are_errors_or_pixels() -> None:

@@ -59,7 +59,7 @@ def test_mask_when_by_itself_then_is_as_stored() -> None:
     np.testing.assert_array_equal(batch["mask"][0], indices)
     listed = rm.decode_batch([data, palette_mask(1, 5, 4)[0]], {"mask": rm.Mask(of=None, stack=False)})["mask"]
     assert [one.shape for one in listed] == [(14, 20), (4, 5)]
-    with pytest.raises(rm.DecodeError, match="several sizes"):
+    with pytest.raises(rm.DecodeError, match="same size"):
         rm.decode_batch([data, palette_mask(1, 5, 4)[0]], {"mask": rm.Mask(of=None)})
 
 
@@ -144,7 +144,7 @@ def test_mask_when_pixels_are_added_then_needs_a_class_for_them() -> None:
 def test_mask_when_its_image_has_no_spec_then_that_is_said() -> None:
     with pytest.raises(ValueError, match="of=None"):
         rm.decode_batch([png(0)], {"mask": rm.Mask()})
-    with pytest.raises(ValueError, match="follows the image 'photo'"):
+    with pytest.raises(ValueError, match="refers to image 'photo'"):
         rm.decode_batch([png(0)], {"image": rm.Image(), "mask": rm.Mask(of="photo")})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.decode.affine import inverse_matrices
+from recordmill.decode.geometry import inverse_matrices
 from recordmill.decode.presets import KERNELS, PRESETS, parse_kernel
 
 HERE = Path(__file__).parent / "recordings"

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from recordmill.decode.rows import ByteRows
+from recordmill.decode.columns import ByteRows
 from recordmill.types import Ragged
 
 

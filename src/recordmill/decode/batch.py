@@ -1,23 +1,32 @@
-"""The public entry: the features of a batch to arrays."""
+"""Decode the features of a batch to arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recordmill.decode.check import Spec, check_names, check_specs, feature_names
-from recordmill.decode.columns import columns_of, take
-from recordmill.decode.draws import Draws, draws_from
-from recordmill.decode.entry import tables_of
-from recordmill.decode.features.table import DECODERS
+from recordmill.decode.columns import byte_rows, parse_columns, take
+from recordmill.decode.features.boxes import decode_box_column, decode_keypoint_column
+from recordmill.decode.features.image import decode_image_column
+from recordmill.decode.features.mask import decode_mask_column
+from recordmill.decode.features.raw import decode_raw_column, decode_text_column
+from recordmill.decode.geometry import adds_pixels, given_features
 from recordmill.decode.options import MAX_PIXELS
+from recordmill.decode.random import Draws, parse_rng
+from recordmill.decode.specs.boxes import Boxes, Keypoints
 from recordmill.decode.specs.image import Image
+from recordmill.decode.specs.mask import Mask
+from recordmill.decode.specs.raw import Raw
+from recordmill.decode.specs.text import Text
 from recordmill.decode.state import BatchState
-from recordmill.errors import DecodeError
+from recordmill.errors import DecodeError, FeatureError
 
+Spec = Image | Mask | Raw | Text | Boxes | Keypoints
 OnError = Literal["raise", "skip"] | Callable[[DecodeError], None]
 
 
@@ -35,40 +44,38 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     entry_points: Mapping[str, Any] | Any = None,
     empty: Callable[..., NDArray[Any]] = np.empty,
 ) -> dict[str, Any]:
-    """Features of a batch as arrays.
+    """Decode the features of a batch to arrays.
 
-    The result depends on the data, the specs, the seed, the epoch and the positions alone: not on `threads`, nor on how
-    an epoch is cut into batches.
+    The result depends only on the data, the specs, the seed, the epoch and the positions. It does not depend on
+    `threads`, nor on how an epoch is divided into batches.
 
     Parameters
     ----------
     data : mapping of str to column, list of dict, list of bytes, or Ragged
-        Columns as batches of a Dataset and `Dataset.to_numpy` have them, examples as `Dataset.fetch` gives them, or
-        the byte strings of the one feature that `specs` names.
+        Columns as in batches of a Dataset and in `Dataset.to_numpy`, examples as returned by `Dataset.fetch`, or the
+        byte strings of the only feature that `specs` read.
     specs : mapping of str to Image, Mask, Raw, Text, Boxes or Keypoints
-        What becomes of features, by the name of the output. Columns without a spec are passed on as they are.
+        Spec of each output, by the name of the output. Columns without a spec are returned unchanged.
     rng : Draws or int, optional
-        Draws, or a seed; needed where a spec is random.
+        Random numbers, or a seed. Required if a spec has random steps.
     epoch : int
-        With a seed.
+        Epoch of the random numbers if `rng` is a seed.
     positions : array_like of int, shape (n,), optional
         Positions of the samples in the epoch; 0 … n - 1 by default.
     threads : int
-        Decoding side by side.
+        Number of decoding threads.
     out : mapping of str to ndarray, optional
-        Where outputs go: arrays of exactly their shape and dtype.
+        Arrays that receive outputs; they must have the shape and dtype of the output.
     on_error : {"raise", "skip"} or callable
-        What happens with a sample that does not decode: the error of the first one is raised; or the sample is left
-        out of every column. A callable is given each error, in order, and the samples are left out.
+        "raise" raises the error of the first sample that fails. "skip" drops the failed samples from every column. A
+        callable is called with each error, in order, and the failed samples are dropped.
     max_pixels : int
-        Images and masks of more are errors, and so are images that resizing would make larger.
+        Limit of pixels per image and mask, as stored and after resizing. Larger ones fail.
     entry_points : Ragged or list of bytes, or mapping of feature to these, optional
-        What `find_entry_points` gives for the images: crops of JPEG then take less time. The result is the same with
-        and without, and with those of other images, which are not used.
-
+        Result of `find_entry_points` for the images. Crops of JPEG images then take less time. The result is the same
+        with and without them; entry points of other images are ignored.
     empty : callable
-        Makes the arrays that are not in `out`, as `numpy.empty` does: from pinned memory, or from memory that is used
-        again.
+        Allocates the arrays that are not in `out`, like `numpy.empty`: from pinned or reused memory, for example.
 
     Returns
     -------
@@ -78,72 +85,182 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     Raises
     ------
     DecodeError
-        A sample that does not decode; `position` is its place in the batch, `feature` its feature, `cause` what was
-        raised below.
+        If a sample cannot be decoded. `position` is its row in the batch, `feature` its feature, `cause` the
+        underlying error.
     FeatureError
-        A feature that is missing or holds something else than a spec needs.
+        If a feature is missing or has a type that its spec does not support.
     MissingExtraError
-        An image, and no decoder for it: Pillow is not installed.
+        If ``decoder="pillow"`` is set and Pillow is not installed.
     ValueError, TypeError
-        Specs that contradict one another, no `rng` for random ones, `out` of another shape.
+        If specs contradict each other, random specs have no `rng`, or an array of `out` has another shape or dtype.
     """
-    _check_options(threads, on_error, max_pixels)
-    check_specs(specs)
-    columns = columns_of(data, feature_names(specs))
-    check_names(specs, columns)
-    count = len(next(iter(columns.values()), ()))
-    draws = draws_from(rng, epoch)
-    state = BatchState(columns, count, _places(positions, count), draws, threads, max_pixels)
-    state.empty = empty
-    state.tables = tables_of(entry_points, specs, count)
-    state.places_for(out or {}, specs)
-    decoded: dict[str, Any] = {}
-    for name in _in_order(specs):
-        decoded |= DECODERS[type(specs[name])](state, name, specs)
-        if on_error == "raise":
-            state.raise_first()
-    return _assembled(state, specs, decoded, on_error)
-
-
-def _check_options(threads: int, on_error: OnError, max_pixels: int) -> None:
     if threads < 0:
-        raise ValueError(f"threads is not negative, not {threads}")
+        raise ValueError(f"threads must not be negative, got {threads}")
     if not callable(on_error) and on_error not in ("raise", "skip"):
-        raise ValueError(f'on_error is "raise", "skip" or a function, not {on_error!r}')
+        raise ValueError(f'on_error must be "raise", "skip" or a function, got {on_error!r}')
     if max_pixels < 1:
-        raise ValueError(f"max_pixels is at least 1, not {max_pixels}")
+        raise ValueError(f"max_pixels must be at least 1, got {max_pixels}")
+    compiled = compile_specs(specs)
+    columns = parse_columns(data, compiled.features)
+    for name in compiled.new_names:
+        if name in columns:
+            raise _name_error(name)
+    for name in out or ():
+        if name not in specs or not getattr(specs[name], "stack", False):
+            raise ValueError(f"out['{name}'] is not supported: '{name}' must be a spec with one array as its output")
+    count = len(next(iter(columns.values()), ()))
+    state = BatchState(
+        columns,
+        count,
+        _parse_positions(positions, count),
+        parse_rng(rng, epoch),
+        threads,
+        max_pixels,
+        {} if entry_points is None else _parse_entry_points(entry_points, compiled.images, count),
+        out or {},
+        empty,
+    )
+    decoded: dict[str, Any] = {}
+    for name, spec, decode_column in compiled.steps:
+        decoded |= decode_column(state, name, spec)
+        if state.errors and on_error == "raise":
+            error = state.sorted_errors()[0]
+            raise error from error.cause
+    names = [name for name in columns if name not in state.consumed or name in decoded]
+    result = {name: decoded.get(name, columns.get(name)) for name in dict.fromkeys([*names, *specs, *decoded])}
+    return _drop_failed(state, result, decoded, on_error) if state.errors else result
 
 
-def _places(positions: ArrayLike | None, count: int) -> Any:
+def check_specs(specs: Any) -> None:
+    """Raise an error if specs are not supported or contradict each other."""
+    compile_specs(specs)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CompiledSpecs:
+    """Everything that follows from the specs of a batch alone.
+
+    Parameters
+    ----------
+    steps : list of (str, spec, callable)
+        Name, spec and decoder of each output. Images come first because others follow their geometry.
+    features : list of str
+        Features that the specs read.
+    images : list of str
+        Features that are images.
+    new_names : list of str
+        Outputs whose name must not be the name of a column, because no spec reads that column.
+    """
+
+    steps: list[tuple[str, Spec, Callable[[BatchState, str, Any], dict[str, Any]]]]
+    features: list[str]
+    images: list[str]
+    new_names: list[str]
+
+
+def compile_specs(specs: Any) -> CompiledSpecs:
+    """Check and compile the specs of a batch; the result is cached."""
+    if not isinstance(specs, Mapping) or not specs:
+        raise TypeError('specs must be a non-empty mapping of names to specs, such as {"image": Image(...)}')
+    for name, spec in specs.items():
+        if not isinstance(spec, Spec):
+            raise TypeError(f"'{name}' must be an Image, Mask, Raw, Text, Boxes or Keypoints, got {spec!r}")
+    return _compile_specs(tuple(specs.items()))
+
+
+_DECODERS: dict[type, Callable[[BatchState, str, Any], dict[str, Any]]] = {
+    Image: decode_image_column,
+    Mask: decode_mask_column,
+    Raw: decode_raw_column,
+    Text: decode_text_column,
+    Boxes: decode_box_column,
+    Keypoints: decode_keypoint_column,
+}
+
+
+@lru_cache(64)
+def _compile_specs(items: tuple[tuple[str, Spec], ...]) -> CompiledSpecs:
+    specs = dict(items)
+    for name, spec in items:
+        if isinstance(spec, Mask | Boxes | Keypoints) and spec.of is not None:
+            _check_image(name, spec, specs.get(spec.of))
+    features = list(dict.fromkeys(feature for name, spec in items for feature in _features_of(name, spec)))
+    along = [feature for _, spec in items if isinstance(spec, Boxes) for feature in spec.along]
+    for name in specs:
+        if name in along:
+            raise _name_error(name)
+    ordered = sorted(items, key=lambda item: not isinstance(item[1], Image))
+    images = [spec.feature or name for name, spec in items if isinstance(spec, Image)]
+    return CompiledSpecs(
+        [(name, spec, _DECODERS[type(spec)]) for name, spec in ordered],
+        features,
+        list(dict.fromkeys(images)),
+        [name for name in specs if name not in features],
+    )
+
+
+def _check_image(name: str, spec: Mask | Boxes | Keypoints, image: Spec | None) -> None:
+    if not isinstance(image, Image):
+        hint = "; set of=None for a mask without an image" if isinstance(spec, Mask) else ""
+        raise ValueError(f"'{name}' refers to image '{spec.of}', but no image spec has that name{hint}")  # noqa: TRY004
+    if isinstance(spec, Mask) and spec.fill is None and adds_pixels(image):
+        raise ValueError(f"'{name}' requires Mask(fill=...), because the geometry of '{spec.of}' adds pixels")
+
+
+def _features_of(name: str, spec: Spec) -> list[str]:
+    """Return the features that a spec reads."""
+    feature = spec.feature or name
+    features = [feature] if isinstance(feature, str) else list(feature)
+    if isinstance(spec, Raw):
+        features += [side for side in spec.shape if isinstance(side, str)]
+    elif isinstance(spec, Boxes):
+        features += spec.along
+    elif isinstance(spec, Image):
+        features += given_features(spec)
+    return features
+
+
+def _name_error(name: str) -> ValueError:
+    return ValueError(f"the output '{name}' would replace the feature '{name}': give the output another name")
+
+
+def _parse_positions(positions: ArrayLike | None, count: int) -> NDArray[np.int64]:
     if positions is None:
         return np.arange(count)
-    places = np.asarray(positions)
-    if places.size == 0:
-        places = places.astype(np.int64)
-    if places.shape != (count,) or places.dtype.kind not in "iu":
-        raise ValueError(f"positions are {count} whole numbers, not {places.dtype} of shape {places.shape}")
-    return places.astype(np.int64)
+    array = np.asarray(positions)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.shape != (count,) or array.dtype.kind not in "iu":
+        raise ValueError(f"positions must be {count} integers, got {array.dtype} of shape {array.shape}")
+    return array.astype(np.int64)
 
 
-def _in_order(specs: Mapping[str, Spec]) -> list[str]:
-    """Images first: the others follow them."""
-    return sorted(specs, key=lambda name: not isinstance(specs[name], Image))
+def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dict[str, Sequence[Any]]:
+    """Return the entry points of a batch by feature."""
+    if not isinstance(entry_points, Mapping):
+        if len(images) != 1:
+            raise FeatureError(
+                "entry points without a name are supported for one image only", found=f"{len(images)} images"
+            )
+        entry_points = {images[0]: entry_points}
+    tables = {name: byte_rows(rows, name) for name, rows in entry_points.items() if rows is not None}
+    for name, rows in tables.items():
+        if name not in images:
+            raise FeatureError("entry points must belong to an image", expected=", ".join(images) or "none", found=name)
+        if len(rows) != count:
+            message = f"entry points of '{name}' must have one row per sample"
+            raise FeatureError(message, expected=str(count), found=str(len(rows)))
+    return tables
 
 
-def _assembled(
-    state: BatchState, specs: Mapping[str, Spec], decoded: dict[str, Any], on_error: OnError
+def _drop_failed(
+    state: BatchState, result: dict[str, Any], decoded: Mapping[str, Any], on_error: OnError
 ) -> dict[str, Any]:
-    names = [name for name in state.columns if name not in state.consumed or name in decoded]
-    names = list(dict.fromkeys([*names, *specs, *decoded]))
-    result = {name: decoded.get(name, state.columns.get(name)) for name in names}
-    if not state.faults:
-        return result
-    errors = state.errors()
     if callable(on_error):
-        for error in errors:
+        for error in state.sorted_errors():
             on_error(error)
-    kept = state.kept_rows()
+    rows = state.valid_rows()
     return {
-        name: state.compact(name, column, kept) if name in decoded else take(column, kept)
+        name: state.drop_failed(name, column, rows) if name in decoded else take(column, rows)
         for name, column in result.items()
     }

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recordmill import _core
-from recordmill.decode.colors import ColorStep
 from recordmill.decode.native_image import transform_image
 from recordmill.decode.options import OutputFormat
+from recordmill.decode.plan import ColorStep
 from recordmill.decode.specs.base import check_choice, check_number
 
 Levels = NDArray[np.uint8]

@@ -1,53 +1,55 @@
-"""The forms in which callers hold the features of a batch, brought to one."""
+"""Columns of a batch: the forms that callers pass, and access to their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.rows import ByteRows
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
-# Values per row from which rows are copied one by one: places of all their values would take longer, and eight times
-# the memory of bytes.
+# Mean values per row from which rows are copied one by one. Copying by the positions of all values would be slower and
+# would need eight times the memory of bytes.
 _LONG = 192
 
 Columns = dict[str, Any]
 
 
-def columns_of(data: Any, names: Sequence[str]) -> Columns:
-    """Columns by name."""
+def parse_columns(data: Any, features: Sequence[str]) -> Columns:
+    """Return the columns of a batch by name; byte strings without a name belong to the one feature of the specs."""
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
-        columns = _transposed(data)
+        columns = _transpose(data)
     else:
-        if len(set(names)) != 1:
+        if len(features) != 1:
             raise FeatureError(
-                "byte strings without names are one feature", expected="specs of one feature", found=f"{len(names)}"
+                "byte strings without names are supported for one feature only",
+                expected="specs that read one feature",
+                found=f"{len(features)} features",
             )
-        columns = {names[0]: data}
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise FeatureError("columns of one batch have one length", found=str(lengths))
+        columns = {features[0]: data}
+    if len(columns) > 1 and len({len(column) for column in columns.values()}) > 1:
+        lengths = {name: len(column) for name, column in columns.items()}
+        raise FeatureError("columns of a batch must have the same length", found=str(lengths))
     return columns
 
 
-def _transposed(examples: Sequence[Mapping[str, Any]]) -> Columns:
+def _transpose(examples: Sequence[Mapping[str, Any]]) -> Columns:
     names = examples[0].keys()
     for position, example in enumerate(examples):
         if example.keys() != names:
             raise FeatureError(
                 f"example {position} has other features than example 0", expected=str([*names]), found=str([*example])
             )
-    return {name: _column([example[name] for example in examples]) for name in names}
+    return {name: _to_column([example[name] for example in examples]) for name in names}
 
 
-def _column(values: list[Any]) -> Any:
+def _to_column(values: list[Any]) -> Any:
     if any(isinstance(value, bytes | str | list) for value in values):
         return values
     shapes = {np.shape(value) for value in values}
@@ -55,7 +57,7 @@ def _column(values: list[Any]) -> Any:
 
 
 def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
-    """Some rows of a column."""
+    """Return some rows of a column."""
     chosen = np.asarray(rows, np.int64)
     if isinstance(column, np.ndarray):
         return column[chosen]
@@ -66,14 +68,55 @@ def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
     if isinstance(column.data, np.ndarray) and splits[-1] >= _LONG * max(len(chosen), 1):
         ends = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
         return Ragged(np.concatenate([column.data[start:end] for start, end in ends]), splits)
-    inside = np.repeat(starts - splits[:-1], counts) + np.arange(splits[-1])
-    return Ragged(take(column.data, inside), splits)
+    positions = np.repeat(starts - splits[:-1], counts) + np.arange(splits[-1])
+    return Ragged(take(column.data, positions), splits)
+
+
+class ByteRows(Sequence[memoryview]):
+    """Byte strings of one buffer, as a sequence that creates views on access.
+
+    Parameters
+    ----------
+    column : Ragged of uint8
+
+    Attributes
+    ----------
+    data : ndarray of uint8, shape (n,)
+    splits : ndarray of int64, shape (count + 1,)
+    """
+
+    __slots__ = ("data", "splits")
+
+    def __init__(self, column: Ragged) -> None:
+        self.data: NDArray[np.uint8] = np.ascontiguousarray(column.data)
+        self.splits: NDArray[np.int64] = np.ascontiguousarray(column.row_splits, np.int64)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.splits) - 1
+
+    @overload
+    def __getitem__(self, row: int) -> memoryview: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[memoryview]: ...
+
+    def __getitem__(self, row: Any) -> Any:
+        """Return a view of one row, or a list of views for a slice."""
+        if isinstance(row, slice):
+            return list(self)[row]
+        ordinal = range(len(self))[row]
+        return self.data.data[self.splits[ordinal] : self.splits[ordinal + 1]]
+
+    def __iter__(self) -> Iterator[memoryview]:
+        """Iterate over views of the rows."""
+        data = self.data.data
+        return (data[start:stop] for start, stop in pairwise(self.splits.tolist()))
 
 
 def byte_rows(column: Any, name: str) -> Sequence[Any]:
-    """Byte strings of a column, one for each sample."""
+    """Return the byte strings of a column, one per sample."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
-        raise FeatureError(f"feature '{name}' is an array of {column.dtype}, which has lost zeros at the ends")
+        raise FeatureError(f"feature '{name}' is an array of {column.dtype}, which has lost trailing zeros")
     if (
         isinstance(column, Ragged)
         and isinstance(column.data, np.ndarray)
@@ -88,22 +131,37 @@ def byte_rows(column: Any, name: str) -> Sequence[Any]:
         value = row
         if isinstance(row, Ragged | list) or (isinstance(row, np.ndarray) and row.dtype == object):
             if len(row) != 1:
-                raise FeatureError(f"feature '{name}' of sample {position} holds {len(row)} byte strings, not one")
+                raise FeatureError(
+                    f"sample {position} of feature '{name}' must hold 1 byte string, got {len(row)} byte strings"
+                )
             value = row[0]
         if isinstance(value, np.ndarray) and (value.dtype != np.uint8 or value.ndim != 1):
-            raise FeatureError(f"feature '{name}' holds {value.dtype} of shape {value.shape}, not byte strings")
+            raise FeatureError(f"feature '{name}' must hold byte strings, got {value.dtype} of shape {value.shape}")
         if not isinstance(value, bytes | bytearray | memoryview | np.ndarray):
-            raise FeatureError(f"feature '{name}' holds {type(value).__name__}, not byte strings")
+            raise FeatureError(f"feature '{name}' must hold byte strings, got {type(value).__name__}")
         rows[position] = value
     return rows
 
 
-def whole_numbers(column: Any, name: str) -> list[int]:
-    """Lengths that a feature holds, one for each sample."""
-    numbers = []
+def native_payloads(payloads: Sequence[Any]) -> Any:
+    """Return byte strings as the native module reads them: data and row splits, or a list of buffers."""
+    return (payloads.data, payloads.splits) if isinstance(payloads, ByteRows) else list(payloads)
+
+
+def take_payloads(payloads: Any, rows: NDArray[np.int64]) -> list[Any]:
+    """Return some byte strings of `native_payloads` as a list."""
+    if not isinstance(payloads, tuple):
+        return [payloads[row] for row in rows.tolist()]
+    data, splits = payloads
+    return [data.data[splits[row] : splits[row + 1]] for row in rows.tolist()]
+
+
+def read_lengths(column: Any, name: str) -> list[int]:
+    """Return the lengths that a feature holds, one per sample."""
+    lengths = []
     for position, row in enumerate(column):
         value = np.asarray(row).ravel()
         if value.size != 1 or value.dtype.kind not in "iuf" or not float(value[0]).is_integer() or value[0] < 0:
-            raise FeatureError(f"feature '{name}' of sample {position} is no length: {np.asarray(row)!r}")
-        numbers.append(int(value[0]))
-    return numbers
+            raise FeatureError(f"sample {position} of feature '{name}' must hold a length, got {np.asarray(row)!r}")
+        lengths.append(int(value[0]))
+    return lengths

@@ -1,21 +1,19 @@
-"""From sizes, specs and draws to the geometry of a whole batch, without a loop over images."""
+"""Geometry of a batch of images: from image sizes, a spec and random parameters to one row of numbers per image."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.affine import draw_matrices
-from recordmill.decode.draws import Draws, Stage
-from recordmill.decode.given import Given
-from recordmill.decode.moves import Moves
 from recordmill.decode.presets import find_preset
+from recordmill.decode.random import Draws, Stage, to_integers, to_uniform
 from recordmill.decode.specs.geometry import (
     CenterCrop,
-    Crop,
     Flip,
     GivenCrop,
     GivenFlip,
@@ -25,175 +23,361 @@ from recordmill.decode.specs.geometry import (
     Resize,
 )
 from recordmill.decode.specs.image import Image
-from recordmill.decode.windows import random_windows
+from recordmill.errors import FeatureError
+from recordmill.types import Ragged
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Matrices = NDArray[np.float64]
+
+ATTEMPTS = 10  # rectangles that RandomResizedCrop and RandomErasing try
+# Largest coordinate and side of a given window that may reach beyond its image.
+_MAX_REACH = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Geometry:
-    """The parts of a spec that move pixels.
+@dataclass(frozen=True, eq=False, slots=True)
+class GeometryPlan:
+    """Geometric steps of n images, in this order.
 
     Parameters
     ----------
-    resize : Resize, optional
-    crop : CenterCrop, RandomCrop, RandomResizedCrop or GivenCrop, optional
-    flip : Flip or GivenFlip, optional
-    affine : RandomAffine, optional
-    center : {"even", "floor"}
-        As in `Preset`.
+    windows : ndarray of int64, shape (n, 4)
+        x, y, width and height of the part that is used, in pixels of the decoded, upright image.
+    resized : ndarray of int64, shape (n, 2)
+        Width and height to which that part is resized.
+    crops : ndarray of int64, shape (n, 4)
+        x, y, width and height of the output in the resized part. It may reach beyond.
+    flips : ndarray of bool, shape (n, 2)
+        Horizontal and vertical.
+    matrices : ndarray of float64, shape (n, 2, 3), optional
+        Affine maps from coordinates in the output to coordinates before the map. The first pixel covers 0 to 1.
     """
 
-    resize: Resize | None = None
-    crop: Crop | None = None
-    flip: Flip | GivenFlip | None = None
-    affine: RandomAffine | None = None
-    center: Literal["even", "floor"] = "even"
+    windows: Ints
+    resized: Ints
+    crops: Ints
+    flips: Bools
+    matrices: Matrices | None = None
+
+    def __len__(self) -> int:
+        """Return the number of images."""
+        return len(self.windows)
+
+    def __getitem__(self, rows: Bools | Ints) -> GeometryPlan:
+        """Return the plan of some images."""
+        matrices = None if self.matrices is None else self.matrices[rows]
+        return GeometryPlan(self.windows[rows], self.resized[rows], self.crops[rows], self.flips[rows], matrices)
 
     @classmethod
-    def of(cls, spec: Image) -> Geometry:
-        """Return the geometry of an image spec."""
-        flip, resize = cast("Flip | GivenFlip | None", spec.flip), cast("Resize | None", spec.resize)
-        return cls(resize, spec.crop, flip, spec.affine, find_preset(spec.like).center)
+    def identity(cls, sizes: Any) -> GeometryPlan:
+        """Return the plan that leaves images of these widths and heights as they are."""
+        whole = _whole_windows(np.asarray(sizes, np.int64))
+        return cls(whole, whole[:, 2:], whole, np.zeros((len(whole), 2), np.bool_))
 
-    @property
-    def is_random(self) -> bool:
-        """Whether draws are needed."""
-        chances = (self.flip.horizontal, self.flip.vertical) if isinstance(self.flip, Flip) else ()
-        random_crop = isinstance(self.crop, RandomCrop | RandomResizedCrop)
-        return random_crop or self.affine is not None or any(0 < chance < 1 for chance in chances)
+    def output_sizes(self) -> Ints:
+        """Return width and height of each output, shape (n, 2)."""
+        return self.crops[:, 2:]
 
-    @property
-    def adds_pixels(self) -> bool:
-        """Whether some output may not be covered by the image."""
-        crop = self.crop
-        pads = crop.fill is not None if isinstance(crop, GivenCrop) else getattr(crop, "small", None) == "pad"
-        return self.affine is not None or pads or (isinstance(crop, RandomCrop) and any(_padding(crop)))
+    def point_maps(self) -> Matrices:
+        """Return the maps of points from the decoded, upright images to the outputs, shape (n, 3, 3)."""
+        scales = self.resized / np.maximum(self.windows[:, 2:], 1)
+        maps = np.zeros((len(self), 3, 3))
+        maps[:, [0, 1], [0, 1]] = scales
+        maps[:, :2, 2] = -self.windows[:, :2] * scales - self.crops[:, :2]
+        maps[:, 2, 2] = 1
+        mirrors = np.zeros_like(maps)
+        mirrors[:, [0, 1], [0, 1]] = np.where(self.flips, -1.0, 1.0)
+        mirrors[:, :2, 2] = np.where(self.flips, self.crops[:, 2:], 0)
+        mirrors[:, 2, 2] = 1
+        maps = mirrors @ maps
+        if self.matrices is None:
+            return maps
+        inverse = np.zeros_like(maps)
+        inverse[:, :2], inverse[:, 2, 2] = self.matrices, 1
+        result: Matrices = np.linalg.inv(inverse) @ maps
+        return result
 
-    @property
-    def size(self) -> tuple[int, int] | None:
-        """Height and width of every output; None where they depend on the image."""
-        last = self.crop or self.resize
-        return None if last is None else cast("tuple[int, int] | None", last.size)
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GivenGeometry:
+    """Windows and flips of n images that features of the samples hold.
+
+    Parameters
+    ----------
+    windows : ndarray of int64, shape (n, 4), optional
+        x, y, width and height.
+    flips : ndarray of bool, shape (n,), optional
+    """
+
+    windows: Ints | None = None
+    flips: Bools | None = None
+
+    def __getitem__(self, rows: Any) -> GivenGeometry:
+        """Return the windows and flips of some images."""
+        windows = None if self.windows is None else self.windows[rows]
+        return GivenGeometry(windows, None if self.flips is None else self.flips[rows])
+
+    def find_outside(self, sizes: Ints, *, may_reach_beyond: bool = False) -> Bools:
+        """Return a mask of the windows that are not within their images, or reach beyond them too far."""
+        if self.windows is None:
+            return np.zeros(len(sizes), np.bool_)
+        corners, sides = self.windows[:, :2], self.windows[:, 2:]
+        if may_reach_beyond:
+            outside = (sides < 1) | (sides > _MAX_REACH) | (np.abs(corners) > _MAX_REACH)
+        else:
+            # No sum of untrusted numbers, which could overflow.
+            outside = (corners < 0) | (sides < 1) | (sides > sizes) | (corners > sizes - sides)
+        return np.asarray(outside.any(axis=1))
+
+
+def given_features(spec: Image) -> list[str]:
+    """Return the features that hold windows or flips of an image."""
+    return [part.feature for part in (spec.crop, spec.flip) if isinstance(part, GivenCrop | GivenFlip)]
+
+
+def read_given_geometry(read_column: Callable[[str], Any], spec: Image) -> GivenGeometry:
+    """Read the windows and flips that a spec takes from features."""
+    windows = flips = None
+    if isinstance(spec.crop, GivenCrop):
+        windows = _read_table(read_column(spec.crop.feature), spec.crop.feature, 4, "iu").astype(np.int64)
+    if isinstance(spec.flip, GivenFlip):
+        flips = _read_table(read_column(spec.flip.feature), spec.flip.feature, 1, "iufb")[:, 0] != 0
+    return GivenGeometry(windows, flips)
+
+
+def _read_table(column: Any, feature: str, width: int, kinds: str) -> NDArray[Any]:
+    """Return a column as an array with `width` numbers per sample."""
+    count = len(column)
+    if isinstance(column, Ragged):
+        is_table = isinstance(column.data, np.ndarray) and (np.diff(column.row_splits) == width).all()
+        numbers = column.data if is_table else None
+    else:
+        try:
+            numbers = np.asarray(column)
+        except ValueError:
+            numbers = None
+    if count == 0:
+        return np.zeros((0, width), np.int64)
+    if numbers is None or numbers.dtype.kind not in kinds or numbers.size != count * width:
+        found = "rows of other lengths" if numbers is None else f"{numbers.dtype} of {numbers.shape}"
+        noun = "one number" if width == 1 else f"{width} integers"
+        raise FeatureError(
+            f"feature '{feature}' must hold {noun} for each of {count} samples",
+            kind="feature_mismatch",
+            expected=f"shape {(count, width)}",
+            found=found,
+        )
+    table: NDArray[Any] = numbers.reshape(count, width)
+    return table
+
+
+def adds_pixels(spec: Image) -> bool:
+    """Return True if an output of the spec can have pixels that its image does not cover."""
+    crop = spec.crop
+    pads = crop.fill is not None if isinstance(crop, GivenCrop) else getattr(crop, "small", None) == "pad"
+    return spec.affine is not None or pads or (isinstance(crop, RandomCrop) and any(_padding(crop)))
+
+
+def output_size(spec: Image) -> tuple[int, int] | None:
+    """Return height and width of every output of the spec; None if they depend on the image."""
+    last = spec.crop or cast("Resize | None", spec.resize)
+    return None if last is None else cast("tuple[int, int] | None", last.size)
+
+
+def plan_geometry(
+    sizes: Ints, spec: Image, draws: Draws | None, positions: Ints, given: GivenGeometry | None = None
+) -> tuple[GeometryPlan, Bools]:
+    """Plan the geometry of n images.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64, shape (n, 2)
+        Widths and heights of the decoded, upright images.
+    spec : Image
+    draws : Draws, optional
+        Required if the spec has random steps.
+    positions : ndarray of int64, shape (n,)
+        Positions of the samples in the epoch.
+    given : GivenGeometry, optional
+
+    Returns
+    -------
+    plan : GeometryPlan
+    too_small : ndarray of bool, shape (n,)
+        Images that are smaller than their crop and may neither be padded nor enlarged.
+    """
+    given = given or GivenGeometry()
+    crop, resize = spec.crop, cast("Resize | None", spec.resize)
+    windows = _whole_windows(sizes)
+    too_small = np.zeros(len(sizes), np.bool_)
+    if isinstance(crop, RandomResizedCrop):
+        windows = _draw_windows(sizes, crop, _require(draws), positions)
+        resized = _repeat_size(crop, len(sizes))
+        crops = _whole_windows(resized)
+    elif isinstance(crop, GivenCrop):
+        if given.windows is None:
+            raise ValueError(f"windows of feature {crop.feature!r} are required")
+        if resize is not None or crop.fill is not None:
+            resized, crops = resized_sizes(sizes, resize), given.windows
+        else:
+            windows = given.windows
+            resized = windows[:, 2:].copy() if crop.size is None else _repeat_size(crop, len(sizes))
+            crops = _whole_windows(resized)
+    elif crop is None:
+        resized = resized_sizes(sizes, resize)
+        crops = _whole_windows(resized)
+    else:
+        resized = resized_sizes(sizes, resize)
+        if crop.small == "enlarge":
+            resized = _enlarge(resized, crop)
+        corners, room = _place_crops(resized, spec, crop, draws, positions)
+        crops = np.concatenate([corners, _repeat_size(crop, len(sizes))], axis=1)
+        if crop.small == "error":
+            too_small = np.asarray((room < 0).any(axis=1))
+    flips = _plan_flips(spec.flip, draws, positions, given)
+    matrices = None
+    if spec.affine is not None:
+        matrices = _draw_matrices(spec.affine, crops[:, 2:], _require(draws), positions)
+    return GeometryPlan(windows, resized, crops, flips, matrices), too_small
+
+
+def resized_sizes(sizes: Ints, resize: Resize | None) -> Ints:
+    """Return the widths and heights of images after `resize`."""
+    if resize is None:
+        return sizes
+    if resize.size is not None:
+        return _repeat_size(resize, len(sizes))
+    shorter = np.maximum(sizes.min(axis=1, keepdims=True), 1)
+    scaled: Ints = np.maximum(sizes * np.int64(resize.shorter or 1) // shorter, 1)
+    return scaled
+
+
+def _whole_windows(sizes: Ints) -> Ints:
+    return np.concatenate([np.zeros_like(sizes), sizes], axis=1)
+
+
+def _width_height(part: Any) -> Ints:
+    pair: Ints = np.asarray(part.size[::-1], np.int64)
+    return pair
+
+
+def _repeat_size(part: Any, count: int) -> Ints:
+    return np.broadcast_to(_width_height(part), (count, 2)).copy()
 
 
 def _padding(crop: RandomCrop) -> tuple[int, int, int, int]:
     return cast("tuple[int, int, int, int]", crop.padding)
 
 
-def plan_moves(
-    sizes: Ints, geometry: Geometry, draws: Draws | None, positions: Ints, given: Given | None = None
-) -> tuple[Moves, NDArray[np.bool_]]:
-    """Plan the geometry of n images."""
-    whole = np.concatenate([np.zeros_like(sizes), sizes], axis=1)
-    given = given or Given()
-    if isinstance(geometry.crop, GivenCrop):
-        window, resized, place = _as_given(given.windows, geometry.crop, whole, geometry.resize)
-        too_small = np.zeros(len(sizes), np.bool_)
-    else:
-        window, resized, place, too_small = _cut(whole, geometry, draws, positions)
-    flip = _flips(geometry.flip, draws, positions, given)
-    matrix = None
-    if geometry.affine is not None:
-        matrix = draw_matrices(geometry.affine, place[:, 2:], _needed(draws), positions)
-    return Moves(window, resized, place, flip, matrix), too_small
-
-
-def _as_given(windows: Ints | None, crop: GivenCrop, whole: Ints, resize: Resize | None) -> tuple[Ints, Ints, Ints]:
-    if windows is None:
-        raise ValueError(f"windows of the feature {crop.feature!r} are missing")
-    if resize is not None or crop.fill is not None:
-        return whole, resized_sizes(whole[:, 2:], resize), windows
-    resized = windows[:, 2:].copy() if crop.size is None else np.broadcast_to(_wanted(crop), (len(windows), 2)).copy()
-    return windows, resized, np.concatenate([np.zeros_like(resized), resized], axis=1)
-
-
-def _cut(
-    whole: Ints, geometry: Geometry, draws: Draws | None, positions: Ints
-) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-    crop = cast("CenterCrop | RandomCrop | RandomResizedCrop | None", geometry.crop)
-    fits = np.zeros(len(whole), np.bool_)
-    if isinstance(crop, RandomResizedCrop):
-        window = random_windows(whole[:, 2:], crop, _needed(draws), positions)
-        resized = np.broadcast_to(_wanted(crop), (len(whole), 2)).copy()
-        return window, resized, np.concatenate([np.zeros_like(resized), resized], axis=1), fits
-    resized = resized_sizes(whole[:, 2:], geometry.resize)
-    if crop is None:
-        return whole, resized, np.concatenate([np.zeros_like(resized), resized], axis=1), fits
-    wanted = _wanted(crop)
-    if crop.small == "enlarge":
-        resized = _enlarged(resized, wanted, crop)
-    if isinstance(crop, RandomCrop):
-        corner, room = _random_corner(resized, wanted, crop, draws, positions)
-    else:
-        room = resized - wanted
-        corner = np.where(room >= 0, _half(room, geometry.center), -(-room // 2))
-    too_small = np.asarray((room < 0).any(axis=1)) if crop.small == "error" else fits
-    size = np.broadcast_to(wanted, resized.shape)
-    return whole, resized, np.concatenate([corner, size], axis=1), too_small
-
-
-def _wanted(crop: Any) -> Ints:
-    wanted: Ints = np.asarray(crop.size[::-1], np.int64)
-    return wanted
-
-
-def resized_sizes(sizes: Ints, resize: Resize | None) -> Ints:
-    """Sizes of images once they are resized."""
-    if resize is None:
-        return sizes
-    if resize.size is not None:
-        return np.broadcast_to(_wanted(resize), sizes.shape).copy()
-    shorter = np.maximum(sizes.min(axis=1, keepdims=True), 1)
-    scaled: Ints = np.maximum(sizes * np.int64(resize.shorter or 1) // shorter, 1)
-    return scaled
-
-
-def _enlarged(sizes: Ints, wanted: Ints, crop: CenterCrop | RandomCrop) -> Ints:
-    """Scale until the height is reached, then until the width is, both sides together and cut to whole pixels."""
+def _enlarge(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
+    """Enlarge sizes until the height reaches the crop, then until the width does, as MXNet's ImageRecordIter does."""
     left, top, right, bottom = _padding(crop) if isinstance(crop, RandomCrop) else (0, 0, 0, 0)
-    goal = np.maximum(wanted - (left + right, top + bottom), 1)
+    goal = np.maximum(_width_height(crop) - (left + right, top + bottom), 1)
     for side, other in ((1, 0), (0, 1)):
-        short = sizes[:, side] < goal[side]
+        is_short = sizes[:, side] < goal[side]
         ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
-        grown = np.maximum((ratio * sizes[:, other].astype(np.float32)).astype(np.int64), 1)
+        scaled = np.maximum((ratio * sizes[:, other].astype(np.float32)).astype(np.int64), 1)
         sizes = sizes.copy()
-        sizes[:, other] = np.where(short, grown, sizes[:, other])
-        sizes[:, side] = np.where(short, goal[side], sizes[:, side])
+        sizes[:, other] = np.where(is_short, scaled, sizes[:, other])
+        sizes[:, side] = np.where(is_short, goal[side], sizes[:, side])
     return sizes
 
 
-def _half(room: Ints, center: str) -> Ints:
-    return room // 2 if center == "floor" else np.rint(room / 2).astype(np.int64)
-
-
-def _random_corner(
-    sizes: Ints, wanted: Ints, crop: RandomCrop, draws: Draws | None, positions: Ints
+def _place_crops(
+    sizes: Ints, spec: Image, crop: CenterCrop | RandomCrop, draws: Draws | None, positions: Ints
 ) -> tuple[Ints, Ints]:
-    """Upper left corner of each window, and by how much the padded image is larger than the window."""
+    """Return the upper left corners of the crops, and by how much the padded images are larger than their crops."""
+    room = sizes - _width_height(crop)
+    if isinstance(crop, CenterCrop):
+        half = room // 2 if find_preset(spec.like).center == "floor" else np.rint(room / 2).astype(np.int64)
+        return np.where(room >= 0, half, -(-room // 2)), room
     left, top, right, bottom = _padding(crop)
-    room = sizes + np.array([left + right, top + bottom]) - wanted
+    room += np.array([left + right, top + bottom])
     missing = np.maximum(-room, 0) if crop.small == "pad" else np.zeros_like(room)
     choices = np.maximum(room + 2 * missing, 0) + 1
-    source = _needed(draws)
-    drawn = [source.integers(positions, Stage.CROP, choices[:, axis], first=axis) for axis in (0, 1)]
-    return np.stack(drawn, axis=1) - (left, top) - missing, room
+    words = _require(draws).words(positions, Stage.CROP, 2)
+    return to_integers(words, choices) - (left, top) - missing, room
 
 
-def _flips(flip: Flip | GivenFlip | None, draws: Draws | None, positions: Ints, given: Given) -> NDArray[np.bool_]:
+def _plan_flips(flip: Any, draws: Draws | None, positions: Ints, given: GivenGeometry) -> Bools:
     flips = np.zeros((len(positions), 2), np.bool_)
     if isinstance(flip, GivenFlip):
-        flips[:, 0] = given.mirrors
-        return flips
-    for axis, chance in enumerate(() if flip is None else (flip.horizontal, flip.vertical)):
-        if 0 < chance < 1:
-            flips[:, axis] = _needed(draws).booleans(positions, Stage.FLIP, chance, first=axis)
-        else:
-            flips[:, axis] = chance == 1
+        flips[:, 0] = given.flips
+    elif isinstance(flip, Flip):
+        for axis, probability in enumerate((flip.horizontal, flip.vertical)):
+            if 0 < probability < 1:
+                flips[:, axis] = _require(draws).booleans(positions, Stage.FLIP, probability, first=axis)
+            else:
+                flips[:, axis] = probability == 1
+    elif flip is not None:
+        raise TypeError(f"flip of type {type(flip).__name__} is not supported")
     return flips
 
 
-def _needed(draws: Draws | None) -> Draws:
+def _require(draws: Draws | None) -> Draws:
     if draws is None:
-        raise ValueError("these specs draw random numbers: give rng=seed, or rng=Draws(seed, epoch)")
+        raise ValueError("specs with random steps require rng=seed or rng=Draws(seed, epoch)")
     return draws
+
+
+def _draw_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, positions: Ints) -> Ints:
+    words = draws.words(positions, Stage.CROP, 2 * ATTEMPTS + 2)
+    shapes, fits = choose_shapes(sizes, crop.scale, crop.ratio, to_uniform(words[:, : 2 * ATTEMPTS]))
+    if not fits.all():
+        shapes[~fits] = _largest_shapes(sizes[~fits], crop.ratio)
+    room = sizes - shapes
+    corners = to_integers(words[:, 2 * ATTEMPTS :], room + 1)
+    corners[~fits] = room[~fits] // 2
+    return np.concatenate([corners, shapes], axis=1)
+
+
+def choose_shapes(
+    sizes: Ints, scale: tuple[float, float], ratio: tuple[float, float], unit: NDArray[np.float64]
+) -> tuple[Ints, Bools]:
+    """Return the first of `ATTEMPTS` random rectangles that fits into each image, and a mask of images with one.
+
+    The area is uniform in `scale`, the logarithm of width / height is uniform in `ratio`. `unit` holds two numbers in
+    [0, 1) for each attempt.
+    """
+    area = sizes.prod(axis=1)[:, None] * (scale[0] + (scale[1] - scale[0]) * unit[:, 0::2])
+    low, high = np.log(ratio)
+    aspect = np.exp(low + (high - low) * unit[:, 1::2])
+    tried = np.rint(np.sqrt(np.stack([area * aspect, area / aspect], axis=2))).astype(np.int64)
+    fits = ((tried > 0) & (tried <= sizes[:, None, :])).all(axis=2)
+    return tried[np.arange(len(sizes)), fits.argmax(axis=1)], fits.any(axis=1)
+
+
+def _largest_shapes(sizes: Ints, ratio: tuple[float, float]) -> Ints:
+    """Return the largest shapes within the images whose width / height is in `ratio`."""
+    width, height = sizes.astype(np.float64).T
+    aspect = width / np.maximum(height, 1)
+    widths: Any = np.where(aspect > ratio[1], np.rint(height * ratio[1]), width)
+    heights: Any = np.where(aspect < ratio[0], np.rint(width / ratio[0]), height)
+    return np.clip(np.stack([widths, heights], axis=1).astype(np.int64), 1, np.maximum(sizes, 1))
+
+
+def _draw_matrices(affine: RandomAffine, sizes: Ints, draws: Draws, positions: Ints) -> Matrices:
+    unit = draws.uniform(positions, Stage.AFFINE, 5).T
+    ranges: Any = (affine.degrees, affine.scale, affine.shear)
+    angles, scales, shears = (
+        low + (high - low) * part for (low, high), part in zip(ranges, unit[[0, 3, 4]], strict=True)
+    )
+    max_shifts = np.rint(np.asarray(affine.translate) * sizes)
+    shifts = np.rint((2 * unit[1:3].T - 1) * max_shifts)
+    return inverse_matrices(sizes, np.deg2rad(angles), shifts, scales, np.deg2rad(shears))
+
+
+def inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64], scales: Any, shears: Any) -> Matrices:
+    """Return the inverses of: shear along x and scale, rotate clockwise, shift; all about the center."""
+    cos, sin, tan = _apply(math.cos, angles), _apply(math.sin, angles), _apply(math.tan, shears)
+    a, b, c, d = cos, -cos * tan - sin, sin, -sin * tan + cos
+    inverse = np.stack([d, -b, -c, a], axis=-1).reshape(-1, 2, 2) / np.asarray(scales)[:, None, None]
+    center = sizes * 0.5
+    back = -center - shifts
+    offset = inverse[:, :, 0] * back[:, :1] + inverse[:, :, 1] * back[:, 1:] + center
+    return np.concatenate([inverse, offset[:, :, None]], axis=2)
+
+
+def _apply(function: Callable[[float], float], values: Any) -> NDArray[np.float64]:
+    """Apply a function of `math`: NumPy's may differ in the last bit, which can change a pixel."""
+    return np.fromiter(map(function, np.asarray(values, np.float64).tolist()), np.float64, len(values))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.features.image import reading_of
 from recordmill.decode.native_image import (
     check_window,
     decode_one,
@@ -29,7 +28,8 @@ from recordmill.decode.pillow import (
     read_pixels,
 )
 from recordmill.decode.pixels import Window, crop_pixels, orient, to_stored_window
-from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling, find_preset
+from recordmill.decode.plan import compile_image
+from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling
 from recordmill.decode.specs.base import check_choice
 from recordmill.decode.specs.image import Image
 from recordmill.errors import ImageError
@@ -237,17 +237,18 @@ def _resolve_options(
     like: Like, channels: Any, orientation: Any, dct: Any, upsampling: Any, scale: Any, dtype: Any
 ) -> tuple[DecodeOptions, Orientation, bool]:
     """Return the decode options, the treatment of EXIF, and whether blue comes first."""
-    preset = find_preset(like)
-    spec = Image(
-        like=like,
-        channels=channels,
-        orientation=orientation,
-        dct=dct,
-        upsampling=upsampling,
-        reduce=scale,
-        dtype=dtype,
+    compiled = compile_image(
+        Image(
+            like=like,
+            channels=channels,
+            orientation=orientation,
+            dct=dct,
+            upsampling=upsampling,
+            reduce=scale,
+            dtype=dtype,
+        )
     )
-    return reading_of(spec), orientation or preset.orientation, (channels or preset.channels) == "bgr"
+    return compiled.plan.options, "apply" if compiled.upright else "ignore", compiled.plan.reverse
 
 
 def _parse_channels(channels: Any) -> Any:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recordmill.decode.beta import draw_beta
-from recordmill.decode.draws import Draws, Stage, draws_from
+from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 
 Arrays = tuple[NDArray[Any], NDArray[np.float32]]
@@ -112,7 +111,7 @@ def cutmix(
 
 
 def _draws(rng: Draws | int, epoch: int) -> Draws:
-    draws = draws_from(rng, epoch)
+    draws = parse_rng(rng, epoch)
     if draws is None:
         raise TypeError("rng is a seed or Draws(seed, epoch), not None")
     return draws

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.colors import ColorStep
-from recordmill.decode.executors.base import Border, ImageJob
-from recordmill.decode.executors.native_plan import as_array, native_job, native_reading
-from recordmill.decode.moves import Moves
+from recordmill.decode.geometry import GeometryPlan
 from recordmill.decode.options import DecodeOptions, OutputFormat
 from recordmill.decode.pixels import Window
+from recordmill.decode.plan import Border, ColorStep, ImagePlan, compile_plan, native_options, plan_images
 from recordmill.errors import ImageError, LimitError
 
 Parts = tuple[str, int, str, str]  # kind, offset, expected, found
@@ -78,7 +76,7 @@ def read_native_header(
     data: Any, options: DecodeOptions, *, upright: bool, max_pixels: int
 ) -> tuple[int, int, int] | None:
     """Return decoded width, decoded height and orientation; None if the native decoder does not support the image."""
-    numbers, refused = _core.image_headers([data], native_reading(options, max_pixels), upright)
+    numbers, refused = _core.image_headers([data], native_options(options, max_pixels), upright)
     if refused:
         if refused[0][1][0] in _FINAL:
             raise image_error(refused[0][1])
@@ -98,15 +96,14 @@ def decode_one(
     window = (0, 0, width, height) if window is None else window
     check_window(window, width, height)
     windows = np.array([window])
-    moves = Moves(windows, windows[:, 2:], windows * [0, 0, 1, 1], np.zeros((1, 2), np.bool_))
-    one = np.ones(1, np.int64)
+    geometry = replace(GeometryPlan.identity(windows[:, 2:]), windows=windows)
     if options.deep == "keep" and _is_deep_png(data):
         output = replace(output, dtype="uint16")
-    job = ImageJob([data], options, one * orientation, one, moves, "pillow:nearest", Border(), [], output)
-    [(image, parts)] = _core.decode_each_image(native_job(job), output.dtype, 1)
+    plan = plan_images(compile_plan(options, output), [data], geometry, np.array([orientation]))
+    [(image, parts)] = _core.decode_each_image(plan, output.dtype, 1)
     if parts is not None and parts[0] in _FINAL:
         raise image_error(parts)
-    return None if image is None else as_array(image, output)
+    return None if image is None else to_array(image, output)
 
 
 def _is_deep_png(data: Any) -> bool:
@@ -118,22 +115,31 @@ def transform_image(
     pixels: NDArray[Any],
     output: OutputFormat,
     *,
-    moves: Moves | None = None,
+    geometry: GeometryPlan | None = None,
     kernel: str = "pillow:nearest",
     border: Border | None = None,
     colors: Sequence[ColorStep] = (),
 ) -> NDArray[Any]:
     """Apply the steps of a batch that follow decoding to one image of uint8, uint16 or float32."""
-    height, width, _ = pixels.shape
-    if moves is None:
-        whole = np.array([[0, 0, width, height]])
-        moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_))
+    geometry = geometry or GeometryPlan.identity([pixels.shape[1::-1]])
+    plan = compile_plan(DecodeOptions(), output, kernel, border, has_colors=bool(colors))
+    return run_plan(pixels, plan_images(plan, [b""], geometry, colors=colors))
+
+
+def run_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
+    """Run the steps that follow decoding of a plan for one image."""
+    output = plan.output
     if output.scale_first:  # The native module scales first only what it decodes itself.
         brightest = 65535 if pixels.dtype == np.uint16 else 255
         pixels = pixels.astype(np.float32) * np.float32(output.white / brightest)
-    one = np.ones(1, np.int64)
-    job = ImageJob([b""], DecodeOptions(), one, one, moves, kernel, border or Border(), list(colors), output)
     flat = np.ascontiguousarray(pixels).reshape(-1)
     with native_image_errors():
-        image = _core.change_image(flat, pixels.shape, pixels.dtype.name, native_job(job), output.dtype)
-    return as_array(image, output)
+        image = _core.change_image(flat, pixels.shape, pixels.dtype.name, plan, output.dtype)
+    return to_array(image, output)
+
+
+def to_array(image: Any, output: OutputFormat) -> NDArray[Any]:
+    """Return an image of the native module as an array."""
+    block, height, width, channels = image
+    shape = (channels, height, width) if output.layout == "chw" else (height, width, channels)
+    return np.asarray(block).view(output.dtype).reshape(shape)

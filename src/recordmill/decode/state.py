@@ -1,4 +1,4 @@
-"""What is known while a batch is decoded: its columns, its draws, the geometry of its images, and what failed."""
+"""State of one batch while it is decoded: its columns, random numbers, image geometry and failed samples."""
 
 from __future__ import annotations
 
@@ -10,61 +10,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.columns import take
-from recordmill.decode.draws import Draws
-from recordmill.decode.executors.base import Border, Headers
-from recordmill.decode.moves import Moves
+from recordmill.decode.geometry import GeometryPlan
+from recordmill.decode.native import Headers
+from recordmill.decode.plan import CompiledImage
+from recordmill.decode.random import Draws
 from recordmill.errors import DecodeError, FeatureError, RecordmillError
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class ImagePlan:
-    """The geometry of one feature's images, for those that have one.
+class ImageBatch:
+    """Geometry of the images of one output, which masks, boxes and points follow.
 
     Parameters
     ----------
+    compiled : CompiledImage
     rows : ndarray of int64, shape (n,)
-        Places of the samples in the batch, rising.
+        Rows of the batch that have an image, strictly increasing.
     headers : Headers
-    moves : Moves
-    library : str
-        Of the resize kernel.
-    border : Border
+    geometry : GeometryPlan
     """
 
+    compiled: CompiledImage
     rows: Ints
     headers: Headers
-    moves: Moves
-    library: str
-    border: Border
+    geometry: GeometryPlan
 
-    def at(self, rows: Ints) -> Ints:
-        """Places in this plan of rows of the batch."""
+    def __getitem__(self, kept: NDArray[np.bool_]) -> ImageBatch:
+        """Return the images of a mask."""
+        return ImageBatch(self.compiled, self.rows[kept], self.headers[kept], self.geometry[kept])
+
+    def find(self, rows: Ints) -> Ints:
+        """Return the ordinals of rows of the batch in this object."""
         return np.searchsorted(self.rows, rows)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Slots:
-    """Some rows of an array, by their own numbers.
-
-    Parameters
-    ----------
-    array : ndarray, shape (count, ...)
-    rows : ndarray of int64
-    """
-
-    array: NDArray[Any]
-    rows: Ints
-
-    def __getitem__(self, row: int) -> Any:
-        """Return the part of the array that belongs to a row."""
-        return self.array[self.rows[row]]
 
 
 @dataclass(slots=True)
 class BatchState:
-    """One batch on its way.
+    """State of one batch while it is decoded.
 
     Parameters
     ----------
@@ -75,8 +59,20 @@ class BatchState:
     draws : Draws, optional
     threads : int
     max_pixels : int
-    tables : dict of str to sequence of buffer
+    entry_points : dict of str to sequence of buffer
         Entry points of the images of features.
+    out : mapping of str to ndarray
+        Arrays of the caller for outputs.
+    empty : callable
+        Allocates other outputs.
+
+    Attributes
+    ----------
+    images : dict of str to ImageBatch
+    errors : dict of int to DecodeError
+        First error of each failed sample, by row.
+    consumed : set of str
+        Features that are not part of the result.
     """
 
     columns: dict[str, Any]
@@ -85,85 +81,60 @@ class BatchState:
     draws: Draws | None
     threads: int
     max_pixels: int
-    tables: dict[str, Sequence[Any]] = field(default_factory=dict)
-    images: dict[str, ImagePlan] = field(default_factory=dict)
-    faults: dict[int, DecodeError] = field(default_factory=dict)
+    entry_points: dict[str, Sequence[Any]]
+    out: Mapping[str, Any]
+    empty: Callable[..., NDArray[Any]]
+    images: dict[str, ImageBatch] = field(default_factory=dict)
+    errors: dict[int, DecodeError] = field(default_factory=dict)
     consumed: set[str] = field(default_factory=set)
-    out: Mapping[str, Any] = field(default_factory=dict)
-    empty: Callable[..., NDArray[Any]] = np.empty
-
-    def places_for(self, out: Mapping[str, Any], specs: Mapping[str, Any]) -> None:
-        """Note the caller's arrays."""
-        for name in out:
-            if name not in specs or not getattr(specs[name], "stack", False):
-                raise ValueError(f"out has '{name}', which is no output of one array")
-        self.out = out
 
     def column(self, feature: str, *, consume: bool = True) -> Any:
         """Return the column of a feature."""
         if feature not in self.columns:
-            hint = "a spec stands under the name of its feature, or has feature= to name it"
+            hint = "name the spec after its feature, or set feature="
             raise FeatureError(f"no feature '{feature}'", expected=", ".join(self.columns), found=feature, hint=hint)
         if consume:
             self.consumed.add(feature)
         return self.columns[feature]
 
-    def entry_points(self, feature: str, rows: Ints) -> Sequence[Any]:
-        """Return the entry points of some images of a feature."""
-        table = self.tables.get(feature)
-        if table is None:
-            return []
-        return table if len(rows) == len(table) else [table[row] for row in rows]
-
-    def kept_rows(self) -> list[int]:
-        """Places of the samples that have not failed."""
-        return [row for row in range(self.count) if row not in self.faults]
-
-    def alive(self) -> Ints:
-        """Places of the samples that have not failed."""
-        return np.array(self.kept_rows(), np.int64) if self.faults else np.arange(self.count)
+    def valid_rows(self) -> Ints:
+        """Return the rows of the samples that have not failed."""
+        rows = np.arange(self.count)
+        return np.delete(rows, [*self.errors]) if self.errors else rows
 
     def fail(self, row: int, feature: str, cause: Exception) -> None:
-        """Note that a sample failed; its first failure counts."""
-        self.faults.setdefault(int(row), decode_error(int(row), feature, cause))
+        """Record the error of a sample; only its first error counts."""
+        self.errors.setdefault(int(row), decode_error(int(row), feature, cause))
 
-    def errors(self) -> list[DecodeError]:
-        """Failures in the order of the batch."""
-        return [self.faults[row] for row in sorted(self.faults)]
+    def sorted_errors(self) -> list[DecodeError]:
+        """Return the errors in the order of the batch."""
+        return [self.errors[row] for row in sorted(self.errors)]
 
-    def raise_first(self) -> None:
-        """Raise the failure of the first sample that failed."""
-        for error in self.errors():
-            raise error from error.cause
+    def allocate(self, name: str, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return the array of one output: the caller's, or a new one."""
+        full_shape = (self.count, *shape)
+        array = self.out.get(name)
+        if array is None:
+            return np.zeros(full_shape, dtype) if self.errors else self.empty(full_shape, dtype)
+        if not isinstance(array, np.ndarray) or array.shape != full_shape or array.dtype != np.dtype(dtype):
+            found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+            raise ValueError(f"out['{name}'] must be an array of {dtype} of shape {full_shape}, got {found}")
+        if not array.flags.writeable:
+            raise ValueError(f"out['{name}'] must be writable")
+        return array
 
-    def slots(self, name: str, shape: tuple[int, ...], dtype: str) -> Any:
-        """Return an array for one output: the caller's, or a new one."""
-        wanted = (self.count, *shape)
-        place = self.out.get(name)
-        if place is None:
-            return np.zeros(wanted, dtype) if self.faults else self.empty(wanted, dtype)
-        if not isinstance(place, np.ndarray) or place.shape != wanted or place.dtype != np.dtype(dtype):
-            raise ValueError(f"out['{name}'] is to be {dtype} of shape {wanted}, not {_described(place)}")
-        if not place.flags.writeable:
-            raise ValueError(f"out['{name}'] cannot be written")
-        return place
-
-    def compact(self, name: str, column: Any, kept: list[int]) -> Any:
-        """Leave out the failed samples of an output."""
-        rows = take(column, kept)
+    def drop_failed(self, name: str, column: Any, rows: Ints) -> Any:
+        """Return the valid rows of an output, at the start of the caller's array if there is one."""
+        kept = take(column, rows)
         if name not in self.out:
-            return rows
-        place = self.out[name][: len(kept)]
-        place[...] = rows
-        return place
-
-
-def _described(place: Any) -> str:
-    return f"{place.dtype} of shape {place.shape}" if isinstance(place, np.ndarray) else type(place).__name__
+            return kept
+        array = self.out[name][: len(rows)]
+        array[...] = kept
+        return array
 
 
 def decode_error(position: int | None, feature: str, cause: Exception) -> DecodeError:
-    """Put an error of one sample into words."""
+    """Return the DecodeError for an error of one sample."""
     if isinstance(cause, RecordmillError):
         parts = {name: value for name, value in cause.parts().items() if name not in ("position", "feature", "cause")}
         return DecodeError(cause.message, position=position, feature=feature, cause=cause, **parts)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recordmill import _core
-from recordmill.decode.executors.base import Border
-from recordmill.decode.moves import Moves
+from recordmill.decode.geometry import GeometryPlan
 from recordmill.decode.native_image import image_error, transform_image
 from recordmill.decode.options import OutputFormat
 from recordmill.decode.pixels import crop_pixels, flip_pixels
+from recordmill.decode.plan import Border
 from recordmill.decode.presets import Like, parse_kernel, returns_float32
 from recordmill.decode.specs.base import PadMode, check_choice, parse_channel_values, parse_levels, parse_size
 
@@ -152,12 +153,10 @@ def affine(
     if numbers.shape != (2, 3) or not np.isfinite(numbers).all():
         raise ValueError(f"a matrix is 2 x 3 finite numbers, not {numbers.shape}")
     _fills(fill, pixels)
-    height, width, _ = pixels.shape
-    whole = np.array([[0, 0, width, height]])
-    moves = Moves(whole, whole[:, 2:], whole, np.zeros((1, 2), np.bool_), numbers[None])
+    geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), matrices=numbers[None])
     border = Border(warp_kernel=kernel, warp_fill=parse_levels("fill", fill))
     white = 65535.0 if pixels.dtype == np.uint16 else 255.0
-    moved = transform_image(pixels, OutputFormat(pixels.dtype.name, white=white), moves=moves, border=border)
+    moved = transform_image(pixels, OutputFormat(pixels.dtype.name, white=white), geometry=geometry, border=border)
     return _as_given(moved, array)
 
 
@@ -371,11 +370,10 @@ def resize_one(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDAr
         return _picked(pixels, size, kernel)
     if returns_float32(kernel) or (pixels.dtype == np.float32 and kernel.startswith("opencv:")):
         return resize_floats(pixels, size, kernel)
-    height, width, _ = pixels.shape
-    wanted = np.array([[0, 0, size[1], size[0]]])
-    moves = Moves(np.array([[0, 0, width, height]]), wanted[:, 2:], wanted, np.zeros((1, 2), np.bool_))
+    target = np.array([[0, 0, size[1], size[0]]])
+    geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), resized=target[:, 2:], crops=target)
     white = 65535.0 if pixels.dtype == np.uint16 else 255.0
-    return transform_image(pixels, OutputFormat(pixels.dtype.name, white=white), moves=moves, kernel=kernel)
+    return transform_image(pixels, OutputFormat(pixels.dtype.name, white=white), geometry=geometry, kernel=kernel)
 
 
 def _picked(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:

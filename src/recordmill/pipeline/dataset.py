@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
 
 import numpy as np
 
-from recordmill.decode.check import check_specs
+from recordmill.decode.batch import check_specs
 from recordmill.pipeline.batch_positions import Cuts
 from recordmill.pipeline.builder import Maker
 from recordmill.pipeline.checks import epoch_of, positions_of, whole
@@ -31,7 +31,7 @@ from recordmill.pipeline.stages.shuffle import Shuffle
 from recordmill.pipeline.stages.take import Repeat, Skip, Take
 
 if TYPE_CHECKING:
-    from recordmill.decode.check import Spec
+    from recordmill.decode.batch import Spec
     from recordmill.pipeline.failures import OnError
     from recordmill.pipeline.loader import Loader
     from recordmill.schema import Schema

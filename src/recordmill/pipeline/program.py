@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.decode.draws import Draws
+from recordmill.decode.random import Draws
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.positions import Places
 from recordmill.pipeline.rows import Rows, joined_rows

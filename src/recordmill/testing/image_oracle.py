@@ -1,7 +1,7 @@
 """Reference implementation of the image steps after decoding, in NumPy and Pillow.
 
-`transform_image` has the signature of `recordmill.decode.native_image.transform_image`. Tests put it in place of the
-native function and compare the results. Color steps are native here too; tests compare them with Pillow directly.
+`run_plan` has the signature of `recordmill.decode.native_image.run_plan`. Tests put it in place of the native function
+and compare the results. Color steps are native here too; tests compare them with Pillow directly.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode import native_image
-from recordmill.decode.colors import ColorStep
-from recordmill.decode.executors.base import Border
-from recordmill.decode.moves import Moves
 from recordmill.decode.options import OutputFormat
 from recordmill.decode.pillow import import_pillow
 from recordmill.decode.pixels import crop_pixels, flip_pixels
+from recordmill.decode.plan import ImagePlan
 from recordmill.decode.presets import KERNELS
 from recordmill.decode.transforms import resize
 
@@ -33,38 +31,24 @@ ORACLE_KERNELS = frozenset(
 )
 
 
-def transform_image(
-    pixels: Pixels,
-    output: OutputFormat,
-    *,
-    moves: Moves | None = None,
-    kernel: str = "pillow:nearest",
-    border: Border | None = None,
-    colors: Sequence[ColorStep] = (),
-) -> Pixels:
-    """Apply the steps of a batch that follow decoding to one image.
+def run_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
+    """Run the steps that follow decoding of a plan for one image.
 
     Parameters
     ----------
     pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
         Decoded image; levels of float32 are those of uint8.
-    output : OutputFormat
-    moves : Moves, optional
-        Geometry of one image.
-    kernel : str
-        ``"library:kernel"``.
-    border : Border, optional
-    colors : sequence of ColorStep
+    plan : ImagePlan
+        Plan of one image.
 
     Returns
     -------
-    ndarray of ``output.dtype``
-        In the layout of `output`.
+    ndarray of ``plan.output.dtype``
+        In the layout of ``plan.output``.
     """
-    border = border or Border()
-    if output.reverse and not colors:
+    output = plan.output
+    if output.reverse and not plan.colors:
         # The native module reverses first, too. Sums of floats depend on the channel's position.
-        border = replace(border, fill=border.fill[::-1], warp_fill=border.warp_fill[::-1])
         pixels = pixels[:, :, ::-1] if pixels.shape[2] == 3 else pixels
         output = replace(output, reverse=False)
     brightest = 65535 if pixels.dtype == np.uint16 else 255
@@ -72,29 +56,26 @@ def transform_image(
     white: float = brightest
     if output.scale_first:
         pixels, white = pixels.astype(np.float32) * np.float32(output.white / brightest), output.white
-    if moves is not None:
-        x, y, width, height = moves.window[0].tolist()
-        pixels = _move(crop_pixels(pixels, (x, y, width, height)), moves, kernel, border, fill_unit)
-    if colors:
+    pixels = _transform(pixels, plan, fill_unit)
+    if plan.colors:
         if pixels.dtype == np.float32:
             pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
-        pixels = native_image.transform_image(pixels, OutputFormat(), colors=colors)
+        pixels = native_image.transform_image(pixels, OutputFormat(), colors=plan.colors)
     return format_pixels(pixels, white, output)
 
 
-def _move(pixels: Pixels, moves: Moves, kernel: str, border: Border, fill_unit: int) -> Pixels:
-    width, height = moves.resized[0].tolist()
+def _transform(pixels: Pixels, plan: ImagePlan, fill_unit: int) -> Pixels:
+    numbers = plan.geometry[0].tolist()
+    window, (width, height), crop, flips = numbers[:4], numbers[4:6], numbers[6:10], numbers[10:12]
+    pixels = crop_pixels(pixels, tuple(window))
     if (height, width) != pixels.shape[:2]:
-        pixels = resize_pixels(pixels, (height, width), kernel)
-    x, y, width, height = moves.place[0].tolist()
-    fill = _fill_per_channel(border.fill, pixels.shape[2], fill_unit)
-    pixels = crop_pixels(pixels, (x, y, width, height), border.mode, fill)
-    horizontal, vertical = moves.flip[0].tolist()
-    pixels = flip_pixels(pixels, horizontal=horizontal, vertical=vertical)
-    if moves.matrix is None:
+        pixels = resize_pixels(pixels, (height, width), plan.kernel)
+    pixels = crop_pixels(pixels, tuple(crop), plan.mode, _fill_per_channel(plan.fill, pixels.shape[2], fill_unit))
+    pixels = flip_pixels(pixels, horizontal=bool(flips[0]), vertical=bool(flips[1]))
+    if plan.matrix is None:
         return pixels
-    fill = _fill_per_channel(border.warp_fill, pixels.shape[2], fill_unit)
-    return warp_pixels(pixels, moves.matrix[0], border.warp_kernel, fill)
+    fill = _fill_per_channel(plan.warp_fill, pixels.shape[2], fill_unit)
+    return warp_pixels(pixels, plan.matrix[0], plan.sampling, fill)
 
 
 def _fill_per_channel(levels: tuple[int, ...], channels: int, unit: int) -> tuple[int, ...]:

@@ -1,1 +1,1 @@
-"""One kind of spec, one module: how its column becomes its output."""
+"""One module per kind of spec: how a column becomes an output."""

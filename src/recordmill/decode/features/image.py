@@ -1,173 +1,128 @@
-"""Columns of encoded images."""
+"""Decode columns of encoded images."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.colors import plan_colors
-from recordmill.decode.columns import byte_rows
-from recordmill.decode.executors.base import Border, Headers, ImageJob
-from recordmill.decode.executors.registry import executor_of
-from recordmill.decode.geometry import Geometry, plan_moves, resized_sizes
-from recordmill.decode.given import Given, given_of
-from recordmill.decode.moves import Moves
-from recordmill.decode.options import DecodeOptions, OutputFormat
-from recordmill.decode.presets import find_preset, parse_kernel
-from recordmill.decode.specs.geometry import RandomCrop
+from recordmill.decode.columns import byte_rows, native_payloads, take_payloads
+from recordmill.decode.geometry import GeometryPlan, GivenGeometry, plan_geometry, read_given_geometry, resized_sizes
+from recordmill.decode.native import Headers, decode_images, read_headers
+from recordmill.decode.plan import CompiledImage, compile_image, plan_colors, plan_images
+from recordmill.decode.specs.geometry import Resize
 from recordmill.decode.specs.image import Image
-from recordmill.decode.state import BatchState, ImagePlan, Slots
+from recordmill.decode.state import BatchState, ImageBatch
 from recordmill.errors import DecodeError, ImageError, LimitError
 
 Ints = NDArray[np.int64]
 
 
-def decode_images(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
+def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, Any]:
     """Decode the images of one output."""
-    spec = cast("Image", specs[name])
-    feature = spec.feature or name
+    compiled, feature = compile_image(spec), spec.feature or name
+    images, payloads = _plan_geometry(state, compiled, feature)
+    state.images[name] = images
+    geometry, headers, rows = images.geometry, images.headers, images.rows
+    colors = plan_colors(spec.color, geometry.output_sizes(), state.draws, state.positions[rows])
+    scales = _find_scales(images) if spec.reduce == "auto" else None
+    points = state.entry_points.get(feature, ())
+    if len(points) not in (0, len(rows)):
+        points = [points[row] for row in rows.tolist()]
+    plan = plan_images(compiled.plan, payloads, geometry, headers.orientations, scales, colors, native_payloads(points))
+    array = state.allocate(name, _output_shape(name, images), plan.output.dtype) if spec.stack else None
+    out: Any = array if array is not None and len(rows) == state.count else [None] * len(rows)
+    for number, error in decode_images(plan, out, state.threads, spec.decoder).items():
+        state.fail(rows[number], feature, error)
+    if out is array:
+        return {name: array}
+    output: Any = [None] * state.count if array is None else array
+    for row, pixels in zip(rows.tolist(), out, strict=True):
+        if pixels is not None:
+            output[row] = pixels
+    return {name: output}
+
+
+def _plan_geometry(state: BatchState, compiled: CompiledImage, feature: str) -> tuple[ImageBatch, Any]:
+    """Return the geometry and the payloads of the images that can be decoded; record the errors of the others."""
+    spec, rows = compiled.spec, state.valid_rows()
     payloads = byte_rows(state.column(feature), feature)
-    executor, reading = executor_of(spec.decoder), reading_of(spec)
-    upright = (spec.orientation or find_preset(spec.like).orientation) == "apply"
-    rows = state.alive()
-    headers = executor.headers(chosen_of(payloads, rows), reading, upright=upright, max_pixels=state.max_pixels)
-    rows, headers = _without_faults(state, feature, rows, headers)
-    plan = _planned(state, spec, feature, rows, headers)
-    state.images[name] = plan
-    job = ImageJob(
-        chosen_of(payloads, plan.rows),
-        reading,
-        plan.headers.orientations,
-        _scales(plan) if spec.reduce == "auto" else np.ones(len(plan.rows), np.int64),
-        plan.moves,
-        parse_kernel(spec.kernel, spec.like),
-        plan.border,
-        plan_colors(spec.color, plan.moves.sizes, state.draws, state.positions[plan.rows]),
-        values_of(spec),
-        state.entry_points(feature, plan.rows),
+    chosen = payloads if len(rows) == state.count else [payloads[row] for row in rows.tolist()]
+    headers, errors = read_headers(
+        chosen, compiled.plan.options, upright=compiled.upright, max_pixels=state.max_pixels, decoder=spec.decoder
     )
-    place = _place(state, name, spec, plan)
-    target: Any = [None] * len(plan.rows) if isinstance(place, list) else Slots(place, plan.rows)
-    for row, fault in executor.images(job, target, state.threads).items():
-        state.fail(plan.rows[row], feature, fault)
-    if isinstance(target, list):
-        for row, pixels in zip(plan.rows, target, strict=True):
-            place[row] = pixels
-    return {name: place}
+    for number, error in errors.items():
+        state.fail(rows[number], feature, error)
+    if errors:
+        kept = np.delete(np.arange(len(rows)), [*errors])
+        rows, headers = rows[kept], headers[kept]
+    given = read_given_geometry(lambda column: state.column(column, consume=False), spec)[rows]
+    if given.windows is not None:
+        rows, headers, given = _drop_outside(state, spec, feature, rows, headers, given)
+    geometry, too_small = plan_geometry(headers.decoded_sizes, spec, state.draws, state.positions[rows], given)
+    images = ImageBatch(compiled, rows, headers, geometry)
+    too_large = _find_too_large(geometry, state.max_pixels)
+    if too_small.any() or too_large.any():
+        for number in np.flatnonzero(too_small).tolist():
+            state.fail(rows[number], feature, _small_image_error(geometry, number))
+        for number in np.flatnonzero(too_large).tolist():
+            state.fail(rows[number], feature, _large_image_error(geometry, number, state.max_pixels))
+        images = images[~(too_small | too_large)]
+    native = native_payloads(payloads)
+    return images, native if len(images.rows) == state.count else take_payloads(native, images.rows)
 
 
-def reading_of(spec: Image) -> DecodeOptions:
-    """What is read from the files of an image spec."""
-    preset = find_preset(spec.like)
-    channels: Any = spec.channels or preset.channels
-    return DecodeOptions(
-        "rgb" if channels == "bgr" else channels,
-        spec.dct or preset.dct,
-        spec.upsampling or preset.upsampling,
-        preset.gray,
-        preset.cmyk,
-        preset.deep if dtype_of(spec) == "uint8" else "keep",
-        1 if spec.reduce == "auto" else spec.reduce,
-    )
+def _drop_outside(
+    state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers, given: GivenGeometry
+) -> tuple[Ints, Headers, GivenGeometry]:
+    """Drop the images whose given window is outside, and record their errors."""
+    sizes = resized_sizes(headers.decoded_sizes, cast("Resize | None", spec.resize))
+    outside = given.find_outside(sizes, may_reach_beyond=getattr(spec.crop, "fill", None) is not None)
+    for number in np.flatnonzero(outside):
+        width, height = sizes[number].tolist()
+        error = ImageError(
+            "the window does not lie within the image",
+            kind="bad_window",
+            expected=f"within {width} x {height}",
+            found="none" if given.windows is None else str(tuple(given.windows[number].tolist())),
+        )
+        state.fail(rows[number], feature, error)
+    return rows[~outside], headers[~outside], given[~outside]
 
 
-def dtype_of(spec: Image) -> str:
-    """Dtype of an image spec's output."""
-    return spec.dtype or ("uint8" if spec.mean is None and spec.std is None else "float32")
+def _find_too_large(geometry: GeometryPlan, max_pixels: int) -> NDArray[np.bool_]:
+    """Return a mask of the images that need more than `max_pixels` pixels after resizing and padding."""
+    corners = geometry.crops[:, :2]
+    ends = np.maximum(geometry.resized, corners + geometry.crops[:, 2:])
+    sides = (ends - np.minimum(corners, 0)).astype(np.float64)
+    too_large: NDArray[np.bool_] = sides[:, 0] * sides[:, 1] > max_pixels
+    return too_large
 
 
-def values_of(spec: Image) -> OutputFormat:
-    """What the numbers of an image spec's output are."""
-    reverse = (spec.channels or find_preset(spec.like).channels) == "bgr"
-    mean, std = (cast("tuple[float, ...] | None", one) for one in (spec.mean, spec.std))
-    return OutputFormat(dtype_of(spec), spec.layout, reverse, mean, std, spec.white, spec.scale_first)
-
-
-def chosen_of(payloads: Sequence[Any], rows: Ints) -> Sequence[Any]:
-    """Payloads of some rows, which rise."""
-    return payloads if len(rows) == len(payloads) else [payloads[row] for row in rows.tolist()]
-
-
-def _without_faults(state: BatchState, feature: str, rows: Ints, headers: Headers) -> tuple[Ints, Headers]:
-    if not headers.faults:
-        return rows, headers
-    for row, fault in headers.faults.items():
-        state.fail(rows[row], feature, fault)
-    good = np.array([row not in headers.faults for row in range(len(rows))], np.bool_)
-    return rows[good], _chosen(headers, good)
-
-
-def _chosen(headers: Headers, good: NDArray[np.bool_]) -> Headers:
-    return Headers(
-        headers.sizes[good],
-        headers.decoded[good],
-        headers.orientations[good],
-        headers.channels[good],
-        headers.scalable[good],
-        {},
-    )
-
-
-def _planned(state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers) -> ImagePlan:
-    geometry = Geometry.of(spec)
-    given = given_of(lambda name: state.column(name, consume=False), spec)[rows]
-    sizes = resized_sizes(headers.decoded, geometry.resize)
-    outside = given.outside(sizes, reaches=getattr(spec.crop, "fill", None) is not None)
-    for row in np.flatnonzero(outside):
-        state.fail(rows[row], feature, _outside(given, sizes, int(row)))
-    if outside.any():
-        rows, headers, given = rows[~outside], _chosen(headers, ~outside), given[~outside]
-    moves, too_small = plan_moves(headers.decoded, geometry, state.draws, state.positions[rows], given)
-    corner, end = moves.place[:, :2], moves.place[:, :2] + moves.sizes
-    largest = (np.maximum(moves.resized, end) - np.minimum(corner, 0)).astype(np.float64)
-    too_large = largest[:, 0] * largest[:, 1] > state.max_pixels
-    for row in np.flatnonzero(too_small):
-        state.fail(rows[row], feature, _small(moves, int(row)))
-    for row in np.flatnonzero(too_large):
-        state.fail(rows[row], feature, _large(moves, int(row), state.max_pixels))
-    good = ~(too_small | too_large)
-    if not good.all():
-        rows, headers, moves = rows[good], _chosen(headers, good), moves[good]
-    library = parse_kernel(spec.kernel, spec.like).partition(":")[0]
-    return ImagePlan(rows, headers, moves, library, _border(geometry))
-
-
-def _scales(plan: ImagePlan) -> Ints:
-    """Smallest sizes at which the windows are not smaller than what they are brought to."""
-    scales = np.ones(len(plan.rows), np.int64)
+def _find_scales(images: ImageBatch) -> Ints:
+    """Return the denominators of the smallest decoded sizes whose windows are not smaller than their resized size."""
+    scales = np.ones(len(images.rows), np.int64)
     for scale in (2, 4, 8):
-        enough = (plan.moves.window[:, 2:] // scale >= plan.moves.resized).all(axis=1)
-        scales[enough & (plan.headers.scalable == 1)] = scale
+        is_enough = (images.geometry.windows[:, 2:] // scale >= images.geometry.resized).all(axis=1)
+        scales[is_enough & (images.headers.is_scalable == 1)] = scale
     return scales
 
 
-def _outside(given: Given, sizes: Ints, row: int) -> ImageError:
-    width, height = sizes[row].tolist()
-    return ImageError(
-        "the window does not lie within the image",
-        kind="bad_window",
-        expected=f"within {width} x {height}",
-        found="none" if given.windows is None else str(tuple(given.windows[row].tolist())),
-    )
-
-
-def _small(moves: Moves, row: int) -> ImageError:
-    width, height = moves.sizes[row]
-    found = moves.resized[row]
+def _small_image_error(geometry: GeometryPlan, number: int) -> ImageError:
+    width, height = geometry.crops[number, 2:]
+    found = geometry.resized[number]
     return ImageError(
         "the image is smaller than the crop",
         kind="small_image",
         expected=f"at least {width} x {height}",
         found=f"{found[0]} x {found[1]}",
-        hint='small="pad" or small="enlarge" accepts it, and so does a resize= before the crop',
+        hint='set small="pad" or small="enlarge", or resize= before the crop',
     )
 
 
-def _large(moves: Moves, row: int, limit: int) -> LimitError:
-    width, height = moves.resized[row]
+def _large_image_error(geometry: GeometryPlan, number: int, limit: int) -> LimitError:
+    width, height = geometry.resized[number]
     return LimitError(
         "resizing would make the image too large",
         kind="limit_exceeded",
@@ -177,54 +132,42 @@ def _large(moves: Moves, row: int, limit: int) -> LimitError:
     )
 
 
-def _border(geometry: Geometry) -> Border:
-    crop, affine = geometry.crop, geometry.affine
-    mode = crop.mode if isinstance(crop, RandomCrop) else "constant"
-    fill: Any = getattr(crop, "fill", None) or (0,)
-    if affine is None:
-        return Border(mode, fill)
-    return Border(mode, fill, affine.kernel, cast("tuple[int, ...]", affine.fill))
+def _output_shape(name: str, images: ImageBatch) -> tuple[int, ...]:
+    compiled = images.compiled
+    height, width = compiled.size or _common_size(name, images)
+    channels = compiled.channels or _common_channels(name, images)
+    return (channels, height, width) if compiled.spec.layout == "chw" else (height, width, channels)
 
 
-def _place(state: BatchState, name: str, spec: Image, plan: ImagePlan) -> Any:
-    if not spec.stack:
-        return [None] * state.count
-    height, width = Geometry.of(spec).size or _one_size(name, plan)
-    wanted = spec.channels or find_preset(spec.like).channels
-    channels = {"gray": 1, "stored": 0}.get(str(wanted), 3) or _one_depth(name, plan)
-    shape = (channels, height, width) if spec.layout == "chw" else (height, width, channels)
-    return state.slots(name, shape, dtype_of(spec))
-
-
-def _one_size(name: str, plan: ImagePlan) -> tuple[int, int]:
-    different = plan.moves.sizes != plan.moves.sizes[:1]
-    if different.any():
-        other = np.flatnonzero(different.any(axis=1))
-        first, second = (plan.moves.sizes[row] for row in (0, other[0]))
+def _common_size(name: str, images: ImageBatch) -> tuple[int, int]:
+    sizes = images.geometry.output_sizes()
+    differs = (sizes != sizes[:1]).any(axis=1)
+    if differs.any():
+        number = int(differs.argmax())
         raise DecodeError(
-            "images of one batch have several sizes",
+            "images of a batch must have the same size",
             kind="size_mismatch",
-            expected=f"{first[0]} x {first[1]}",
-            found=f"{second[0]} x {second[1]}",
-            hint="crop= or resize=(height, width) brings them to one size, a number does not; stack=False lists them",
-            position=int(plan.rows[other[0]]),
+            expected=f"{sizes[0, 0]} x {sizes[0, 1]}",
+            found=f"{sizes[number, 0]} x {sizes[number, 1]}",
+            hint="set crop= or resize=(height, width); resize=number keeps aspect ratios; stack=False returns a list",
+            position=int(images.rows[number]),
             feature=name,
         )
-    width, height = plan.moves.sizes[0].tolist() if len(plan.rows) else (0, 0)
+    width, height = sizes[0].tolist() if len(sizes) else (0, 0)
     return height, width
 
 
-def _one_depth(name: str, plan: ImagePlan) -> int:
-    channels = plan.headers.channels
-    other = np.flatnonzero(channels != channels[:1])
-    if len(other):
+def _common_channels(name: str, images: ImageBatch) -> int:
+    channels = images.headers.channels
+    others = np.flatnonzero(channels != channels[:1])
+    if len(others):
         raise DecodeError(
-            "images of one batch have several numbers of channels",
+            "images of a batch must have the same number of channels",
             kind="channel_mismatch",
             expected=str(channels[0]),
-            found=str(channels[other[0]]),
-            hint='channels="rgb" or "gray" brings them to one; stack=False gives a list',
-            position=int(plan.rows[other[0]]),
+            found=str(channels[others[0]]),
+            hint='set channels="rgb" or "gray"; stack=False returns a list',
+            position=int(images.rows[others[0]]),
             feature=name,
         )
     return int(channels[0]) if len(channels) else 0

@@ -1,94 +1,74 @@
-"""Columns of encoded masks."""
+"""Decode columns of encoded masks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.columns import byte_rows
-from recordmill.decode.executors.base import Border, MaskJob
-from recordmill.decode.executors.registry import executor_of
-from recordmill.decode.features.image import chosen_of
-from recordmill.decode.geometry import Geometry
-from recordmill.decode.presets import find_preset
-from recordmill.decode.specs.image import Image
+from recordmill.decode.columns import byte_rows, native_payloads
+from recordmill.decode.geometry import GeometryPlan
+from recordmill.decode.native import decode_masks
+from recordmill.decode.options import DecodeOptions, OutputFormat
+from recordmill.decode.plan import Border, MaskPlan, compile_plan, plan_images
 from recordmill.decode.specs.mask import Mask
-from recordmill.decode.state import BatchState, Slots
+from recordmill.decode.state import BatchState
 from recordmill.errors import DecodeError
 
+Ints = NDArray[np.int64]
 
-def decode_masks(state: BatchState, name: str, specs: Mapping[str, Any]) -> dict[str, Any]:
+
+def decode_mask_column(state: BatchState, name: str, spec: Mask) -> dict[str, Any]:
     """Decode the masks of one output."""
-    spec = cast("Mask", specs[name])
-    feature = spec.feature or name
+    feature, rows = spec.feature or name, state.valid_rows()
     payloads = byte_rows(state.column(feature), feature)
-    rows = state.alive()
-    chosen = chosen_of(payloads, rows)
-    image = None if spec.of is None else cast("Image", specs[spec.of])
-    job = MaskJob(chosen, dtype=spec.dtype, max_pixels=state.max_pixels)
-    if image is not None:
-        job = _following(state, spec, image, rows, chosen)
-    size = None if image is None else Geometry.of(image).size
-    if spec.stack and size is not None:
-        place = state.slots(name, size, spec.dtype)
-        _decode(state, feature, image, job, rows, Slots(place, rows))
-        return {name: place}
-    listed: list[Any] = [None] * len(rows)
-    _decode(state, feature, image, job, rows, listed)
-    if spec.stack:
-        return {name: _stacked(state, name, spec, rows, listed)}
-    classes: list[Any] = [None] * state.count
-    for row, one in zip(rows, listed, strict=True):
-        classes[row] = one
-    return {name: classes}
+    chosen = payloads if len(rows) == state.count else [payloads[row] for row in rows.tolist()]
+    plan = _plan_masks(state, spec, rows, native_payloads(chosen))
+    compiled = None if spec.of is None else state.images[spec.of].compiled
+    size = None if compiled is None else compiled.size
+    array = state.allocate(name, size, spec.dtype) if spec.stack and size is not None else None
+    out: Any = array if array is not None and len(rows) == state.count else [None] * len(rows)
+    decoder = "auto" if compiled is None else compiled.spec.decoder
+    for number, error in decode_masks(plan, out, state.threads, decoder).items():
+        state.fail(rows[number], feature, error)
+    if out is array:
+        return {name: array}
+    decoded = [(row, classes) for row, classes in zip(rows.tolist(), out, strict=True) if classes is not None]
+    if array is None and spec.stack:
+        array = state.allocate(name, _common_shape(name, decoded), spec.dtype)
+    output: Any = [None] * state.count if array is None else array
+    for row, classes in decoded:
+        output[row] = classes
+    return {name: output}
 
 
-def _decode(
-    state: BatchState, feature: str, image: Image | None, job: MaskJob, rows: NDArray[np.int64], out: Any
-) -> None:
-    executor = executor_of("auto" if image is None else image.decoder)
-    for row, fault in executor.masks(job, out, state.threads).items():
-        state.fail(rows[row], feature, fault)
+def _plan_masks(state: BatchState, spec: Mask, rows: Ints, payloads: Any) -> MaskPlan:
+    """Plan masks with the geometry of their images; masks without an image are decoded as stored."""
+    upright, border, kernel, sizes = False, Border(), "pillow:nearest", None
+    geometry = GeometryPlan.identity(np.ones((len(rows), 2)))
+    if spec.of is not None:
+        images = state.images[spec.of]
+        ordinals, compiled = images.find(rows), images.compiled
+        geometry, upright = images.geometry[ordinals], compiled.upright
+        kernel = f"{compiled.plan.kernel.partition(':')[0]}:nearest"
+        border = Border(compiled.border.mode, (spec.fill or 0,), "nearest", (spec.fill or 0,))
+        sizes = np.ascontiguousarray(images.headers[ordinals].table[:, :4])
+    plan = compile_plan(DecodeOptions(), OutputFormat(), kernel, border, max_pixels=state.max_pixels)
+    return MaskPlan(plan_images(plan, payloads, geometry), upright, sizes, spec.fit, kernel, spec.dtype)
 
 
-def _following(
-    state: BatchState, spec: Mask, image: Image, rows: NDArray[np.int64], payloads: Sequence[Any]
-) -> MaskJob:
-    plan = state.images[spec.of or ""]
-    at = plan.at(rows)
-    border, fill = plan.border, (spec.fill or 0,)
-    return MaskJob(
-        payloads,
-        (image.orientation or find_preset(image.like).orientation) == "apply",
-        plan.headers.sizes[at],
-        plan.headers.decoded[at],
-        plan.moves[at],
-        spec.fit,
-        f"{plan.library}:nearest",
-        Border(border.mode, fill, "nearest", fill),
-        spec.dtype,
-        state.max_pixels,
-    )
-
-
-def _stacked(state: BatchState, name: str, spec: Mask, rows: NDArray[np.int64], classes: Sequence[Any]) -> NDArray[Any]:
-    made = [(int(row), one) for row, one in zip(rows, classes, strict=True) if one is not None]
-    shape = made[0][1].shape if made else (0, 0)
-    for row, one in made:
-        if one.shape != shape:
+def _common_shape(name: str, decoded: list[tuple[int, NDArray[Any]]]) -> tuple[int, ...]:
+    shape: tuple[int, ...] = decoded[0][1].shape if decoded else (0, 0)
+    for row, classes in decoded:
+        if classes.shape != shape:
             raise DecodeError(
-                "masks of one batch have several sizes",
+                "masks of a batch must have the same size",
                 kind="size_mismatch",
                 expected=f"{shape[1]} x {shape[0]}",
-                found=f"{one.shape[1]} x {one.shape[0]}",
-                hint="masks follow their image's crop= or resize=; stack=False gives a list",
+                found=f"{classes.shape[1]} x {classes.shape[0]}",
+                hint="masks follow crop= or resize= of their image; stack=False returns a list",
                 position=row,
                 feature=name,
             )
-    out: NDArray[Any] = state.slots(name, shape, spec.dtype)
-    for row, one in made:
-        out[row] = one
-    return out
+    return shape

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from recordmill.decode.draws import Draws
+from recordmill.decode.random import Draws
 from recordmill.pipeline.context import Context
 from recordmill.pipeline.positions import Places
 from recordmill.pipeline.rows import Rows

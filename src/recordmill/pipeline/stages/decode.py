@@ -14,7 +14,7 @@ from recordmill.pipeline.checks import seed_of, settle
 from recordmill.pipeline.rows import Rows, joined_rows
 
 if TYPE_CHECKING:
-    from recordmill.decode.check import Spec
+    from recordmill.decode.batch import Spec
     from recordmill.pipeline.positions import Ints
     from recordmill.pipeline.stages.base import Work
 

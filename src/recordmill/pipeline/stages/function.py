@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.concurrency.processes import PICKLE_HINT
-from recordmill.decode.draws import Stage
+from recordmill.decode.random import Stage
 from recordmill.errors import MapError
 from recordmill.pipeline.checks import is_number, seed_of
 from recordmill.pipeline.context import Calling

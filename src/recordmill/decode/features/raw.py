@@ -1,0 +1,116 @@
+"""Decode columns of bytes that are numbers or text."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.columns import byte_rows, read_lengths
+from recordmill.decode.specs.raw import Raw
+from recordmill.decode.specs.text import Text
+from recordmill.decode.state import BatchState
+from recordmill.errors import DecodeError, FeatureError
+from recordmill.types import Ragged
+
+
+def decode_raw_column(state: BatchState, name: str, spec: Raw) -> dict[str, Any]:
+    """Read the arrays of one output."""
+    feature = spec.feature or name
+    column = state.column(feature)
+    if spec.stack and _is_regular(column, spec):
+        return {name: _view_whole_column(state, name, spec, column)}
+    payloads = byte_rows(column, feature)
+    lengths = {side: read_lengths(state.column(side, consume=False), side) for side in spec.shape if type(side) is str}
+    rows: list[Any] = [None] * state.count
+    for row in state.valid_rows().tolist():
+        shape = tuple(lengths[side][row] if isinstance(side, str) else side for side in spec.shape)
+        try:
+            rows[row] = _read_array(payloads[row], spec, shape)
+        except FeatureError as error:
+            state.fail(row, feature, error)
+    return {name: _stack(state, name, spec, rows) if spec.stack else rows}
+
+
+def _is_regular(column: Any, spec: Raw) -> bool:
+    """Return True if every row of the column has exactly the bytes of one array of a fixed shape."""
+    if not isinstance(column, Ragged) or not isinstance(column.data, np.ndarray) or column.data.dtype != np.uint8:
+        return False
+    shape = [side for side in spec.shape if not isinstance(side, str)]
+    num_bytes = math.prod(shape) * np.dtype(spec.dtype).itemsize
+    return len(shape) == len(spec.shape) and bool((np.diff(column.row_splits) == num_bytes).all())
+
+
+def _view_whole_column(state: BatchState, name: str, spec: Raw, column: Ragged) -> NDArray[Any]:
+    shape = cast("tuple[int, ...]", tuple(spec.shape))
+    out: NDArray[Any] = state.allocate(name, shape, spec.result.name)
+    stored = column.data[column.row_splits[0] : column.row_splits[-1]]
+    _convert(out, np.ascontiguousarray(stored).view(spec.dtype).reshape(out.shape), spec)
+    return out
+
+
+def _convert(out: NDArray[Any], stored: NDArray[Any], spec: Raw) -> None:
+    np.copyto(out, stored, casting="same_kind")
+    if spec.scale != 1:
+        out *= out.dtype.type(spec.scale)
+
+
+def _read_array(data: Any, spec: Raw, shape: tuple[int, ...]) -> NDArray[Any]:
+    dtype = spec.dtype
+    expected, found = math.prod(shape) * np.dtype(dtype).itemsize, len(memoryview(data).cast("B"))
+    if expected != found:
+        raise FeatureError(
+            f"the bytes do not fit an array of {dtype} of shape {shape}",
+            kind="feature_mismatch",
+            expected=f"{expected:,} bytes",
+            found=f"{found:,}",
+        )
+    out = np.empty(shape, spec.result)
+    _convert(out, np.frombuffer(data, dtype).reshape(shape), spec)
+    return out
+
+
+def _stack(state: BatchState, name: str, spec: Raw, rows: list[Any]) -> NDArray[Any]:
+    fixed = tuple(side for side in spec.shape if not isinstance(side, str))
+    valid = [row for row in state.valid_rows().tolist() if rows[row] is not None]
+    shape = rows[valid[0]].shape if valid else fixed if len(fixed) == len(spec.shape) else (0,) * len(spec.shape)
+    for row in valid:
+        if rows[row].shape != shape:
+            raise DecodeError(
+                "arrays of a batch must have the same shape",
+                kind="size_mismatch",
+                expected=str(shape),
+                found=str(rows[row].shape),
+                hint="stack=False returns a list",
+                position=row,
+                feature=name,
+            )
+    out: NDArray[Any] = state.allocate(name, shape, spec.result.name)
+    for row in valid:
+        out[row] = rows[row]
+    return out
+
+
+def decode_text_column(state: BatchState, name: str, spec: Text) -> dict[str, Any]:
+    """Decode the strings of one output."""
+    feature = spec.feature or name
+    column = list(state.column(feature))
+    out = np.empty(state.count, object)
+    for row in state.valid_rows().tolist():
+        try:
+            out[row] = _decode_text(column[row], spec)
+        except (UnicodeDecodeError, FeatureError) as error:
+            state.fail(row, feature, error)
+    return {name: out}
+
+
+def _decode_text(value: Any, spec: Text) -> Any:
+    if isinstance(value, Ragged | list):
+        return [_decode_text(element, spec) for element in value]
+    if isinstance(value, np.ndarray) and value.dtype == np.uint8:
+        value = value.tobytes()
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise FeatureError("Text requires byte strings", expected="bytes", found=type(value).__name__)
+    return bytes(value).decode(spec.encoding, spec.errors)

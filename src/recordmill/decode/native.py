@@ -1,0 +1,181 @@
+"""Decode the compiled plan of a batch in the native module; Pillow decodes the files that it does not support.
+
+A row that fails is reported in the returned errors, and its part of the output is undefined. Rows do not depend on one
+another, nor on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.decode.columns import native_payloads, take_payloads
+from recordmill.decode.native_image import DAMAGE, Parts, image_error, to_array
+from recordmill.decode.options import DecodeOptions
+from recordmill.decode.plan import ImagePlan, MaskPlan, native_options
+from recordmill.errors import MissingExtraError
+
+Ints = NDArray[np.int64]
+RowErrors = dict[int, Exception]
+Refused = list[tuple[int, Parts]]
+
+_DAMAGE_HINT = 'decoder="pillow" accepts the files that Pillow accepts'
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Headers:
+    """Headers of n encoded images.
+
+    Parameters
+    ----------
+    table : ndarray of int64, shape (n, 7)
+        The columns that the properties name. 0 for images that cannot be read.
+    """
+
+    table: Ints
+
+    def __len__(self) -> int:
+        """Return the number of images."""
+        return len(self.table)
+
+    def __getitem__(self, rows: Any) -> Headers:
+        """Return the headers of some images."""
+        return Headers(self.table[rows])
+
+    @property
+    def sizes(self) -> Ints:
+        """Width and height of the upright images, shape (n, 2)."""
+        return self.table[:, 0:2]
+
+    @property
+    def decoded_sizes(self) -> Ints:
+        """Width and height at which the upright images are decoded, shape (n, 2)."""
+        return self.table[:, 2:4]
+
+    @property
+    def orientations(self) -> Ints:
+        """EXIF orientations from 1 to 8; 1 if they are ignored."""
+        return self.table[:, 4]
+
+    @property
+    def channels(self) -> Ints:
+        """Channels of the stored images, 1 to 4."""
+        return self.table[:, 5]
+
+    @property
+    def is_scalable(self) -> Ints:
+        """1 for images that can be decoded at a half, a quarter or an eighth of their size."""
+        return self.table[:, 6]
+
+
+def read_headers(
+    payloads: Sequence[Any], options: DecodeOptions, *, upright: bool, max_pixels: int, decoder: str
+) -> tuple[Headers, RowErrors]:
+    """Read the headers of encoded images; return them and the errors by row."""
+    if decoder == "pillow":
+        table, errors = _pillow(decoder).read_headers(payloads, options, upright=upright, max_pixels=max_pixels)
+        return Headers(table), errors
+    native = native_payloads(payloads)
+    numbers, refused = _core.image_headers(native, native_options(options, max_pixels), upright)
+    table = np.asarray(numbers).reshape(-1, 7)
+    if not refused:
+        return Headers(table), {}
+
+    def decode_rest(rows: Ints) -> RowErrors:
+        rest = take_payloads(native, rows)
+        rest_table, errors = _pillow(decoder).read_headers(rest, options, upright=upright, max_pixels=max_pixels)
+        table[rows] = rest_table
+        return cast("RowErrors", errors)
+
+    return Headers(table), _handle_refused(refused, decode_rest)
+
+
+def decode_images(plan: ImagePlan, out: Any, threads: int, decoder: str) -> RowErrors:
+    """Decode images to ``out[i]``: rows of an array, or entries of a list; return the errors by row."""
+    if not len(plan):
+        return {}
+    if decoder == "pillow":
+        return _decode_with_pillow(plan, out, np.arange(len(plan)), threads, decoder)
+    dtype = plan.output.dtype
+    if isinstance(out, np.ndarray) and out.flags.c_contiguous:
+        memory = out.view(np.uint16) if dtype == "float16" else out
+        refused = _core.decode_images(plan, dtype, memory.reshape(-1), max(1, threads))
+    else:
+        results = _core.decode_each_image(plan, dtype, max(1, threads))
+        refused = _store(results, out, lambda image: to_array(image, plan.output))
+    if not refused:
+        return {}
+    return _handle_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
+
+
+def decode_masks(plan: MaskPlan, out: Any, threads: int, decoder: str) -> RowErrors:
+    """Decode masks to ``out[i]``, as `decode_images` does."""
+    if not len(plan):
+        return {}
+    if decoder == "pillow":
+        return _decode_with_pillow(plan, out, np.arange(len(plan)), threads, decoder)
+    if isinstance(out, np.ndarray) and out.flags.c_contiguous:
+        refused = _core.decode_masks(plan, plan.dtype, out.reshape(-1), max(1, threads))
+    else:
+        results = _core.decode_each_mask(plan, plan.dtype, max(1, threads))
+        refused = _store(results, out, lambda mask: np.asarray(mask[0]).reshape(mask[1:3]))
+    if not refused:
+        return {}
+    return _handle_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
+
+
+def _pillow(decoder: str) -> Any:
+    """Return the module that decodes batches with Pillow, imported on first use because most batches do not need it."""
+    if decoder == "native":
+        raise MissingExtraError("this file is not decoded natively", hint='decoder="auto" decodes it with Pillow')
+    from recordmill.decode import pillow_batch
+    from recordmill.decode.pillow import import_pillow
+
+    import_pillow()
+    return pillow_batch
+
+
+def _handle_refused(refused: Refused, decode_rest: Callable[[Ints], RowErrors]) -> RowErrors:
+    """Return the errors of damaged files, and decode the other refused rows with Pillow."""
+    errors: RowErrors = {row: image_error(parts, hint=_DAMAGE_HINT) for row, parts in refused if parts[0] in DAMAGE}
+    rest = [(row, parts) for row, parts in refused if parts[0] not in DAMAGE]
+    if not rest:
+        return errors
+    rows = np.array([row for row, _ in rest])
+    try:
+        rest_errors = decode_rest(rows)
+    except MissingExtraError as missing:
+        return errors | {row: image_error(parts, hint=missing.hint) for row, parts in rest}
+    return errors | {int(rows[number]): error for number, error in rest_errors.items()}
+
+
+def _decode_with_pillow(plan: ImagePlan | MaskPlan, out: Any, rows: Ints, threads: int, decoder: str) -> RowErrors:
+    """Decode some rows of a plan with Pillow; return the errors by ordinal in `rows`."""
+    pixels, errors = _pillow(decoder).decode_batch(plan[rows], threads)
+    for number, row in enumerate(rows.tolist()):
+        if number not in errors:
+            _put(out, row, pixels[number])
+    return cast("RowErrors", errors)
+
+
+def _store(results: Sequence[Any], out: Any, convert: Callable[[Any], NDArray[Any]]) -> Refused:
+    """Store decoded images in `out`; return the refused rows."""
+    refused = []
+    for row, (image, fault) in enumerate(results):
+        if image is None:
+            refused.append((row, fault))
+        else:
+            _put(out, row, convert(image))
+    return refused
+
+
+def _put(out: Any, row: int, pixels: NDArray[Any]) -> None:
+    if isinstance(out, list):
+        out[row] = pixels
+    else:
+        out[row][...] = pixels
