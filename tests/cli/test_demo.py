@@ -162,9 +162,9 @@ def test_write_pairs_stores_indices_and_palette(generated: None, tmp_path: Path)
 def test_demo_trains_with_equal_falling_losses_on_all_formats(tmp_path: Path) -> None:
     folder = tmp_path / "demo-out"
     command = [sys.executable, "-m", "recordmill", "demo", "--json", "--output", str(folder)]
-    done = subprocess.run([*command, "--digits", "640", "--epochs", "3"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    result = subprocess.run([*command, "--digits", "640", "--epochs", "3"], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
     training = report["steps"]["Training"]
     assert report["ok"] and training["equal"] and training["falling"]
     curves = [curve["losses"] for curve in training["curves"].values()]

@@ -137,10 +137,10 @@ def test_pack_reports_image_that_resizing_makes_too_large(
     flat_folder: Path, tmp_path: Path, encode: Encoding, side: int
 ) -> None:
     Image.new("L", (65_500, 1)).save(flat_folder / "05.jpg")
-    done = pack(list_images(flat_folder, tmp_path), tmp_path / "out/x", encode=encode, resize=side, on_error="skip")
-    ((path, cause),) = done.skipped
+    result = pack(list_images(flat_folder, tmp_path), tmp_path / "out/x", encode=encode, resize=side, on_error="skip")
+    ((path, cause),) = result.skipped
     assert path.endswith("05.jpg") and "too large" in cause and "expected at most" in cause
-    assert done.num_records == 11
+    assert result.num_records == 11
 
 
 @pytest.mark.parametrize("error", [LimitError("the image is too large", kind="limit_exceeded"), MemoryError()])
@@ -151,8 +151,8 @@ def test_pack_reports_images_that_exceed_limits_or_memory(
         raise error
 
     monkeypatch.setattr("recordmill.packing.records.recode_image", fail)
-    done = pack(list_images(flat_folder, tmp_path), tmp_path / "out/x", encode="jpeg", on_error="skip")
-    assert len(done.skipped) == 12 and done.skipped[5][0].endswith("05.jpg")
+    result = pack(list_images(flat_folder, tmp_path), tmp_path / "out/x", encode="jpeg", on_error="skip")
+    assert len(result.skipped) == 12 and result.skipped[5][0].endswith("05.jpg")
 
 
 @pytest.mark.parametrize("check", ["header", "decode"])
@@ -168,11 +168,11 @@ def test_pack_check_validates_masks(voc: Path, tmp_path: Path, check: Check, mas
     else:
         image.resize((image.width + 1, image.height)).save(path)
     assert pack(source, tmp_path / "unseen/x").num_records == len(rows)
-    done = pack(source, tmp_path / "out/x", check=check, on_error="skip")
-    skipped = [name for name, _ in done.skipped]
+    result = pack(source, tmp_path / "out/x", check=check, on_error="skip")
+    skipped = [name for name, _ in result.skipped]
     assert skipped == ([] if (check, mask) == ("header", "cut") else [str(path)])
     if mask == "other size":
-        assert f"the mask has {image.height} x {image.width + 1} pixels" in done.skipped[0][1]
+        assert f"the mask has {image.height} x {image.width + 1} pixels" in result.skipped[0][1]
 
 
 def test_pack_rejects_resized_pair_of_different_sizes(voc: Path, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_pack_error_names_line_of_missing_image(flat_folder: Path, tmp_path: Pat
 
 
 def test_pack_leaves_no_files_after_interrupt_in_progress_function(flat_folder: Path, tmp_path: Path) -> None:
-    def interrupt(done: int, total: int | None) -> None:
+    def interrupt(num_records: int, total: int | None) -> None:
         raise KeyboardInterrupt
 
     for workers in (1, 2):
@@ -212,8 +212,8 @@ from recordmill.packing.chunks import ChunkLimits
 from recordmill.packing.sources import ImageFolder
 if __name__ == "__main__":
     pack_files.COPY_LIMITS = ChunkLimits(1, 1)
-    def slow(done, total):
-        print(done, flush=True)
+    def slow(num_records, total):
+        print(num_records, flush=True)
         time.sleep({pause})
     pack(ImageFolder(sys.argv[1], labels=None), sys.argv[2] + "/train", progress=slow, shards=2, {options})
 """
@@ -262,8 +262,10 @@ def test_pack_error_names_shard_when_disk_is_full(flat_folder: Path, tmp_path: P
         "    print(error.shard, error)\n"
     )
     command = [sys.executable, str(script), str(flat_folder), str(tmp_path / "out"), str(workers)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.startswith(str(tmp_path / "out/train-0000")) and "cannot write: File too large" in done.stdout
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert (
+        result.stdout.startswith(str(tmp_path / "out/train-0000")) and "cannot write: File too large" in result.stdout
+    )
     assert list_files(tmp_path / "out") == []
 
 

@@ -150,8 +150,8 @@ def test_pack_stores_labels_in_requested_or_default_kind(
     options = {"payload": "ofrecord", "image_feature": "image"} if kind == "int32" else {}
     result = pack(ListFile(path, root=flat_folder), tmp_path / "train", label_kind=kind, **options)
     assert next(load_sidecars(result.paths[0])).schema["label"] == expected
-    found = read_columns(result.paths[0])["label"]
-    assert (found.to_list() if isinstance(found, Ragged) else found.tolist()) == values
+    labels = read_columns(result.paths[0])["label"]
+    assert (labels.to_list() if isinstance(labels, Ragged) else labels.tolist()) == values
 
 
 @pytest.mark.parametrize(
@@ -216,19 +216,19 @@ def test_pack_raw_payload_stores_only_file_bytes(flat_folder: Path, tmp_path: Pa
         pack(ImageFolder(flat_folder, labels=None), tmp_path / "b", payload="raw", keep_name=True)
 
 
-@pytest.mark.parametrize("word", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf"])
 @pytest.mark.parametrize("format_", ["tfrecord", "recordio", "ofrecord"])
 def test_pack_stores_non_finite_label_only_as_explicit_float32(
-    flat_folder: Path, tmp_path: Path, word: str, format_: str
+    flat_folder: Path, tmp_path: Path, text: str, format_: str
 ) -> None:
     path = tmp_path / "a.lst"
-    path.write_text(f"0\t1\t00.jpg\n1\t{word}\t01.jpg\n")
+    path.write_text(f"0\t1\t00.jpg\n1\t{text}\t01.jpg\n")
     source = ListFile(path, root=flat_folder)
-    with pytest.raises(LabelError, match=rf"01\.jpg.*line 2.*\(expected a finite number, found {word}\)"):
+    with pytest.raises(LabelError, match=rf"01\.jpg.*line 2.*\(expected a finite number, found {text}\)"):
         pack(source, tmp_path / "out/train", format=format_)
     result = pack(source, tmp_path / "train", format=format_, label_kind="float32")
-    found = read_columns(result.paths[0])["labels" if format_ == "ofrecord" else "label"]
-    assert np.array_equal(found, np.array([1, float(word)], np.float32), equal_nan=True)
+    labels = read_columns(result.paths[0])["labels" if format_ == "ofrecord" else "label"]
+    assert np.array_equal(labels, np.array([1, float(text)], np.float32), equal_nan=True)
 
 
 @pytest.mark.parametrize("option", ["image_feature", "label_feature", "keep_name"])
@@ -474,10 +474,10 @@ def test_pack_mixes_native_and_pillow_results_in_order_for_any_workers(
         for data, name, height, width in zip(
             *(columns[key] for key in ("image", "name", "height", "width")), strict=True
         ):
-            source, found = (mixed / name.decode()).read_bytes(), Image.open(io.BytesIO(data))
-            assert (found.height, found.width) == (height, width)
+            source, actual = (mixed / name.decode()).read_bytes(), Image.open(io.BytesIO(data))
+            assert (actual.height, actual.width) == (height, width)
             expected = open_with_pillow(source, Recoding(encoding, color=color))
             if encoding == "png":
-                assert found.mode == expected.mode and found.tobytes() == expected.tobytes()
+                assert actual.mode == expected.mode and actual.tobytes() == expected.tobytes()
             elif expected.mode in ("L", "RGB"):
                 assert data == encode(expected, "JPEG", quality=95, restart_marker_rows=1)

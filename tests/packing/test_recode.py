@@ -280,11 +280,11 @@ def test_recoded_png_equals_result_of_pillow(mode: str, color: bool | None, extr
     data, recoding = encode(noise_image(mode), **extra), Recoding("png", color=color, exif=exif)
     expected = Image.open(io.BytesIO(encode(open_with_pillow(data, recoding))))
     recoded, shape = recode_any(data, recoding)
-    found = Image.open(io.BytesIO(recoded))
-    assert (found.format, found.mode, found.size) == ("PNG", expected.mode, expected.size)
-    assert found.tobytes() == expected.tobytes() and shape == found.size[::-1]
+    actual = Image.open(io.BytesIO(recoded))
+    assert (actual.format, actual.mode, actual.size) == ("PNG", expected.mode, expected.size)
+    assert actual.tobytes() == expected.tobytes() and shape == actual.size[::-1]
     for name in ("icc_profile", "transparency"):
-        assert found.info.get(name) == expected.info.get(name)
+        assert actual.info.get(name) == expected.info.get(name)
 
 
 def test_recode_png_files_handles_plain_pixels_natively(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,7 +320,7 @@ def test_native_png_functions_reject_invalid_arguments() -> None:
 @pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
 @pytest.mark.parametrize(
     "extra",
-    [{}, {"comment": b"words"}, {"exif": rotated_exif()}, {"icc_profile": ICC_PROFILE}, {"progressive": True}],
+    [{}, {"comment": b"a comment"}, {"exif": rotated_exif()}, {"icc_profile": ICC_PROFILE}, {"progressive": True}],
     ids=["plain", "comment", "exif", "profile", "progressive"],
 )
 @pytest.mark.parametrize("exif", [False, True])
@@ -335,7 +335,7 @@ def test_recode_image_decodes_plain_jpeg_without_pillow(monkeypatch: pytest.Monk
         raise AssertionError("opened by Pillow")
 
     color, gray = encode(noise_image("RGB"), "JPEG"), encode(noise_image("L"), "JPEG")
-    commented = encode(noise_image("RGB"), "JPEG", comment=b"words")
+    commented = encode(noise_image("RGB"), "JPEG", comment=b"a comment")
     monkeypatch.setattr(Image, "open", fail)
     for data, options in ((color, {}), (gray, {}), (gray, {"color": False}), (color, {"color": True})):
         assert recode_image(data, Recoding("jpeg", **options))[1] == (13, 17)
