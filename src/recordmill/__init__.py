@@ -47,7 +47,7 @@ _MODULES = {
     "shards.build_index": "build_index",
     "shards.faces": "Faces read_faces",
     "shards.info": "Info ShardInfo info",
-    "shards.payloads": "parse_payloads",
+    "shards.parse_payloads": "parse_payloads",
     "shards.reader": "PayloadReader ShardReader",
     "shards.verify": "Report verify",
     "shards.writer": "PayloadWriter ShardWriter",
@@ -171,7 +171,7 @@ if TYPE_CHECKING:
         ShardInfo as ShardInfo,
         info as info,
     )
-    from recordmill.shards.payloads import (
+    from recordmill.shards.parse_payloads import (
         parse_payloads as parse_payloads,
     )
     from recordmill.shards.reader import PayloadReader as PayloadReader, ShardReader as ShardReader

@@ -1,4 +1,4 @@
-"""parse_payloads: the same columns from any kind of argument, and from any number of threads."""
+"""`parse_payloads`: equal columns for every type of argument and every number of threads."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def sequences(count: int) -> list[bytes]:
     return list(PAYLOADS["sequence_example"].serialize(rows, FRAMES, 0))
 
 
-def told(columns: dict[str, Any]) -> dict[str, Any]:
+def to_lists(columns: dict[str, Any]) -> dict[str, Any]:
     return {
         name: column.to_list() if isinstance(column, Ragged) else (column.dtype, column.tolist())
         for name, column in columns.items()
@@ -63,29 +63,27 @@ def told(columns: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("count", [0, 1, 255, 512, 1000, 1537])
 @pytest.mark.parametrize("threads", [2, 3, 16])
-def test_columns_when_parsed_by_several_threads_then_are_those_of_one(count: int, threads: int) -> None:
+def test_parse_payloads_gives_equal_columns_with_any_number_of_threads(count: int, threads: int) -> None:
     payloads = examples(count)
-    whole = told(rm.parse_payloads(payloads, SCHEMA, payload="example"))
-    assert told(rm.parse_payloads(payloads, SCHEMA, payload="example", threads=threads)) == whole
+    expected = to_lists(rm.parse_payloads(payloads, SCHEMA, payload="example"))
+    assert to_lists(rm.parse_payloads(payloads, SCHEMA, payload="example", threads=threads)) == expected
     rows = Ragged.from_rows(payloads)
-    assert told(rm.parse_payloads(rows, SCHEMA, payload="example", threads=threads)) == whole
-    assert whole["pair"][1] == [[number, -number] for number in range(count)]
+    assert to_lists(rm.parse_payloads(rows, SCHEMA, payload="example", threads=threads)) == expected
+    assert expected["pair"][1] == [[number, -number] for number in range(count)]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_frames_when_parsed_by_several_threads_then_are_those_of_each_record(threads: int) -> None:
+def test_parse_payloads_gives_equal_sequences_with_any_number_of_threads(threads: int) -> None:
     payloads = sequences(1300)
-    found = rm.parse_payloads(payloads, FRAMES, payload="sequence_example", threads=threads)
+    columns = rm.parse_payloads(payloads, FRAMES, payload="sequence_example", threads=threads)
     single = [rm.parse_payloads([payload], FRAMES, payload="sequence_example") for payload in payloads]
     for name in FRAMES:
-        assert found[name].to_list() == [one[name].to_list()[0] for one in single]
+        assert columns[name].to_list() == [one[name].to_list()[0] for one in single]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("bad", [[0], [700], [999, 600], [1100, 1101]])
-def test_record_that_does_not_fit_when_several_threads_parse_then_is_the_first_one(
-    threads: int, bad: list[int]
-) -> None:
+def test_parse_payloads_reports_first_invalid_record_with_any_number_of_threads(threads: int, bad: list[int]) -> None:
     payloads = examples(1200)
     for position in bad:
         payloads[position] = PAYLOADS["example"].serialize([{"text": b""}], None, 0)[0]
@@ -95,22 +93,27 @@ def test_record_that_does_not_fit_when_several_threads_parse_then_is_the_first_o
 
 
 @pytest.mark.parametrize("kind", [bytearray, memoryview])
-def test_payloads_when_they_are_other_buffers_then_give_the_same_columns(kind: Any) -> None:
+def test_parse_payloads_accepts_other_buffers(kind: Any) -> None:
     payloads = examples(9)
     mixed = [kind(payload) if number % 2 else payload for number, payload in enumerate(payloads)]
-    whole = told(rm.parse_payloads(tuple(payloads), SCHEMA, payload="example"))
-    assert told(rm.parse_payloads(mixed, SCHEMA, payload="example")) == whole
+    expected = to_lists(rm.parse_payloads(tuple(payloads), SCHEMA, payload="example"))
+    assert to_lists(rm.parse_payloads(mixed, SCHEMA, payload="example")) == expected
 
 
-def test_long_strings_when_their_memory_is_used_again_then_stay_what_they_were() -> None:
+def test_parsed_strings_keep_their_content_while_memory_is_reused() -> None:
     rng = np.random.default_rng(0)
     schema = rm.Schema({"a": rm.Feature("bytes", ()), "b": rm.Feature("bytes", ())})
-    kept = []
+    results = []
     for number in range(6):
         rows = [{"a": rng.bytes(30_000 + number), "b": rng.bytes(9)} for _ in range(8)]
         payloads = list(PAYLOADS["example"].serialize(rows, None, 0))
-        found = rm.parse_payloads(payloads, schema, payload="example")
-        if number % 2:
-            kept.append((rows, found))
-    for rows, found in kept:
-        assert [{"a": a, "b": b} for a, b in zip(found["a"], found["b"], strict=True)] == rows
+        columns = rm.parse_payloads(payloads, schema, payload="example")
+        if number % 2:  # The memory of the other results is free for reuse.
+            results.append((rows, columns))
+    for rows, columns in results:
+        assert [{"a": a, "b": b} for a, b in zip(columns["a"], columns["b"], strict=True)] == rows
+
+
+def test_parse_payloads_rejects_unknown_codec() -> None:
+    with pytest.raises(ValueError, match=r"payload must be one of example, .*, got 'json'"):
+        rm.parse_payloads([], SCHEMA, payload="json")

@@ -20,7 +20,7 @@ from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand_paths
 from recordmill.shards.reader import records_per_read
 from recordmill.shards.sidecar import Sidecar
-from recordmill.shards.spanning import groups
+from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
@@ -81,7 +81,8 @@ def build_index(
     threads = threads or num_cpus()
     storage = LOCAL
     written: list[str | None] = []
-    for files in groups(expand_paths(paths, storage), {"format": format, "compression": compression}):
+    options = {"format": format, "compression": compression}
+    for files in group_spanning_files(expand_paths(paths, storage), options, storage):
         if len(files) > 1:
             raise _spanning_records(files)
         (path,) = files

@@ -13,7 +13,7 @@ from recordmill.shards.index import find_sidecar, load_index
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand_paths
-from recordmill.shards.spanning import groups
+from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex
 
@@ -168,7 +168,7 @@ def info(
         "compression": compression,
         "max_decompressed_bytes": max_decompressed_bytes,
     }
-    for files in groups(expand_paths(paths, storage), options):
+    for files in group_spanning_files(expand_paths(paths, storage), options, storage):
         shard = open_shard(files, **options, storage=storage)
         sidecar, damage = load_index(shard)
         shards += _summarize_files(shard, sidecar.index, None if damage is None else str(damage).replace("\n", ";"))

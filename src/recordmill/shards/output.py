@@ -27,6 +27,7 @@ from recordmill.shards.index import (
     IndexMode,
     build_sidecar,
     cache_path,
+    sidecar_locations,
     sidecar_path,
 )
 from recordmill.shards.native_errors import convert_error, native_errors
@@ -218,7 +219,7 @@ class ShardOutput:
         sidecar.checksums = np.array(self._checksums) if self._checksums else None
         data = serialize_sidecar(sidecar)
         # The sidecar only saves time, so the shard is complete without it.
-        for storage, path in ((self._storage, sidecar_path(self.path)), (LOCAL, cache_path(self.path))):
+        for storage, path in sidecar_locations(self._storage, self.path, writable=True):
             with contextlib.suppress(OSError):
                 self._companions.append((storage, write_temporary(storage, path, data, overwrite=True)))
                 break

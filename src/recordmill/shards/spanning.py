@@ -1,4 +1,4 @@
-"""Finds files whose records go on in the next one, where the format allows that: they are looked at as one stream."""
+"""Groups of files whose records continue in the next file, in formats that allow it. A group is read as one stream."""
 
 from __future__ import annotations
 
@@ -8,31 +8,36 @@ from typing import Any
 from recordmill.errors import RecordmillError
 from recordmill.shards.index import load_index
 from recordmill.shards.open import open_shard
+from recordmill.storage.base import Storage
 
 
-def groups(paths: Sequence[str], options: Mapping[str, Any]) -> Iterator[list[str]]:
-    """Files that belong together, in their order."""
-    at = 0
-    while at < len(paths):
-        end = _end(paths, at, options)
-        yield list(paths[at:end])
-        at = end
+def group_spanning_files(paths: Sequence[str], options: Mapping[str, Any], storage: Storage) -> Iterator[list[str]]:
+    """Yield the files in order, grouped into streams of whole records; `options` are those of `open_shard`."""
+    start = 0
+    while start < len(paths):
+        end = _find_group_end(paths, start, options, storage)
+        yield list(paths[start:end])
+        start = end
 
 
-def _end(paths: Sequence[str], at: int, options: Mapping[str, Any]) -> int:
-    """Behind the last file of the group that begins at one."""
+def _find_group_end(paths: Sequence[str], start: int, options: Mapping[str, Any], storage: Storage) -> int:
+    """Return the position after the last file of the group that begins at `start`.
+
+    Files are added while the stream ends within a record. If it never ends after a whole record, the first file is a
+    group of its own, and the caller finds its damage.
+    """
     known = dict(options)
-    for end in range(at + 1, len(paths) + 1):
+    for end in range(start + 1, len(paths) + 1):
         try:
-            shard = open_shard(paths[at:end], **known)
+            shard = open_shard(paths[start:end], **known, storage=storage)
             if not shard.format.spans_files or shard.compression is not None:
-                return at + 1
+                return start + 1
             known |= {"format": shard.format.name, "compression": None}
             damage = load_index(shard, "never")[1]
         except (RecordmillError, OSError):
-            return at + 1
+            return start + 1
         if damage is None:
             return end
         if not (damage.kind or "").startswith("truncated"):
-            return at + 1
-    return at + 1
+            return start + 1
+    return start + 1

@@ -1,8 +1,13 @@
-"""Compares a shard with what was kept about it when it was written or indexed."""
+"""Verification of shards: a scan of all bytes, and a comparison with the sidecar index.
+
+The native scan finds frames that are damaged. The sidecar, which was written with the shard or when the shard was
+indexed, shows more: flipped bits in formats without checksums, and records that are missing at the end.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,126 +18,38 @@ from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
-from recordmill.shards import sidecar as sidecars
 from recordmill.shards.index import find_sidecar, load_sidecars
 from recordmill.shards.inference import detect_payload
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand_paths
 from recordmill.shards.reader import records_per_read
-from recordmill.shards.sidecar import Sidecar
-from recordmill.shards.spanning import groups
+from recordmill.shards.sidecar import Sidecar, is_truncated, matches_source
+from recordmill.shards.spanning import group_spanning_files
+from recordmill.storage.base import Storage
+from recordmill.storage.local import LOCAL
 from recordmill.types import Fault, FrameIndex
 
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What a sidecar shows of a shard.
-
-    Parameters
-    ----------
-    faults : list of Fault
-    num_compared : int
-        Payloads whose checksum was kept, and that stand where they stood.
-    fits : bool
-        Whether it was made of this shard at all.
-    """
-
-    faults: list[Fault]
-    num_compared: int = 0
-    fits: bool = True
-
-
-def compare_with_kept(shard: OpenShard, sound: FrameIndex, walked: list[Fault]) -> Comparison:
-    """Compare the sound records of a shard with its sidecar: the first that was made of it."""
-    fits = True
-    for kept in load_sidecars(shard.paths[0]) if len(shard.paths) == 1 else ():
-        found = _compare(shard, kept, sound, walked)
-        if found.fits:
-            return found
-        fits = False
-    return Comparison([], fits=fits)
-
-
-def _compare(shard: OpenShard, kept: Sidecar, sound: FrameIndex, walked: list[Fault]) -> Comparison:
-    stored = shard.source.num_stored_bytes or 0
-    if not _is_of(kept, shard, stored):
-        return Comparison([], fits=False)
-    rows = _rows_in_place(kept, sound)
-    faults = _turned(shard, kept, rows)
-    missing = np.setdiff1d(np.arange(len(kept.index)), rows)
-    if stored < kept.num_stored_bytes and not any(fault.kind.startswith("truncated") for fault in walked):
-        faults.append(_cut(shard, kept, int(missing[0]), stored))
-    elif not walked and len(missing):
-        message = "the records are not where they were when the index was made"
-        faults.append(Fault("sidecar_checksum", shard.name, int(missing[0]), None, message))
-    return Comparison(faults, 0 if kept.checksums is None else int(np.sum(rows < len(kept.checksums))))
-
-
-def _is_of(kept: Sidecar, shard: OpenShard, stored: int) -> bool:
-    """Whether an index was made of this shard, as it was before bits turned, its end was lost or more was appended."""
-    if (kept.format, kept.compression) != (shard.format.name, shard.compression):
-        return False
-    if stored < kept.num_stored_bytes:
-        return sidecars.is_truncated(kept, shard.source)
-    same_size = stored == kept.num_stored_bytes
-    # Without checksums nothing but its blocks tells a shard whose bits turned from one that took its place.
-    return (same_size and kept.checksums is not None) or sidecars.matches_source(kept, shard.source)
-
-
-def _rows_in_place(kept: Sidecar, sound: FrameIndex) -> NDArray[np.int64]:
-    """Records of a sidecar whose frames are sound and where they were."""
-    _, rows, found = np.intersect1d(kept.index.offsets, sound.offsets, assume_unique=True, return_indices=True)
-    return np.asarray(rows[kept.index.lengths[rows] == sound.lengths[found]], np.int64)
-
-
-def _turned(shard: OpenShard, kept: Sidecar, rows: NDArray[np.int64]) -> list[Fault]:
-    """Payloads that are not what their checksums say."""
-    if kept.checksums is None:
-        return []
-    faults: list[Fault] = []
-    rows, kind = rows[rows < len(kept.checksums)], shard.format.framing.kind
-    at_once = records_per_read(shard, kept.index)
-    for start in range(0, len(rows), at_once):
-        some = rows[start : start + at_once]
-        frames, expected = kept.index[some], kept.checksums[some]
-        data, splits = _core.fetch(shard.source, kind, frames.offsets, frames.lengths)
-        sums = np.asarray(_core.row_checksums(data, splits))
-        for row in np.flatnonzero(sums != expected):
-            values = f"(expected {expected[row]:#010x}, found {sums[row]:#010x})"
-            message = f"the payload is not what it was when its checksum was kept {values}"
-            faults.append(Fault("sidecar_checksum", shard.name, int(some[row]), int(frames.offsets[row]), message))
-    return faults
-
-
-def _cut(shard: OpenShard, kept: Sidecar, record: int, stored: int) -> Fault:
-    message = (
-        f"the end of the shard is missing: it had {len(kept.index)} records when its index was made "
-        f"(expected {kept.num_stored_bytes} bytes, found {stored})"
-    )
-    return Fault("truncated_shard", shard.name, record, int(kept.index.offsets[record]), message)
-
-
-# Faults of a shard that are listed; the native walk keeps as many.
-_MOST = 10_000
-# Stored bytes up to which the native walk parses payloads and looks at padding.
-_INSPECTED = 64 << 20
+# Maximum number of faults that a report lists per shard; the native scan has the same limit.
+_MAX_FAULTS = 10_000
+# The native scan does not parse payloads with more stored bytes, nor check their padding.
+_MAX_PARSED_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found.
+    """Result of `verify`.
 
     Parameters
     ----------
     num_records : int
-        Sound records.
+        Number of sound records.
     faults : list of Fault
-        In order of shard and offset; at most 10,000 per shard.
+        Faults in the order of shards and offsets, at most 10,000 per shard.
     num_faults : int
-        All of them.
+        Number of all faults.
     guarantees : dict of str to list of str
-        Per format, what the check could show and what no check can.
+        For each format, sentences that state what the verification can detect and what it cannot.
     """
 
     num_records: int = 0
@@ -142,11 +59,11 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found wrong."""
+        """True if there are no faults."""
         return self.num_faults == 0
 
     def to_json(self) -> dict[str, Any]:
-        """Plain form.
+        """Return the report as a dict that can be written as JSON.
 
         Returns
         -------
@@ -170,18 +87,23 @@ def verify(
     payload: str | None = "auto",
     max_decompressed_bytes: int | None = None,
 ) -> Report:
-    """Check shards from their first to their last byte; OFRecord parts whose records go on in the next as one.
+    """Verify all bytes of shards and report every fault.
+
+    OFRecord parts whose records continue in the next file are verified as one stream.
 
     Parameters
     ----------
-    paths : path, pattern, folder, or iterable of them
+    paths : path, pattern, directory, or iterable of them
+        The shards.
     format : {"tfrecord", "ofrecord", "recordio"}, optional
-        What content says by default.
+        Format of the shards; by default it is detected from their content.
     compression : {"auto", "gzip", "zlib"} or None
-    payload : str or None
-        Codec by which payloads are parsed too; "auto" for what the first records are, None for not at all.
+        Compression of the shards; "auto" detects it from their content.
+    payload : {"auto", "example", "sequence_example", "ofrecord", "irheader", "raw"} or None
+        Codec with which all payloads are parsed; "auto" detects it from the first records, None parses no payloads.
     max_decompressed_bytes : int, optional
-        Largest number of bytes that a compressed shard may inflate to.
+        Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
+        size, whichever is larger.
 
     Returns
     -------
@@ -190,89 +112,185 @@ def verify(
     Raises
     ------
     FileNotFoundError
-        No such shard.
+        If a path or pattern matches no file.
     """
     options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
-    reports = [_verify_one(files, options, payload) for files in groups(expand_paths(paths), options)]
+    return verify_shards(LOCAL, paths, options, payload)
+
+
+def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], payload: str | None) -> Report:
+    """Verify shards of a storage; `options` are those of `open_shard`."""
+    groups = group_spanning_files(expand_paths(paths, storage), options, storage)
+    reports = [_verify_shard(storage, files, options, payload) for files in groups]
     return Report(
         sum(report.num_records for report in reports),
         [fault for report in reports for fault in report.faults],
         sum(report.num_faults for report in reports),
-        _of_all([report.guarantees for report in reports]),
+        _merge_guarantees([report.guarantees for report in reports]),
     )
 
 
-def _of_all(each: list[dict[str, list[str]]]) -> dict[str, list[str]]:
-    """What could be shown of all shards of a format, and of how many of them what holds for some alone."""
-    joined = {}
-    for name in dict.fromkeys(name for said in each for name in said):
-        lists = [said[name] for said in each if name in said]
-        counts = Counter(line for lines in lists for line in lines)
-        joined[name] = [
-            line if count == len(lists) else f"{line} ({count} of {len(lists)} shards)"
+def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
+    """Merge the sentences of all shards by format; add the number of shards if a sentence does not apply to all."""
+    merged = {}
+    for name in dict.fromkeys(name for by_format in guarantees for name in by_format):
+        shards = [by_format[name] for by_format in guarantees if name in by_format]
+        counts = Counter(line for lines in shards for line in lines)
+        merged[name] = [
+            line if count == len(shards) else f"{line} ({count} of {len(shards)} shards)"
             for line, count in counts.items()
         ]
-    return joined
+    return merged
 
 
-def _verify_one(files: list[str], options: dict[str, Any], payload: str | None) -> Report:
-    path = files[0]
+def _verify_shard(storage: Storage, files: list[str], options: Mapping[str, Any], payload: str | None) -> Report:
+    name = files[0]
     try:
-        shard = open_shard(files, **options)
-        path, codec = shard.name, _codec(shard, payload)
-        with native_errors(path):
-            kind = shard.format.framing.kind
-            found = _core.verify(shard.source, kind, None if codec is None else codec.kind)
-            walked = [_fault(path, entry) for entry in found[1]]
-            sound = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in found[4:]))
-            against = compare_with_kept(shard, sound, walked)
+        shard = open_shard(files, **options, storage=storage)
+        name, codec = shard.name, _choose_codec(shard, payload)
+        with native_errors(name):
+            kind = None if codec is None else codec.kind
+            num_sound, native_faults, num_faults, _, *blocks = _core.verify(
+                shard.source, shard.format.framing.kind, kind
+            )
+            scan_faults = [_convert_fault(name, fault) for fault in native_faults]
+            sound = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in blocks))
+            comparison = _compare_with_sidecars(shard, sound, scan_faults)
     except RecordmillError as error:
-        fault = Fault(error.kind or "unreadable", path, error.record, error.offset, _first_line(error))
-        return Report(0, [fault], 1)
-    faults = sorted(walked + against.faults, key=lambda fault: -1 if fault.offset is None else fault.offset)
-    spoilt = sum(fault.kind == "sidecar_checksum" and fault.offset is not None for fault in against.faults)
-    num_records, num_faults = found[0] - spoilt, found[2] + len(against.faults)
-    said = guarantees(shard, codec, sound, against)
-    return Report(num_records, faults[:_MOST], num_faults, {shard.format.name: said})
+        message = str(error).splitlines()[0]
+        return Report(0, [Fault(error.kind or "unreadable", name, error.record, error.offset, message)], 1)
+    faults = sorted(scan_faults + comparison.faults, key=lambda fault: -1 if fault.offset is None else fault.offset)
+    num_changed = sum(fault.kind == "sidecar_checksum" and fault.offset is not None for fault in comparison.faults)
+    guarantees = {shard.format.name: _describe_guarantees(shard, codec, sound, comparison)}
+    return Report(num_sound - num_changed, faults[:_MAX_FAULTS], num_faults + len(comparison.faults), guarantees)
 
 
-def _first_line(error: RecordmillError) -> str:
-    return str(error).splitlines()[0]
-
-
-def _codec(shard: OpenShard, payload: str | None) -> PayloadCodec | None:
+def _choose_codec(shard: OpenShard, payload: str | None) -> PayloadCodec | None:
     if payload is None:
         return None
     return detect_payload(shard, find_sidecar(shard)) if payload == "auto" else get_payload(payload, shard.format)
 
 
-def _fault(path: str, parts: tuple[Any, ...]) -> Fault:
-    kind, record, offset, expected, found, message = parts
+def _convert_fault(name: str, fault: tuple[Any, ...]) -> Fault:
+    kind, record, offset, expected, found, message = fault
     values = f" (expected {expected}, found {found})" if found else ""
-    return Fault(kind, path, record, offset, message + values)
+    return Fault(kind, name, record, offset, message + values)
 
 
-def guarantees(shard: OpenShard, codec: PayloadCodec | None, sound: FrameIndex, against: Comparison) -> list[str]:
-    """Say what a check of a shard can show, and what it cannot."""
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Result of the comparison of a shard with its sidecar.
+
+    Parameters
+    ----------
+    faults : list of Fault
+    num_compared : int
+        Number of payloads that were compared with their checksums.
+    has_unrelated_sidecar : bool
+        True if sidecars exist, but all belong to other content.
+    """
+
+    faults: list[Fault]
+    num_compared: int = 0
+    has_unrelated_sidecar: bool = False
+
+
+def _compare_with_sidecars(shard: OpenShard, sound: FrameIndex, scan_faults: list[Fault]) -> _Comparison:
+    """Compare the sound records of a shard with the first of its sidecars that was written for this shard."""
+    sidecars = list(load_sidecars(shard.paths[0], shard.storage)) if len(shard.paths) == 1 else []
+    for sidecar in sidecars:
+        if _belongs_to(sidecar, shard):
+            return _compare_with_sidecar(shard, sidecar, sound, scan_faults)
+    return _Comparison([], has_unrelated_sidecar=bool(sidecars))
+
+
+def _belongs_to(sidecar: Sidecar, shard: OpenShard) -> bool:
+    """Return True if a sidecar was written for this shard before bits flipped, its end was lost or records appended."""
+    if (sidecar.format, sidecar.compression) != (shard.format.name, shard.compression):
+        return False
+    stored = shard.source.num_stored_bytes or 0
+    if stored < sidecar.num_stored_bytes:
+        return is_truncated(sidecar, shard.source)
+    # With checksums, a shard of the same size is compared payload by payload. Without them, only the probed blocks
+    # distinguish flipped bits from another shard that replaced this one.
+    has_checksums = stored == sidecar.num_stored_bytes and sidecar.checksums is not None
+    return has_checksums or matches_source(sidecar, shard.source)
+
+
+def _compare_with_sidecar(
+    shard: OpenShard, sidecar: Sidecar, sound: FrameIndex, scan_faults: list[Fault]
+) -> _Comparison:
+    stored = shard.source.num_stored_bytes or 0
+    rows = _find_unmoved_records(sidecar, sound)
+    faults = _find_changed_payloads(shard, sidecar, rows)
+    missing = np.setdiff1d(np.arange(len(sidecar.index)), rows)
+    if stored < sidecar.num_stored_bytes and not any(fault.kind.startswith("truncated") for fault in scan_faults):
+        faults.append(_truncation_fault(shard, sidecar, int(missing[0]), stored))
+    elif not scan_faults and len(missing):
+        message = "records are not at the offsets that the sidecar index lists"
+        faults.append(Fault("sidecar_checksum", shard.name, int(missing[0]), None, message))
+    return _Comparison(faults, 0 if sidecar.checksums is None else int(np.sum(rows < len(sidecar.checksums))))
+
+
+def _find_unmoved_records(sidecar: Sidecar, sound: FrameIndex) -> NDArray[np.int64]:
+    """Return the records of a sidecar whose frames are sound and have the same offset and length."""
+    _, rows, sound_rows = np.intersect1d(sidecar.index.offsets, sound.offsets, assume_unique=True, return_indices=True)
+    return np.asarray(rows[sidecar.index.lengths[rows] == sound.lengths[sound_rows]], np.int64)
+
+
+def _find_changed_payloads(shard: OpenShard, sidecar: Sidecar, rows: NDArray[np.int64]) -> list[Fault]:
+    """Return a fault for each payload that differs from its checksum in the sidecar."""
+    if sidecar.checksums is None:
+        return []
+    faults: list[Fault] = []
+    rows, kind = rows[rows < len(sidecar.checksums)], shard.format.framing.kind
+    step = records_per_read(shard, sidecar.index)
+    for start in range(0, len(rows), step):
+        records = rows[start : start + step]
+        frames, expected = sidecar.index[records], sidecar.checksums[records]
+        data, splits = _core.fetch(shard.source, kind, frames.offsets, frames.lengths)
+        checksums = np.asarray(_core.row_checksums(data, splits))
+        for row in np.flatnonzero(checksums != expected):
+            message = (
+                "the payload does not match its checksum in the sidecar index "
+                f"(expected {expected[row]:#010x}, found {checksums[row]:#010x})"
+            )
+            fault = Fault("sidecar_checksum", shard.name, int(records[row]), int(frames.offsets[row]), message)
+            faults.append(fault)
+    return faults
+
+
+def _truncation_fault(shard: OpenShard, sidecar: Sidecar, record: int, stored: int) -> Fault:
+    message = (
+        f"the end of the shard is missing: its sidecar index lists {len(sidecar.index)} records "
+        f"(expected {sidecar.num_stored_bytes} bytes, found {stored})"
+    )
+    return Fault("truncated_shard", shard.name, record, int(sidecar.index.offsets[record]), message)
+
+
+def _describe_guarantees(
+    shard: OpenShard, codec: PayloadCodec | None, sound: FrameIndex, comparison: _Comparison
+) -> list[str]:
+    """State what the verification of a shard can detect and what it cannot."""
     framing = shard.format.framing
-    lines = [_checksums_compared(framing.has_checksum, len(sound), against.num_compared)]
-    if not against.fits:
-        lines.append("the sidecar index is of another file, or one that changed since, and was not used")
+    lines = [_describe_checksums(framing.has_checksum, len(sound), comparison.num_compared)]
+    if comparison.has_unrelated_sidecar:
+        lines.append("the sidecar index was not used: it belongs to another file or to an earlier version of this file")
     if not framing.can_resync:
-        lines.append("behind a damaged length no record can be found again")
+        lines.append("records after a damaged length cannot be found")
     if shard.compression is not None:
         lines.append(f"the {shard.compression} stream was compared with its checksum")
     if codec is not None and codec.kind is not None:
-        num_large = int(np.count_nonzero(sound.lengths > _INSPECTED))
-        but = f"; {num_large} of more than 64 MiB left out" if num_large else ""
-        lines.append(f"every payload was parsed as {codec.name}{but}")
+        num_large = int(np.count_nonzero(sound.lengths > _MAX_PARSED_BYTES))
+        exception = f", except {num_large} larger than 64 MiB" if num_large else ""
+        lines.append(f"every payload was parsed as {codec.name}{exception}")
     return lines
 
 
-def _checksums_compared(has_checksum: bool, num_records: int, num_compared: int) -> str:
+def _describe_checksums(has_checksum: bool, num_records: int, num_compared: int) -> str:
     if has_checksum:
         return "every length and every payload was compared with its CRC-32C"
     if not num_compared:
-        return "the format has no checksums: a flipped bit inside a payload shows only where it breaks the message"
-    which = "every payload was" if num_compared == num_records else f"{num_compared} of {num_records} payloads were"
-    return f"{which} compared with the CRC-32C kept in the sidecar index"
+        return "the format has no checksums: a flipped bit in a payload is found only if it makes the message invalid"
+    subject = "every payload was" if num_compared == num_records else f"{num_compared} of {num_records} payloads were"
+    return f"{subject} compared with the CRC-32C in the sidecar index"

@@ -1,4 +1,4 @@
-"""Payloads that a caller holds, as columns of features."""
+"""`parse_payloads`: payloads in memory to columns of features."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from recordmill.schema import Feature, Schema
 from recordmill.shards.native_errors import convert_error
 from recordmill.types import Ragged
 
-# Plans of schemas that payloads were parsed with lately. An entry holds its schema, so that no other one gets its id.
+# Compiled plans by codec and identity of the schema. An entry holds its schema, so that no other object gets its id.
 _PLANS: dict[tuple[str, int], tuple[Schema, Any]] = {}
-_MOST_PLANS = 32
+_MAX_PLANS = 32
 
 
 def parse_payloads(
@@ -24,34 +24,36 @@ def parse_payloads(
     payload: str,
     threads: int = 1,
 ) -> dict[str, Any]:
-    """Features of payloads in memory, as `Dataset` batches have them.
+    """Parse payloads in memory into columns, as in the batches of a `Dataset`.
 
     Parameters
     ----------
     payloads : Ragged of uint8, or sequence of bytes
+        One payload per record.
     schema : Schema or mapping of str to Feature
-        Features that are wanted; others are passed over.
+        Features to parse; others are skipped. Repeated calls are faster with the same `Schema` object.
     payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}
-        What the payloads are.
+        Codec of the payloads.
     threads : int
-        How many may share the work; few payloads, and large ones, are parsed by one.
+        Maximum number of threads. Few or large payloads are parsed by one thread.
 
     Returns
     -------
     dict of str to ndarray or Ragged
-        Dense features ``(num_records, *shape)``. Byte strings are rows of a Ragged of uint8.
+        Dense features have the shape ``(num_records, *shape)``. Byte strings are rows of a Ragged of uint8.
 
     Raises
     ------
     FeatureError
-        A feature that a payload lacks, or holds in another kind or number; `record` is its place in `payloads`.
+        If a payload lacks a feature, or has it with another kind or number of values; `record` is the position of the
+        payload in `payloads`.
     PayloadError
-        Bytes that are no such message; `record` is their place in `payloads`.
+        If a payload is not a valid message; `record` is its position in `payloads`.
     ValueError
-        No such kind of payload.
+        If the codec is unknown.
     """
     if payload not in PAYLOADS:
-        raise ValueError(f"payload is one of {', '.join(PAYLOADS)}, not {payload!r}")
+        raise ValueError(f"payload must be one of {', '.join(PAYLOADS)}, got {payload!r}")
     try:
         return _parse(payloads, schema, PAYLOADS[payload], threads)
     except _core.CoreFault as fault:
@@ -63,28 +65,28 @@ def parse_payloads(
 def _parse(
     payloads: Ragged | Sequence[bytes], schema: Schema | Mapping[str, Feature], codec: PayloadCodec, threads: int
 ) -> dict[str, Any]:
-    wanted = schema if isinstance(schema, Schema) else Schema(schema)
+    checked = schema if isinstance(schema, Schema) else Schema(schema)
     if codec.kind is None:
-        return codec.parse(_rows(payloads), wanted)
-    plan = _known_plan(codec, wanted) if wanted is schema else codec.plan(wanted)
+        return codec.parse(_to_ragged(payloads), checked)
+    plan = _cached_plan(codec, checked) if checked is schema else codec.plan(checked)
     if isinstance(payloads, Ragged) or {*map(type, payloads)} - {bytes}:
-        rows = _rows(payloads)
+        rows = _to_ragged(payloads)
         parsed = _core.parse(rows.data, rows.row_splits, plan, threads=threads)
     else:
         parsed = _core.parse_each(tuple(payloads), plan, threads=threads)
-    return codec.columns(parsed, wanted, len(payloads))
+    return codec.columns(parsed, checked, len(payloads))
 
 
-def _known_plan(codec: PayloadCodec, schema: Schema) -> Any:
-    """What a schema that the caller holds is compiled to; it will be asked for again."""
-    known = _PLANS.get((codec.name, id(schema)))
-    if known is None:
-        known = (schema, codec.plan(schema))
-        if len(_PLANS) >= _MOST_PLANS:
+def _cached_plan(codec: PayloadCodec, schema: Schema) -> Any:
+    """Return the compiled plan of a schema that the caller is likely to pass again."""
+    entry = _PLANS.get((codec.name, id(schema)))
+    if entry is None:
+        entry = (schema, codec.plan(schema))
+        if len(_PLANS) >= _MAX_PLANS:
             _PLANS.clear()
-        _PLANS[codec.name, id(schema)] = known
-    return known[1]
+        _PLANS[codec.name, id(schema)] = entry
+    return entry[1]
 
 
-def _rows(payloads: Ragged | Sequence[bytes]) -> Ragged:
+def _to_ragged(payloads: Ragged | Sequence[bytes]) -> Ragged:
     return payloads if isinstance(payloads, Ragged) else Ragged.from_rows(list(payloads))
