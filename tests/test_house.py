@@ -22,16 +22,16 @@ def _sources(*suffixes: str) -> list[Path]:
 
 def _fences(text: str) -> Iterator[tuple[int, str]]:
     """Yield the line number and the language of every fenced block."""
-    inside = ""
+    opening = ""
     for number, line in enumerate(text.splitlines(), 1):
         fence = re.match(r"\s*(`{3,}|~{3,})\s*([^\s`]*)", line)
         if fence is None:
             continue
-        if not inside:
-            inside = fence[1]
+        if not opening:
+            opening = fence[1]
             yield number, fence[2]
-        elif fence[1].startswith(inside) and not fence[2]:
-            inside = ""
+        elif fence[1].startswith(opening) and not fence[2]:
+            opening = ""
 
 
 def _states_its_purpose(name: Path) -> bool:

@@ -1,7 +1,7 @@
-"""Who may import whom, read from the source: a layer knows the layers below it and nothing else.
+"""Each layer of the package imports only the layers that `MAY_IMPORT` lists for it.
 
-The tables are the rule. A new module belongs to the layer of its folder; a new folder needs a row.
-A module with a row of its own is where two layers meet.
+A module belongs to the layer named after its top-level folder or file. A new folder needs a row. A module that
+connects two layers has a row of its own.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ ROOT = Path(__file__).parents[1] / "src" / PACKAGE
 
 BASE = {"errors", "types", "schema", "allocator", "concurrency"}
 NATIVE = BASE | {"_core"}
-# A format is reached by its interfaces and the registry, never by its name.
+# Other layers use a format through these modules only, never through the format's own package.
 ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "registry", "values")}
 
-# layer: what it may import of ours beside itself; "recordmill" is the public face and nothing below it.
+# layer: other modules of the package that it may import; "recordmill" stands for the public names only.
 MAY_IMPORT: dict[str, set[str]] = {
     "allocator": set(),
     "concurrency": {"errors", "allocator", "_core"},
@@ -49,13 +49,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "adapters"},
 }
 
-# folder: the modules in it that may name its members; the members do not know one another
+# folder: modules in it that may import its members; the members may not import each other
 MEMBERS: dict[str, set[str]] = {
     "formats": {"formats.registry"},
     "adapters": set(),
 }
 
-# third-party module: the layers that may import it, inside functions only
+# third-party module: layers that may import it, inside functions only
 OPTIONAL: dict[str, set[str]] = {
     "absl": {"compat"},
     "google": {"compat"},
@@ -68,7 +68,7 @@ OPTIONAL: dict[str, set[str]] = {
     "skimage": {"demo"},
 }
 EVERYWHERE = set(sys.stdlib_module_names) | {PACKAGE}
-# layer: third-party modules that it may import at the top of a module
+# layer: third-party modules that it may import at module level
 AT_TOP: dict[str, set[str]] = {layer: {"numpy"} for layer in MAY_IMPORT} | {
     "cli": set(),
     PACKAGE: set(),
@@ -78,7 +78,7 @@ AT_TOP: dict[str, set[str]] = {layer: {"numpy"} for layer in MAY_IMPORT} | {
 
 @dataclass(frozen=True)
 class Import:
-    """One import statement's target, seen from the importing module."""
+    """One imported module or name."""
 
     importer: str
     line: int
@@ -115,14 +115,14 @@ def _is_typing_block(node: ast.AST) -> bool:
 def _statements(
     node: ast.AST, at_top: bool = True, at_run_time: bool = True
 ) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
-    """Yield each import, whether it runs when the module is imported, and whether it runs at all."""
+    """Yield each import statement, whether it runs when the module is imported, and whether it runs at all."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, at_top, at_run_time
         else:
             is_typing = _is_typing_block(child)
-            deferred = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or is_typing
-            yield from _statements(child, at_top and not deferred, at_run_time and not is_typing)
+            is_deferred = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or is_typing
+            yield from _statements(child, at_top and not is_deferred, at_run_time and not is_typing)
 
 
 def _absolute(module: str, statement: ast.ImportFrom) -> str:
@@ -149,48 +149,48 @@ def _imports(module: str) -> Iterator[Import]:
             yield Import(module, statement.lineno, target, name, at_top, at_run_time)
 
 
-ALL = [found for module in MODULES for found in _imports(module)]
-OURS = [found for found in ALL if found.target.partition(".")[0] == PACKAGE]
-THEIRS = [found for found in ALL if found.target.partition(".")[0] not in EVERYWHERE]
+ALL = [one for module in MODULES for one in _imports(module)]
+INTERNAL = [one for one in ALL if one.target.partition(".")[0] == PACKAGE]
+THIRD_PARTY = [one for one in ALL if one.target.partition(".")[0] not in EVERYWHERE]
 
 
-def _inside(target: str, allowed: str) -> bool:
-    """Tell whether `target` is `allowed` or lies inside it; the public face has no inside."""
-    ours = target.removeprefix(PACKAGE).removeprefix(".")
+def _is_inside(target: str, allowed: str) -> bool:
+    """Return whether `target` is the module `allowed` or inside it; PACKAGE stands for the public names only."""
+    module = target.removeprefix(PACKAGE).removeprefix(".")
     if allowed == PACKAGE:
-        return not ours
-    return ours == allowed or ours.startswith(allowed + ".")
+        return not module
+    return module == allowed or module.startswith(allowed + ".")
 
 
-def _is_permitted(found: Import) -> bool:
-    row = _row(found.importer)
-    return any(_inside(found.target, allowed) for allowed in MAY_IMPORT.get(row, set()) | {row})
+def _is_permitted(one: Import) -> bool:
+    row = _row(one.importer)
+    return any(_is_inside(one.target, allowed) for allowed in MAY_IMPORT.get(row, set()) | {row})
 
 
 def _members(folder: str) -> set[str]:
-    """Return the folders in a folder, or its modules where it has none."""
+    """Return the packages in a folder, or its modules if it has no packages."""
     inside = {module for module in MODULES if module.startswith(folder + ".") and module.count(".") == 1}
     return {module for module in inside if MODULES[module].name == "__init__.py"} or inside
 
 
-def _meets_a_stranger(found: Import, folder: str) -> bool:
-    if found.importer in MEMBERS[folder]:
+def _crosses_members(one: Import, folder: str) -> bool:
+    if one.importer in MEMBERS[folder]:
         return False
-    strangers = {member for member in _members(folder) if not _inside(found.importer, member)}
-    return any(_inside(found.target, member) for member in strangers)
+    others = {member for member in _members(folder) if not _is_inside(one.importer, member)}
+    return any(_is_inside(one.target, member) for member in others)
 
 
-def _report(found: list[Import]) -> str:
-    return "\n".join(str(one) for one in found)
+def _report(imports: list[Import]) -> str:
+    return "\n".join(map(str, imports))
 
 
 def _import_graph() -> dict[str, set[str]]:
-    """Return the modules that each module imports at run time, inside functions too."""
+    """Return the modules that each module imports at run time, including imports inside functions."""
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
-    for found in OURS:
-        target = found.target.removeprefix(PACKAGE).removeprefix(".")
-        if found.at_run_time and target in MODULES:
-            graph[found.importer].add(target)
+    for one in INTERNAL:
+        target = one.target.removeprefix(PACKAGE).removeprefix(".")
+        if one.at_run_time and target in MODULES:
+            graph[one.importer].add(target)
     return graph
 
 
@@ -222,40 +222,39 @@ def _find_cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
 
 
 def _report_cycle(component: list[str]) -> str:
-    inside = [
-        found
-        for found in OURS
-        if found.at_run_time
-        and found.importer in component
-        and found.target.removeprefix(PACKAGE).removeprefix(".") in component
+    imports = [
+        one
+        for one in INTERNAL
+        if one.at_run_time
+        and one.importer in component
+        and one.target.removeprefix(PACKAGE).removeprefix(".") in component
     ]
-    return f"{len(component)} modules import each other:\n{_report(inside)}"
+    return f"{len(component)} modules import each other:\n{_report(imports)}"
 
 
-def test_package_when_searched_then_has_modules_and_imports() -> None:
-    assert len(MODULES) > 10 and len(OURS) > 10
+def test_source_has_modules_and_imports() -> None:
+    assert len(MODULES) > 10 and len(INTERNAL) > 10
 
 
-def test_module_when_found_then_belongs_to_a_layer_of_the_table() -> None:
+def test_every_module_belongs_to_a_layer() -> None:
     unknown = [module for module in MODULES if _layer(module) not in MAY_IMPORT]
     assert unknown == [], "add a row to MAY_IMPORT and to docs/architecture.md, or move the module"
 
 
-def test_table_when_read_then_names_only_layers_that_exist() -> None:
+def test_every_row_names_an_existing_layer() -> None:
     present = {_row(module) for module in MODULES}
     assert [row for row in MAY_IMPORT if row not in present] == []
 
 
 @pytest.mark.parametrize("row", sorted(MAY_IMPORT))
-def test_layer_when_importing_ours_then_stays_within_its_row(row: str) -> None:
-    wrong = [found for found in OURS if _row(found.importer) == row and not _is_permitted(found)]
+def test_layer_imports_only_the_layers_of_its_row(row: str) -> None:
+    wrong = [one for one in INTERNAL if _row(one.importer) == row and not _is_permitted(one)]
     assert wrong == [], f"{row} may import {sorted(MAY_IMPORT[row])}:\n{_report(wrong)}"
 
 
 @pytest.mark.parametrize("folder", sorted(MEMBERS))
-def test_members_of_a_folder_when_importing_then_do_not_know_one_another(folder: str) -> None:
-    here = [found for found in OURS if _layer(found.importer) == folder]
-    wrong = [found for found in here if _meets_a_stranger(found, folder)]
+def test_members_of_a_folder_do_not_import_each_other(folder: str) -> None:
+    wrong = [one for one in INTERNAL if _layer(one.importer) == folder and _crosses_members(one, folder)]
     assert wrong == [], _report(wrong)
 
 
@@ -269,29 +268,29 @@ def test_find_cycles_returns_strongly_connected_components() -> None:
     assert _find_cycles(graph) == [["a", "b", "c"], ["e", "f"]]
 
 
-def test_third_party_modules_when_imported_at_the_top_then_are_needed_by_every_user() -> None:
+def test_module_level_third_party_imports_are_required_dependencies() -> None:
     wrong = [
-        found
-        for found in THEIRS
-        if found.at_top and found.target.partition(".")[0] not in AT_TOP.get(_layer(found.importer), set())
+        one
+        for one in THIRD_PARTY
+        if one.at_top and one.target.partition(".")[0] not in AT_TOP.get(_layer(one.importer), set())
     ]
     assert wrong == [], f"import it inside the function that needs it:\n{_report(wrong)}"
 
 
-def test_third_party_modules_when_imported_inside_functions_then_belong_to_an_extra() -> None:
+def test_third_party_imports_inside_functions_are_listed_as_optional() -> None:
     wrong = [
-        found
-        for found in THEIRS
-        if (top := found.target.partition(".")[0]) not in AT_TOP.get(_layer(found.importer), set()) | {"numpy"}
-        and _layer(found.importer) not in OPTIONAL.get(top, set())
+        one
+        for one in THIRD_PARTY
+        if (top := one.target.partition(".")[0]) not in AT_TOP.get(_layer(one.importer), set()) | {"numpy"}
+        and _layer(one.importer) not in OPTIONAL.get(top, set())
     ]
     assert wrong == [], f"not in OPTIONAL for this layer:\n{_report(wrong)}"
 
 
-def test_command_line_when_using_the_package_then_uses_public_names() -> None:
+def test_command_line_uses_only_public_names() -> None:
     import recordmill
 
-    used = [found.name for found in OURS if found.importer.startswith("cli") and found.target == PACKAGE]
+    used = [one.name for one in INTERNAL if one.importer.startswith("cli") and one.target == PACKAGE]
     for module in (module for module in MODULES if module.startswith("cli")):
         tree = ast.parse(MODULES[module].read_text("utf-8"))
         used += [
