@@ -1,4 +1,4 @@
-"""The squares, written once, and equality of what frameworks hold."""
+"""Shards of squares, and comparison of arrays of any framework."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.adapters.digits import store
+from tests.adapters.squares import write_shards
 
-# What PyTorch says of more workers than cores, torchdata's use of old names and Keras's of NumPy, JAX of forks.
-QUIET = [
+# PyTorch warns about more workers than cores, JAX about forks; torchdata and Keras use deprecated names.
+IGNORED_WARNINGS = [
     pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:.*is deprecated, please do not call:UserWarning"),
     pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning"),
@@ -21,13 +21,13 @@ QUIET = [
 
 @pytest.fixture(scope="session")
 def squares(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store(tmp_path_factory.mktemp("squares"))
+    return write_shards(tmp_path_factory.mktemp("squares"))
 
 
-def same(left: Any, right: Any) -> bool:
-    """Tell whether two nested structures hold equal arrays, of any framework."""
+def equal(left: Any, right: Any) -> bool:
+    """Return whether two nested structures have the same keys and lengths and equal arrays of any framework."""
     if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+        return left.keys() == right.keys() and all(equal(left[key], right[key]) for key in left)
     if isinstance(left, list | tuple):
-        return len(left) == len(right) and all(same(one, two) for one, two in zip(left, right, strict=True))
+        return len(left) == len(right) and all(equal(one, two) for one, two in zip(left, right, strict=True))
     return bool(np.array_equal(np.asarray(left), np.asarray(right)))

@@ -1,4 +1,4 @@
-"""Keras learns from each family, on JAX here and on PyTorch in a process of its own, and goes on where it stopped."""
+"""Keras trains on each family with JAX, and with PyTorch in a separate process, and resumes exactly."""
 
 from __future__ import annotations
 
@@ -14,146 +14,148 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from tests.adapters import fitting
-from tests.adapters.conftest import QUIET, same
-from tests.adapters.digits import BATCH, FAMILIES, NUM_BATCHES, batches, samples
+from tests.adapters import keras_training
+from tests.adapters.conftest import IGNORED_WARNINGS, equal
+from tests.adapters.squares import BATCH, FAMILIES, NUM_BATCHES, batches, samples
 
 os.environ.setdefault("KERAS_BACKEND", "jax")
-pytestmark = [pytest.mark.deep, *QUIET]
+pytestmark = [pytest.mark.deep, *IGNORED_WARNINGS]
 
 
-def dataset_of(folder: Path, family: str = "tfrecord", **options: Any) -> Any:
+def create_dataset(folder: Path, family: str = "tfrecord", **options: Any) -> Any:
     return rm.keras.PyDataset(batches(folder, family, "hwc"), "image", "label", **options)
 
 
-def test_dataset_when_indexed_then_gives_inputs_and_targets(squares: Path) -> None:
+def test_dataset_returns_inputs_and_targets_by_position(squares: Path) -> None:
     import keras
 
-    data, expected = dataset_of(squares), batches(squares, "tfrecord", "hwc")[2]
+    data, expected = create_dataset(squares), batches(squares, "tfrecord", "hwc")[2]
     assert isinstance(data, keras.utils.PyDataset) and len(data) == NUM_BATCHES
-    assert same(data[2], (expected["image"], expected["label"]))
+    assert equal(data[2], (expected["image"], expected["label"]))
     with pytest.raises(IndexError):
         data[NUM_BATCHES]
 
 
-def test_dataset_when_padded_then_weighs_by_validity(squares: Path) -> None:
+def test_dataset_weights_exclude_padding(squares: Path) -> None:
     data = rm.keras.PyDataset(samples(squares, "tfrecord").batch(BATCH, last="pad"), "image", "label", "valid")
     _, _, weight = data[len(data) - 1]
     assert weight.dtype == np.float32 and weight.sum() == 90 % BATCH
 
 
-def test_dataset_when_pickled_then_gives_the_same(squares: Path) -> None:
-    with pytest.warns(UserWarning, match="Keras 3 trains twice"):
-        data = dataset_of(squares, "ofrecord", workers=2)
+def test_pickled_dataset_returns_same_batches(squares: Path) -> None:
+    with pytest.warns(UserWarning, match="workers of Keras 3 repeat batches"):
+        data = create_dataset(squares, "ofrecord", workers=2)
     data.set_epoch(3)
     copy = pickle.loads(pickle.dumps(data))
-    assert (copy.epoch, copy.workers) == (3, 2) and same(copy[1], data[1])
+    assert (copy.epoch, copy.workers) == (3, 2) and equal(copy[1], data[1])
 
 
-def test_dataset_when_made_of_samples_then_is_refused(squares: Path) -> None:
+def test_dataset_refuses_samples(squares: Path) -> None:
     with pytest.raises(ValueError, match=r"batch\(n\)"):
         rm.keras.PyDataset(samples(squares, "tfrecord"), "image")
 
 
-def test_epochs_when_fit_runs_them_then_are_those_of_the_pipeline(squares: Path) -> None:
-    data, seen = dataset_of(squares), []
+def test_fit_reads_one_pipeline_epoch_per_epoch(squares: Path) -> None:
+    data, seen = create_dataset(squares), []
     read = data.dataset.fetch
 
-    class Watching:
+    class Recorder:
         def fetch(self, positions: list[int], epoch: int) -> Any:
             seen.append((epoch, positions[0]))
             return read(positions, epoch=epoch)
 
-    data.dataset = Watching()
-    model = fitting.network()
+    data.dataset = Recorder()
+    model = keras_training.create_network()
     for first, last in ((0, 2), (2, 3)):
         model.fit(data, epochs=last, initial_epoch=first, shuffle=False, verbose=0)
     model.evaluate(data, verbose=0)
-    runs = [(epoch, place) for epoch in range(4) for place in range(NUM_BATCHES)]
-    assert seen == [(0, 0), *runs]  # Keras looks at a batch to build the loss
+    epochs = [(epoch, position) for epoch in range(4) for position in range(NUM_BATCHES)]
+    assert seen == [(0, 0), *epochs]  # Keras requests a batch to build the model
 
 
-def test_epochs_when_fit_cuts_them_otherwise_then_are_refused_before_training(squares: Path) -> None:
-    data, model = dataset_of(squares), fitting.network()
+def test_fit_refuses_steps_per_epoch_that_differ_from_dataset(squares: Path) -> None:
+    data, model = create_dataset(squares), keras_training.create_network()
     options: dict[str, Any] = {"shuffle": False, "verbose": 0, "callbacks": [data.callback()]}
-    with pytest.raises(ValueError, match=f"steps_per_epoch=2, but an epoch of these data has {NUM_BATCHES} batches"):
+    with pytest.raises(ValueError, match=f"steps_per_epoch=2 differs from the {NUM_BATCHES} batches"):
         model.fit(data, epochs=3, steps_per_epoch=2, **options)
-    assert data.state_dict() == dataset_of(squares).state_dict()
+    assert data.state_dict() == create_dataset(squares).state_dict()
     model.fit(data, epochs=1, steps_per_epoch=2, **options)
     assert data.state_dict()["position"] == 2 * BATCH
     model.fit(data, epochs=2, steps_per_epoch=NUM_BATCHES, **options)
     assert data.state_dict()["epoch"] == 2
 
 
-def test_stream_when_given_itself_then_the_error_tells_what_fit_takes(squares: Path) -> None:
+def test_fit_error_for_stream_object_names_batches_method(squares: Path) -> None:
     with batches(squares, "tfrecord", "hwc").loader() as loader:
         stream = rm.keras.Stream(loader, "image", "label")
-        with pytest.raises(ValueError, match=r"of which fit takes stream.batches\(\)"):
-            fitting.network().fit(stream, steps_per_epoch=1)
+        with pytest.raises(ValueError, match=r"pass stream.batches\(\) to fit"):
+            keras_training.create_network().fit(stream, steps_per_epoch=1)
 
 
-def test_validation_when_a_stream_is_trained_on_then_sees_each_batch_once(squares: Path) -> None:
+def test_validation_dataset_beside_stream_is_read_once_per_epoch(squares: Path) -> None:
     import keras
 
-    told: list[Any] = []
+    validations: list[Any] = []
 
-    def choose(batch: dict[str, Any]) -> tuple[Any, Any]:
-        if told:
-            told[-1].append(batch["label"].tolist())
+    def select(batch: dict[str, Any]) -> tuple[Any, Any]:
+        if validations:
+            validations[-1].append(batch["label"].tolist())
         return batch["image"], batch["label"]
 
     pipeline = batches(squares, "tfrecord", "hwc")
     with pipeline.loader() as loader:
         stream = rm.keras.Stream(loader, "image", "label")
-        begins = keras.callbacks.LambdaCallback(on_test_begin=lambda logs: told.append([]))
-        given: dict[str, Any] = {"validation_data": rm.keras.PyDataset(pipeline, choose), "callbacks": [begins]}
+        callback = keras.callbacks.LambdaCallback(on_test_begin=lambda logs: validations.append([]))
+        options: dict[str, Any] = {"validation_data": rm.keras.PyDataset(pipeline, select), "callbacks": [callback]}
         steps = len(stream)
-        fitting.network().fit(stream.batches(), steps_per_epoch=steps, epochs=3, shuffle=False, verbose=0, **given)
-    assert len(told) == 3 and all(len(one) == NUM_BATCHES for one in told)
-    assert told[0] == [batch["label"].tolist() for batch in pipeline]
+        keras_training.create_network().fit(
+            stream.batches(), steps_per_epoch=steps, epochs=3, shuffle=False, verbose=0, **options
+        )
+    assert len(validations) == 3 and all(len(one) == NUM_BATCHES for one in validations)
+    assert validations[0] == [batch["label"].tolist() for batch in pipeline]
 
 
-def test_workers_of_keras_when_asked_for_then_there_is_a_warning(squares: Path) -> None:
+def test_dataset_warns_about_keras_workers(squares: Path) -> None:
     for options in ({"workers": 2}, {"workers": 1, "use_multiprocessing": True}):
         with pytest.warns(UserWarning, match="recordmill.keras.Stream"):
-            dataset_of(squares, **options)
+            create_dataset(squares, **options)
     for options in ({"workers": 1}, {"workers": 0, "use_multiprocessing": True}):
-        assert "PyDataset(open(" in repr(dataset_of(squares, **options))
+        assert "PyDataset(open(" in repr(create_dataset(squares, **options))
 
 
-@pytest.mark.parametrize("form", fitting.FORMS)
+@pytest.mark.parametrize("form", keras_training.FORMS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_network_when_interrupted_in_an_epoch_then_learns_the_same_weights(
-    family: str, form: str, squares: Path
-) -> None:
-    whole, resumed, losses = fitting.compared(form, batches(squares, family, "hwc"))
-    assert same(resumed, whole) and losses[-1] < 0.7 * losses[0]
+def test_resumed_training_reaches_same_weights(family: str, form: str, squares: Path) -> None:
+    complete, resumed, losses = keras_training.train_twice(form, batches(squares, family, "hwc"))
+    assert equal(resumed, complete) and losses[-1] < 0.7 * losses[0]
 
 
-@pytest.mark.parametrize("form", fitting.FORMS)
-def test_network_on_torch_when_interrupted_in_an_epoch_then_learns_the_same_weights(form: str, squares: Path) -> None:
+@pytest.mark.parametrize("form", keras_training.FORMS)
+def test_resumed_training_on_torch_backend_reaches_same_weights(form: str, squares: Path) -> None:
     environment = {**os.environ, "KERAS_BACKEND": "torch", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(fitting.__file__), form, str(squares)],
+    process = subprocess.run(
+        [sys.executable, "-W", "ignore", str(keras_training.__file__), form, str(squares)],
         capture_output=True, text=True, check=False, env=environment, timeout=600,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert json.loads(done.stdout) == {"backend": "torch", "is_same": True, "learns": True}
+    assert process.returncode == 0, process.stderr[-3000:]
+    assert json.loads(process.stdout) == {"backend": "torch", "is_same": True, "learns": True}
 
 
-def test_rest_of_an_epoch_when_fitted_together_with_others_then_is_refused(squares: Path) -> None:
-    data = dataset_of(squares)
+def test_fit_refuses_resumed_epoch_together_with_later_epochs(squares: Path) -> None:
+    data = create_dataset(squares)
     data.load_state_dict(data.state_dict() | {"epoch": 1, "position": 2 * BATCH})
     assert (data.epoch, len(data)) == (1, NUM_BATCHES - 2)
     with pytest.raises(RuntimeError, match=r"epochs=data.epoch \+ 1"):
-        fitting.network().fit(data, initial_epoch=1, epochs=3, shuffle=False, verbose=0, callbacks=[data.callback()])
+        keras_training.create_network().fit(
+            data, initial_epoch=1, epochs=3, shuffle=False, verbose=0, callbacks=[data.callback()]
+        )
 
 
-def test_state_when_of_another_pipeline_or_between_batches_then_is_refused(squares: Path) -> None:
-    data = dataset_of(squares)
+def test_load_state_dict_refuses_other_pipeline_or_position_inside_batch(squares: Path) -> None:
+    data = create_dataset(squares)
     with pytest.raises(rm.StateError, match="another pipeline"):
-        data.load_state_dict(dataset_of(squares, "ofrecord").state_dict())
-    with pytest.raises(rm.StateError, match="between the batches"):
+        data.load_state_dict(create_dataset(squares, "ofrecord").state_dict())
+    with pytest.raises(rm.StateError, match="inside a batch"):
         data.load_state_dict(data.state_dict() | {"position": BATCH + 1})
     with data.dataset.loader() as loader:
         for _ in zip(range(3), loader, strict=False):
@@ -162,10 +164,10 @@ def test_state_when_of_another_pipeline_or_between_batches_then_is_refused(squar
     assert len(data) == NUM_BATCHES - 3 and data.state_dict()["position"] == 3 * BATCH
 
 
-def test_stream_when_iterated_then_goes_on_from_epoch_to_epoch(squares: Path) -> None:
+def test_stream_continues_from_epoch_to_epoch(squares: Path) -> None:
     pipeline = batches(squares, "recordio", "hwc")
     with pipeline.loader() as loader:
         stream = rm.keras.Stream(loader, lambda batch: (batch["image"], batch["label"]))
         taken = [pair for pair, _ in zip(stream.batches(), range(2 * len(stream) + 1), strict=False)]
     expected = [batch for epoch in range(3) for batch in pipeline.fetch(range(NUM_BATCHES), epoch=epoch)]
-    assert same(taken, [(batch["image"], batch["label"]) for batch in expected[: len(taken)]])
+    assert equal(taken, [(batch["image"], batch["label"]) for batch in expected[: len(taken)]])

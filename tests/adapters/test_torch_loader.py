@@ -1,4 +1,4 @@
-"""Our own loader in tensors: no copies, exact states, transfers ahead of the caller."""
+"""The loader of tensors: exact states, errors in order, and transfers ahead of the caller."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from tests.adapters.conftest import same
-from tests.adapters.digits import NUM_BATCHES, batches
+from tests.adapters.conftest import equal
+from tests.adapters.squares import NUM_BATCHES, batches
 
 pytestmark = pytest.mark.deep
 
 
-def no_threads() -> bool:
+def has_no_threads() -> bool:
     return not any(thread.name.startswith("recordmill") for thread in threading.enumerate())
 
 
@@ -25,40 +25,38 @@ def as_arrays(batch: dict[str, Any]) -> dict[str, Any]:
     return {name: value.numpy() for name, value in batch.items()}
 
 
-def test_loader_when_iterated_then_gives_the_batches_of_every_epoch_as_tensors(squares: Path) -> None:
+def test_loader_returns_batches_of_each_epoch_as_tensors(squares: Path) -> None:
     pipeline = batches(squares, "ofrecord")
     with rm.torch.loader(pipeline, threads=2) as loader:
         assert len(loader) == NUM_BATCHES and (loader.rank, loader.world_size) == (0, 1)
         for epoch in range(2):
             got = [as_arrays(batch) for batch in loader]
-            assert same(got, pipeline.fetch(range(NUM_BATCHES), epoch=epoch)) and loader.epoch == epoch + 1
-    assert no_threads()
+            assert equal(got, pipeline.fetch(range(NUM_BATCHES), epoch=epoch)) and loader.epoch == epoch + 1
+    assert has_no_threads()
 
 
-def test_loader_when_there_is_no_cuda_device_then_is_refused_as_it_is_made(
-    squares: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loader_refuses_cuda_device_without_cuda(squares: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    with pytest.raises(ValueError, match=r"device='cuda:0', but torch\.cuda\.is_available"):
+    with pytest.raises(ValueError, match=r"device='cuda:0' requires CUDA"):
         rm.torch.loader(batches(squares, "tfrecord"), device="cuda:0")
 
 
-def test_loader_when_memory_is_to_be_pinned_without_cuda_then_gives_the_same(squares: Path) -> None:
+def test_pin_memory_has_no_effect_without_cuda(squares: Path) -> None:
     with rm.torch.loader(batches(squares, "tfrecord"), pin_memory=True, device="cpu") as loader:
-        assert same([as_arrays(batch) for batch in loader], list(batches(squares, "tfrecord")))
+        assert equal([as_arrays(batch) for batch in loader], list(batches(squares, "tfrecord")))
 
 
-def test_loader_when_given_a_device_then_moves_every_tensor_there(squares: Path) -> None:
+def test_loader_moves_tensors_to_device(squares: Path) -> None:
     pipeline = rm.open(squares / "recordio").batch(8)
     with rm.torch.loader(pipeline, device="meta") as loader:
         batch = next(iter(loader))
         assert batch["label"].device.type == "meta" and batch["label"].shape == (8,)
         assert isinstance(batch["image"][0], bytes)
-    assert no_threads()
+    assert has_no_threads()
 
 
 @pytest.mark.parametrize("count", range(1, NUM_BATCHES + 1))
-def test_state_when_transfers_run_ahead_then_is_that_of_the_batch_last_delivered(count: int, squares: Path) -> None:
+def test_state_dict_ignores_batches_transferred_ahead(count: int, squares: Path) -> None:
     pipeline = batches(squares, "tfrecord")
     with rm.torch.loader(pipeline, device="meta") as ahead, pipeline.loader() as plain:
         iterators = iter(ahead), iter(plain)
@@ -68,10 +66,10 @@ def test_state_when_transfers_run_ahead_then_is_that_of_the_batch_last_delivered
         assert ahead.state_dict() == plain.state_dict()
         iterators[0].close()
         assert ahead.state_dict() == plain.state_dict()
-    assert no_threads()
+    assert has_no_threads()
 
 
-def test_error_when_raised_ahead_of_the_caller_then_comes_behind_the_batches_before_it(tmp_path: Path) -> None:
+def test_loader_raises_error_after_earlier_batches(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "bad", format="tfrecord") as writer:
         for number in range(40):
             writer.write({"numbers": np.zeros(4, np.uint8).tobytes()[: 3 if number == 20 else 4], "label": number})
@@ -81,11 +79,11 @@ def test_error_when_raised_ahead_of_the_caller_then_comes_behind_the_batches_bef
         assert len(list(islice(iterator, 2))) == 2
         with pytest.raises(rm.DecodeError, match="numbers"):
             next(iterator)
-    assert no_threads()
+    assert has_no_threads()
 
 
 class Recorder:
-    """Stands in for `torch.cuda` and notes what is asked of streams."""
+    """Replaces `torch.cuda` and records the calls of streams."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -105,7 +103,7 @@ class Recorder:
 
 
 class RecorderStream:
-    """A stream that notes what happens on it."""
+    """A stream that records what happens on it."""
 
     def __init__(self, recorder: Recorder, name: str) -> None:
         self.recorder, self.name = recorder, name
@@ -124,12 +122,12 @@ class RecorderStream:
         self.recorder.calls.append(f"{self.name} waits for {event}")
 
 
-def test_cuda_transfer_when_batches_move_then_copies_on_its_stream_and_the_caller_waits_there(
+def test_cuda_transfer_copies_on_own_stream_and_caller_stream_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     import torch
 
-    from recordmill.adapters.torch.transfer import transfer_to
+    from recordmill.adapters.torch.loader import create_transfer
 
     cuda = Recorder()
     moved = torch.ones(2)
@@ -137,12 +135,12 @@ def test_cuda_transfer_when_batches_move_then_copies_on_its_stream_and_the_calle
     monkeypatch.setattr(torch.Tensor, "pin_memory", lambda tensor: cuda.calls.append("pin") or tensor)
     monkeypatch.setattr(torch.Tensor, "to", lambda tensor, *args, **kwargs: cuda.calls.append(f"to {kwargs}") or moved)
     monkeypatch.setattr(torch.Tensor, "record_stream", lambda tensor, stream: cuda.calls.append(f"for {stream.name}"))
-    transfer = transfer_to("cuda:0", pin_memory=False)
+    transfer = create_transfer("cuda:0", pin_memory=False)
     assert transfer is not None
-    sent = transfer.send({"image": torch.zeros(2), "name": [b"a"]})
+    started = transfer.start({"image": torch.zeros(2), "name": [b"a"]})
     copies = "copies on cuda:0"
     steps = [f"enter {copies}", "pin", "to {'non_blocking': True}", "record event", f"leave {copies}"]
     assert cuda.calls == steps
-    received = transfer.receive(sent)
+    received = transfer.finish(started)
     assert received == {"image": moved, "name": [b"a"]}
     assert cuda.calls[len(steps) :] == [f"compute waits for {copies}", "for compute"]

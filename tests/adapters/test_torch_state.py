@@ -1,4 +1,4 @@
-"""Interrupting and going on with torchdata's StatefulDataLoader."""
+"""Resuming with torchdata's StatefulDataLoader."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import recordmill as rm
-from tests.adapters.conftest import QUIET, same
-from tests.adapters.digits import BATCH, NUM_BATCHES, NUM_SAMPLES, batches, samples
+from tests.adapters.conftest import IGNORED_WARNINGS, equal
+from tests.adapters.squares import BATCH, NUM_BATCHES, NUM_SAMPLES, batches, samples
 
-pytestmark = [pytest.mark.deep, *QUIET]
+pytestmark = [pytest.mark.deep, *IGNORED_WARNINGS]
 WORKERS = [0, 1, 2, 4]
 
 
@@ -25,7 +25,7 @@ def stateful(dataset: Any, num_workers: int, **options: Any) -> Any:
 
 
 class Worker:
-    """A data set as one of the workers of a DataLoader sees it, without its processes."""
+    """Iterates over a dataset as one worker of a DataLoader, without a process."""
 
     def __init__(self, dataset: Any, index: int, count: int) -> None:
         self.dataset, self.index, self.count = dataset, index, count
@@ -44,9 +44,7 @@ class Worker:
 
 @pytest.mark.parametrize("num_workers", WORKERS)
 @pytest.mark.parametrize("interrupted", range(NUM_BATCHES + 1))
-def test_iterable_dataset_when_interrupted_then_goes_on_with_the_next_batch(
-    interrupted: int, num_workers: int, squares: Path
-) -> None:
+def test_resumed_iterable_dataset_continues_with_next_batch(interrupted: int, num_workers: int, squares: Path) -> None:
     pipeline = batches(squares, "tfrecord")
     first, second = (rm.torch.IterableDataset(pipeline) for _ in range(2))
     first.set_epoch(2)
@@ -58,13 +56,11 @@ def test_iterable_dataset_when_interrupted_then_goes_on_with_the_next_batch(
     resumed = stateful(second, num_workers, batch_size=None)
     resumed.load_state_dict(state)
     got += resumed
-    assert same(got, pipeline.fetch(range(NUM_BATCHES), epoch=2)) and len(got) == NUM_BATCHES
+    assert equal(got, pipeline.fetch(range(NUM_BATCHES), epoch=2)) and len(got) == NUM_BATCHES
 
 
 @pytest.mark.parametrize("num_workers", [0, 2])
-def test_iterable_dataset_when_interrupted_again_and_again_then_loses_and_repeats_nothing(
-    num_workers: int, squares: Path
-) -> None:
+def test_repeatedly_resumed_iterable_dataset_returns_each_batch_once(num_workers: int, squares: Path) -> None:
     pipeline = samples(squares, "recordio").batch(4, last="pad")
     got: list[Any] = []
     state = None
@@ -74,41 +70,41 @@ def test_iterable_dataset_when_interrupted_again_and_again_then_loses_and_repeat
             loader.load_state_dict(state)
         got += islice(iter(loader), 7)
         state = loader.state_dict()
-    assert same(got, list(pipeline))
+    assert equal(got, list(pipeline))
 
 
 @pytest.mark.parametrize("interrupted", [0, 4])
-@pytest.mark.parametrize("given, taken", [(3, 2), (2, 3)])
-def test_state_when_of_another_number_of_workers_then_is_refused_with_the_number(
-    given: int, taken: int, interrupted: int, squares: Path
+@pytest.mark.parametrize("saved, loaded", [(3, 2), (2, 3)])
+def test_load_state_dict_refuses_other_number_of_workers(
+    saved: int, loaded: int, interrupted: int, squares: Path
 ) -> None:
-    part = iter(Worker(rm.torch.IterableDataset(batches(squares, "tfrecord")), 1, given))
-    state = [part.state_dict(), *(part.state_dict() for _ in islice(part, interrupted // given))][-1]
-    other = iter(Worker(rm.torch.IterableDataset(batches(squares, "tfrecord")), 1, taken))
-    with pytest.raises(rm.StateError, match=rf"expected num_workers={taken}, found num_workers={given}"):
+    part = iter(Worker(rm.torch.IterableDataset(batches(squares, "tfrecord")), 1, saved))
+    state = [part.state_dict(), *(part.state_dict() for _ in islice(part, interrupted // saved))][-1]
+    other = iter(Worker(rm.torch.IterableDataset(batches(squares, "tfrecord")), 1, loaded))
+    with pytest.raises(rm.StateError, match=rf"expected num_workers={loaded}, found num_workers={saved}"):
         other.load_state_dict(state)
-    assert len(list(other)) == len(range(1, NUM_BATCHES, taken))
+    assert len(list(other)) == len(range(1, NUM_BATCHES, loaded))
 
 
 @pytest.mark.parametrize("num_workers", [0, 2])
-def test_map_dataset_when_interrupted_then_the_sampler_of_torchdata_goes_on(num_workers: int, squares: Path) -> None:
+def test_resumed_map_dataset_continues_with_torchdata_sampler(num_workers: int, squares: Path) -> None:
     import torch
 
-    def made() -> Any:
+    def create() -> Any:
         order = torch.Generator().manual_seed(1)
         dataset = rm.torch.MapDataset(samples(squares, "ofrecord"))
         return stateful(dataset, num_workers, batch_size=BATCH, shuffle=True, generator=order)
 
-    expected = list(made())
-    loader = made()
+    expected = list(create())
+    loader = create()
     got = list(islice(iter(loader), 2))
-    resumed = made()
+    resumed = create()
     resumed.load_state_dict(loader.state_dict())
     got += resumed
-    assert same(got, expected) and sum(len(batch["label"]) for batch in got) == NUM_SAMPLES
+    assert equal(got, expected) and sum(len(batch["label"]) for batch in got) == NUM_SAMPLES
 
 
-def test_loader_when_checked_then_is_what_torchdata_calls_stateful(squares: Path) -> None:
+def test_loader_and_iterator_implement_torchdata_stateful(squares: Path) -> None:
     from torchdata.stateful_dataloader import Stateful
 
     with rm.torch.loader(batches(squares, "tfrecord")) as loader:

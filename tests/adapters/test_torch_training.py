@@ -1,4 +1,4 @@
-"""A small network of PyTorch learns from each family, and comes to the same weights when it is interrupted."""
+"""A small PyTorch network trains on each family, and a resumed training reaches the same weights."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import recordmill as rm
-from tests.adapters.conftest import QUIET, same
-from tests.adapters.digits import FAMILIES, NUM_BATCHES, NUM_KINDS, batches
+from tests.adapters.conftest import IGNORED_WARNINGS, equal
+from tests.adapters.squares import FAMILIES, NUM_BATCHES, NUM_CLASSES, batches
 
-pytestmark = [pytest.mark.deep, *QUIET]
+pytestmark = [pytest.mark.deep, *IGNORED_WARNINGS]
 EPOCHS = 6
 
 
@@ -26,7 +26,7 @@ class Training:
         torch.manual_seed(0)
         torch.set_num_threads(1)
         nn = torch.nn
-        self.model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, NUM_KINDS))
+        self.model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, NUM_CLASSES))
         self.optimizer = torch.optim.Adam(self.model.parameters(), 0.01)
         self.losses: list[float] = []
 
@@ -52,12 +52,12 @@ class Training:
         return [weight.numpy() for weight in self.model.state_dict().values()]
 
 
-def own_loader(pipeline: rm.Dataset) -> tuple[Any, Callable[[int], None]]:
+def create_own_loader(pipeline: rm.Dataset) -> tuple[Any, Callable[[int], None]]:
     loader = rm.torch.loader(pipeline)
     return loader, loader.set_epoch
 
 
-def worker_loader(pipeline: rm.Dataset) -> tuple[Any, Callable[[int], None]]:
+def create_worker_loader(pipeline: rm.Dataset) -> tuple[Any, Callable[[int], None]]:
     from torchdata.stateful_dataloader import StatefulDataLoader
 
     dataset = rm.torch.IterableDataset(pipeline)
@@ -65,25 +65,25 @@ def worker_loader(pipeline: rm.Dataset) -> tuple[Any, Callable[[int], None]]:
     return loader, dataset.set_epoch
 
 
-@pytest.mark.parametrize("kind", [own_loader, worker_loader])
+@pytest.mark.parametrize("create", [create_own_loader, create_worker_loader])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_network_when_interrupted_in_an_epoch_then_learns_the_same_weights(family: str, kind, squares: Path) -> None:
+def test_resumed_training_reaches_same_weights(family: str, create, squares: Path) -> None:
     pipeline = batches(squares, family)
-    whole, first, second = Training(), Training(), Training()
-    loader, set_epoch = kind(pipeline)
+    complete, first, second = Training(), Training(), Training()
+    loader, set_epoch = create(pipeline)
     for epoch in range(EPOCHS):
         set_epoch(epoch)
         for number, batch in enumerate(loader):
             if (epoch, number) < (2, 3):
                 first.step(batch)
-            whole.step(batch)
-    assert len(whole.losses) == EPOCHS * NUM_BATCHES
-    assert sum(whole.losses[-NUM_BATCHES:]) < 0.7 * sum(whole.losses[:NUM_BATCHES])
-    interrupted, set_epoch = kind(pipeline)
+            complete.step(batch)
+    assert len(complete.losses) == EPOCHS * NUM_BATCHES
+    assert sum(complete.losses[-NUM_BATCHES:]) < 0.7 * sum(complete.losses[:NUM_BATCHES])
+    interrupted, set_epoch = create(pipeline)
     set_epoch(2)
     list(islice(iter(interrupted), 3))
     saved = first.checkpoint() | {"data": interrupted.state_dict()}
-    resumed, set_epoch = kind(pipeline)
+    resumed, set_epoch = create(pipeline)
     resumed.load_state_dict(saved["data"])
     second.restore(saved)
     for epoch in range(2, EPOCHS):
@@ -91,4 +91,4 @@ def test_network_when_interrupted_in_an_epoch_then_learns_the_same_weights(famil
             set_epoch(epoch)
         for batch in resumed:
             second.step(batch)
-    assert same(second.weights(), whole.weights()) and not same(first.weights(), whole.weights())
+    assert equal(second.weights(), complete.weights()) and not equal(first.weights(), complete.weights())

@@ -1,1 +1,1 @@
-"""Batches in the hands of a framework: one folder for each, imported when it is asked for."""
+"""Adapters for PyTorch, Keras and JAX: one package each, imported when it is first used."""

@@ -1,4 +1,4 @@
-"""Batches as JAX arrays on one or many devices, and a source for Grain: ``recordmill.jax``."""
+"""JAX arrays from batches on one or several devices, and a data source for Grain: ``recordmill.jax``."""
 
 from recordmill.adapters.jax.arrays import RaggedArray, arrays
 from recordmill.adapters.jax.loader import Loader, loader

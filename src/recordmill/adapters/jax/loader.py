@@ -1,79 +1,38 @@
-"""Batches on the devices, with the next one under way while the caller computes."""
+"""A loader that returns JAX arrays and transfers the next batches while the caller computes."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from math import gcd, prod
+from operator import index
 from typing import Any
 
 import recordmill as rm
-from recordmill.adapters.checks import whole
-from recordmill.adapters.frameworks import extra
-from recordmill.adapters.handover import Handover, Stated
-from recordmill.adapters.jax.arrays import Place, check_place, check_sizes, is_processor
-
-
-class Loader(Handover):
-    """A `recordmill.Loader` that delivers arrays of JAX.
-
-    Parameters
-    ----------
-    loader : recordmill.Loader
-    device : jax.Device, optional
-        Where arrays go; JAX's default device by default.
-    sharding : jax.sharding.Sharding, optional
-        Of the global arrays that all processes make together, instead of a device.
-    ahead : int, optional
-        Batches that are on their way to the devices while the caller has another: one unless given, none to a device
-        that is the processor. A state is that of the batch last delivered all the same.
-    """
-
-    def __init__(
-        self, loader: rm.Loader, *, device: Any = None, sharding: Any = None, ahead: int | None = None
-    ) -> None:
-        if ahead is not None:
-            ahead = whole(ahead, "ahead is a whole number of batches, not negative")
-        check_place(device, sharding)
-        super().__init__(loader)
-        self._device, self._sharding = device, sharding
-        self._num_ahead = ahead if ahead is not None else int(sharding is not None or not is_processor(device))
-
-    def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
-        waiting: deque[Stated] = deque()
-        failed: Exception | None = None
-        place = Place(self._device, self._sharding, self.world_size)
-        try:
-            for batch, state in batches:
-                waiting.append((place.batch(batch), state))
-                if len(waiting) > self._num_ahead:
-                    yield waiting.popleft()
-        except Exception as error:  # noqa: BLE001 (it is raised behind the batches in front of it)
-            failed = error
-        yield from waiting
-        if failed is not None:
-            raise failed
+from recordmill.adapters.common import is_non_negative_integer, require_extra
+from recordmill.adapters.jax.arrays import ArrayConverter, check_placement
+from recordmill.adapters.loader import BatchAndState, FrameworkLoader
 
 
 def loader(
     dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahead: int | None = None, **options: Any
 ) -> Loader:
-    """Iterate over a data set in arrays of JAX.
+    """Return a loader that iterates over a dataset and returns JAX arrays.
 
     Parameters
     ----------
     dataset : recordmill.Dataset
-        Of batches.
+        Dataset of batches.
     device : jax.Device, optional
-        Where arrays go; JAX's default device by default.
+        Device of the arrays; by default JAX's default device.
     sharding : jax.sharding.Sharding, optional
-        Of the global arrays that all processes make together, instead of a device: a ``NamedSharding`` whose first
-        dimension runs over the devices, for data parallelism.
+        Sharding of global arrays that consist of the batches of all processes; cannot be combined with `device`. For
+        data parallelism, a ``NamedSharding`` that divides the first dimension among all devices.
     ahead : int, optional
-        Batches that are on their way to the devices while the caller has another: one unless given, none to a device
-        that is the processor.
+        Number of batches that are transferred ahead of the caller; by default 1, or 0 for a CPU device.
     **options
-        What `recordmill.Dataset.loader` takes: threads, prefetch, on_error, max_errors; rank and world_size, which are
-        ``jax.process_index()`` and ``jax.process_count()`` by default where there are several processes or a sharding.
+        Options of `recordmill.Dataset.loader`: threads, prefetch, on_error, max_errors, rank, world_size. With several
+        processes or a sharding, rank and world_size are ``jax.process_index()`` and ``jax.process_count()`` by default.
 
     Returns
     -------
@@ -82,19 +41,118 @@ def loader(
     Raises
     ------
     MissingExtraError
-        JAX is not installed.
+        If JAX is not installed.
     TypeError
-        A device or sharding that is none.
+        If `device` or `sharding` has another type.
     ValueError
-        Options that make no sense, or batches of an epoch that the sharding cannot divide evenly. While iterating: a
-        sharding by which several processes hold the same rows, though each made its own; give these the same rank.
+        If an option is invalid, or if the sharding cannot divide the batches evenly. The iteration raises it if the
+        sharding replicates rows across processes with different ranks.
     """
-    with extra("jax"):
+    with require_extra("jax"):
         import jax
-    check_place(device, sharding)
+    check_placement(device, sharding)
     if not {"rank", "world_size"} & options.keys() and (sharding is not None or jax.process_count() > 1):
         options |= {"rank": jax.process_index(), "world_size": jax.process_count()}
-    made = dataset.loader(**options)
+    loader = dataset.loader(**options)
     if sharding is not None:
-        check_sizes(dataset, sharding, made.world_size)
-    return Loader(made, device=device, sharding=sharding, ahead=ahead)
+        _check_batch_sizes(dataset, sharding, loader.world_size)
+    return Loader(loader, device=device, sharding=sharding, ahead=ahead)
+
+
+class Loader(FrameworkLoader):
+    """A `recordmill.Loader` that returns JAX arrays.
+
+    Parameters
+    ----------
+    loader : recordmill.Loader
+        Source of the batches; closed with this object.
+    device : jax.Device, optional
+        Device of the arrays; by default JAX's default device.
+    sharding : jax.sharding.Sharding, optional
+        Sharding of global arrays that consist of the batches of all processes; cannot be combined with `device`.
+    ahead : int, optional
+        Number of batches that are transferred ahead of the caller; by default 1, or 0 for a CPU device. `state_dict`
+        returns the state after the last batch that the caller received in any case.
+
+    Raises
+    ------
+    MissingExtraError
+        If JAX is not installed.
+    TypeError
+        If `device` or `sharding` has another type.
+    ValueError
+        If `ahead` is invalid, or if both `device` and `sharding` are given.
+    """
+
+    def __init__(
+        self, loader: rm.Loader, *, device: Any = None, sharding: Any = None, ahead: int | None = None
+    ) -> None:
+        if ahead is not None and not is_non_negative_integer(ahead):
+            raise ValueError(f"ahead must be a non-negative integer, got {ahead!r}")
+        check_placement(device, sharding)
+        super().__init__(loader)
+        self._device, self._sharding = device, sharding
+        self._ahead = int(sharding is not None or not _is_cpu(device)) if ahead is None else index(ahead)
+
+    def _convert(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
+        pending: deque[BatchAndState] = deque()
+        error: Exception | None = None
+        converter = ArrayConverter(self._device, self._sharding, self.world_size)
+        try:
+            for batch, state in batches:
+                pending.append((converter.convert_batch(batch), state))
+                if len(pending) > self._ahead:
+                    yield pending.popleft()
+        except Exception as caught:  # noqa: BLE001 (raised below, after the batches before it)
+            error = caught
+        yield from pending
+        if error is not None:
+            raise error
+
+
+def _is_cpu(device: Any) -> bool:
+    """Return whether a device, by default JAX's default device, is a CPU, which needs no transfer."""
+    with require_extra("jax"):
+        import jax
+    device = device or jax.config.jax_default_device or jax.local_devices()[0]
+    return (device if isinstance(device, str) else device.platform) == "cpu"
+
+
+def _check_batch_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> None:
+    """Raise ValueError if the sharding cannot divide the batches of an epoch evenly.
+
+    Functions after `batch` may change sizes, and a filter leaves the size of the last batch open; these batches are
+    checked when they are converted.
+    """
+    stage = dataset.stage
+    if stage is None:
+        raise ValueError("sharding= requires batches: add batch(n) to the end of the pipeline")
+    if dataset.maps:
+        return
+    global_size, num_parts = stage.size * world_size, _num_parts(sharding)
+    if global_size % num_parts:
+        raise ValueError(
+            f"batches of {global_size} samples ({stage.size} per rank) cannot be divided evenly into the {num_parts} "
+            f"parts of {sharding}: use batch(n) with a multiple of {num_parts // gcd(num_parts, world_size)}"
+        )
+    rest = _last_batch_size(dataset, world_size)
+    if rest % world_size or rest % num_parts:
+        raise ValueError(
+            f"the last {rest} samples of an epoch cannot be divided evenly among {world_size} ranks and the "
+            f'{num_parts} parts of {sharding}: use batch({stage.size}, last="drop"), "pad" or "wrap"'
+        )
+
+
+def _num_parts(sharding: Any) -> int:
+    """Return the number of parts into which a named sharding divides the first dimension."""
+    first = next(iter(getattr(sharding, "spec", ())), None)
+    names = first if isinstance(first, tuple) else (first,)
+    return prod(sharding.mesh.shape[name] for name in names if isinstance(name, str))
+
+
+def _last_batch_size(dataset: rm.Dataset, world_size: int) -> int:
+    """Return the number of samples of all ranks in a smaller last batch, or 0 if there is none."""
+    cuts = dataset.cuts(0, world_size)
+    if cuts.length is None or cuts.last != "keep" or dataset.program.is_stream:
+        return 0
+    return (cuts.length - cuts.start) % cuts.together

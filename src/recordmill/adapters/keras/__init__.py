@@ -1,10 +1,10 @@
-"""Batches for ``fit`` of Keras 3, on any of its backends: ``recordmill.keras``."""
+"""Batches for ``fit`` of Keras 3 with any backend: ``recordmill.keras``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recordmill.adapters.frameworks import extra, joined
+from recordmill.adapters.common import derive_class, require_extra
 from recordmill.adapters.keras.stream import Stream
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'recordmill.keras' has no attribute {name!r}")
     from recordmill.adapters.keras import dataset
 
-    with extra("keras", "pip install 'recordmill[keras]', and set KERAS_BACKEND to jax"):
+    with require_extra("keras", "pip install 'recordmill[keras]', and set KERAS_BACKEND to jax"):
         from keras.utils import PyDataset as Base
-    globals()[name] = joined(dataset.PyDataset, Base, __name__)
+    globals()[name] = derive_class(dataset.PyDataset, Base, __name__)
     return globals()[name]
 
 

@@ -1,4 +1,4 @@
-"""Batches by position for ``fit``, epoch after epoch."""
+"""Batches by position for ``fit``, one epoch of the pipeline after another."""
 
 from __future__ import annotations
 
@@ -6,50 +6,55 @@ import warnings
 from typing import Any
 
 import recordmill as rm
-from recordmill.adapters.checks import check_by_position, epoch_of
-from recordmill.adapters.keras.progress import progress
-from recordmill.adapters.keras.selection import Choose, Names, Selection
+from recordmill.adapters.common import check_epoch, check_positional_access
+from recordmill.adapters.keras.callback import create_callback
+from recordmill.adapters.keras.selection import FeatureNames, SelectFunction, Selection
 
 
 class PyDataset:
-    """A data set of batches as a `keras.utils.PyDataset`.
+    """A dataset of batches as a `keras.utils.PyDataset`.
 
-    Every epoch of ``fit`` is an epoch of the pipeline: its order and its random numbers change. With
-    ``callbacks=[data.callback()]`` they follow the number of the epoch in ``fit``, and `state_dict` knows what the
-    model was trained on. ``shuffle=False`` keeps ``fit`` from shuffling the batches of a pipeline that shuffles its
-    samples.
+    Each epoch of ``fit`` is an epoch of the pipeline, with its own order and random parameters. With
+    ``callbacks=[data.callback()]``, the epoch follows the epoch number of ``fit``, and `state_dict` returns the state
+    after the last batch that the model was trained on. If the pipeline shuffles, pass ``shuffle=False`` to ``fit``,
+    which otherwise shuffles the batches too.
 
     Parameters
     ----------
     dataset : recordmill.Dataset
-        Of batches.
+        Dataset of batches.
     x : str, sequence of str, mapping of str to str, or callable
-        Feature; features in the order of the inputs; features by the names of the inputs; or a function that makes
-        ``(x, y)`` or ``(x, y, sample_weight)`` of a batch.
+        Inputs of the model: the name of a feature; feature names in the order of the inputs; feature names by input
+        name; or a function from a batch to ``(x, y)`` or ``(x, y, sample_weight)``.
     y : str, sequence of str, or mapping of str to str, optional
-        The same for the outputs.
+        Targets of the model, in the same form.
     sample_weight : str, optional
-        Feature with a number per sample. ``"valid"`` leaves out what ``batch(n, last="pad")`` filled up.
-    workers, use_multiprocessing, max_queue_size
-        As in `keras.utils.PyDataset`; there is a warning of more than one worker and of processes: Keras then trains
-        on batches that it made before the first epoch. The threads of `Stream` are exact.
+        Name of a feature with one number per sample. ``"valid"`` ignores the samples that ``batch(n, last="pad")``
+        added.
+    workers : int, default 1
+        As in `keras.utils.PyDataset`. There is a warning if it is greater than 1, because Keras then trains on batches
+        that were computed before the first epoch. Use `Stream` to compute batches in several threads.
+    use_multiprocessing : bool, default False
+        As in `keras.utils.PyDataset`; True causes the same warning.
+    max_queue_size : int, default 10
+        As in `keras.utils.PyDataset`.
 
     Raises
     ------
     MissingExtraError
-        Keras, or its backend, is not installed.
+        If Keras or its backend is not installed.
     TypeError
-        A data set without positions, as filters make them.
+        If the dataset has no positions, because it has a `filter` stage, or if `x`, `y` or `sample_weight` is invalid.
     ValueError
-        A data set of samples, or one with a `shard` stage. From ``fit`` with the callback: epochs of another length
-        (``steps_per_epoch``) than those of the data.
+        If the dataset is not batched or has a `shard` stage. With the callback, ``fit`` raises it if
+        ``steps_per_epoch`` differs from the number of batches per epoch.
     """
 
     def __init__(
         self,
         dataset: rm.Dataset,
-        x: Names | Choose,
-        y: Names | None = None,
+        x: FeatureNames | SelectFunction,
+        y: FeatureNames | None = None,
         sample_weight: str | None = None,
         *,
         workers: int = 1,
@@ -58,93 +63,94 @@ class PyDataset:
     ) -> None:
         options = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         super().__init__(**options)
-        _warn_of_workers(workers, use_multiprocessing)
+        _warn_about_workers(workers, use_multiprocessing)
         if dataset.stage is None:
-            raise ValueError("Keras takes batches: end the pipeline with batch(n)")
-        check_by_position(dataset, "Stream gives each rank its own batches")
+            raise ValueError("Keras requires batches: add batch(n) to the end of the pipeline")
+        check_positional_access(dataset, "only recordmill.keras.Stream divides batches among ranks")
         self.dataset = dataset
-        self._choose = Selection(x, y, sample_weight)
+        self._select = Selection(x, y, sample_weight)
         self._num_batches = len(dataset)
-        self._epoch = self._start = self._trained = 0
-        self._asked: set[int] = set()
-        self._was_rest = False
+        # Epoch, its first batch (not 0 after a resume), and the number of batches that the model was trained on.
+        self._epoch = self._start = self._num_trained = 0
+        self._requested: set[int] = set()
+        self._has_ended_resumed_epoch = False
 
     @property
     def epoch(self) -> int:
-        """The epoch whose batches are given."""
+        """Epoch whose batches are returned."""
         return self._epoch
 
     def __len__(self) -> int:
-        """Return the number of batches of the epoch, of its rest after `load_state_dict`."""
+        """Return the number of batches per epoch; after `load_state_dict`, of the rest of the epoch."""
         return self._num_batches - self._start
 
     def __getitem__(self, position: int) -> tuple[Any, ...]:
-        """Batch at a position of the epoch, as Keras takes it."""
-        place = range(self._start, self._num_batches)[position]
-        batch = self.dataset.fetch([place], epoch=self._epoch)[0]
-        self._asked.add(place)
-        return self._choose(batch)
+        """Return the batch at a position as ``(x,)``, ``(x, y)`` or ``(x, y, sample_weight)``."""
+        position = range(self._start, self._num_batches)[position]
+        batch = self.dataset.fetch([position], epoch=self._epoch)[0]
+        self._requested.add(position)
+        return self._select(batch)
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch whose batches are given, from its first one.
+        """Set the epoch whose batches are returned, and start at its first batch.
 
         Parameters
         ----------
         epoch : int
-            From 0.
+            Number of the epoch, from 0.
         """
-        self._epoch, self._start, self._trained = epoch_of(epoch), 0, 0
-        self._asked.clear()
+        self._epoch, self._start, self._num_trained = check_epoch(epoch), 0, 0
+        self._requested.clear()
 
     def on_epoch_begin(self) -> None:
-        """Called by Keras."""
-        if self._was_rest:
+        """Check the length of the epoch; Keras calls this method."""
+        if self._has_ended_resumed_epoch:
             raise RuntimeError(
-                "fit goes on with the short length of the epoch that was resumed: finish that one by itself, with "
-                "fit(..., initial_epoch=data.epoch, epochs=data.epoch + 1), and start the others with another fit"
+                "fit uses the length of the resumed epoch for all epochs: finish the resumed epoch with "
+                "fit(..., initial_epoch=data.epoch, epochs=data.epoch + 1), then call fit again for the other epochs"
             )
 
     def on_epoch_end(self) -> None:
-        """Called by Keras, also when it only took a batch to build a model: an epoch ends with its last batch."""
-        is_rest, is_whole = self._start > 0, len(self._asked) == len(self)
-        if is_whole and len(self):
+        """Continue with the next epoch if this one is complete; Keras calls this method."""
+        # Keras also calls this after it has requested a single batch to build a model.
+        is_resumed, is_complete = self._start > 0, len(self._requested) == len(self)
+        if is_complete and len(self):
             self.set_epoch(self._epoch + 1)
-        self._was_rest = is_rest and is_whole
+        self._has_ended_resumed_epoch = is_resumed and is_complete
 
     def callback(self) -> Any:
-        """What tells this object which batches the model was trained on.
+        """Return a callback that reports to this object which batches the model was trained on.
 
         Returns
         -------
         keras.callbacks.Callback
-            For ``fit``.
+            Pass it to ``fit``.
         """
-        return progress(self)
+        return create_callback(self)
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
-        """Called by the callback: follow the epoch of ``fit``."""
+        """Follow the epoch of ``fit``; the callback calls this method."""
         if steps not in (None, len(self)) and epoch < last:
             raise ValueError(
-                f"fit was given steps_per_epoch={steps}, but an epoch of these data has {len(self)} batches, and "
-                "their order and state follow the epochs of fit: leave steps_per_epoch out, or train from "
-                "recordmill.keras.Stream, whose epochs may be of any length"
+                f"steps_per_epoch={steps} differs from the {len(self)} batches per epoch of the dataset, whose order "
+                "and state follow the epochs of fit: omit steps_per_epoch, or train with recordmill.keras.Stream"
             )
         if epoch != self._epoch:
             self.set_epoch(epoch)
 
     def batch_ends(self, batch: int) -> None:
-        """Called by the callback: the model was trained up to this batch of the epoch."""
-        self._trained = min(self._start + batch + 1, self._num_batches)
+        """Note the progress of the model in this epoch; the callback calls this method."""
+        self._num_trained = min(self._start + batch + 1, self._num_batches)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the training is, exact if ``fit`` was given the callback.
+        """Return the state after the last batch that the model was trained on; requires the callback.
 
         Returns
         -------
         dict
-            Small, and fit for JSON; a `Loader` of the same pipeline goes on there too.
+            Small, and can be written as JSON. A `recordmill.Loader` of the same pipeline can load it too.
         """
-        epochs, batch = divmod(self._trained, self._num_batches)
+        epochs, batch = divmod(self._num_trained, self._num_batches)
         with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:
             loader.set_epoch(self._epoch + epochs)
             state = loader.state_dict()
@@ -152,42 +158,45 @@ class PyDataset:
         return state | {"position": position, "passed": position}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on behind the batch at which a state was taken.
+        """Continue after the batch at which a state was saved.
 
-        The rest of an epoch wants a ``fit`` of its own: ``fit(data, initial_epoch=data.epoch, epochs=data.epoch + 1)``.
+        Finish the resumed epoch with ``fit(data, initial_epoch=data.epoch, epochs=data.epoch + 1)``, then call ``fit``
+        again for the other epochs.
 
         Parameters
         ----------
         state : dict
-            From `state_dict`, or of a `Loader` of the same pipeline in a single process.
+            Return value of `state_dict`, or of a `recordmill.Loader` of the same pipeline in a single process.
 
         Raises
         ------
         StateError
-            A state of another pipeline, or one between two batches of others.
+            If the state belongs to another pipeline, or if its position is inside a batch.
         """
         with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:
             loader.load_state_dict(state)
         cuts = self.dataset.cuts()
         batch, inside = divmod(max(0, state["position"] - cuts.start), cuts.together)
         if inside and batch + 1 < self._num_batches:
-            found = f"{inside} samples inside batch {batch}"
-            raise rm.StateError("the state stands between the batches of others", kind="bad_state", found=found)
+            raise rm.StateError(
+                "the position of the state is inside a batch",
+                kind="bad_state",
+                found=f"{inside} samples after the start of batch {batch}",
+            )
         epochs, batch = divmod(batch + (inside > 0), self._num_batches)
         self.set_epoch(state["epoch"] + epochs)
-        self._start = self._trained = batch
+        self._start = self._num_trained = batch
 
     def __repr__(self) -> str:
-        """Readable form."""
-        return f"PyDataset({self.dataset!r}, {self._choose!r})"
+        """Return a readable representation."""
+        return f"PyDataset({self.dataset!r}, {self._select!r})"
 
 
-def _warn_of_workers(workers: int, use_multiprocessing: bool) -> None:
-    """Tell what Keras makes of its own workers: what it queued to build a model stands in front of the first epoch."""
+def _warn_about_workers(workers: int, use_multiprocessing: bool) -> None:
     if workers > 1 or (workers and use_multiprocessing):
         warnings.warn(
-            f"workers={workers}, use_multiprocessing={use_multiprocessing}: Keras 3 trains twice on batches that its "
-            "workers made before the first epoch, every later batch comes late by as many, and states are not exact; "
-            "leave both out, or let the threads of recordmill.keras.Stream work ahead",
+            f"workers={workers}, use_multiprocessing={use_multiprocessing}: the workers of Keras 3 repeat batches from "
+            "before the first epoch and delay all later ones, and saved states are not exact; omit these options, or "
+            "use recordmill.keras.Stream, which computes batches in threads",
             stacklevel=3,
         )

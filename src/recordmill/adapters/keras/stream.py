@@ -1,4 +1,4 @@
-"""Batches without an end for ``fit(steps_per_epoch=...)``, made ahead by threads."""
+"""An endless stream of batches for ``fit(steps_per_epoch=...)``."""
 
 from __future__ import annotations
 
@@ -7,129 +7,144 @@ from collections.abc import Generator
 from typing import Any
 
 import recordmill as rm
-from recordmill.adapters.keras.progress import progress
-from recordmill.adapters.keras.selection import Choose, Names, Selection
+from recordmill.adapters.keras.callback import create_callback
+from recordmill.adapters.keras.selection import FeatureNames, SelectFunction, Selection
 
-# Epochs without a batch after which no other is tried.
-_BARREN = 3
+_MAX_EMPTY_EPOCHS = 3
 
 
 class Stream:
-    """Epoch after epoch of a loader, for ``fit(stream.batches(), steps_per_epoch=len(stream), shuffle=False)``.
+    """Batches of a loader, epoch after epoch.
 
-    Keras takes batches before it trains on them; with ``callbacks=[stream.callback()]``, `state_dict` is that of the
-    batch last trained on.
+    Pass ``stream.batches()`` to ``fit``: ``fit(stream.batches(), steps_per_epoch=len(stream), shuffle=False)``. Keras
+    requests batches before it trains on them. With ``callbacks=[stream.callback()]``, `state_dict` returns the state
+    after the last batch that the model was trained on.
 
-    It is for training. Keras begins each validation with the first two batches of a generator again, whatever it has
-    given since, and leaves out as many others: give a `PyDataset` as ``validation_data``.
+    Use a stream for training only. At each validation, Keras repeats the first two batches of a generator and drops two
+    others; pass a `PyDataset` as ``validation_data``.
 
     Parameters
     ----------
     loader : recordmill.Loader
-        Of batches.
+        Loader of batches.
     x : str, sequence of str, mapping of str to str, or callable
-        Feature; features in the order of the inputs; features by the names of the inputs; or a function that makes
-        ``(x, y)`` or ``(x, y, sample_weight)`` of a batch.
+        Inputs of the model: the name of a feature; feature names in the order of the inputs; feature names by input
+        name; or a function from a batch to ``(x, y)`` or ``(x, y, sample_weight)``.
     y : str, sequence of str, or mapping of str to str, optional
-        The same for the outputs.
+        Targets of the model, in the same form.
     sample_weight : str, optional
-        Feature with a number per sample. ``"valid"`` leaves out what ``batch(n, last="pad")`` filled up.
+        Name of a feature with one number per sample. ``"valid"`` ignores the samples that ``batch(n, last="pad")``
+        added.
+
+    Raises
+    ------
+    TypeError
+        If `loader` is a dataset, or if `x`, `y` or `sample_weight` is invalid.
     """
 
     def __init__(
-        self, loader: rm.Loader, x: Names | Choose, y: Names | None = None, sample_weight: str | None = None
+        self,
+        loader: rm.Loader,
+        x: FeatureNames | SelectFunction,
+        y: FeatureNames | None = None,
+        sample_weight: str | None = None,
     ) -> None:
         if isinstance(loader, rm.Dataset):
-            raise TypeError("a stream takes a loader: dataset.loader(…)")
+            raise TypeError("loader must be a recordmill.Loader, got a Dataset; pass dataset.loader()")
         self._loader = loader
-        self._choose = Selection(x, y, sample_weight)
-        self._ahead: deque[dict[str, Any]] = deque()
+        self._select = Selection(x, y, sample_weight)
+        # States after the batches that Keras has requested and not trained on.
+        self._pending: deque[dict[str, Any]] = deque()
         self._trained: dict[str, Any] | None = None
-        self._begin: dict[str, Any] | None = None
+        self._start: dict[str, Any] | None = None
         self._step = 0
 
     def __len__(self) -> int:
-        """Return the number of batches per epoch of this rank."""
+        """Return the number of batches per epoch on this rank."""
         return len(self._loader)
 
     def batches(self) -> Generator[tuple[Any, ...], None, None]:
-        """Batches as Keras takes them, without an end; with the callback, from behind the last one trained on.
+        """Iterate over batches without end; with the callback, start after the last batch that was trained on.
 
         Yields
         ------
-        tuple of ndarray, or of their lists and dicts
+        tuple
+            ``(x,)``, ``(x, y)`` or ``(x, y, sample_weight)``, as arrays or tuples and dicts of arrays.
 
         Raises
         ------
+        FeatureError
+            If a feature is missing or is not a numeric array.
         ValueError
-            Epochs give no batch, so that ``fit`` would wait for ever.
+            If several epochs in a row have no batch.
         """
         if self._trained is not None:
             self._loader.load_state_dict(self._trained)
-        self._ahead.clear()
-        self._begin = None
-        barren = 0  # an epoch that was resumed at its very end gives nothing either
-        while barren < _BARREN:
-            barren += 1
-            running = iter(self._loader)
-            self._begin = self._begin or self._loader.state_dict()
-            for batch in running:
-                barren = 0
-                self._ahead.append(self._loader.state_dict())
-                yield self._choose(batch)
-        raise ValueError(f"{_BARREN} epochs in a row gave no batch, as nothing passes a filter in {self._loader!r}")
+        self._pending.clear()
+        self._start = None
+        num_empty = 0  # more than one is allowed, because an epoch that was resumed at its end has no batch
+        while num_empty < _MAX_EMPTY_EPOCHS:
+            num_empty += 1
+            epoch = iter(self._loader)
+            self._start = self._start or self._loader.state_dict()
+            for batch in epoch:
+                num_empty = 0
+                self._pending.append(self._loader.state_dict())
+                yield self._select(batch)
+        raise ValueError(f"{_MAX_EMPTY_EPOCHS} epochs in a row had no batch; check the filter of {self._loader!r}")
 
     def callback(self) -> Any:
-        """What tells this object which batches the model was trained on.
+        """Return a callback that reports to this object which batches the model was trained on.
 
         Returns
         -------
         keras.callbacks.Callback
-            For ``fit``.
+            Pass it to ``fit``.
         """
-        return progress(self)
+        return create_callback(self)
 
-    def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:  # noqa: ARG002 (fit may cut as it likes)
-        """Called by the callback: nothing was trained on yet, whatever Keras took to look at."""
+    def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:  # noqa: ARG002 (any number of steps fits)
+        """Note that an epoch of ``fit`` begins; the callback calls this method."""
         self._step = 0
-        self._trained = self._trained or self._begin
+        self._trained = self._trained or self._start
 
     def batch_ends(self, batch: int) -> None:
-        """Called by the callback: the model was trained up to this batch of the epoch of ``fit``."""
-        while self._step <= batch and self._ahead:
-            self._trained = self._ahead.popleft()
+        """Note the progress of the model in this epoch of ``fit``; the callback calls this method."""
+        while self._step <= batch and self._pending:
+            self._trained = self._pending.popleft()
             self._step += 1
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the training is, exact if ``fit`` was given the callback.
+        """Return the state after the last batch that the model was trained on; requires the callback.
 
         Returns
         -------
         dict
-            Small, and fit for JSON.
+            Small, and can be written as JSON.
         """
         return self._trained or self._loader.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on behind the batch at which a state was taken; `batches` made before are of no use any more.
+        """Continue after the batch at which a state was saved; call `batches` again afterwards.
 
         Parameters
         ----------
         state : dict
-            From `state_dict`, also of another number of threads or ranks.
+            Return value of `state_dict`; the number of threads or ranks may have changed since.
 
         Raises
         ------
-        ValueError
-            A state of another pipeline.
+        StateError
+            If the state belongs to another pipeline.
         """
         self._loader.load_state_dict(state)
-        self._trained = self._begin = None
+        self._trained = self._start = None
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads of the loader."""
         self._loader.close()
 
     def __repr__(self) -> str:
-        """Readable form, which is all that ``fit`` tells of what it does not take."""
-        return f"Stream({self._loader!r}, {self._choose!r}), of which fit takes stream.batches()"
+        """Return a readable representation."""
+        # Keras prints nothing else if the stream itself is passed to fit.
+        return f"Stream({self._loader!r}, {self._select!r}); pass stream.batches() to fit"

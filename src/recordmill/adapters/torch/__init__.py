@@ -1,16 +1,15 @@
-"""Batches as PyTorch tensors, and data sets for its DataLoader: ``recordmill.torch``."""
+"""PyTorch tensors from batches, and datasets for PyTorch's DataLoader: ``recordmill.torch``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recordmill.adapters.frameworks import extra, joined
+from recordmill.adapters.common import derive_class, require_extra
 from recordmill.adapters.torch.loader import Loader, loader
 from recordmill.adapters.torch.tensors import RaggedTensor, tensors
 
 if TYPE_CHECKING:
-    from recordmill.adapters.torch.iterable import IterableDataset
-    from recordmill.adapters.torch.map import MapDataset
+    from recordmill.adapters.torch.datasets import IterableDataset, MapDataset
 
 __all__ = ["IterableDataset", "Loader", "MapDataset", "RaggedTensor", "loader", "tensors"]
 
@@ -18,12 +17,12 @@ __all__ = ["IterableDataset", "Loader", "MapDataset", "RaggedTensor", "loader", 
 def __getattr__(name: str) -> Any:
     if name not in ("IterableDataset", "MapDataset"):
         raise AttributeError(f"module 'recordmill.torch' has no attribute {name!r}")
-    from recordmill.adapters.torch import iterable, map  # noqa: A004 (the module)
+    from recordmill.adapters.torch import datasets
 
-    with extra("torch"):
+    with require_extra("torch"):
         from torch.utils import data
-    ours, base = (iterable, data.IterableDataset) if name == "IterableDataset" else (map, data.Dataset)
-    globals()[name] = joined(getattr(ours, name), base, __name__)
+    base = data.IterableDataset if name == "IterableDataset" else data.Dataset
+    globals()[name] = derive_class(getattr(datasets, name), base, __name__)
     return globals()[name]
 
 

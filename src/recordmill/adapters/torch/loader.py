@@ -1,65 +1,32 @@
-"""Batches as tensors in one process, on the device when the training asks for them."""
+"""A loader that returns tensors, and transfers them to a device ahead of the caller."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import recordmill as rm
-from recordmill.adapters.handover import Handover, Stated
-from recordmill.adapters.torch.tensors import tensors
-from recordmill.adapters.torch.transfer import Transfer, transfer_to
-from recordmill.adapters.torch.warnings import warn_if_undivided
+from recordmill.adapters.common import require_extra
+from recordmill.adapters.loader import BatchAndState, FrameworkLoader
+from recordmill.adapters.torch.tensors import map_leaves, tensors
 from recordmill.concurrency.prefetch import Prefetcher
 
 
-class Loader(Handover):
-    """A `recordmill.Loader` that delivers tensors.
-
-    Without a device, tensors share the memory of the batches. With one, a thread of its own keeps one batch in
-    transfer and one ready while the caller computes; a state is that of the batch last delivered all the same. Has
-    `state_dict` and `load_state_dict` as torchdata's ``StatefulDataLoader`` has them.
-
-    Parameters
-    ----------
-    loader : recordmill.Loader
-    device : torch.device or str, optional
-        Where tensors go; they stay in main memory by default.
-    pin_memory : bool
-        Whether tensors that stay in main memory are page-locked. Needs CUDA and does nothing without it. Transfers to
-        a CUDA device always go through page-locked memory.
-    """
-
-    def __init__(self, loader: rm.Loader, *, device: Any = None, pin_memory: bool = False) -> None:
-        super().__init__(loader)
-        self._transfer: Transfer | None = transfer_to(device, pin_memory)
-
-    def _place(self, batches: Iterator[Stated]) -> Iterable[Stated]:
-        converted = ((tensors(batch), state) for batch, state in batches)
-        return converted if self._transfer is None else self._moved(self._transfer, batches)
-
-    def _moved(self, transfer: Transfer, batches: Iterator[Stated]) -> Iterator[Stated]:
-        transfers = Prefetcher(((transfer.send(tensors(batch)), state) for batch, state in batches), depth=1)
-        try:
-            for sent, state in transfers:
-                yield transfer.receive(sent), state
-        finally:
-            transfers.close()
-
-
 def loader(dataset: rm.Dataset, *, device: Any = None, pin_memory: bool = False, **options: Any) -> Loader:
-    """Iterate over a data set in tensors, in this process.
+    """Return a loader that iterates over a dataset in this process and returns tensors.
 
     Parameters
     ----------
     dataset : recordmill.Dataset
-        Of batches, as a rule.
+        Usually a dataset of batches.
     device : torch.device or str, optional
-        Where tensors go; they stay in main memory by default.
-    pin_memory : bool
-        Whether tensors that stay in main memory are page-locked; does nothing without CUDA.
+        Device to which tensors are moved; by default they stay in host memory.
+    pin_memory : bool, default False
+        If True, tensors that stay in host memory are page-locked. Has no effect without CUDA.
     **options
-        What `recordmill.Dataset.loader` takes: threads, prefetch, rank, world_size, on_error, max_errors.
+        Options of `recordmill.Dataset.loader`: threads, prefetch, rank, world_size, on_error, max_errors.
 
     Returns
     -------
@@ -68,7 +35,143 @@ def loader(dataset: rm.Dataset, *, device: Any = None, pin_memory: bool = False,
     Raises
     ------
     MissingExtraError
-        PyTorch is not installed.
+        If PyTorch is not installed.
+    ValueError
+        If `device` is a CUDA device and CUDA is not available.
     """
-    warn_if_undivided(dataset, options)
+    warn_if_not_sharded(dataset, options)
     return Loader(dataset.loader(**options), device=device, pin_memory=pin_memory)
+
+
+class Loader(FrameworkLoader):
+    """A `recordmill.Loader` that returns tensors.
+
+    Without a device, tensors share the memory of the batches. With a device, a background thread transfers the next
+    batch while the caller computes; `state_dict` still returns the state after the last batch that the caller
+    received. Implements the protocol ``torchdata.stateful_dataloader.Stateful``.
+
+    Parameters
+    ----------
+    loader : recordmill.Loader
+        Source of the batches; closed with this object.
+    device : torch.device or str, optional
+        Device to which tensors are moved; by default they stay in host memory.
+    pin_memory : bool, default False
+        If True, tensors that stay in host memory are page-locked. Has no effect without CUDA. Transfers to a CUDA
+        device always use page-locked memory.
+
+    Raises
+    ------
+    MissingExtraError
+        If PyTorch is not installed.
+    ValueError
+        If `device` is a CUDA device and CUDA is not available.
+    """
+
+    def __init__(self, loader: rm.Loader, *, device: Any = None, pin_memory: bool = False) -> None:
+        super().__init__(loader)
+        self._transfer = create_transfer(device, pin_memory)
+
+    def _convert(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
+        converted = ((tensors(batch), state) for batch, state in batches)
+        return converted if self._transfer is None else _prefetch(self._transfer, converted)
+
+
+def _prefetch(transfer: Transfer, batches: Iterator[BatchAndState]) -> Iterator[BatchAndState]:
+    started = Prefetcher(((transfer.start(batch), state) for batch, state in batches), depth=1)
+    try:
+        for batch, state in started:
+            yield transfer.finish(batch), state
+    finally:
+        started.close()
+
+
+class Transfer:
+    """Moves the tensors of batches with a function; the move is complete when `start` returns.
+
+    Parameters
+    ----------
+    move : callable
+        Function from a tensor to a tensor.
+    """
+
+    def __init__(self, move: Callable[[Any], Any]) -> None:
+        self._move = move
+
+    def start(self, batch: Any) -> Any:
+        """Start the transfer of a batch, in any thread; return what `finish` needs."""
+        return map_leaves(lambda value: self._move(value) if _is_tensor(value) else value, batch)
+
+    def finish(self, started: Any) -> Any:
+        """Return the transferred batch, in the caller's thread."""
+        return started
+
+
+class CudaTransfer(Transfer):
+    """Copies tensors through page-locked memory on a CUDA stream of its own.
+
+    The caller's stream waits for the copy on the device, so that the host never waits.
+
+    Parameters
+    ----------
+    device : torch.device
+    """
+
+    def __init__(self, device: Any) -> None:
+        import torch
+
+        self._cuda = torch.cuda
+        self._device = device
+        self._stream: Any = torch.cuda.Stream(device)
+        super().__init__(lambda tensor: tensor.pin_memory().to(device, non_blocking=True))
+
+    def start(self, batch: Any) -> Any:
+        """Start the copies and record an event after them."""
+        with self._cuda.stream(self._stream):
+            return super().start(batch), self._stream.record_event()
+
+    def finish(self, started: Any) -> Any:
+        """Make the caller's stream wait for the copies."""
+        batch, event = started
+        current = self._cuda.current_stream(self._device)
+        current.wait_event(event)
+        # The allocator may reuse the memory only after the caller's stream has finished with it.
+        map_leaves(lambda value: value.record_stream(current) if _is_tensor(value) else None, batch)
+        return batch
+
+
+def create_transfer(device: Any, pin_memory: bool) -> Transfer | None:
+    """Return the transfer to a device, or None if tensors stay where they are."""
+    with require_extra("torch"):
+        import torch
+    target = torch.device("cpu" if device is None else device)
+    if target.type == "cuda":
+        if not torch.cuda.is_available():
+            raise ValueError(
+                f"device={str(target)!r} requires CUDA, but torch.cuda.is_available() is False; omit device="
+            )
+        return CudaTransfer(target)
+    if target.type != "cpu":
+        return Transfer(lambda tensor: tensor.to(target))
+    if pin_memory and torch.cuda.is_available():
+        return Transfer(lambda tensor: tensor.pin_memory())
+    return None
+
+
+def _is_tensor(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor)
+
+
+def warn_if_not_sharded(dataset: rm.Dataset, options: dict[str, Any]) -> None:
+    """Warn if ``torch.distributed`` has several ranks and each of them would load all data."""
+    distributed = sys.modules.get("torch.distributed")
+    if dataset.is_sharded or options.get("rank") is not None or distributed is None or not distributed.is_available():
+        return
+    if distributed.is_initialized() and distributed.get_world_size() > 1:
+        warnings.warn(
+            f"each of the {distributed.get_world_size()} ranks of torch.distributed loads all batches: add shard() to "
+            "the pipeline to divide them among the ranks, or pass rank=0, world_size=1 if this is intended",
+            stacklevel=3,
+        )

@@ -1,4 +1,4 @@
-"""Elements of a pipeline as tensors that share their memory."""
+"""Conversion of samples and batches to tensors that share their memory."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.adapters.frameworks import extra
+from recordmill.adapters.common import contains_bytes, require_extra
 
 
 class RaggedTensor(NamedTuple):
     """Rows of different lengths in one tensor.
 
-    ``torch.nested.nested_tensor_from_jagged(*ragged)`` makes a nested tensor of it, and `embedding_bag` takes the two
-    parts as they are (``include_last_offset=True``).
+    ``torch.nested.nested_tensor_from_jagged(*ragged)`` returns it as a nested tensor.
+    ``torch.nn.functional.embedding_bag`` accepts the two parts with ``include_last_offset=True``.
 
     Parameters
     ----------
-    values : Tensor, shape (total, ...), or RaggedTensor of ``total`` rows
-        All rows, back to back.
+    values : Tensor, shape (total, ...), or RaggedTensor with ``total`` rows
+        Concatenation of all rows.
     offsets : Tensor of int64, shape (num_rows + 1,)
         Row ``i`` is ``values[offsets[i]:offsets[i + 1]]``.
     """
@@ -31,59 +31,57 @@ class RaggedTensor(NamedTuple):
 
 
 def tensors(element: Any) -> Any:
-    """Turn the arrays of a sample or batch into tensors, without a copy.
+    """Convert the arrays of a sample or batch to tensors that share their memory.
 
     Parameters
     ----------
     element : dict, list, tuple, Ragged, ndarray or scalar
-        Nested in any way. Values that are none of these stay as they are.
+        Nested in any way. Values of other types are returned unchanged.
 
     Returns
     -------
     same structure
-        Arrays of numbers become tensors of the same memory; ``uint16``, ``uint32`` and ``uint64`` stay unsigned. Arrays
-        that may not be written to, or that run backwards, are copied. NumPy scalars become tensors without dimensions.
-        A `Ragged` becomes a `RaggedTensor`; byte strings become a list of `bytes`.
+        Numeric arrays become tensors of the same memory; ``uint16``, ``uint32`` and ``uint64`` stay unsigned. Arrays
+        that are read-only, have negative strides or are not in native byte order are copied. NumPy scalars become
+        tensors without dimensions. A `Ragged` becomes a `RaggedTensor`, or a list of `bytes` if it contains byte
+        strings.
 
     Raises
     ------
     MissingExtraError
-        PyTorch is not installed.
+        If PyTorch is not installed.
     """
-    with extra("torch"):
+    with require_extra("torch"):
         import torch
-    return _converted(element, torch.from_numpy)
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, np.ndarray | np.generic):
+            return torch.from_numpy(_make_shareable(value)) if value.dtype.kind in "biufc" else value
+        if isinstance(value, rm.Ragged):
+            if contains_bytes(value):
+                return value.to_list()
+            return RaggedTensor(convert(value.data), convert(value.row_splits))
+        return value
+
+    return map_leaves(convert, element)
 
 
-def _converted(value: Any, wrap: Callable[[NDArray[Any]], Any]) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        return wrap(_shareable(value)) if value.dtype.kind in "biufc" else value
-    if isinstance(value, rm.Ragged):
-        return value.to_list() if _holds_bytes(value) else _ragged(value, wrap)
-    if isinstance(value, dict):
-        return {key: _converted(inner, wrap) for key, inner in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_converted(inner, wrap) for inner in value))
-    if isinstance(value, list | tuple):
-        return type(value)(_converted(inner, wrap) for inner in value)
-    return value
+def map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
+    """Apply a function to each value in nested dicts, lists and tuples."""
+    if isinstance(structure, dict):
+        return {key: map_leaves(function, value) for key, value in structure.items()}
+    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
+        return type(structure)(*(map_leaves(function, value) for value in structure))
+    if isinstance(structure, list | tuple):
+        return type(structure)(map_leaves(function, value) for value in structure)
+    return function(structure)
 
 
-def _shareable(value: NDArray[Any] | np.generic[Any]) -> NDArray[Any]:
+def _make_shareable(value: NDArray[Any] | np.generic[Any]) -> NDArray[Any]:
+    """Return the array, or a copy if a tensor cannot share its memory."""
     array = np.asarray(value)
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     if not array.flags.writeable or any(stride < 0 for stride in array.strides):
         return array.copy()
     return array
-
-
-def _holds_bytes(ragged: rm.Ragged) -> bool:
-    inner = ragged.data
-    while isinstance(inner, rm.Ragged):
-        inner = inner.data
-    return bool(inner.dtype == np.uint8 and inner.ndim == 1)
-
-
-def _ragged(ragged: rm.Ragged, wrap: Callable[[NDArray[Any]], Any]) -> RaggedTensor:
-    return RaggedTensor(_converted(ragged.data, wrap), wrap(_shareable(ragged.row_splits)))

@@ -1,4 +1,4 @@
-"""Devices and shardings that cannot take the batches of a loader: refused before the first one is made."""
+"""Invalid devices and shardings are refused before the first batch is loaded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import recordmill as rm
-from tests.adapters.digits import NUM_SAMPLES
+from tests.adapters.squares import NUM_SAMPLES
 
 pytestmark = pytest.mark.deep
 
@@ -18,26 +18,26 @@ def samples(squares: Path) -> rm.Dataset:
     return rm.open(squares / "tfrecord")
 
 
-def over(num_devices: int) -> Any:
-    """Shard the first dimension over devices that need not be there."""
+def create_sharding(num_devices: int) -> Any:
+    """Return a sharding of the first dimension over devices that need not exist."""
     from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
     return NamedSharding(AbstractMesh((num_devices // 2, 2), ("rows", "columns")), PartitionSpec(("rows", "columns")))
 
 
-def test_device_and_sharding_when_both_are_given_then_are_refused(samples: rm.Dataset) -> None:
-    with pytest.raises(ValueError, match="not both"):
+def test_arrays_refuses_device_with_sharding(samples: rm.Dataset) -> None:
+    with pytest.raises(ValueError, match="cannot be combined"):
         rm.jax.arrays({}, device=object(), sharding=object())
 
 
-def test_device_when_it_is_none_then_is_refused_with_what_is_one(samples: rm.Dataset) -> None:
-    for device in ("cpu", [0, 1], over(4)):
-        with pytest.raises(TypeError, match=r"device is one of jax.devices\(\), not .* is sharding="):
+def test_loader_refuses_invalid_device(samples: rm.Dataset) -> None:
+    for device in ("cpu", [0, 1], create_sharding(4)):
+        with pytest.raises(TypeError, match=r"device must be one of jax.devices\(\), got .* use sharding="):
             rm.jax.loader(samples.batch(8), device=device)
 
 
-def test_sharding_when_it_is_a_mesh_or_a_spec_then_is_refused_with_what_joins_them(samples: rm.Dataset) -> None:
-    for part in (over(4).mesh, over(4).spec):
+def test_mesh_or_spec_is_refused_as_sharding(samples: rm.Dataset) -> None:
+    for part in (create_sharding(4).mesh, create_sharding(4).spec):
         with pytest.raises(TypeError, match="NamedSharding"):
             rm.jax.loader(samples.batch(8), sharding=part)
         with pytest.raises(TypeError, match="NamedSharding"):
@@ -45,18 +45,16 @@ def test_sharding_when_it_is_a_mesh_or_a_spec_then_is_refused_with_what_joins_th
 
 
 @pytest.mark.parametrize("world_size, size", [(1, 12), (2, 3)])
-def test_batches_when_the_devices_do_not_divide_them_then_are_refused(
-    world_size: int, size: int, samples: rm.Dataset
-) -> None:
+def test_loader_refuses_batch_size_that_parts_do_not_divide(world_size: int, size: int, samples: rm.Dataset) -> None:
     with pytest.raises(ValueError, match=f"multiple of {8 // world_size}"):
-        rm.jax.loader(samples.batch(size, last="drop"), sharding=over(8), rank=0, world_size=world_size)
+        rm.jax.loader(samples.batch(size, last="drop"), sharding=create_sharding(8), rank=0, world_size=world_size)
 
 
 @pytest.mark.parametrize("world_size, num_devices", [(1, 4), (4, 2)])
-def test_last_batch_when_it_cannot_be_divided_then_is_refused_at_once(
+def test_loader_refuses_last_batch_that_parts_do_not_divide(
     world_size: int, num_devices: int, samples: rm.Dataset
 ) -> None:
-    options = {"sharding": over(num_devices), "rank": 0, "world_size": world_size}
+    options = {"sharding": create_sharding(num_devices), "rank": 0, "world_size": world_size}
     size = 16 // world_size
     with pytest.raises(ValueError, match=rf"the last {NUM_SAMPLES % 16} samples .* batch\({size}, last=.drop.\)"):
         rm.jax.loader(samples.batch(size), **options)
@@ -66,6 +64,6 @@ def test_last_batch_when_it_cannot_be_divided_then_is_refused_at_once(
     rm.jax.loader(samples.batch(size).map(dict), **options).close()
 
 
-def test_samples_when_sharded_then_are_refused(samples: rm.Dataset) -> None:
-    with pytest.raises(ValueError, match=r"end the pipeline with batch\(n\)"):
-        rm.jax.loader(samples, sharding=over(2))
+def test_loader_refuses_sharding_without_batches(samples: rm.Dataset) -> None:
+    with pytest.raises(ValueError, match=r"add batch\(n\) to the end of the pipeline"):
+        rm.jax.loader(samples, sharding=create_sharding(2))

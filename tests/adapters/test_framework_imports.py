@@ -1,4 +1,4 @@
-"""Adapters cost nothing until they are asked for, and name what is missing."""
+"""Adapters import no framework until it is needed, and name the extra of a missing one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = ("jax", "keras", "torch")
 
 @pytest.fixture
 def no_framework(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide the frameworks, and the classes that were made of theirs."""
+    """Hide the frameworks and the classes derived from theirs."""
     for name in ("jax", "keras", "torch", "keras.utils", "keras.callbacks", "torch.utils", "torch.utils.data"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(vars(rm.torch), "IterableDataset", raising=False)
@@ -23,26 +23,26 @@ def no_framework(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(vars(rm.keras), "PyDataset", raising=False)
 
 
-def test_adapters_when_looked_up_then_import_no_framework() -> None:
+def test_adapters_import_no_framework() -> None:
     code = (
         "import sys, recordmill as rm\n"
         "rm.torch.loader, rm.torch.tensors, rm.keras.Stream, rm.jax.loader, rm.jax.Source\n"
         "print(*{'torch', 'keras', 'jax'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.split() == []
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert process.stdout.split() == []
 
 
-def test_package_when_imported_then_loads_no_adapter() -> None:
+def test_package_imports_no_adapter() -> None:
     code = (
         "import sys, recordmill as rm\nrm.open\nprint(*[name for name in sys.modules if 'recordmill.adapters' in name])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.split() == []
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert process.stdout.split() == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_adapter_when_star_imported_then_does_not_hide_the_framework(name: str) -> None:
+def test_star_import_excludes_adapters(name: str) -> None:
     assert name not in rm.__all__ and name in dir(rm)
 
 
@@ -59,7 +59,7 @@ def test_adapter_when_star_imported_then_does_not_hide_the_framework(name: str) 
     ],
 )
 @pytest.mark.usefixtures("no_framework")
-def test_name_when_its_framework_is_missing_then_names_the_extra(extra: str, use) -> None:
+def test_missing_framework_raises_error_with_extra(extra: str, use) -> None:
     with pytest.raises(rm.MissingExtraError, match=rf"recordmill\.{extra} needs the package \w+") as caught:
         use()
     assert f"recordmill[{extra}]" in str(caught.value.hint)
@@ -67,6 +67,6 @@ def test_name_when_its_framework_is_missing_then_names_the_extra(extra: str, use
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_adapter_when_asked_for_an_unknown_name_then_says_so(name: str) -> None:
+def test_unknown_adapter_name_raises_attribute_error(name: str) -> None:
     with pytest.raises(AttributeError, match="nothing"):
         getattr(rm, name).nothing  # noqa: B018

@@ -1,4 +1,4 @@
-"""What Keras is given of a batch."""
+"""Selection of inputs, targets and weights for Keras."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ BATCH = {
 }
 
 
-def test_names_when_given_then_choose_features_without_a_copy() -> None:
+def test_selection_returns_features_without_copy() -> None:
     x, y = Selection("image", "label")(BATCH)
     assert x is BATCH["image"] and y is BATCH["label"]
 
 
-def test_several_inputs_when_named_then_keep_their_form() -> None:
+def test_selection_keeps_form_of_names() -> None:
     (x,) = Selection(["image", "depth"])(BATCH)
     assert isinstance(x, tuple) and x[0] is BATCH["image"] and x[1] is BATCH["depth"]
     x, y = Selection({"left": "image"}, {"kind": "label", "more": "depth"})(BATCH)
     assert set(x) == {"left"} and y["more"] is BATCH["depth"]
 
 
-def test_validity_when_taken_as_weight_then_is_a_number_per_sample() -> None:
+def test_selection_converts_weights_to_float32() -> None:
     _, _, weight = Selection("image", "label", "valid")(BATCH)
     assert weight.dtype == np.float32 and weight.tolist() == [1.0, 0.0]
 
 
-def test_function_when_given_then_makes_the_tuple() -> None:
+def test_selection_function_returns_whole_tuple() -> None:
     x, y = Selection(lambda batch: [batch["image"] * 2, batch["label"]])(BATCH)
     assert (x == 2).all() and y is BATCH["label"]
 
 
 @pytest.mark.parametrize("name, found", [("words", "Ragged"), ("names", "ndarray of <U1"), ("missing", "image, depth")])
-def test_feature_when_missing_or_no_array_of_numbers_then_is_named(name: str, found: str) -> None:
+def test_selection_error_names_missing_or_non_numeric_feature(name: str, found: str) -> None:
     with pytest.raises(rm.FeatureError, match=repr(name)) as caught:
         Selection("image", name)(BATCH)
     assert found in str(caught.value.found)
 
 
 @pytest.mark.parametrize("chosen", [(len, "label", None), (len, None, "valid"), ("image", None, "valid")])
-def test_parts_when_they_contradict_then_are_refused(chosen) -> None:
+def test_selection_refuses_contradictory_parameters(chosen) -> None:
     with pytest.raises(TypeError):
         Selection(*chosen)

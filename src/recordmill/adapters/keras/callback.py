@@ -1,0 +1,48 @@
+"""The callback that reports to a data source which batches the model was trained on."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from recordmill.adapters.common import derive_class, require_extra
+
+
+class TrainingData(Protocol):
+    """A data source that follows the progress of ``fit``."""
+
+    def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
+        """Prepare for an epoch of ``fit``, whose last epoch is `last` and whose epochs have `steps` batches."""
+        ...
+
+    def batch_ends(self, batch: int) -> None:
+        """Note that the model was trained on the batches of this epoch up to and including `batch`."""
+        ...
+
+
+class ProgressCallback:
+    """Reports the progress of the model, which is behind that of the data because Keras prefetches batches.
+
+    Parameters
+    ----------
+    data : TrainingData
+    """
+
+    def __init__(self, data: TrainingData) -> None:
+        super().__init__()
+        self._data = data
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002 (Keras passes it)
+        """Report the start of an epoch."""
+        params = getattr(self, "params", None) or {}
+        self._data.epoch_begins(epoch, params.get("epochs", epoch + 1) - 1, params.get("steps"))
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002 (Keras passes it)
+        """Report the end of a training step."""
+        self._data.batch_ends(batch)
+
+
+def create_callback(data: TrainingData) -> Any:
+    """Return a `keras.callbacks.Callback` that reports to `data`."""
+    with require_extra("keras", "pip install 'recordmill[keras]', and set KERAS_BACKEND to jax"):
+        from keras.callbacks import Callback
+    return derive_class(ProgressCallback, Callback, __name__)(data)
