@@ -16,9 +16,9 @@ import recordmill as rm
 from recordmill.demo import images, run as run_module, steps
 from recordmill.demo.contact_sheet import color_mask
 from recordmill.demo.images import open_image
-from tests.cli.conftest import Done
+from tests.cli.conftest import Result
 
-Run = Callable[..., Done]
+Run = Callable[..., Result]
 
 
 def _digits(num_digits: int) -> tuple[np.ndarray, np.ndarray]:
@@ -48,25 +48,25 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_demo_without_training_writes_shards_and_reports(run: Run, generated: None, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    done = run("demo", "--output", folder, "--digits", "96", "--no-train", "--json")
-    assert done.code == 0 and done.json["ok"] is True
-    assert "96 handwritten digits" in done.err and "What to try next:" in done.err
-    assert done.json == json.loads((folder / "report.json").read_text())
-    assert set(done.json["steps"]["Packing"]["packed"]) == {
+    result = run("demo", "--output", folder, "--digits", "96", "--no-train", "--json")
+    assert result.code == 0 and result.json["ok"] is True
+    assert "96 handwritten digits" in result.err and "What to try next:" in result.err
+    assert result.json == json.loads((folder / "report.json").read_text())
+    assert set(result.json["steps"]["Packing"]["packed"]) == {
         f"{what}/{name}" for what in ("digits", "photos") for name in ("tfrecord", "ofrecord", "recordio")
     }
     assert len(list((folder / "shards" / "digits" / "ofrecord").glob("part-*"))) == 5
-    assert all(one["same"] for one in done.json["steps"]["Images with masks"]["pairs"].values())
-    assert done.json["steps"]["Images with masks"]["indices"] == [*range(11), 255]
+    assert all(one["same"] for one in result.json["steps"]["Images with masks"]["pairs"].values())
+    assert result.json["steps"]["Images with masks"]["indices"] == [*range(11), 255]
     assert open_image((folder / "contact-sheet.png").read_bytes()).width > 1000
     report = (folder / "report.md").read_text()
     assert "All results are as expected." in report and "| digits/ofrecord | 96 | 5 |" in report
 
 
 def test_demo_prints_text_to_standard_output(run: Run, generated: None, tmp_path: Path) -> None:
-    done = run("demo", "--output", tmp_path / "out", "--digits", "64", "--no-train")
-    assert done.code == 0 and done.err == ""
-    assert "\n5. Reading back\n" in done.out and "CC BY 4.0" in done.out
+    result = run("demo", "--output", tmp_path / "out", "--digits", "64", "--no-train")
+    assert result.code == 0 and result.err == ""
+    assert "\n5. Reading back\n" in result.out and "CC BY 4.0" in result.out
     label = rm.open(tmp_path / "out" / "shards" / "digits" / "tfrecord")[7]["label"]
     assert int(label) == 7
 
@@ -77,8 +77,8 @@ def test_demo_replaces_earlier_output_only_with_overwrite(run: Run, generated: N
     assert run(*command).code == 0
     (folder / "mine.txt").write_text("keep me")
     (folder / "shards" / "old").write_text("an earlier demo's")
-    done = run(*command)
-    assert done.code == 2 and "hint: choose another folder with --output, or --overwrite" in done.err
+    result = run(*command)
+    assert result.code == 2 and "hint: choose another folder with --output, or --overwrite" in result.err
     assert run(*command, "--overwrite").code == 0
     assert (folder / "mine.txt").read_text() == "keep me" and not (folder / "shards" / "old").exists()
 
@@ -86,14 +86,14 @@ def test_demo_replaces_earlier_output_only_with_overwrite(run: Run, generated: N
 def test_demo_does_not_overwrite_folder_of_other_files(run: Run, generated: None, tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "mine.jpg").write_bytes(b"precious")
-    done = run("demo", "--output", tmp_path, "--overwrite", "--no-train")
-    assert done.code == 2 and "files of other programs" in done.err
+    result = run("demo", "--output", tmp_path, "--overwrite", "--no-train")
+    assert result.code == 2 and "files of other programs" in result.err
     assert [path.name for path in tmp_path.iterdir()] == ["images"]
 
 
 def test_demo_rejects_too_few_digits(run: Run, generated: None, tmp_path: Path) -> None:
-    done = run("demo", "--output", tmp_path / "out", "--digits", "5", "--no-train")
-    assert done.code == 2 and "at least 64 digits" in done.err and not (tmp_path / "out").exists()
+    result = run("demo", "--output", tmp_path / "out", "--digits", "5", "--no-train")
+    assert result.code == 2 and "at least 64 digits" in result.err and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("train, missing", [(True, ["keras", "jax"]), (False, ["scikit-learn"])])
@@ -102,9 +102,9 @@ def test_demo_names_missing_packages_to_install(
 ) -> None:
     absent = {"keras", "jax"} if train else {"sklearn"}
     monkeypatch.setattr(images, "find_spec", lambda name: None if name in absent else object())
-    done = run("demo", "--output", tmp_path / "out", *([] if train else ["--no-train"]))
-    assert done.code == 2 and not (tmp_path / "out").exists()
-    hint = done.err.splitlines()[-1]
+    result = run("demo", "--output", tmp_path / "out", *([] if train else ["--no-train"]))
+    assert result.code == 2 and not (tmp_path / "out").exists()
+    hint = result.err.splitlines()[-1]
     assert hint.startswith(f"hint: pip install {' '.join(missing)}")
     assert ("--no-train" in hint) is train
 

@@ -1,4 +1,4 @@
-"""`recordmill head`."""
+"""`recordmill head` prints records, also those before damage."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 import recordmill as rm
-from tests.cli.conftest import Done, example
+from tests.cli.conftest import Result, create_example
 
-Run = Callable[..., Done]
+Run = Callable[..., Result]
 
 
-def test_head_when_json_then_prints_an_object_per_record(run: Run, shards: Path) -> None:
-    done = run("head", "--json", "-n", "3", shards / "train-00000-of-00002.tfrecord")
-    assert done.code == 0 and done.err == ""
-    records = [json.loads(line) for line in done.out.splitlines()]
+def test_head_json_prints_one_object_per_record(run: Run, shards: Path) -> None:
+    result = run("head", "--json", "-n", "3", shards / "train-00000-of-00002.tfrecord")
+    assert result.code == 0 and result.err == ""
+    records = [json.loads(line) for line in result.out.splitlines()]
     assert [record["record"] for record in records] == [0, 1, 2]
-    second = example(2)
+    second = create_example(2)
     assert records[1]["features"] == {
         "image": {"num_bytes": len(second["image"]), "image": "jpeg 32x20"},
         "label": 2,
@@ -35,18 +35,18 @@ def test_head_when_json_then_prints_an_object_per_record(run: Run, shards: Path)
     }
 
 
-def test_head_when_text_then_shows_five_records_readably(run: Run, shards: Path) -> None:
+def test_head_prints_five_records_by_default(run: Run, shards: Path) -> None:
     lines = run("head", shards).out.splitlines()
     assert [line for line in lines if line.startswith("record")] == [f"record {number}" for number in range(5)]
     assert any(line.split()[:4] == ["image", "bytes", "jpeg", "32x20,"] for line in lines)
     assert any(line.split() == ["label", "int64", "0"] for line in lines)
 
 
-def test_head_when_more_is_asked_for_than_there_is_then_shows_all(run: Run, shards: Path) -> None:
+def test_head_prints_all_records_of_short_shards(run: Run, shards: Path) -> None:
     assert len(run("head", "--json", "-n", "100", shards).out.splitlines()) == 10
 
 
-def test_head_when_payload_is_raw_then_shows_payloads(run: Run, shards: Path) -> None:
+def test_head_raw_payload_prints_payloads(run: Run, shards: Path) -> None:
     record = json.loads(run("head", "--json", "-n", "1", "--payload", "raw", shards).out)
     with rm.ShardReader(shards / "train-00000-of-00002.tfrecord") as reader:
         assert record["features"]["payload"]["num_bytes"] == len(reader[0])
@@ -54,52 +54,52 @@ def test_head_when_payload_is_raw_then_shows_payloads(run: Run, shards: Path) ->
 
 @pytest.mark.parametrize("format_", ["tfrecord", "ofrecord", "recordio"])
 @pytest.mark.parametrize("num_records", [1, 50])
-def test_head_when_framing_is_broken_then_shows_examples_and_what_is_wrong(
+def test_head_prints_examples_before_broken_framing_and_error(
     run: Run, tmp_path: Path, format_: str, num_records: int
 ) -> None:
-    path = tmp_path / "whole"
+    path = tmp_path / "intact"
     with rm.ShardWriter(path, format=format_) as writer:
         for number in range(4):
             writer.write({"image": b"xyz", "label": float(number)})
     data = Path(writer.paths[0]).read_bytes()
     broken = tmp_path / "broken"
     broken.write_bytes(data[:-2])
-    done = run("head", "--json", "-n", num_records, broken)
-    records = [json.loads(line) for line in done.out.splitlines()]
+    result = run("head", "--json", "-n", num_records, broken)
+    records = [json.loads(line) for line in result.out.splitlines()]
     assert [record["features"]["label"] for record in records] == list(range(min(num_records, 3)))
-    assert done.code == 1 and "a shard is damaged" in done.err
-    assert f"shard '{broken}', record 3, offset {len(data) // 4 * 3}" in done.err
+    assert result.code == 1 and "a shard is damaged" in result.err
+    assert f"shard '{broken}', record 3, offset {len(data) // 4 * 3}" in result.err
 
 
-def test_head_when_framing_and_payloads_are_broken_then_shows_payloads(run: Run, tmp_path: Path) -> None:
-    with rm.ShardWriter(tmp_path / "whole.tfrecord", payload="raw") as writer:
+def test_head_prints_payloads_if_framing_and_payloads_are_broken(run: Run, tmp_path: Path) -> None:
+    with rm.ShardWriter(tmp_path / "intact.tfrecord", payload="raw") as writer:
         for payload in (b"", b"\x0a\xff", b"abc"):
             writer.write(payload)
     broken = tmp_path / "broken.tfrecord"
     broken.write_bytes(Path(writer.paths[0]).read_bytes()[:-1])
-    done = run("head", "--json", "--payload", "example", broken)
-    assert [json.loads(line)["features"]["payload"]["num_bytes"] for line in done.out.splitlines()] == [0, 2]
-    assert done.code == 1 and "record 2" in done.err
+    result = run("head", "--json", "--payload", "example", broken)
+    assert [json.loads(line)["features"]["payload"]["num_bytes"] for line in result.out.splitlines()] == [0, 2]
+    assert result.code == 1 and "record 2" in result.err
 
 
-def test_head_when_a_record_is_damaged_then_shows_those_before_and_exit_code_1(run: Run, damaged: Path) -> None:
-    done = run("head", "--json", damaged)
-    assert done.code == 1 and [json.loads(line)["features"]["label"] for line in done.out.splitlines()] == [0, 2]
-    assert f"shard '{damaged}', record 2, offset " in done.err
+def test_head_prints_records_before_corrupt_payload(run: Run, damaged: Path) -> None:
+    result = run("head", "--json", damaged)
+    assert result.code == 1 and [json.loads(line)["features"]["label"] for line in result.out.splitlines()] == [0, 2]
+    assert f"shard '{damaged}', record 2, offset " in result.err
 
 
-def test_head_when_a_record_lacks_a_feature_then_says_none(run: Run, tmp_path: Path) -> None:
+def test_head_prints_none_for_missing_feature(run: Run, tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "x.tfrecord") as writer:
         writer.write({"label": 1})
         writer.write({})
-    done = run("head", "-n", "2", tmp_path / "x.tfrecord")
-    assert done.code == 0 and done.out.splitlines()[-1].split() == ["label", "int64", "0", "none"]
+    result = run("head", "-n", "2", tmp_path / "x.tfrecord")
+    assert result.code == 0 and result.out.splitlines()[-1].split() == ["label", "int64", "0", "none"]
 
 
 @pytest.mark.parametrize("format_", ["tfrecord", "ofrecord", "recordio"])
-def test_head_when_the_format_is_any_then_shows_label_and_image(run: Run, tmp_path: Path, format_: str) -> None:
+def test_head_prints_label_and_image_of_any_format(run: Run, tmp_path: Path, format_: str) -> None:
     with rm.ShardWriter(tmp_path / "out" / "part", format=format_, shards=1) as writer:
-        writer.write({"image": example(3)["image"], "label": 3})
+        writer.write({"image": create_example(3)["image"], "label": 3})
     record = json.loads(run("head", "--json", tmp_path / "out").out)
     assert record["features"]["label"] == 3
     assert record["features"]["image"]["image"] == "jpeg 32x20"

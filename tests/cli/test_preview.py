@@ -1,4 +1,4 @@
-"""Short forms of values, and image headers, against Pillow as judge."""
+"""Shortened values, and types and sizes of images, compared with Pillow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from PIL import Image
 
-from recordmill.cli.preview import describe_image, kind_of, plain_value, words
+from recordmill.cli.preview import describe_image, format_value, get_kind, plain_value
 from recordmill.types import Ragged
 
 OPTIONS = {
@@ -30,33 +30,33 @@ def _encoded(name: str, size: tuple[int, int], **options: object) -> bytes:
 
 @pytest.mark.parametrize("size", [(1, 1), (37, 300), (513, 2)])
 @pytest.mark.parametrize("name", OPTIONS)
-def test_image_when_pillow_wrote_it_then_type_and_size_are_told(name: str, size: tuple[int, int]) -> None:
+def test_describe_image_returns_type_and_size(name: str, size: tuple[int, int]) -> None:
     assert describe_image(_encoded(name, size)) == f"{name} {size[0]}x{size[1]}"
 
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"lossless": True, "exif": b"Exif\0\0II*\0\x08\0\0\0\0\0"}])
-def test_webp_when_lossless_or_extended_then_size_is_told(options: dict[str, object]) -> None:
+def test_describe_image_reads_lossless_and_extended_webp(options: dict[str, object]) -> None:
     assert describe_image(_encoded("webp", (41, 19), **options)) == "webp 41x19"
 
 
-def test_jpeg_when_progressive_then_size_is_told() -> None:
+def test_describe_image_reads_progressive_jpeg() -> None:
     assert describe_image(_encoded("jpeg", (40, 30), progressive=True)) == "jpeg 40x30"
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_image_when_cut_anywhere_then_type_alone_or_nothing_is_told(name: str) -> None:
+def test_describe_image_omits_size_of_truncated_image(name: str) -> None:
     data = _encoded(name, (37, 21))
-    told = {describe_image(data[:end]) for end in range(min(len(data), 400))}
-    assert told <= {None, name, f"{name} 37x21"}
+    descriptions = {describe_image(data[:end]) for end in range(min(len(data), 400))}
+    assert descriptions <= {None, name, f"{name} 37x21"}
 
 
 @given(
     st.binary(max_size=64), st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"II*\0", b"RIFF    WEBPVP8L"])
 )
-def test_bytes_when_any_then_are_described_without_error(rest: bytes, head: bytes) -> None:
+def test_plain_value_accepts_any_bytes(rest: bytes, head: bytes) -> None:
     plain = plain_value(head + rest)
     assert plain["num_bytes"] == len(head + rest) and len(plain) == 2
-    assert words(plain)[1].endswith("bytes")
+    assert format_value(plain)[1].endswith("bytes")
 
 
 @pytest.mark.parametrize(
@@ -73,32 +73,32 @@ def test_bytes_when_any_then_are_described_without_error(rest: bytes, head: byte
         (b"a\0b", None),
     ],
 )
-def test_bytes_when_text_then_shown_as_text(value: bytes, text: str | None) -> None:
+def test_plain_value_decodes_text(value: bytes, text: str | None) -> None:
     assert plain_value(value).get("text") == text
 
 
-def test_array_when_long_then_first_values_and_whole_shape_are_given() -> None:
+def test_plain_value_shortens_long_array() -> None:
     plain = plain_value(np.arange(600, dtype=np.int32).reshape(20, 30))
     assert plain == {"kind": "int32", "shape": [20, 30], "values": list(range(16))}
-    assert words(plain) == ("20x30", "0, 1, 2, 3, 4, 5, …")
+    assert format_value(plain) == ("20x30", "0, 1, 2, 3, 4, 5, …")
 
 
-def test_scalar_when_numpy_then_becomes_a_number() -> None:
+def test_plain_value_converts_numpy_scalar() -> None:
     assert plain_value(np.float32(0.5)) == 0.5 and plain_value(np.int64(7)) == 7
-    assert kind_of(np.float32(0.5)) == "float32" and kind_of(b"x") == "bytes"
+    assert get_kind(np.float32(0.5)) == "float32" and get_kind(b"x") == "bytes"
 
 
-def test_ragged_when_of_bytes_then_rows_are_described() -> None:
+def test_plain_value_describes_rows_of_bytes() -> None:
     ragged = Ragged.from_rows([b"one", b"\xff\0"])
     plain = plain_value(ragged)
     assert (plain["kind"], plain["shape"], plain["values"][0]) == ("bytes", [2], {"num_bytes": 3, "text": "one"})
 
 
-def test_ragged_when_of_numbers_then_shape_varies() -> None:
+def test_plain_value_of_ragged_numbers_has_variable_shape() -> None:
     plain = plain_value(Ragged.from_rows([np.arange(2, dtype=np.int64), np.arange(5, dtype=np.int64)]))
     assert (plain["kind"], plain["shape"]) == ("int64", [2, None])
-    assert words(plain)[0] == "2x?"
+    assert format_value(plain)[0] == "2x?"
 
 
-def test_array_when_empty_then_says_none() -> None:
-    assert words(plain_value(np.zeros(0, np.int64))) == ("0", "none")
+def test_format_value_of_empty_array_is_none() -> None:
+    assert format_value(plain_value(np.zeros(0, np.int64))) == ("0", "none")

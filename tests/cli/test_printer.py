@@ -1,4 +1,4 @@
-"""Words and numbers as the command line shows and reads them."""
+"""Formatting and parsing of numbers and text on the command line."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 
 import pytest
 
-from recordmill.cli.errors import as_options
-from recordmill.cli.options import byte_size, positive
-from recordmill.cli.printer import byte_count, counted, table, visible
+from recordmill.cli.errors import to_options
+from recordmill.cli.options import parse_bytes, parse_positive
+from recordmill.cli.printer import escape_unprintable, format_bytes, format_count, format_table
 
 OPTIONS = {"--overwrite", "--format", "--encode", "--center-crop", "--no-labels", "--on-error"}
 
@@ -24,44 +24,44 @@ OPTIONS = {"--overwrite", "--format", "--encode", "--center-crop", "--no-labels"
         (5 * 10**18, "5000.0 PB"),
     ],
 )
-def test_byte_count_when_shown_then_unit_fits(num_bytes: int, text: str) -> None:
-    assert byte_count(num_bytes) == text
+def test_format_bytes_chooses_unit(num_bytes: int, text: str) -> None:
+    assert format_bytes(num_bytes) == text
 
 
 @pytest.mark.parametrize(
     "text, num_bytes",
     [("4096", 4096), ("100MB", 10**8), ("100m", 10**8), ("64MiB", 64 << 20), ("1.5 GB", 1_500_000_000), ("2kib", 2048)],
 )
-def test_byte_size_when_read_then_units_count(text: str, num_bytes: int) -> None:
-    assert byte_size(text) == num_bytes
+def test_parse_bytes_applies_unit(text: str, num_bytes: int) -> None:
+    assert parse_bytes(text) == num_bytes
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "12 parsecs", "1ib", "MB", "1e3", "0.1"])
-def test_byte_size_when_nonsense_then_refused(text: str) -> None:
+def test_parse_bytes_refuses_invalid_text(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
-        byte_size(text)
+        parse_bytes(text)
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "x", "1.5", ""])
-def test_positive_when_nonsense_then_refused(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="whole number"):
-        positive(text)
+def test_parse_positive_refuses_invalid_text(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="positive integer"):
+        parse_positive(text)
 
 
-def test_table_when_a_column_holds_numbers_then_it_is_aligned_to_the_right() -> None:
-    assert table(("name", "n"), [("a", "5"), ("long", "1,000")]) == ["name      n", "a         5", "long  1,000"]
+def test_format_table_right_aligns_numbers() -> None:
+    assert format_table(("name", "n"), [("a", "5"), ("long", "1,000")]) == ["name      n", "a         5", "long  1,000"]
 
 
-def test_table_when_empty_then_is_the_header() -> None:
-    assert table(("a", "b"), []) == ["a  b"]
+def test_format_table_without_rows_returns_header() -> None:
+    assert format_table(("a", "b"), []) == ["a  b"]
 
 
-def test_visible_when_text_holds_commands_for_terminals_then_they_are_escaped() -> None:
-    assert visible("ü\x1b[31m\n\udcff") == r"ü\x1b[31m\n\udcff"
+def test_escape_unprintable_escapes_control_characters() -> None:
+    assert escape_unprintable("ü\x1b[31m\n\udcff") == r"ü\x1b[31m\n\udcff"
 
 
-def test_counted_when_one_then_is_singular() -> None:
-    assert (counted(1, "record"), counted(0, "record"), counted(1234, "shard")) == (
+def test_format_count_uses_singular_for_one() -> None:
+    assert (format_count(1, "record"), format_count(0, "record"), format_count(1234, "shard")) == (
         "1 record",
         "0 records",
         "1,234 shards",
@@ -69,7 +69,7 @@ def test_counted_when_one_then_is_singular() -> None:
 
 
 @pytest.mark.parametrize(
-    "hint, words",
+    "hint, expected",
     [
         ("choose another name or use overwrite=True", "choose another name or use --overwrite"),
         ('omit format= to detect it, or use format="recordio"', "omit --format to detect it, or use --format recordio"),
@@ -85,5 +85,5 @@ def test_counted_when_one_then_is_singular() -> None:
         ("a == b", "a == b"),
     ],
 )
-def test_hint_when_it_names_arguments_then_they_become_options(hint: str, words: str) -> None:
-    assert as_options(hint, OPTIONS) == words
+def test_to_options_replaces_arguments_in_hints(hint: str, expected: str) -> None:
+    assert to_options(hint, OPTIONS) == expected

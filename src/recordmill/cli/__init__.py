@@ -1,1 +1,1 @@
-"""The command `recordmill`: one file per subcommand, each calling one public function and showing its result."""
+"""The command `recordmill`: one module per subcommand, which calls a public function and prints its result."""

@@ -1,4 +1,4 @@
-"""Turns exceptions into messages on standard error and exit codes."""
+"""Conversion of exceptions to messages on standard error and exit codes."""
 
 from __future__ import annotations
 
@@ -8,70 +8,71 @@ import sys
 import traceback
 from collections.abc import Callable, Collection
 
-from recordmill.cli.printer import note, visible
+from recordmill.cli.printer import escape_unprintable, note
 
 OK, FAULTS, COULD_NOT_RUN = 0, 1, 2
 INTERRUPTED = 130  # 128 + SIGINT
 PIPE_CLOSED = 141  # 128 + SIGPIPE
+# A Python argument in a hint, such as overwrite=True, encode=... or format="recordio", but not inside a call.
 _ARGUMENT = re.compile(r"(?<![\w.])(?<!\w\()([a-z][a-z_]*)=(\.\.\.|\[\.\.\.\]|True|\"[^\"]*\"|[\w.]+)?(?![\w(])")
 
 
-def guarded(command: Callable[[], int], options: Collection[str] = ()) -> int:
-    """Run a command and tell what went wrong, without a traceback unless RECORDMILL_TRACEBACK is set."""
+def run_command(command: Callable[[], int], options: Collection[str] = ()) -> int:
+    """Run a command and return its exit code; print errors without traceback unless RECORDMILL_TRACEBACK is set."""
     try:
         code = command()
-        if sys.stdout is not None:  # as it is where the caller closed it
+        if sys.stdout is not None:  # it is None if the parent process closed the descriptor
             sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         note("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        _drop_output()
+        _discard_output()
         return PIPE_CLOSED
-    except Exception as error:  # noqa: BLE001  the last place where anything can be told
-        return _tell(error, options)
+    except Exception as error:  # noqa: BLE001 (reported to the user)
+        return _report(error, options)
 
 
-def _drop_output() -> None:
-    """Keep the interpreter from writing to a closed pipe once more when it ends."""
+def _discard_output() -> None:
+    """Redirect standard output to the null device, because the interpreter flushes it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _tell(error: Exception, options: Collection[str]) -> int:
+def _report(error: Exception, options: Collection[str]) -> int:
     from recordmill import DamageError, RecordmillError
 
-    expected = isinstance(error, RecordmillError | OSError | ValueError)
-    if os.environ.get("RECORDMILL_TRACEBACK") or not expected:
+    is_expected = isinstance(error, RecordmillError | OSError | ValueError)
+    if os.environ.get("RECORDMILL_TRACEBACK") or not is_expected:
         traceback.print_exception(error)
-    for line in _lines(error, options):
+    for line in _format_error(error, options):
         note(line)
-    if not expected:
-        note("hint: this is a fault of recordmill itself; please report it with the lines above")
+    if not is_expected:
+        note("hint: this is a bug in recordmill; please report it with the lines above")
     return FAULTS if isinstance(error, DamageError) else COULD_NOT_RUN
 
 
-def _lines(error: Exception, options: Collection[str]) -> list[str]:
-    """Message, place and hint, as `RecordmillError` has them; hints in the words of the command line."""
+def _format_error(error: Exception, options: Collection[str]) -> list[str]:
+    """Return message, location and hint, one line each; hints name options instead of Python arguments."""
     if isinstance(error, OSError) and error.strerror and type(error).__str__ is OSError.__str__:
-        place = f": {error.filename}" if error.filename is not None else ""
-        return [visible(f"error: {error.strerror}{place}")]
+        path = f": {error.filename}" if error.filename is not None else ""
+        return [escape_unprintable(f"error: {error.strerror}{path}")]
     first, *rest = str(error).splitlines() or [type(error).__name__]
-    lines = [f"error: {as_options(first, options) if type(error) is ValueError else first}"]
+    lines = [f"error: {to_options(first, options) if type(error) is ValueError else first}"]
     for line in rest:
-        hint = line.strip().startswith("hint:")
-        lines.append(as_options(line.strip(), options) if hint else line)
-    return [visible(line) for line in lines]
+        is_hint = line.strip().startswith("hint:")
+        lines.append(to_options(line.strip(), options) if is_hint else line)
+    return [escape_unprintable(line) for line in lines]
 
 
-def as_options(text: str, options: Collection[str]) -> str:
-    """Write the arguments that a text names as options of the command line."""
+def to_options(text: str, options: Collection[str]) -> str:
+    """Replace Python arguments in a text, such as ``overwrite=True``, by the options of the command."""
 
-    def option(found: re.Match[str]) -> str:
-        name, value = found[1].replace("_", "-"), (found[2] or "").strip('"')
-        words = f"--no-{name}" if value in ("None", "False") else f"--{name}"
-        if words not in options:
-            return found[0]
-        return words if value in ("", "True", "None", "False", "...", "[...]") else f"{words} {value}"
+    def replace(match: re.Match[str]) -> str:
+        name, value = match[1].replace("_", "-"), (match[2] or "").strip('"')
+        option = f"--no-{name}" if value in ("None", "False") else f"--{name}"
+        if option not in options:
+            return match[0]
+        return option if value in ("", "True", "None", "False", "...", "[...]") else f"{option} {value}"
 
-    return _ARGUMENT.sub(option, text)
+    return _ARGUMENT.sub(replace, text)

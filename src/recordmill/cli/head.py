@@ -1,4 +1,4 @@
-"""`recordmill head`: the first records of shards, readably."""
+"""`recordmill head`: print the first records of shards."""
 
 from __future__ import annotations
 
@@ -11,58 +11,68 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from recordmill.cli.errors import OK
-from recordmill.cli.options import PAYLOADS, Commands, add_command, add_paths, add_reading, positive, reading
-from recordmill.cli.preview import kind_of, plain_value, words
-from recordmill.cli.printer import Printer, note, table
+from recordmill.cli.options import (
+    PAYLOADS,
+    Commands,
+    add_command,
+    add_paths,
+    add_reading_options,
+    get_reading_options,
+    parse_positive,
+)
+from recordmill.cli.preview import format_value, get_kind, plain_value
+from recordmill.cli.printer import Printer, format_table, note
 
 if TYPE_CHECKING:
     from recordmill import Info
 
 _DESCRIPTION = """\
-Show the first records: kinds, shapes and short previews; images by type and size, which are read
-from the first bytes. With --json, one object per record and line."""
+Print the first records: kinds, shapes and shortened values of their features; the type and size of
+images. With --json, print one object per record, each on its own line."""
 
 
-def add_to(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command's parser."""
-    parser = add_command(commands, "head", "show the first records", _DESCRIPTION)
+def add_parser(commands: Commands) -> argparse.ArgumentParser:
+    """Add the parser of the command."""
+    parser = add_command(commands, "head", "print the first records", _DESCRIPTION)
     add_paths(parser)
-    parser.add_argument("-n", "--num-records", type=positive, default=5, metavar="N", help="records to show (5)")
-    parser.add_argument("--payload", choices=PAYLOADS, help="parse payloads as this type (what the first records are)")
-    add_reading(parser)
+    parser.add_argument(
+        "-n", "--num-records", type=parse_positive, default=5, metavar="N", help="number of records (default: 5)"
+    )
+    parser.add_argument("--payload", choices=PAYLOADS, help="payload type (default: detected)")
+    add_reading_options(parser)
     return parser
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Show the first records."""
-    for position, example in enumerate(_examples(args)):
+    """Print the first records."""
+    for position, example in enumerate(_read_examples(args)):
         plain = {name: plain_value(value) for name, value in example.items()}
-        printer.record({"record": position, "features": plain}, _lines(position, example, plain))
+        printer.record({"record": position, "features": plain}, _format_record(position, example, plain))
     return OK
 
 
-def _examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Examples; of damaged shards those in front of the damage, then the error, however few are asked for."""
+def _read_examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield examples; for damaged shards, yield those before the damage, then raise the error."""
     import recordmill as rm
 
     try:
-        dataset = rm.open(args.paths, payload=args.payload, **reading(args))
+        dataset = rm.open(args.paths, payload=args.payload, **get_reading_options(args))
     except rm.DamageError as error:
-        note("a shard is damaged: here are the records in front of the damage, as far as they are asked for")
-        yield from _in_front(args)
+        note("a shard is damaged; only the records before the damage are printed")
+        yield from _read_before_damage(args)
         raise error from None
     yield from (dataset[position] for position in range(min(args.num_records, len(dataset))))
 
 
-def _in_front(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Examples of the payloads that can be read, which are put into a whole shard for that."""
+def _read_before_damage(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the examples before the damage, parsed from a temporary shard that contains only them."""
     import recordmill as rm
 
-    found = rm.info(args.paths, **reading(args))
-    payload, format_ = args.payload or found.payload, found.shards[0].format
-    payloads = list(islice(_payloads(args, found), args.num_records))
+    info = rm.info(args.paths, **get_reading_options(args))
+    payload, format_ = args.payload or info.payload, info.shards[0].format
+    payloads = list(islice(_read_payloads(args, info), args.num_records))
     with tempfile.TemporaryDirectory() as folder:
-        with rm.ShardWriter(os.path.join(folder, "whole"), format=format_, payload="raw") as writer:
+        with rm.ShardWriter(os.path.join(folder, "shard"), format=format_, payload="raw") as writer:
             for data in payloads:
                 writer.write(data)
         try:
@@ -72,18 +82,18 @@ def _in_front(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     yield from examples
 
 
-def _payloads(args: argparse.Namespace, found: Info) -> Iterator[bytes]:
+def _read_payloads(args: argparse.Namespace, info: Info) -> Iterator[bytes]:
     import recordmill as rm
 
-    for shard in found.shards:
-        with rm.ShardReader(shard.path, **reading(args)) as reader, contextlib.suppress(rm.DamageError):
+    for shard in info.shards:
+        with rm.ShardReader(shard.path, **get_reading_options(args)) as reader, contextlib.suppress(rm.DamageError):
             yield from reader
 
 
-def _lines(position: int, example: dict[str, Any], plain: dict[str, Any]) -> Iterator[str]:
-    rows = [(name, kind_of(value), *words(plain[name])) for name, value in example.items()]
+def _format_record(position: int, example: dict[str, Any], plain: dict[str, Any]) -> Iterator[str]:
+    rows = [(name, get_kind(value), *format_value(plain[name])) for name, value in example.items()]
     yield f"record {position}"
     if rows:
-        yield from (f"  {line}" for line in table(("name", "kind", "shape", "value"), rows)[1:])
+        yield from (f"  {line}" for line in format_table(("name", "kind", "shape", "value"), rows)[1:])
     else:
         yield "  no features"

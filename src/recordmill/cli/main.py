@@ -1,4 +1,4 @@
-"""Entry point of the command `recordmill`: reads the arguments, runs one subcommand, returns its exit code."""
+"""Entry point of the command `recordmill`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Sequence
 
 from recordmill import __version__
 from recordmill.cli import demo, head, index, info, pack, verify
-from recordmill.cli.errors import guarded
+from recordmill.cli.errors import run_command
 from recordmill.cli.printer import Printer
 
 COMMANDS = (pack, info, head, index, verify, demo)
 _DESCRIPTION = """\
-Write, read, index and check TFRecord, OFRecord and MXNet RecordIO files without their frameworks.
+Write, read, index and verify TFRecord, OFRecord and MXNet RecordIO files without their frameworks.
 
-Data go to standard output; progress, notes and errors to standard error."""
+Results are printed to standard output; progress, notes and errors to standard error."""
 _EPILOG = """\
 exit codes:
-  0  all is well
-  1  the command ran and found faults
+  0  success
+  1  the command ran and found damaged data or skipped files
   2  the command could not run
 
-Every command has --help and --json. RECORDMILL_TRACEBACK=1 shows where in the program an error came up."""
+All commands have --help and --json. Set RECORDMILL_TRACEBACK=1 to print the traceback of an error."""
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Parser of all subcommands."""
+    """Return the parser of all subcommands."""
     parser = argparse.ArgumentParser(
         prog="recordmill",
         description=_DESCRIPTION,
@@ -36,13 +36,13 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"recordmill {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in COMMANDS:
-        command = module.add_to(commands)
+        command = module.add_parser(commands)
         command.add_argument("--json", action="store_true", help="print JSON")
         command.set_defaults(run=module.run, options=frozenset(command._option_string_actions))
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
+    """Run a subcommand and return its exit code."""
     args = build_parser().parse_args(argv)
-    return guarded(lambda: int(args.run(args, Printer(as_json=args.json))), args.options)
+    return run_command(lambda: int(args.run(args, Printer(as_json=args.json))), args.options)

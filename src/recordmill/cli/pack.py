@@ -1,4 +1,4 @@
-"""`recordmill pack`: image files with labels or masks become shards."""
+"""`recordmill pack`: write image files with labels or masks to shards."""
 
 from __future__ import annotations
 
@@ -7,85 +7,114 @@ from collections.abc import Iterator
 from typing import Any
 
 from recordmill.cli.errors import FAULTS, OK
-from recordmill.cli.options import FORMATS, PAYLOADS, Commands, add_command, byte_size, positive
-from recordmill.cli.printer import Printer, byte_count, counted, note, visible
-from recordmill.cli.sources import KINDS, make_source
+from recordmill.cli.options import FORMATS, PAYLOADS, Commands, add_command, parse_bytes, parse_positive
+from recordmill.cli.printer import Printer, escape_unprintable, format_bytes, format_count, note
+from recordmill.cli.sources import KINDS, create_source
 
 _DESCRIPTION = """\
 Pack image files into shards.
 
-SOURCE is one of these; which one is seen from what is there, or said with --source:
-  folder   a folder of class folders: the folder is the label
-  labels   a file of JSON lines, {"0001.png": 5}; --root is the folder of the images
-  list     MXNet's .lst; --root is the folder of the images
-  table    a .csv or .tsv with columns for image and label
+SOURCE has one of these kinds. The kind is detected unless --source is given:
+  folder   a folder with one folder of images per class
+  labels   a file of JSON lines such as {"0001.png": 5}; --root is the folder of the images
+  list     a .lst file of MXNet; --root is the folder of the images
+  table    a .csv or .tsv file with columns for image and label
   pairs    images and masks in the layout of Pascal VOC (also: --pairs)
 
-DEST is the beginning of the shards' names (out/train), a folder with a slash at its end (out/), or
-the name of the one shard (train.rec). File bytes are stored as they are unless --encode is given."""
-# Files that the text lists one by one.
-_MANY = 20
+DEST is the prefix of the shard names (out/train), a folder with a trailing slash (out/), or the name
+of a single shard (train.rec). Files are stored unchanged unless --encode is given."""
+_MAX_LISTED = 20
 
 
-def add_to(commands: Commands) -> argparse.ArgumentParser:
-    """Add the command's parser."""
+def add_parser(commands: Commands) -> argparse.ArgumentParser:
+    """Add the parser of the command."""
     parser = add_command(commands, "pack", "pack image files into shards", _DESCRIPTION)
-    parser.add_argument("source", metavar="SOURCE", help="what to pack")
-    parser.add_argument("destination", metavar="DEST", help="where the shards go")
-    _add_source(parser)
-    _add_output(parser)
-    _add_features(parser)
-    _add_images(parser)
+    parser.add_argument("source", metavar="SOURCE", help="folder or file to pack")
+    parser.add_argument("destination", metavar="DEST", help="prefix, folder or name of the shards")
+    _add_source_options(parser)
+    _add_output_options(parser)
+    _add_feature_options(parser)
+    _add_image_options(parser)
     group = parser.add_argument_group("running")
-    group.add_argument("--workers", type=positive, default=1, metavar="N", help="threads or processes (1)")
-    group.add_argument("--worker-kind", choices=("threads", "processes"), default="threads", help="which (threads)")
+    group.add_argument("--workers", type=parse_positive, default=1, metavar="N", help="number of workers (default: 1)")
     group.add_argument(
-        "--on-error", choices=("stop", "skip"), default="stop", help="when an image cannot be used (stop)"
+        "--worker-kind",
+        choices=("threads", "processes"),
+        default="threads",
+        help="kind of the workers (default: threads)",
     )
-    group.add_argument("--quiet", action="store_true", help="show no progress")
+    group.add_argument(
+        "--on-error",
+        choices=("stop", "skip"),
+        default="stop",
+        help="what to do if an image cannot be used (default: stop)",
+    )
+    group.add_argument("--quiet", action="store_true", help="print no progress")
     return parser
 
 
-def _add_source(parser: argparse.ArgumentParser) -> None:
+def _add_source_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("source")
-    group.add_argument("--source", dest="kind", choices=KINDS, help="what SOURCE is")
-    group.add_argument("--pairs", dest="kind", action="store_const", const="pairs", help="the same as --source pairs")
-    group.add_argument("--root", metavar="FOLDER", help="folder that file names in SOURCE are relative to")
-    group.add_argument("--allow-outside", action="store_true", help="file names may lead out of that folder")
-    group.add_argument("--allow-duplicates", action="store_true", help="a file may be named more than once")
-    group.add_argument("--classes", metavar="A,B,C", help="class names in the order of their numbers; auto for a table")
+    group.add_argument("--source", dest="kind", choices=KINDS, help="kind of SOURCE (default: detected)")
+    group.add_argument("--pairs", dest="kind", action="store_const", const="pairs", help="same as --source pairs")
+    group.add_argument("--root", metavar="FOLDER", help="folder to which file names in SOURCE are relative")
+    group.add_argument("--allow-outside", action="store_true", help="allow file names outside of this folder")
+    group.add_argument("--allow-duplicates", action="store_true", help="allow a file name to occur more than once")
     group.add_argument(
-        "--no-labels", "--no-label", dest="labels", action="store_false", help="of a folder or table: images alone"
-    )
-    group.add_argument("--image", type=_column, metavar="COLUMN", help="of a table: header or position of file names")
-    group.add_argument(
-        "--label", type=_column, action="append", metavar="COLUMN", help="of a table: labels; again for a vector"
+        "--classes", metavar="A,B,C", help="class names in the order of their label numbers; auto for a table"
     )
     group.add_argument(
-        "--features", type=_column, action="append", metavar="COLUMN", help="of a table: a further feature; repeatable"
+        "--no-labels",
+        "--no-label",
+        dest="labels",
+        action="store_false",
+        help="folder or table: pack images without labels",
     )
-    group.add_argument("--no-header", dest="header", action="store_false", help="of a table: it has no line of names")
-    group.add_argument("--split", metavar="NAME", help="of pairs: ImageSets/Segmentation/NAME.txt (train)")
-    group.add_argument("--names", metavar="FILE", help="of pairs: a list of names elsewhere")
-    group.add_argument("--shuffle", type=int, nargs="?", const=0, metavar="SEED", help="mix the records (seed 0)")
+    group.add_argument(
+        "--image", type=_parse_column, metavar="COLUMN", help="table: column of file names, by header or number"
+    )
+    group.add_argument(
+        "--label",
+        type=_parse_column,
+        action="append",
+        metavar="COLUMN",
+        help="table: column of labels; repeat it for vectors",
+    )
+    group.add_argument(
+        "--features",
+        type=_parse_column,
+        action="append",
+        metavar="COLUMN",
+        help="table: column of another feature; can be repeated",
+    )
+    group.add_argument("--no-header", dest="header", action="store_false", help="table: the first line is not a header")
+    group.add_argument("--split", metavar="NAME", help="pairs: read ImageSets/Segmentation/NAME.txt (default: train)")
+    group.add_argument("--names", metavar="FILE", help="pairs: read the names from this file")
+    group.add_argument(
+        "--shuffle", type=int, nargs="?", const=0, metavar="SEED", help="shuffle the records (default seed: 0)"
+    )
 
 
-def _column(text: str) -> str | int:
+def _parse_column(text: str) -> str | int:
     return int(text) if text.isdecimal() else text
 
 
-def _add_output(parser: argparse.ArgumentParser) -> None:
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=FORMATS, help="format of the shards (what DEST ends like, or tfrecord)")
+    group.add_argument(
+        "--format", choices=FORMATS, help="format of the shards (default: by the suffix of DEST, else tfrecord)"
+    )
     split = group.add_mutually_exclusive_group()
-    split.add_argument("--shards", type=positive, metavar="N", help="number of shards (1)")
-    split.add_argument("--max-shard-bytes", type=byte_size, metavar="BYTES", help="begin a new shard at 100MB, 1GiB, …")
+    split.add_argument("--shards", type=parse_positive, metavar="N", help="number of shards (default: 1)")
+    split.add_argument(
+        "--max-shard-bytes", type=parse_bytes, metavar="BYTES", help="maximum size of a shard, such as 100MB or 1GiB"
+    )
     group.add_argument("--compression", choices=("gzip", "zlib"), help="compress whole shards (tfrecord only)")
-    group.add_argument("--payload", choices=PAYLOADS, help="type of the payloads (what is usual in the format)")
+    group.add_argument("--payload", choices=PAYLOADS, help="payload type (default: that of the format)")
     group.add_argument(
         "--entry-points",
         action="store_true",
-        help="keep entry points of JPEG images, by which crops are decoded faster",
+        help="store entry points of JPEG images, which make decoding crops faster",
     )
     group.add_argument(
         "--no-index",
@@ -93,71 +122,86 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const="never",
         default="auto",
-        help="put no index beside the shards: the first to open them makes it",
+        help="write no index; the first read of the shards builds it",
     )
-    group.add_argument("--overwrite", action="store_true", help="replace shards of these names")
+    group.add_argument("--overwrite", action="store_true", help="replace existing shards")
 
 
-def _add_features(parser: argparse.ArgumentParser) -> None:
+def _add_feature_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("features")
-    group.add_argument("--image-feature", metavar="NAME", help="name of the image (image; images in ofrecord)")
-    group.add_argument("--label-feature", metavar="NAME", help="name of the label (label; labels in ofrecord)")
     group.add_argument(
-        "--label-kind", choices=("int32", "int64", "float32", "vector"), help="kind of the labels (what they are)"
+        "--image-feature", metavar="NAME", help="feature name of the image (default: image; ofrecord: images)"
     )
     group.add_argument(
-        "--keep-name", nargs="?", const=True, default=False, metavar="NAME", help="store the file name too (name)"
+        "--label-feature", metavar="NAME", help="feature name of the label (default: label; ofrecord: labels)"
     )
-    group.add_argument("--keep-shape", action="store_true", help="store height and width too")
+    group.add_argument(
+        "--label-kind", choices=("int32", "int64", "float32", "vector"), help="kind of the labels (default: detected)"
+    )
+    group.add_argument(
+        "--keep-name",
+        nargs="?",
+        const=True,
+        default=False,
+        metavar="NAME",
+        help="also store the file name (default feature: name)",
+    )
+    group.add_argument("--keep-shape", action="store_true", help="also store height and width")
 
 
-def _add_images(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("images", "These need --encode, but for --mask and --check.")
-    group.add_argument("--encode", choices=("jpeg", "png", "tiff", "webp"), help="decode, and encode anew as this")
-    group.add_argument("--quality", type=positive, metavar="Q", help="1 to 100, of JPEG and WebP (95)")
-    group.add_argument("--resize", type=positive, metavar="PIXELS", help="length of the shorter side")
+def _add_image_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("images", "All options except --mask and --check require --encode.")
+    group.add_argument(
+        "--encode", choices=("jpeg", "png", "tiff", "webp"), help="decode the images and encode them in this format"
+    )
+    group.add_argument(
+        "--quality", type=parse_positive, metavar="Q", help="quality of JPEG and WebP, 1 to 100 (default: 95)"
+    )
+    group.add_argument("--resize", type=parse_positive, metavar="PIXELS", help="resize the shorter side to this length")
     group.add_argument(
         "--center-crop",
-        type=positive,
+        type=parse_positive,
         nargs="?",
         const=True,
         metavar="PIXELS",
-        help="cut a square: the shorter side before resizing, or so many pixels after it",
+        help="crop a square: to the shorter side before resizing, or to PIXELS after it",
     )
     color = group.add_mutually_exclusive_group()
-    color.add_argument("--color", action="store_true", default=None, help="store RGB")
-    color.add_argument("--gray", dest="color", action="store_false", help="store gray")
-    group.add_argument("--exif", action="store_true", help="carry out the rotation that EXIF asks for")
+    color.add_argument("--color", action="store_true", default=None, help="convert to RGB")
+    color.add_argument("--gray", dest="color", action="store_false", help="convert to grayscale")
+    group.add_argument("--exif", action="store_true", help="apply the EXIF orientation")
     group.add_argument(
         "--no-restart-markers",
         dest="restart_markers",
         action="store_false",
         default=None,
-        help="of jpeg: none at each row of blocks, by which crops are decoded faster",
+        help="jpeg: write no restart markers, which make decoding crops faster",
     )
-    group.add_argument("--mask", choices=("png", "raw"), default="png", help="masks as files or as arrays (png)")
+    group.add_argument(
+        "--mask", choices=("png", "raw"), default="png", help="store masks as PNG files or as raw arrays (default: png)"
+    )
     group.add_argument(
         "--check",
         choices=("signature", "header", "decode", "none"),
         default="signature",
-        help="how closely to look at files that are stored as they are (signature)",
+        help="how to check files that are stored unchanged (default: signature)",
     )
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Pack the source; 1 if files were skipped."""
+    """Pack the source; return 1 if files were skipped."""
     import recordmill as rm
 
-    packed = rm.pack(make_source(args), args.destination, **_options(args))
-    for path, cause in packed.skipped[:_MANY]:
-        note(visible(f"skipped {path}: {cause}"))
-    if len(packed.skipped) > _MANY:
-        note(f"… and {len(packed.skipped) - _MANY:,} more (--json lists all)")
-    printer.result(packed.to_json(), _lines(packed.to_json()))
-    return FAULTS if packed.skipped else OK
+    result = rm.pack(create_source(args), args.destination, **_pack_options(args))
+    for path, cause in result.skipped[:_MAX_LISTED]:
+        note(escape_unprintable(f"skipped {path}: {cause}"))
+    if len(result.skipped) > _MAX_LISTED:
+        note(f"… and {len(result.skipped) - _MAX_LISTED:,} more (--json lists all)")
+    printer.result(result.to_json(), _format_result(result.to_json()))
+    return FAULTS if result.skipped else OK
 
 
-def _options(args: argparse.Namespace) -> dict[str, Any]:
+def _pack_options(args: argparse.Namespace) -> dict[str, Any]:
     names = (
         "format shards max_shard_bytes compression payload overwrite image_feature label_feature label_kind "
         "keep_name keep_shape encode quality resize color exif mask check workers worker_kind on_error shuffle "
@@ -169,10 +213,10 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     return options
 
 
-def _lines(plain: dict[str, Any]) -> Iterator[str]:
+def _format_result(plain: dict[str, Any]) -> Iterator[str]:
     paths, skipped = plain["paths"], len(plain["skipped"])
     yield (
-        f"{counted(plain['num_records'], 'record')} in {counted(len(paths), 'shard')}, "
-        f"{byte_count(plain['num_bytes'])}" + (f"; {counted(skipped, 'file')} skipped" if skipped else "")
+        f"{format_count(plain['num_records'], 'record')} in {format_count(len(paths), 'shard')}, "
+        f"{format_bytes(plain['num_bytes'])}" + (f"; {format_count(skipped, 'file')} skipped" if skipped else "")
     )
     yield from paths

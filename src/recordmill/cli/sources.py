@@ -1,4 +1,4 @@
-"""Which source of `recordmill.pack` a path on the command line stands for."""
+"""Creation of the source of `recordmill.pack` from the arguments."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import Any
 KINDS = ("folder", "labels", "list", "table", "pairs")
 
 
-def make_source(args: argparse.Namespace) -> Any:
-    """Build the source."""
+def create_source(args: argparse.Namespace) -> Any:
+    """Return the source for a path and its options."""
     import recordmill as rm
     from recordmill.packing.sources import detect_kind
 
     kind = args.kind or detect_kind(args.source)
-    _refuse_idle(args, kind)
+    _check_options(args, kind)
     if kind == "folder":
-        return rm.ImageFolder(args.source, labels="folders" if args.labels else None, classes=_classes(args))
+        return rm.ImageFolder(args.source, labels="folders" if args.labels else None, classes=_parse_classes(args))
     allowed = {"allow_outside": args.allow_outside, "allow_duplicates": args.allow_duplicates}
     if kind == "labels":
         return rm.LabelFile(args.source, root=args.root, **allowed)
     if kind == "list":
         return rm.ListFile(args.source, root=args.root, **allowed)
     if kind == "pairs":
-        return _pairs(args)
+        return _create_pairs(args)
     return rm.Table(
         args.source,
         root=args.root,
         image=args.image,
         label=_label_columns(args),
         features=args.features or (),
-        classes="auto" if args.classes == "auto" else _classes(args),
+        classes="auto" if args.classes == "auto" else _parse_classes(args),
         header=args.header,
         **allowed,
     )
 
 
-def _pairs(args: argparse.Namespace) -> Any:
+def _create_pairs(args: argparse.Namespace) -> Any:
     import recordmill as rm
     from recordmill.packing.sources.folders import VOC_FOLDERS
 
@@ -47,7 +47,7 @@ def _pairs(args: argparse.Namespace) -> Any:
     return rm.ImagePairs(images, masks, args.names)
 
 
-def _classes(args: argparse.Namespace) -> list[str] | None:
+def _parse_classes(args: argparse.Namespace) -> list[str] | None:
     return None if args.classes is None else [name.strip() for name in args.classes.split(",")]
 
 
@@ -59,11 +59,11 @@ def _label_columns(args: argparse.Namespace) -> Any:
     return args.label[0] if len(args.label) == 1 else args.label
 
 
-def _refuse_idle(args: argparse.Namespace, kind: str) -> None:
-    """Refuse options that would have no effect."""
+def _check_options(args: argparse.Namespace, kind: str) -> None:
+    """Raise InputError if an option has no effect on this kind of source."""
     import recordmill as rm
 
-    meant = {
+    options = {
         "--root": (args.root is not None, ("labels", "list", "table")),
         "--split": (args.split is not None, ("pairs",)),
         "--names": (args.names is not None, ("pairs",)),
@@ -76,13 +76,13 @@ def _refuse_idle(args: argparse.Namespace, kind: str) -> None:
         "--no-labels": (not args.labels, ("folder", "table")),
         "--classes": (args.classes is not None, ("folder", "table")),
     }
-    for option, (given, kinds) in meant.items():
-        if given and kind not in kinds:
+    for option, (is_set, kinds) in options.items():
+        if is_set and kind not in kinds:
             raise rm.InputError(
-                f"{option} means nothing for this source",
+                f"{option} has no effect on this kind of source",
                 kind="idle_option",
                 shard=args.source,
                 expected=" or ".join(kinds),
                 found=kind,
-                hint="say what the source is with --source",
+                hint="set the kind of the source with --source",
             )
