@@ -19,7 +19,7 @@ STOP = -1
 _HEAD = struct.Struct("<bqqqdd")
 _RELEASE = struct.Struct("<qb")
 _TASK = struct.Struct("<q")
-_TASKS_PER_WRITE = 512  # at most PIPE_BUF bytes, which the system writes together or not at all
+_TASKS_PER_WRITE = 512  # at most PIPE_BUF bytes, which the system writes atomically
 
 
 class MessageKind(IntEnum):

@@ -28,8 +28,8 @@ _POLL_S = 1.0  # a waiting consumer checks this often whether another thread has
 class ProcessPool:
     """Processes that compute tasks ahead of one consumer.
 
-    They are started afresh with the first task, and import what `function` needs. They end when the pool is closed,
-    when nothing refers to the pool any more, and when the process of the consumer ends in whatever way. Large arrays
+    New processes are started with the first task, and import what `function` needs. They end when the pool is closed,
+    when nothing refers to the pool any more, and when the process of the consumer ends for any reason. Large arrays
     are views of shared memory, which is filled again only when no view of it is left.
 
     Parameters

@@ -18,7 +18,7 @@ PICKLE_HINT = "worker processes exchange what can be pickled: arrays, numbers, s
 
 
 def prepare_worker_process(parent: int) -> None:
-    """Ignore Ctrl-C in this process, and exit when its parent process exits, however that happens."""
+    """Ignore Ctrl-C in this process, and exit when its parent process exits for any reason."""
     # Ctrl-C goes to the whole process group; the parent decides what its workers do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

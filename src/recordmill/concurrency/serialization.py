@@ -1,6 +1,6 @@
-"""Results and errors in the form in which they travel between processes.
+"""Serialized results and errors for messages between processes.
 
-A result is a pickle stream with large buffers beside it, so that the receiver uses them where they lie::
+A result is a pickle stream with large buffers beside it, which the receiver uses without a copy::
 
     8 bytes         number of parts, n
     8 × n bytes     length of each part

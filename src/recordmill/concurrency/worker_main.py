@@ -76,8 +76,8 @@ def _send(link: socket.socket, message: Message, value: Any, segments: SegmentPo
         segment = (segments or SegmentPool(0)).acquire(parts.nbytes)
         try:
             parts.write(segment.file)
-            described = Message(kind, task, segment.slot, parts.nbytes, seconds, waited_s)
-            send_message(link, described, segment.file if segment.is_new else None)
+            header = Message(kind, task, segment.slot, parts.nbytes, seconds, waited_s)
+            send_message(link, header, segment.file if segment.is_new else None)
         except OSError:
             if segments is not None and segment.slot != NO_SLOT:
                 segments.release(segment.slot, reusable=not segment.is_new)
@@ -151,12 +151,12 @@ class _Worker:
             return self._send_failure(task, begun, value, error)
 
     def _send_failure(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
-        """Report that a result cannot be sent; if its function can find out why, send what that finds."""
+        """Report that a result cannot be sent; if the function has a `carefully` method, send its result instead."""
         carefully = getattr(self._function, "carefully", None)
         if carefully is not None and not isinstance(cause, OSError):
-            again, kind = _compute(carefully, task)
+            result, kind = _compute(carefully, task)
             with contextlib.suppress(Exception):
-                return self._send_result(kind, task, begun, again)
+                return self._send_result(kind, task, begun, result)
         chain = ErrorChain.from_exception(_build_send_error(task, value, cause))
         return self._send_result(MessageKind.ERROR, task, begun, chain)
 

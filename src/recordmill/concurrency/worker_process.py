@@ -1,4 +1,4 @@
-"""One worker process as its consumer sees it: started afresh, connected by a socket, watched through a descriptor."""
+"""The consumer's end of a worker process: its start, its socket, and the descriptor that reports its exit."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def create_setup_file(function: TaskFunction) -> int:
     except Exception as error:
         hint = "define functions for worker processes at the top of a module (no lambda, nothing inside a function)"
         raise WorkerError(f"the work cannot be sent to worker processes: {error}", hint=hint) from error
-    kept = ("sys_path", "sys_argv", "orig_dir", "dir", "init_main_from_name", "init_main_from_path")
-    everything = spawn.get_preparation_data("recordmill-load")
-    preparation = {name: everything[name] for name in kept if name in everything}
+    names = ("sys_path", "sys_argv", "orig_dir", "dir", "init_main_from_name", "init_main_from_path")
+    data = spawn.get_preparation_data("recordmill-load")
+    preparation = {name: data[name] for name in names if name in data}
     file = os.memfd_create("recordmill-setup", os.MFD_CLOEXEC)
     with open(file, "wb", closefd=False) as writer:
         pickle.dump((preparation, pickled), writer)
