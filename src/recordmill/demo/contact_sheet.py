@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.demo.images import open_image, voc_palette
-from recordmill.demo.steps import FORMATS, Print, shard_folder
+from recordmill.demo.steps import FORMATS, PrintLine, shard_folder
 
 _NUM_DIGITS = 44
 _NUM_PAIRS = 4
@@ -24,7 +24,7 @@ _BACKGROUND, _TEXT_COLOR = (255, 255, 255), (40, 40, 40)
 Tile = tuple[Any, str]  # an image and its caption
 
 
-def write_contact_sheet(folder: Path, print_line: Print) -> dict[str, Any]:
+def write_contact_sheet(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     """Draw the images of all three datasets to ``contact-sheet.png``."""
     groups = [
         ("Handwritten digits with their labels, read from OFRecord", 38, _digit_tiles(folder)),

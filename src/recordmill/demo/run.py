@@ -13,7 +13,7 @@ import recordmill as rm
 from recordmill.demo.contact_sheet import write_contact_sheet
 from recordmill.demo.images import NUM_DIGITS, require_packages, write_digits, write_photos
 from recordmill.demo.report import write_report
-from recordmill.demo.steps import FORMATS, Print, check, pack, pack_pairs, read_back, show_info, train_all
+from recordmill.demo.steps import FORMATS, PrintLine, check, pack, pack_pairs, read_back, show_info, train_all
 
 # An empty file that marks a folder as the output of a demo.
 _MARKER = ".recordmill-demo"
@@ -29,7 +29,7 @@ def run_demo(
     epochs: int = 5,
     train: bool = True,
     overwrite: bool = False,
-    print_line: Print,
+    print_line: PrintLine,
 ) -> dict[str, Any]:
     """Run all steps and return the report."""
     if num_digits < _MIN_DIGITS:
@@ -82,7 +82,7 @@ def _remove(path: Path) -> None:
 class _StepRunner:
     """Prints the title of each step, runs it, and adds its result and duration to the report."""
 
-    def __init__(self, report: dict[str, Any], print_line: Print) -> None:
+    def __init__(self, report: dict[str, Any], print_line: PrintLine) -> None:
         self._steps: dict[str, Any] = report.setdefault("steps", {})
         self._print_line = print_line
 
@@ -93,7 +93,7 @@ class _StepRunner:
         self._steps[title] = result | {"seconds": round(time.perf_counter() - start, 2)}
 
 
-def _write_image_files(folder: Path, num_digits: int, print_line: Print) -> dict[str, Any]:
+def _write_image_files(folder: Path, num_digits: int, print_line: PrintLine) -> dict[str, Any]:
     images = folder / "images"
     digits, photos = write_digits(images, num_digits), write_photos(images)
     print_line(
@@ -105,7 +105,7 @@ def _write_image_files(folder: Path, num_digits: int, print_line: Print) -> dict
     return {"num_digits": digits, "num_photos": photos}
 
 
-def _print_summary(folder: Path, report: dict[str, Any], print_line: Print) -> None:
+def _print_summary(folder: Path, report: dict[str, Any], print_line: PrintLine) -> None:
     failed = [title for title, step in report["steps"].items() if not step.get("ok", True)]
     print_line("")
     if failed:

@@ -15,7 +15,7 @@ import recordmill as rm
 from recordmill.demo.images import open_image, write_pairs
 from recordmill.demo.train import LeNet, train
 
-Print = Callable[[str], object]
+PrintLine = Callable[[str], object]
 DATASETS = ("digits", "photos")
 
 
@@ -42,7 +42,7 @@ def shard_folder(folder: Path, dataset: str, format_name: str) -> Path:
     return folder / "shards" / dataset / format_name
 
 
-def pack(folder: Path, print_line: Print) -> dict[str, Any]:
+def pack(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     """Pack digits and photographs in every format."""
     images, packed = folder / "images", {}
     sources = {
@@ -63,7 +63,7 @@ def pack(folder: Path, print_line: Print) -> dict[str, Any]:
     return {"packed": packed, "ok": all(not result["skipped"] for result in packed.values())}
 
 
-def check(folder: Path, print_line: Print) -> dict[str, Any]:
+def check(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     """Verify every shard."""
     reports = {}
     for name, format_ in FORMATS.items():
@@ -74,8 +74,8 @@ def check(folder: Path, print_line: Print) -> dict[str, Any]:
     return {"reports": reports, "ok": all(report["ok"] for report in reports.values())}
 
 
-def show_info(folder: Path, print_line: Print) -> dict[str, Any]:
-    """Print payload, number of records and features of each format, as read from the files."""
+def show_info(folder: Path, print_line: PrintLine) -> dict[str, Any]:
+    """PrintLine payload, number of records and features of each format, as read from the files."""
     infos = {}
     for name, format_ in FORMATS.items():
         info = rm.info(shard_folder(folder, "digits", name)).to_json()
@@ -90,7 +90,7 @@ def _describe_feature(feature: dict[str, Any]) -> str:
     return str(feature["kind"]) + ("" if limits is None else f", {limits[0]:,} to {limits[1]:,} bytes")
 
 
-def read_back(folder: Path, print_line: Print) -> dict[str, Any]:
+def read_back(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     """Compare every image and label with the image files."""
     results = {}
     for dataset in DATASETS:
@@ -120,7 +120,7 @@ def _read_image_files(folder: Path, dataset: str) -> list[tuple[bytes, int]]:
     return [(path.read_bytes(), classes.index(path.parent.name)) for path in paths]
 
 
-def train_all(folder: Path, epochs: int, print_line: Print) -> dict[str, Any]:
+def train_all(folder: Path, epochs: int, print_line: PrintLine) -> dict[str, Any]:
     """Train the same network on each format and compare the losses of every step."""
     print_line(
         "Loading Keras and JAX. Each network starts with the same weights and reads the records in the same order."
@@ -146,7 +146,7 @@ def train_all(folder: Path, epochs: int, print_line: Print) -> dict[str, Any]:
     return {"curves": results, "equal": equal, "falling": falling, "ok": equal and falling}
 
 
-def pack_pairs(folder: Path, num_scenes: int, print_line: Print) -> dict[str, Any]:
+def pack_pairs(folder: Path, num_scenes: int, print_line: PrintLine) -> dict[str, Any]:
     """Pack images with masks, and compare every class index."""
     voc = folder / "images" / "voc"
     expected = write_pairs(voc, num_scenes)

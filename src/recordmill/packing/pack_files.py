@@ -160,7 +160,7 @@ class FilePacker:
             build = builder.build
             if self.options.worker_kind == "processes":
                 build = stack.enter_context(WorkerProcesses(builder, self.options.workers)).build
-            TaskRunner(tasks, build, on_built, on_written).run(self.options.workers)
+            TaskRunner(tasks, build, on_built, on_written, self.options.workers).run()
         for task in tasks:
             if not task.sink.outputs:
                 task.sink.finish()

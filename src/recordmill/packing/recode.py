@@ -91,7 +91,7 @@ def recode_png_files(files: Ragged, recoding: Recoding) -> tuple[Ragged, list[Sh
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
     channels = {None: "stored", True: "rgb", False: "gray"}[recoding.color]
     rows = (files.data, files.row_splits)
-    data, row_splits, sides = _core.recode_png(rows, channels, recoding.exif, max_pixels())
+    data, row_splits, sides = _core.recode_png(rows, channels, recoding.exif, _max_pixels())
     sizes = np.asarray(sides).reshape(-1, 2).tolist()
     return Ragged.from_blocks(data, row_splits), [(height, width) if height else None for height, width in sizes]
 
@@ -119,7 +119,8 @@ def read_shape(data: Any) -> Shape:
 
 def check_decodable(data: Any) -> None:
     """Decode all pixels of an image as training does, and raise ImageError if that fails."""
-    head, limit, pixels = bytes(memoryview(data)[:26]), 2 * max_pixels(), None
+    # Pillow warns above its limit and raises above twice that.
+    head, limit, pixels = bytes(memoryview(data)[:26]), 2 * _max_pixels(), None
     if head.startswith(b"\xff\xd8"):
         pixels = _decode_jpeg(data, limit)
     elif head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -130,7 +131,7 @@ def check_decodable(data: Any) -> None:
             image.load()
 
 
-def max_pixels() -> int:
+def _max_pixels() -> int:
     """Return the pixels above which Pillow warns; larger images are left to Pillow, which warns or raises."""
     limit = getattr(sys.modules.get("PIL.Image"), "MAX_IMAGE_PIXELS", None)
     return int(limit or _MAX_PIXELS)
@@ -144,7 +145,7 @@ def _decode_plain_jpeg(data: Any, recoding: Recoding) -> Image | None:
     if recoding.encode != "jpeg" or not recoding.keeps_size:
         return None
     try:
-        block, height, width, num_bytes = _core.decode_plain_jpeg(data, recoding.exif, max_pixels())
+        block, height, width, num_bytes = _core.decode_plain_jpeg(data, recoding.exif, _max_pixels())
     except _core.ImageRefused:
         return None
     if max(height, width) > _MAX_SIDE["jpeg"] or recoding.color not in (None, num_bytes == 4):
@@ -217,7 +218,7 @@ def _resize(image: Image, shorter_side: int, *, nearest: bool) -> Image:
     else:
         size = (width * shorter_side // height, shorter_side)
     # A long thin image can grow beyond the memory when its shorter side is scaled up.
-    limit = max(max_pixels(), width * height)
+    limit = max(_max_pixels(), width * height)
     if size[0] * size[1] > limit:
         raise ImageError(
             "the image would be too large after resizing its shorter side",

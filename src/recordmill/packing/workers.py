@@ -51,19 +51,19 @@ class TaskRunner:
         build: Callable[[Items], ChunkRecords],
         on_built: Callable[[Chunk, ChunkRecords], None],
         on_written: Callable[[Chunk, ChunkRecords], None],
+        num_workers: int,
     ) -> None:
         self._build, self._on_built, self._on_written = build, on_built, on_written
-        self._tasks = tasks
+        self._tasks, self._num_workers = tasks, num_workers
         self._waiting_tasks = deque(tasks)
         self._active_tasks: list[ShardTask] = []
         self._lock = threading.Lock()
         self._errors: list[tuple[int, Exception]] = []
         self._stopped = False
 
-    def run(self, num_workers: int) -> None:
+    def run(self) -> None:
         """Process all tasks; raise the error of the earliest chunk that failed."""
-        self._num_workers = num_workers
-        if num_workers == 1:
+        if self._num_workers == 1:
             self._work()
         else:
             self._work_in_threads()

@@ -27,8 +27,8 @@ SourceKind = Literal["folder", "labels", "list", "table", "pairs"]
 _KIND_OF_SUFFIX: dict[str, SourceKind] = {".lst": "list", ".csv": "table", ".tsv": "table", ".tab": "table"}
 
 
-def detect_source(path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None) -> Source:
-    """Return the source for a path, chosen by `detect_kind`; `root` applies to the files that list images."""
+def detect_source(path: str | os.PathLike[str]) -> Source:
+    """Return the source for a path, with the kind that `detect_kind` returns and default options."""
     name = os.fspath(path)
     kind = detect_kind(name)
     if kind == "folder":
@@ -36,8 +36,8 @@ def detect_source(path: str | os.PathLike[str], root: str | os.PathLike[str] | N
     if kind == "pairs":
         return ImagePairs.voc(name)
     if kind == "list":
-        return ListFile(name, root=root)
-    return Table(name, root=root) if kind == "table" else LabelFile(name, root=root)
+        return ListFile(name)
+    return Table(name) if kind == "table" else LabelFile(name)
 
 
 def detect_kind(path: str | os.PathLike[str]) -> SourceKind:
