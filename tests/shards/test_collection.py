@@ -16,23 +16,25 @@ import pytest
 import recordmill as rm
 from recordmill.errors import RecordmillError
 from recordmill.shards.collection import ShardCollection
-from tests.shards.made import FAMILIES, FRAMES, message, shard
+from tests.shards.helpers import FORMATS, FRAMES, encode_message, write_shard
 
 
-@pytest.fixture(params=FAMILIES)
+@pytest.fixture(params=FORMATS)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, list[Path]]:
     """Three shards of 5, 0 and 7 records."""
-    family = request.param
-    first, last = ([message(family, number) for number in numbers] for numbers in (range(5), range(5, 12)))
-    return family, [shard(tmp_path, family, rows, name) for name, rows in (("a", first), ("b", []), ("c", last))]
+    format_name = request.param
+    first, last = ([encode_message(format_name, number) for number in numbers] for numbers in (range(5), range(5, 12)))
+    return format_name, [
+        write_shard(tmp_path, format_name, rows, name) for name, rows in (("a", first), ("b", []), ("c", last))
+    ]
 
 
-def test_where_when_asked_for_every_position_then_names_shard_record_and_offset(made: Any) -> None:
-    family, paths = made
+def test_where_returns_shard_record_and_offset(made: Any) -> None:
+    format_name, paths = made
     found = ShardCollection(paths)
     expected, position = [], 0
     for path, numbers in ((paths[0], range(5)), (paths[2], range(5, 12))):
-        ends = np.cumsum([0, *(len(FRAMES[family](message(family, number))) for number in numbers)])
+        ends = np.cumsum([0, *(len(FRAMES[format_name](encode_message(format_name, number))) for number in numbers)])
         expected += [(str(path), record, ends[record]) for record in range(len(numbers))]
     for position, place in enumerate(expected):
         assert found.where(position) == place == found.where(position - len(expected))
@@ -41,8 +43,8 @@ def test_where_when_asked_for_every_position_then_names_shard_record_and_offset(
             found.where(outside)
 
 
-def test_where_when_a_record_is_damaged_then_says_what_the_error_says(tmp_path: Path) -> None:
-    paths = [shard(tmp_path, "tfrecord", [message("tfrecord", 3)] * 4, name) for name in "ab"]
+def test_where_agrees_with_error_of_damaged_record(tmp_path: Path) -> None:
+    paths = [write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", 3)] * 4, name) for name in "ab"]
     data = bytearray(paths[1].read_bytes())
     data[len(data) // 2 + 13] ^= 4
     paths[1].write_bytes(data)
@@ -52,16 +54,16 @@ def test_where_when_a_record_is_damaged_then_says_what_the_error_says(tmp_path: 
     assert found.where(6) == (caught.value.shard, caught.value.record, caught.value.offset)
 
 
-def test_where_when_a_record_spans_two_files_then_names_both(tmp_path: Path) -> None:
-    data = b"".join(FRAMES["ofrecord"](message("ofrecord", number)) for number in range(9))
+def test_where_names_both_files_of_spanning_shard(tmp_path: Path) -> None:
+    data = b"".join(FRAMES["ofrecord"](encode_message("ofrecord", number)) for number in range(9))
     for number, part in enumerate((data[:100], data[100:])):
         (tmp_path / f"part-{number}").write_bytes(part)
     place = ShardCollection(tmp_path).where(8)
     assert (place.record, place.shard) == (8, f"{tmp_path}/part-0 … part-1")
-    assert place.offset == len(data) - len(FRAMES["ofrecord"](message("ofrecord", 8)))
+    assert place.offset == len(data) - len(FRAMES["ofrecord"](encode_message("ofrecord", 8)))
 
 
-def test_sets_when_the_same_files_are_read_alike_then_are_equal(made: Any) -> None:
+def test_collections_of_same_files_and_options_are_equal(made: Any) -> None:
     _, paths = made
     first = ShardCollection(paths)
     for other in (
@@ -85,30 +87,30 @@ def test_sets_when_the_same_files_are_read_alike_then_are_equal(made: Any) -> No
         lambda paths: 3,
     ],
 )
-def test_sets_when_files_or_options_differ_then_are_not_equal(made: Any, change: Callable[[Any], object]) -> None:
+def test_collections_with_different_files_or_options_are_not_equal(made: Any, change: Callable[[Any], object]) -> None:
     assert ShardCollection(made[1]) != change(made[1])
 
 
-def test_sets_when_payloads_are_taken_for_other_messages_then_are_not_equal(tmp_path: Path) -> None:
-    path = shard(tmp_path, "tfrecord", [b""] * 3)
+def test_collections_with_different_payload_codecs_are_not_equal(tmp_path: Path) -> None:
+    path = write_shard(tmp_path, "tfrecord", [b""] * 3)
     sets = [
         ShardCollection(path, payload=payload, schema={}) for payload in ("example", "sequence_example", "ofrecord")
     ]
     assert len(set(sets)) == 3
 
 
-def test_fingerprint_when_the_shards_are_moved_then_is_the_same(made: Any, tmp_path: Path) -> None:
-    family, paths = made
+def test_fingerprint_is_independent_of_paths(made: Any, tmp_path: Path) -> None:
+    format_name, paths = made
     before = ShardCollection(paths).fingerprint()
-    assert before.startswith(f"{family}-12-") and len(before) < 40
+    assert before.startswith(f"{format_name}-12-") and len(before) < 40
     (tmp_path / "other").mkdir()
     moved = [Path(shutil.copy(path, tmp_path / "other" / f"renamed-{path.name}")) for path in paths]
     assert ShardCollection(moved).fingerprint() == before == ShardCollection(moved).fingerprint()
 
 
-def test_fingerprint_when_contents_or_order_differ_then_is_another(made: Any, tmp_path: Path) -> None:
-    family, paths = made
-    other = shard(tmp_path, family, [message(family, 40 + number) for number in range(5)], "x")
+def test_fingerprint_depends_on_content_and_order(made: Any, tmp_path: Path) -> None:
+    format_name, paths = made
+    other = write_shard(tmp_path, format_name, [encode_message(format_name, 40 + number) for number in range(5)], "x")
     sets = [paths, paths[::-1], paths[:1], [other, *paths[1:]]]
     assert len({ShardCollection(chosen).fingerprint() for chosen in sets}) == len(sets)
 
@@ -146,11 +148,11 @@ def read_all(found: ShardCollection) -> RecordmillError | None:
 
 @pytest.mark.parametrize("compression", ["", "gzip"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_shard_when_it_changes_while_the_set_is_open_then_fetching_says_so(
+def test_collection_raises_shard_changed_after_change_of_open_shard(
     tmp_path: Path, change: str, compression: str
 ) -> None:
-    rows = [message("tfrecord", number) for number in range(200)]
-    path = shard(tmp_path, "tfrecord", rows, compression=compression)
+    rows = [encode_message("tfrecord", number) for number in range(200)]
+    path = write_shard(tmp_path, "tfrecord", rows, compression=compression)
     found = ShardCollection(path)
     assert read_all(found) is None
     CHANGES[change](path)
@@ -158,16 +160,16 @@ def test_shard_when_it_changes_while_the_set_is_open_then_fetching_says_so(
     assert isinstance(error, rm.ShardChangedError) and error.shard == str(path) and error.hint
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("change", [*CHANGES, "other records", "no records"])
-def test_shard_when_it_changed_before_another_process_opens_it_then_fetching_there_says_so(
-    tmp_path: Path, family: str, change: str
-) -> None:
-    path = shard(tmp_path, family, [message(family, number) for number in range(50)])
+def test_collection_raises_shard_changed_in_another_process(tmp_path: Path, format_name: str, change: str) -> None:
+    path = write_shard(tmp_path, format_name, [encode_message(format_name, number) for number in range(50)])
     found = ShardCollection(path)
     data = pickle.dumps(found)
     if change == "other records":
-        path.write_bytes(b"".join(FRAMES[family](message(family, number)) for number in range(70, 130)))
+        path.write_bytes(
+            b"".join(FRAMES[format_name](encode_message(format_name, number)) for number in range(70, 130))
+        )
     elif change == "no records":
         path.write_bytes(b"<!DOCTYPE html><html><body>404 not found</body></html>")
     else:
@@ -181,8 +183,10 @@ def test_shard_when_it_changed_before_another_process_opens_it_then_fetching_the
         assert isinstance(pool.apply(read_all, (found,)), rm.ShardChangedError)
 
 
-def test_set_when_printed_then_opens_no_shard(tmp_path: Path) -> None:
-    paths = [shard(tmp_path, "tfrecord", [message("tfrecord", number)], f"part-{number}") for number in range(3)]
+def test_collection_repr_opens_no_shard(tmp_path: Path) -> None:
+    paths = [
+        write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", number)], f"part-{number}") for number in range(3)
+    ]
     copied = pickle.dumps(ShardCollection(paths))
     for path in paths:
         path.unlink()

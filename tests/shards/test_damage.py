@@ -29,8 +29,8 @@ CLASSES: dict[str, type[RecordmillError]] = {
     "bad_compression": rm.CompressionError,
 }
 FOREIGN = ("html_page", "gzip_read_as_plain", "recordio_file", "tfrecord_file")
-ROWS = [(family, row) for family in TABLES for row in damages(family)]
-DAMAGED = [(family, row) for family, row in ROWS if row.name not in FOREIGN]
+ROWS = [(format_name, row) for format_name in TABLES for row in damages(format_name)]
+DAMAGED = [(format_name, row) for format_name, row in ROWS if row.name not in FOREIGN]
 CONTENT = b"".join(map(tfrecord.frame, SAMPLE_PAYLOADS))
 # Headers alone are walked when an index is built: these faults show there only through where they lead.
 MISLEADING = ("byte_inserted_payload", "byte_removed_payload", "length_one_more", "length_one_less", "length_zero")
@@ -46,8 +46,8 @@ def name_of(value: object) -> str:
     return str(value)
 
 
-def write(folder: Path, family: str, data: bytes) -> Path:
-    path = folder / f"shard.{ {'tfrecord': 'tfrecord', 'recordio': 'rec', 'ofrecord': 'of'}[family] }"
+def write(folder: Path, format_name: str, data: bytes) -> Path:
+    path = folder / f"shard.{ {'tfrecord': 'tfrecord', 'recordio': 'rec', 'ofrecord': 'of'}[format_name] }"
     path.write_bytes(data)
     return path
 
@@ -74,12 +74,12 @@ def check(error: RecordmillError | None, row: Damage, path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("family, row", DAMAGED, ids=name_of)
-def test_damaged_shard_when_read_in_order_then_gives_what_is_sound_and_the_error(
-    family: str, row: Damage, mode: str, tmp_path: Path
+@pytest.mark.parametrize("format_name, row", DAMAGED, ids=name_of)
+def test_reader_yields_records_before_damage_then_raises(
+    format_name: str, row: Damage, mode: str, tmp_path: Path
 ) -> None:
-    path = write(tmp_path, family, row.data)
-    found, error = collect(MODES[mode](rm.ShardReader(path, format=family, compression=None)))
+    path = write(tmp_path, format_name, row.data)
+    found, error = collect(MODES[mode](rm.ShardReader(path, format=format_name, compression=None)))
     assert found == row.payloads_before
     if row.kind is None or row.verify_only:
         assert error is None
@@ -87,13 +87,13 @@ def test_damaged_shard_when_read_in_order_then_gives_what_is_sound_and_the_error
         check(error, row, path)
 
 
-@pytest.mark.parametrize("family, row", DAMAGED, ids=name_of)
-def test_damaged_shard_when_verified_then_the_fault_is_the_first(family: str, row: Damage, tmp_path: Path) -> None:
-    path = write(tmp_path, family, row.data)
-    report = rm.verify(path, format=family, compression=None, payload=None)
+@pytest.mark.parametrize("format_name, row", DAMAGED, ids=name_of)
+def test_verify_reports_damage_as_first_fault(format_name: str, row: Damage, tmp_path: Path) -> None:
+    path = write(tmp_path, format_name, row.data)
+    report = rm.verify(path, format=format_name, compression=None, payload=None)
     assert report.ok == (row.kind is None)
     assert report.to_json()["num_faults"] == len(report.faults) == report.num_faults
-    assert report.guarantees[family]
+    assert report.guarantees[format_name]
     if row.kind is not None:
         first = report.faults[0]
         assert (first.kind, first.shard, first.record, first.offset) == (row.kind, str(path), row.position, row.offset)
@@ -102,16 +102,14 @@ def test_damaged_shard_when_verified_then_the_fault_is_the_first(family: str, ro
         assert report.num_records == len(row.payloads_before)
 
 
-@pytest.mark.parametrize("family, row", DAMAGED, ids=name_of)
-def test_damaged_shard_when_read_by_position_then_no_damaged_record_comes_out(
-    family: str, row: Damage, tmp_path: Path
-) -> None:
-    path = write(tmp_path, family, row.data)
-    reader = rm.ShardReader(path, format=family, compression=None)
+@pytest.mark.parametrize("format_name, row", DAMAGED, ids=name_of)
+def test_reader_never_returns_damaged_record_by_position(format_name: str, row: Damage, tmp_path: Path) -> None:
+    path = write(tmp_path, format_name, row.data)
+    reader = rm.ShardReader(path, format=format_name, compression=None)
     _, error = collect(iter([b""] * bool(len(reader)) for _ in range(1)))  # type: ignore[arg-type]
     if error is not None:
         assert row.kind is not None
-        if row.name in MISLEADING and family == "tfrecord":
+        if row.name in MISLEADING and format_name == "tfrecord":
             assert error.record is not None
             assert error.record >= (row.position or 0)
         else:
@@ -131,13 +129,13 @@ def test_damaged_shard_when_read_by_position_then_no_damaged_record_comes_out(
     assert caught.value.record == row.position
 
 
-@pytest.mark.parametrize("family, row", DAMAGED, ids=name_of)
-def test_damaged_shard_when_opened_as_a_data_set_then_errors_are_ours(family: str, row: Damage, tmp_path: Path) -> None:
-    path = write(tmp_path, family, row.data)
+@pytest.mark.parametrize("format_name, row", DAMAGED, ids=name_of)
+def test_dataset_of_damaged_shard_raises_recordmill_error(format_name: str, row: Damage, tmp_path: Path) -> None:
+    path = write(tmp_path, format_name, row.data)
     found, error = collect(
         example["payload"]
         for _ in range(1)
-        for example in rm.open(path, format=family, compression=None, payload="raw")
+        for example in rm.open(path, format=format_name, compression=None, payload="raw")
     )
     if error is not None:
         assert row.kind is not None
@@ -148,34 +146,32 @@ def test_damaged_shard_when_opened_as_a_data_set_then_errors_are_ours(family: st
         assert found == row.payloads_before
 
 
-@pytest.mark.parametrize("family, row", [pair for pair in ROWS if pair[1].name in FOREIGN], ids=name_of)
-def test_shard_of_something_else_when_declared_then_is_named(family: str, row: Damage, tmp_path: Path) -> None:
-    path = write(tmp_path, family, row.data)
+@pytest.mark.parametrize("format_name, row", [pair for pair in ROWS if pair[1].name in FOREIGN], ids=name_of)
+def test_reader_names_other_content_of_declared_shard(format_name: str, row: Damage, tmp_path: Path) -> None:
+    path = write(tmp_path, format_name, row.data)
     with pytest.raises(rm.FormatError) as caught:
-        list(rm.ShardReader(path, format=family, compression=None))
+        list(rm.ShardReader(path, format=format_name, compression=None))
     assert caught.value.kind in ("wrong_format", "wrong_compression")
     assert caught.value.hint
-    report = rm.verify(path, format=family, compression=None)
+    report = rm.verify(path, format=format_name, compression=None)
     assert [fault.kind for fault in report.faults] == [caught.value.kind]
 
 
-@pytest.mark.parametrize("family", ["tfrecord", "recordio"])
-def test_shard_with_several_damages_when_verified_then_all_are_found_and_the_rest_counted(
-    family: str, tmp_path: Path
-) -> None:
-    frame = {"tfrecord": tfrecord.frame, "recordio": recordio.frame}[family]
+@pytest.mark.parametrize("format_name", ["tfrecord", "recordio"])
+def test_verify_reports_each_damaged_record_and_counts_others(format_name: str, tmp_path: Path) -> None:
+    frame = {"tfrecord": tfrecord.frame, "recordio": recordio.frame}[format_name]
     frames = [frame(b"payload number %d" % number) for number in range(20)]
     offsets = [sum(map(len, frames[:number])) for number in range(20)]
     for number in (3, 9, 15):
         frames[number] = bytes(8) + frames[number][8:]
-    report = rm.verify(write(tmp_path, family, b"".join(frames)), format=family, payload=None)
+    report = rm.verify(write(tmp_path, format_name, b"".join(frames)), format=format_name, payload=None)
     assert [fault.offset for fault in report.faults] == [offsets[number] for number in (3, 9, 15)]
     assert report.num_records == 17
 
 
 @pytest.mark.parametrize("threads", [0, 2])
 @pytest.mark.parametrize("row", stream_damages(CONTENT), ids=name_of)
-def test_damaged_stream_when_read_then_gives_whole_records_and_the_error(
+def test_reader_yields_complete_records_of_damaged_stream_then_raises(
     row: StreamDamage, threads: int, tmp_path: Path
 ) -> None:
     path = write(tmp_path, "tfrecord", row.data)
@@ -206,41 +202,39 @@ LYING = """
 import resource, sys
 import recordmill as rm
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
-path, family = sys.argv[1:]
+path, format_name = sys.argv[1:]
 for read in (
-    lambda: list(rm.ShardReader(path, format=family)),
-    lambda: [batch for batch in rm.ShardReader(path, format=family).batches(4, threads=2)],
-    lambda: len(rm.ShardReader(path, format=family)),
-    lambda: rm.open(path, format=family),
+    lambda: list(rm.ShardReader(path, format=format_name)),
+    lambda: [batch for batch in rm.ShardReader(path, format=format_name).batches(4, threads=2)],
+    lambda: len(rm.ShardReader(path, format=format_name)),
+    lambda: rm.open(path, format=format_name),
 ):
     try:
         read()
     except rm.DamageError as error:
         print(error.kind, error.record)
-report = rm.verify(path, format=family)
+report = rm.verify(path, format=format_name)
 print(report.faults[0].kind, report.faults[0].record)
 """
 
 
-@pytest.mark.parametrize("family", ["tfrecord", "ofrecord", "recordio"])
-def test_lying_length_when_read_with_little_memory_then_is_an_error_and_no_allocation(
-    family: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("format_name", ["tfrecord", "ofrecord", "recordio"])
+def test_reader_rejects_invalid_length_without_allocation(format_name: str, tmp_path: Path) -> None:
     lie = {
         "tfrecord": tfrecord.header(2**40) + b"few bytes",
         "ofrecord": (2**40).to_bytes(8, "little") + b"few bytes",
         "recordio": recordio.MAGIC + (2**29 - 1).to_bytes(4, "little") + b"few bytes!!!",
-    }[family]
-    frame = {"tfrecord": tfrecord.frame, "ofrecord": ofrecord.frame, "recordio": recordio.frame}[family]
-    path = write(tmp_path, family, frame(b"\x0a\x00") + lie)
+    }[format_name]
+    frame = {"tfrecord": tfrecord.frame, "ofrecord": ofrecord.frame, "recordio": recordio.frame}[format_name]
+    path = write(tmp_path, format_name, frame(b"\x0a\x00") + lie)
     done = subprocess.run(
-        [sys.executable, "-c", LYING, str(path), family], capture_output=True, text=True, check=False, timeout=100
+        [sys.executable, "-c", LYING, str(path), format_name], capture_output=True, text=True, check=False, timeout=100
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n") == ["truncated_payload 1"] * 5 + [""]
 
 
-def test_stream_that_inflates_beyond_the_limit_when_read_then_is_a_limit_error(tmp_path: Path) -> None:
+def test_reader_raises_limit_error_beyond_max_decompressed_bytes(tmp_path: Path) -> None:
     path = tmp_path / "bomb.tfrecord.gz"
     with rm.ShardWriter(path, format="tfrecord", payload="raw", compression="gzip") as writer:
         for _ in range(64):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import recordmill as rm
-from tests.shards.made import FAMILIES, message, shard
+from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d7a" * 16 + b"\nsize 12345\n"
 
@@ -43,7 +43,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("name", FOREIGN)
 @pytest.mark.parametrize("suffix", ["", ".tfrecord", ".rec"])
-def test_file_of_something_else_when_opened_then_is_named(tmp_path: Path, name: str, suffix: str) -> None:
+def test_readers_name_file_types_that_are_not_shards(tmp_path: Path, name: str, suffix: str) -> None:
     data, words = FOREIGN[name]
     path = tmp_path / f"file{suffix}"
     path.write_bytes(data)
@@ -57,20 +57,20 @@ def test_file_of_something_else_when_opened_then_is_named(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-@pytest.mark.parametrize("family", FAMILIES)
-def test_file_of_something_else_when_a_format_is_declared_then_is_named(tmp_path: Path, name: str, family: str) -> None:
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_reader_names_file_type_despite_declared_format(tmp_path: Path, name: str, format_name: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(FOREIGN[name][0])
     with pytest.raises(rm.FormatError) as caught:
-        list(rm.ShardReader(path, format=family))
+        list(rm.ShardReader(path, format=format_name))
     assert FOREIGN[name][1] in str(caught.value)
 
 
-def test_empty_file_when_opened_then_the_name_decides(tmp_path: Path) -> None:
-    for name, family in {"a.tfrecord": "tfrecord", "a.rec": "recordio", "part-0": "ofrecord"}.items():
+def test_empty_file_has_format_of_its_name(tmp_path: Path) -> None:
+    for name, format_name in {"a.tfrecord": "tfrecord", "a.rec": "recordio", "part-0": "ofrecord"}.items():
         (tmp_path / name).write_bytes(b"")
         reader = rm.ShardReader(tmp_path / name)
-        assert (reader.format, len(reader), list(reader)) == (family, 0, [])
+        assert (reader.format, len(reader), list(reader)) == (format_name, 0, [])
     (tmp_path / "thing").write_bytes(b"")
     with pytest.raises(rm.FormatError, match="empty") as caught:
         rm.ShardReader(tmp_path / "thing")
@@ -78,58 +78,54 @@ def test_empty_file_when_opened_then_the_name_decides(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", [rm.ShardReader, rm.open, rm.info, rm.verify], ids=lambda call: call.__name__)
-def test_pipe_when_opened_then_is_refused_at_once(tmp_path: Path, call: Callable[[Path], object]) -> None:
+def test_readers_reject_pipe(tmp_path: Path, call: Callable[[Path], object]) -> None:
     os.mkfifo(tmp_path / "train.tfrecord")
     with pytest.raises(OSError, match=r"a pipe or a device.*train\.tfrecord"):
         call(tmp_path / "train.tfrecord")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_file_of_zeros_when_opened_then_is_never_read_as_records(tmp_path: Path, family: str) -> None:
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_reader_rejects_file_of_zeros(tmp_path: Path, format_name: str) -> None:
     path = tmp_path / "zeros"
     path.write_bytes(bytes(5000))
     with pytest.raises(rm.FormatError, match="zeros"):
         rm.ShardReader(path)
     with pytest.raises((rm.DamageError, rm.FormatError)):
-        list(rm.ShardReader(path, format=family))
+        list(rm.ShardReader(path, format=format_name))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("name", ["plain", "wrong.jpg"])
-def test_shard_when_its_name_tells_nothing_then_content_tells_the_format(
-    tmp_path: Path, family: str, name: str
-) -> None:
-    payloads = [message(family, number) for number in range(3)]
-    path = shard(tmp_path, family, payloads).rename(tmp_path / name)
+def test_reader_detects_format_from_content(tmp_path: Path, format_name: str, name: str) -> None:
+    payloads = [encode_message(format_name, number) for number in range(3)]
+    path = write_shard(tmp_path, format_name, payloads).rename(tmp_path / name)
     reader = rm.ShardReader(path)
-    assert (reader.format, reader.compression, list(reader)) == (family, None, payloads)
+    assert (reader.format, reader.compression, list(reader)) == (format_name, None, payloads)
 
 
-@pytest.mark.parametrize("declared", FAMILIES)
-@pytest.mark.parametrize("family", FAMILIES)
-def test_format_when_declared_wrongly_then_is_named(tmp_path: Path, family: str, declared: str) -> None:
-    path = shard(tmp_path, family, [message(family, number) for number in range(3)])
-    if declared == family:
+@pytest.mark.parametrize("declared", FORMATS)
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_reader_rejects_wrong_declared_format(tmp_path: Path, format_name: str, declared: str) -> None:
+    path = write_shard(tmp_path, format_name, [encode_message(format_name, number) for number in range(3)])
+    if declared == format_name:
         assert len(rm.ShardReader(path, format=declared)) == 3
         return
     with pytest.raises(rm.FormatError) as caught:
         list(rm.ShardReader(path, format=declared))
-    assert (caught.value.kind, caught.value.expected, caught.value.found) == ("wrong_format", declared, family)
-    assert family in (caught.value.hint or "")
+    assert (caught.value.kind, caught.value.expected, caught.value.found) == ("wrong_format", declared, format_name)
+    assert format_name in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("true", ["", "gzip", "zlib"])
 @pytest.mark.parametrize("declared", [None, "gzip", "zlib", "auto", "GZIP"])
-def test_compression_when_declared_then_is_held_to_the_content(
-    tmp_path: Path, family: str, true: str, declared: str | None
-) -> None:
-    payloads = [message(family, number) for number in range(3)]
-    path = shard(tmp_path, family, payloads, compression=true)
+def test_reader_checks_declared_compression(tmp_path: Path, format_name: str, true: str, declared: str | None) -> None:
+    payloads = [encode_message(format_name, number) for number in range(3)]
+    path = write_shard(tmp_path, format_name, payloads, compression=true)
     wanted = declared if declared is None else declared.lower()
     if wanted == "auto" or (wanted or "") == true:
         reader = rm.ShardReader(path, compression=declared)
-        assert (reader.compression, reader.format, list(reader)) == (true or None, family, payloads)
+        assert (reader.compression, reader.format, list(reader)) == (true or None, format_name, payloads)
         return
     with pytest.raises(rm.FormatError) as caught:
         list(rm.ShardReader(path, compression=declared))
@@ -139,7 +135,7 @@ def test_compression_when_declared_then_is_held_to_the_content(
 
 
 @pytest.mark.parametrize("data", [gzip.compress(b""), zlib.compress(b"")], ids=["gzip", "zlib"])
-def test_compressed_nothing_when_opened_then_has_no_records(tmp_path: Path, data: bytes) -> None:
+def test_compressed_empty_file_has_no_records(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "empty.tfrecord"
     path.write_bytes(data)
     reader = rm.ShardReader(path)
@@ -149,25 +145,25 @@ def test_compressed_nothing_when_opened_then_has_no_records(tmp_path: Path, data
         list(rm.ShardReader(path, compression=None))
 
 
-def test_plain_shard_that_begins_like_zlib_when_opened_then_is_read_as_plain(tmp_path: Path) -> None:
+def test_reader_detects_plain_shard_with_zlib_header(tmp_path: Path) -> None:
     payload = b"\x0a\x96\x02" + b"\x0a\x93\x02" + b"\x0a\x8c\x02" + b"k" * 268 + b"\x12\x02\x0a\x00"
     for length in (0x0178, 0x9C78, 0xDA78, 0x5E78):
         body = (payload + bytes(length))[:length]
-        path = shard(tmp_path, "tfrecord", [body])
+        path = write_shard(tmp_path, "tfrecord", [body])
         assert path.read_bytes()[0] == 0x78
         assert list(rm.ShardReader(path)) == [body]
 
 
-def test_plain_shard_that_begins_like_zlib_when_declared_plain_then_is_read(tmp_path: Path) -> None:
+def test_reader_accepts_declared_plain_shard_with_zlib_header(tmp_path: Path) -> None:
     payload = bytes(range(256)) + bytes(120)  # no message; its length, 376, begins like a zlib header: 78 01
-    path = shard(tmp_path, "ofrecord", [payload, b"another"])
+    path = write_shard(tmp_path, "ofrecord", [payload, b"another"])
     assert path.read_bytes()[:2] == b"\x78\x01"
     assert list(rm.ShardReader(path, format="ofrecord", compression=None)) == [payload, b"another"]
     assert rm.verify(path, format="ofrecord", compression=None, payload=None).ok
 
 
-def test_unknown_names_when_given_then_the_known_ones_are_told(tmp_path: Path) -> None:
-    path = shard(tmp_path, "tfrecord", [b"a"])
+def test_errors_for_unknown_names_list_known_names(tmp_path: Path) -> None:
+    path = write_shard(tmp_path, "tfrecord", [b"a"])
     with pytest.raises(ValueError, match="tfrecord, ofrecord, recordio"):
         rm.ShardReader(path, format="tfrecords")
     with pytest.raises(ValueError, match="gzip, zlib"):

@@ -16,7 +16,7 @@ import recordmill as rm
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import ENTRY_POINTS_SUFFIX, cache_path, sidecar_path
 from recordmill.storage.local import LOCAL, LocalStorage
-from tests.shards.made import FAMILIES
+from tests.shards.helpers import FORMATS
 
 
 def photo(seed: int, side: int = 160, **options: Any) -> bytes:
@@ -32,8 +32,8 @@ OTHERS = [photo(7, 16), photo(8, progressive=True), photo(9, restart_marker_rows
 MIXED = [PHOTOS[0], OTHERS[0], PHOTOS[1], *OTHERS[1:], *PHOTOS[2:]]
 
 
-def made(folder: Path, family: str = "tfrecord", images: list[bytes] = MIXED, **options: Any) -> list[str]:
-    with rm.ShardWriter(folder / "train", format=family, **options) as writer:
+def made(folder: Path, format_name: str = "tfrecord", images: list[bytes] = MIXED, **options: Any) -> list[str]:
+    with rm.ShardWriter(folder / "train", format=format_name, **options) as writer:
         for number, data in enumerate(images):
             writer.write({"image": data, "label": number})
     return writer.paths
@@ -48,9 +48,9 @@ def wanted(images: list[bytes]) -> list[bytes]:
     return [rm.find_entry_points([data], max_share=max(0.01 - 16 / max(len(data), 1), 1e-9))[0] for data in images]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_entry_points_when_built_then_are_read_by_position_over_all_shards(tmp_path: Path, family: str) -> None:
-    paths = made(tmp_path, family, shards=3)
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_entry_points_are_read_by_position_across_shards(tmp_path: Path, format_name: str) -> None:
+    paths = made(tmp_path, format_name, shards=3)
     written = rm.build_index(paths, entry_points=True)
     assert [name for name in written if name.endswith(ENTRY_POINTS_SUFFIX)] == [str(kept(path)) for path in paths]
     assert sum(kept(path).stat().st_size for path in paths) < 0.02 * sum(map(len, MIXED))
@@ -64,7 +64,7 @@ def test_entry_points_when_built_then_are_read_by_position_over_all_shards(tmp_p
         assert found is not None and list(found) == [expected[row] for row in positions]
 
 
-def test_entry_points_when_the_batch_is_decoded_with_them_then_is_the_same(tmp_path: Path) -> None:
+def test_decode_batch_with_entry_points_equals_decode_without(tmp_path: Path) -> None:
     paths = made(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points="image")
     shards = ShardCollection(paths)
@@ -78,7 +78,7 @@ def test_entry_points_when_the_batch_is_decoded_with_them_then_is_the_same(tmp_p
 
 
 @pytest.mark.parametrize("options", [{"compression": "gzip"}, {"payload": "raw"}], ids=["gzip", "raw"])
-def test_entry_points_when_shards_are_compressed_or_raw_then_are_found_too(tmp_path: Path, options: Any) -> None:
+def test_entry_points_support_compressed_and_raw_shards(tmp_path: Path, options: Any) -> None:
     with rm.ShardWriter(tmp_path / "train", **options) as writer:
         for data in PHOTOS:
             writer.write(data if "payload" in options else {"payload": data})
@@ -87,7 +87,7 @@ def test_entry_points_when_shards_are_compressed_or_raw_then_are_found_too(tmp_p
     assert found is not None and list(found) == wanted(PHOTOS)
 
 
-def test_entry_points_when_several_features_hold_images_then_each_has_its_own(tmp_path: Path) -> None:
+def test_entry_points_are_separate_for_each_feature(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "train") as writer:
         for number in range(5):
             writer.write({"left": PHOTOS[number], "name": f"{number}", "right": MIXED[number]})
@@ -100,14 +100,14 @@ def test_entry_points_when_several_features_hold_images_then_each_has_its_own(tm
     assert shards.entry_points(rows, "name") is None
 
 
-def test_entry_points_when_there_are_none_then_no_file_is_written(tmp_path: Path) -> None:
+def test_build_index_writes_no_entry_points_for_small_images(tmp_path: Path) -> None:
     paths = made(tmp_path, images=OTHERS)
     assert rm.build_index(paths, entry_points=True) == [sidecar_path(paths[0])]
     assert ShardCollection(paths).entry_points(range(3), "image") is None
     assert sorted(os.listdir(tmp_path)) == sorted([Path(paths[0]).name, Path(sidecar_path(paths[0])).name])
 
 
-def test_entry_points_when_the_feature_holds_no_images_then_is_named(tmp_path: Path) -> None:
+def test_build_index_names_feature_without_images(tmp_path: Path) -> None:
     paths = made(tmp_path)
     for name, found in (("label", "int64"), ("picture", "image")):
         with pytest.raises(rm.FeatureError, match=name) as caught:
@@ -116,7 +116,7 @@ def test_entry_points_when_the_feature_holds_no_images_then_is_named(tmp_path: P
     assert not kept(paths[0]).exists()
 
 
-def test_entry_points_when_the_shard_is_another_then_are_not_used(tmp_path: Path) -> None:
+def test_entry_points_of_replaced_shard_are_ignored(tmp_path: Path) -> None:
     paths = made(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points=True)
     table = kept(paths[0]).read_bytes()
@@ -126,7 +126,7 @@ def test_entry_points_when_the_shard_is_another_then_are_not_used(tmp_path: Path
     assert ShardCollection(paths).entry_points(range(6), "image") is None
 
 
-def test_entry_points_when_the_shard_was_appended_to_then_serve_the_old_records(tmp_path: Path) -> None:
+def test_entry_points_of_appended_shard_serve_old_records(tmp_path: Path) -> None:
     paths = made(tmp_path, images=PHOTOS[:4])
     rm.build_index(paths, entry_points=True)
     more = made(tmp_path / "more", images=PHOTOS[4:])
@@ -136,7 +136,7 @@ def test_entry_points_when_the_shard_was_appended_to_then_serve_the_old_records(
     assert found is not None and list(found) == [*wanted(PHOTOS[:4]), b"", b""]
 
 
-def test_entry_points_when_the_file_is_damaged_anywhere_then_pixels_are_right(tmp_path: Path) -> None:
+def test_damaged_entry_points_do_not_change_pixels(tmp_path: Path) -> None:
     paths = made(tmp_path, images=PHOTOS[:3])
     rm.build_index(paths, entry_points=True)
     data = kept(paths[0]).read_bytes()
@@ -153,7 +153,7 @@ def test_entry_points_when_the_file_is_damaged_anywhere_then_pixels_are_right(tm
     assert 0 < num_left < len(broken)
 
 
-def test_entry_points_when_the_file_vanishes_then_there_are_none(tmp_path: Path) -> None:
+def test_entry_points_are_empty_after_their_file_was_removed(tmp_path: Path) -> None:
     paths = made(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points=True)
     shards = ShardCollection(paths)
@@ -163,7 +163,7 @@ def test_entry_points_when_the_file_vanishes_then_there_are_none(tmp_path: Path)
     assert found is not None and list(found) == [b""] * 6
 
 
-def test_entry_points_when_the_folder_cannot_be_written_then_are_kept_in_the_cache(
+def test_entry_points_of_read_only_directory_are_saved_in_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RECORDMILL_CACHE", str(tmp_path / "cache"))
@@ -215,8 +215,8 @@ def test_entry_points_reads_only_tables_of_given_positions(tmp_path: Path) -> No
     assert storage.lengths == np.diff(found.row_splits).tolist()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_pack_when_entry_points_are_asked_for_then_are_those_of_build_index(tmp_path: Path, family: str) -> None:
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_pack_writes_same_entry_points_as_build_index(tmp_path: Path, format_name: str) -> None:
     for number, data in enumerate(PHOTOS):
         (tmp_path / "photos" / f"{number % 2}").mkdir(parents=True, exist_ok=True)
         (tmp_path / "photos" / f"{number % 2}" / f"{number}.jpg").write_bytes(data)
@@ -224,7 +224,7 @@ def test_pack_when_entry_points_are_asked_for_then_are_those_of_build_index(tmp_
     kinds = {}
     for workers in (1, 2):
         out = tmp_path / f"{workers}"
-        packed = rm.pack(source, out / "train", format=family, shards=2, workers=workers, entry_points=True)
+        packed = rm.pack(source, out / "train", format=format_name, shards=2, workers=workers, entry_points=True)
         kinds[workers] = [kept(path).read_bytes() for path in packed.paths]
     assert kinds[1] == kinds[2]
     for path in packed.paths:

@@ -20,7 +20,7 @@ def copied(name: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["scalar", "vector", "no_header_record"])
-def test_faces_when_recorded_then_only_images_are_left_and_belong_to_whom_they_show(tmp_path: Path, name: str) -> None:
+def test_read_faces_finds_images_of_each_identity(tmp_path: Path, name: str) -> None:
     expected, path = load("mxnet/faces/expected.json"), copied(name, tmp_path)
     faces = rm.read_faces(path)
     labels = [np.asarray(example["label"]).reshape(-1)[0] for example in rm.open(path).fetch(faces.images)]
@@ -41,7 +41,7 @@ def write(path: Path, records: list[dict[str, Any]]) -> None:
             writer.write(record)
 
 
-def test_faces_when_the_header_was_written_last_then_the_index_file_finds_it(tmp_path: Path) -> None:
+def test_read_faces_finds_header_by_key(tmp_path: Path) -> None:
     records = [{"image": b"x", "label": 0.0, "id": 2}, {"image": b"y", "label": 0.0, "id": 1}]
     records.append({"image": b"", "label": np.float32([1, 3]), "id": 3})
     records.append({"image": b"", "label": np.float32([3, 4]), "id": 0})
@@ -51,7 +51,7 @@ def test_faces_when_the_header_was_written_last_then_the_index_file_finds_it(tmp
 
 
 @pytest.mark.parametrize("label", [[1, 2, 3], [1], [0, 2], [1, 9], [2, 1], [np.nan, 1], [1, np.inf]])
-def test_faces_when_an_identity_names_no_images_then_is_a_format_error(tmp_path: Path, label: list[float]) -> None:
+def test_read_faces_rejects_invalid_identity(tmp_path: Path, label: list[float]) -> None:
     records = [{"image": b"", "label": np.float32([2, 3])}, {"image": b"x", "label": 0.0}]
     write(tmp_path / "train.rec", [*records, {"image": b"", "label": np.float32(label)}])
     with pytest.raises(rm.FormatError, match="identity") as caught:
@@ -60,21 +60,21 @@ def test_faces_when_an_identity_names_no_images_then_is_a_format_error(tmp_path:
 
 
 @pytest.mark.parametrize("label", [[0, 3], [3, 2], [np.nan, 3], [2, np.inf], [2, 9]])
-def test_faces_when_the_header_does_not_fit_then_is_a_format_error(tmp_path: Path, label: list[float]) -> None:
+def test_read_faces_rejects_invalid_header(tmp_path: Path, label: list[float]) -> None:
     write(tmp_path / "train.rec", [{"image": b"", "label": np.float32(label)}, {"image": b"x", "label": 0.0}])
     with pytest.raises(rm.FormatError, match="header record"):
         rm.read_faces(tmp_path / "train.rec")
 
 
 @pytest.mark.parametrize("text", ["", "3,24", "3,24,x", "<html>"])
-def test_faces_when_the_property_file_is_something_else_then_is_a_format_error(tmp_path: Path, text: str) -> None:
+def test_read_faces_rejects_invalid_property_file(tmp_path: Path, text: str) -> None:
     path = copied("scalar", tmp_path)
     path.with_name("property").write_text(text)
     with pytest.raises(rm.FormatError, match="property"):
         rm.read_faces(path)
 
 
-def test_faces_when_the_shard_is_empty_then_there_are_none(tmp_path: Path) -> None:
+def test_read_faces_of_empty_shard_is_empty(tmp_path: Path) -> None:
     write(tmp_path / "train.rec", [])
     faces = rm.read_faces(tmp_path / "train.rec")
     assert (len(faces.images), faces.identities.shape) == (0, (0, 2))

@@ -13,7 +13,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.errors import WriteError
-from tests.shards.made import FAMILIES
+from tests.shards.helpers import FORMATS
 
 # RLIMIT_FSIZE makes the kernel refuse writes beyond a file size, also in the middle of a write call.
 LIMITED = """
@@ -48,7 +48,7 @@ print(rm.verify(folder).num_records)
 """
 
 
-CASES = [("shards", family, 123_457) for family in FAMILIES]
+CASES = [("shards", family, 123_457) for family in FORMATS]
 CASES += [("shards", "tfrecord", 0), ("rolling", "recordio", 123_457), ("pack", "ofrecord", 123_457)]
 
 

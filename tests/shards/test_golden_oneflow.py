@@ -42,7 +42,7 @@ def part_paths(folder: Path, num_parts: int) -> list[str]:
     return sorted((str(path) for path in folder.iterdir()), key=natural_key)[:num_parts]
 
 
-def test_recordings_when_counted_then_are_there() -> None:
+def test_oneflow_recordings_are_complete() -> None:
     assert len(load("oneflow/parts/expected.json")["sets"]) >= 11
     assert len(load("oneflow/messages.json")["canonical"]) >= 100
     assert len(load("oneflow/messages.json")["odd"]) >= 40
@@ -50,7 +50,7 @@ def test_recordings_when_counted_then_are_there() -> None:
 
 
 @pytest.mark.parametrize("case", SETS, ids=name_of)
-def test_parts_when_opened_then_give_oneflows_records(case: dict[str, Any], tmp_path: Path) -> None:
+def test_parts_have_records_of_oneflow(case: dict[str, Any], tmp_path: Path) -> None:
     folder = copied("oneflow/parts", tmp_path) / case["directory"]
     payloads = [bytes.fromhex(text) for text in case["records"]]
     paths = part_paths(folder, case["num_parts"])
@@ -61,7 +61,7 @@ def test_parts_when_opened_then_give_oneflows_records(case: dict[str, Any], tmp_
 
 
 @pytest.mark.parametrize("case", [case for case in SETS if set(case["fields"]) == {"images", "labels"}], ids=name_of)
-def test_parts_when_parsed_then_columns_are_what_oneflows_decoders_gave(case: dict[str, Any], tmp_path: Path) -> None:
+def test_parts_have_columns_of_oneflow_decoders(case: dict[str, Any], tmp_path: Path) -> None:
     folder = copied("oneflow/parts", tmp_path) / case["directory"]
     schema = rm.Schema({"images": rm.Feature("bytes"), "labels": rm.Feature("int32", (1,))})
     dataset = rm.open(part_paths(folder, case["num_parts"]), format="ofrecord", schema=schema)
@@ -74,7 +74,7 @@ def test_parts_when_parsed_then_columns_are_what_oneflows_decoders_gave(case: di
 
 
 @pytest.mark.parametrize("place", range(len(CANONICAL)))
-def test_canonical_message_when_written_then_bytes_are_protobufs(place: int) -> None:
+def test_written_message_is_byte_identical_to_protobuf(place: int) -> None:
     case = CANONICAL[place]
     payload = bytes.fromhex(case["serialized"])
     assert read(payload) == recorded(case["features"])
@@ -96,7 +96,7 @@ def one_begins_with_another(names: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("case", ODD, ids=name_of)
-def test_odd_message_when_read_then_is_what_protobuf_reads(case: dict[str, Any]) -> None:
+def test_unusual_message_is_read_like_protobuf(case: dict[str, Any]) -> None:
     found, expected = read(bytes.fromhex(case["serialized"])), case["protobuf"]
     if "error" in expected:
         assert found is None
@@ -111,7 +111,7 @@ def test_odd_message_when_read_then_is_what_protobuf_reads(case: dict[str, Any])
 
 
 @pytest.mark.parametrize("case", DAMAGES, ids=name_of)
-def test_damaged_parts_when_read_then_only_sound_records_come_out(case: dict[str, Any], tmp_path: Path) -> None:
+def test_damaged_parts_yield_only_intact_records(case: dict[str, Any], tmp_path: Path) -> None:
     """OneFlow reads a cut set on from its beginning, or ends the process; ours gives what is there and an error."""
     folder = RECORDINGS / "oneflow/damage" / case["directory"]
     paths = part_paths(folder, case["num_parts"]) if folder.is_dir() else [str(folder)]

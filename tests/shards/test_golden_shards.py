@@ -47,7 +47,7 @@ def payloads_of(entry: dict[str, Any]) -> list[bytes]:
     return [bytes.fromhex(text) for text in entry["records"]]
 
 
-def test_recorded_files_when_hashed_then_are_those_of_the_provenance_table() -> None:
+def test_recorded_files_match_provenance_table() -> None:
     table = load("PROVENANCE.json")
     assert len(table) > 200
     wrong = [
@@ -59,7 +59,7 @@ def test_recorded_files_when_hashed_then_are_those_of_the_provenance_table() -> 
     assert wrong == []
 
 
-def test_recorded_files_when_listed_then_all_have_a_provenance() -> None:
+def test_recorded_files_all_have_provenance() -> None:
     names = {"tensorflow", "mxnet", "oneflow", "compat"}
     tools = [path for path in RECORDINGS.iterdir() if path.is_dir() and path.name in names]
     paths = (path for tool in tools for path in tool.rglob("*") if path.is_file())
@@ -69,12 +69,12 @@ def test_recorded_files_when_listed_then_all_have_a_provenance() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_recordings_when_counted_then_none_is_missing(folder: str) -> None:
+def test_recordings_are_complete(folder: str) -> None:
     assert len(load(f"{folder}/expected.json")["files"]) == FOLDERS[folder]
 
 
 @pytest.mark.parametrize("folder, entry", WHOLE_FILES, ids=name_of)
-def test_recorded_shard_when_read_then_gives_the_frameworks_records(folder: str, entry: dict[str, Any]) -> None:
+def test_recorded_shard_has_records_of_framework(folder: str, entry: dict[str, Any]) -> None:
     path, payloads = RECORDINGS / folder / entry["path"], payloads_of(entry)
     compression = COMPRESSIONS[entry.get("compression", "")]
     format_ = "recordio" if folder.startswith("mxnet") else "tfrecord"
@@ -91,9 +91,7 @@ def test_recorded_shard_when_read_then_gives_the_frameworks_records(folder: str,
 
 
 @pytest.mark.parametrize("folder, entry", WHOLE_FILES, ids=name_of)
-def test_recorded_shard_when_written_again_then_bytes_are_equal(
-    folder: str, entry: dict[str, Any], tmp_path: Path
-) -> None:
+def test_rewritten_recorded_shard_is_byte_identical(folder: str, entry: dict[str, Any], tmp_path: Path) -> None:
     format_ = "recordio" if folder.startswith("mxnet") else "tfrecord"
     path = RECORDINGS / folder / entry["path"]
     out = tmp_path / ("shard.rec" if format_ == "recordio" else "shard.tfrecord")
@@ -105,14 +103,14 @@ def test_recorded_shard_when_written_again_then_bytes_are_equal(
     assert out.read_bytes() == plain
 
 
-def test_gzip_members_when_one_between_is_empty_then_all_records_are_read() -> None:
+def test_empty_gzip_member_does_not_end_stream() -> None:
     records = {entry["path"]: payloads_of(entry) for folder, entry in FILES if folder == "tensorflow/framing"}
     expected = records["flushed.tfrecord.gz"] + records["stored_level0.tfrecord.gz"]
     assert list(rm.ShardReader(RECORDINGS / "tensorflow/framing/members.tfrecord.gz", index="never")) == expected
     assert records["members.tfrecord.gz"] == expected[: len(records["flushed.tfrecord.gz"])]
 
 
-def test_zlib_streams_when_joined_then_the_first_is_read_and_the_rest_complained_of() -> None:
+def test_data_after_zlib_stream_is_an_error() -> None:
     expected = next(payloads_of(entry) for _, entry in FILES if entry["path"] == "streams.tfrecord.zlib")
     found: list[bytes] = []
     reader = rm.ShardReader(RECORDINGS / "tensorflow/framing/streams.tfrecord.zlib", index="never")
@@ -123,7 +121,7 @@ def test_zlib_streams_when_joined_then_the_first_is_read_and_the_rest_complained
 
 
 @pytest.mark.parametrize("folder, entry", [row for row in FILES if "idx" in row[1]], ids=name_of)
-def test_recorded_idx_when_used_then_leads_from_keys_to_records(folder: str, entry: dict[str, Any]) -> None:
+def test_recorded_idx_maps_keys_to_records(folder: str, entry: dict[str, Any]) -> None:
     payloads = payloads_of(entry)
     with rm.ShardReader(RECORDINGS / folder / entry["path"], format="recordio", index="never") as reader:
         assert reader.keys == [str(key) for key in entry["keys"]]
@@ -132,7 +130,7 @@ def test_recorded_idx_when_used_then_leads_from_keys_to_records(folder: str, ent
 
 
 @pytest.mark.parametrize("folder, entry", [row for row in FILES if "headers" in row[1]], ids=name_of)
-def test_recorded_headers_when_parsed_then_labels_and_ids_are_mxnets(folder: str, entry: dict[str, Any]) -> None:
+def test_recorded_headers_have_labels_and_ids_of_mxnet(folder: str, entry: dict[str, Any]) -> None:
     schema = rm.Schema(
         {
             "label": rm.Feature("float32", (None,)),
@@ -151,7 +149,7 @@ def test_recorded_headers_when_parsed_then_labels_and_ids_are_mxnets(folder: str
 
 
 @pytest.mark.parametrize("case", cases("mxnet/index/expected.json", "cases"), ids=name_of)
-def test_odd_idx_when_read_then_keys_and_records_are_mxnets(case: dict[str, Any], tmp_path: Path) -> None:
+def test_unusual_idx_is_read_like_mxnet(case: dict[str, Any], tmp_path: Path) -> None:
     records = [bytes.fromhex(text) for text in load("mxnet/index/expected.json")["records"]]
     (tmp_path / "records.rec").write_bytes((RECORDINGS / "mxnet/index/records.rec").read_bytes())
     (tmp_path / "records.idx").write_bytes((RECORDINGS / "mxnet/index" / case["idx"]).read_bytes())
@@ -198,7 +196,7 @@ def check_key(reader: rm.ShardReader, key: str, outcome: dict[str, Any], records
 
 
 @pytest.mark.parametrize("case", cases("tensorflow/framing/wrong_compression.json", "cases"), ids=name_of)
-def test_declared_compression_when_wrong_then_is_named(case: dict[str, Any]) -> None:
+def test_recorded_shard_with_wrong_declared_compression_is_named(case: dict[str, Any]) -> None:
     path = RECORDINGS / "tensorflow/framing" / case["path"]
     true = {".gz": "gzip", ".zlib": "zlib"}.get(path.suffix)
     declared = COMPRESSIONS[case["compression"]]
@@ -218,7 +216,7 @@ def test_declared_compression_when_wrong_then_is_named(case: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("tool, case", DAMAGES, ids=name_of)
-def test_recorded_damage_when_read_then_no_record_of_the_framework_is_lost(tool: str, case: dict[str, Any]) -> None:
+def test_recorded_damage_loses_no_record_of_framework(tool: str, case: dict[str, Any]) -> None:
     """Ours may be stricter than the framework, and never gives a record that is not there."""
     format_ = "tfrecord" if tool == "tensorflow" else "recordio"
     path, crash = RECORDINGS / tool / "damage" / case["path"], "crash" in case
@@ -248,7 +246,7 @@ def test_recorded_damage_when_read_then_no_record_of_the_framework_is_lost(tool:
         assert tool == "mxnet" or ours == sound[: len(ours)] or not refused
 
 
-def test_labels_of_faces_when_opened_then_header_record_and_identities_are_there(tmp_path: Path) -> None:
+def test_open_of_faces_includes_header_and_identity_records(tmp_path: Path) -> None:
     folder = copied("mxnet/faces", tmp_path)
     expected = load("mxnet/faces/expected.json")
     dataset = rm.open(folder / "scalar" / "train.rec")

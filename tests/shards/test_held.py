@@ -17,16 +17,16 @@ from recordmill.shards import files as held
 from recordmill.shards.collection import ShardCollection
 from recordmill.storage.local import LocalStorage
 from tests.concurrency.helpers import opened, run_script
-from tests.shards.made import FAMILIES, message, shard
+from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 SHARDS, RECORDS = 60, 3
 
 
-@pytest.fixture(params=FAMILIES)
+@pytest.fixture(params=FORMATS)
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     for number in range(SHARDS):
-        rows = [message(request.param, number * RECORDS + row) for row in range(RECORDS)]
-        shard(tmp_path, request.param, rows, f"part-{number:03}")
+        rows = [encode_message(request.param, number * RECORDS + row) for row in range(RECORDS)]
+        write_shard(tmp_path, request.param, rows, f"part-{number:03}")
     return tmp_path
 
 
@@ -46,7 +46,7 @@ def shards_open(folder: Path) -> int:
 
 
 @pytest.mark.usefixtures("few")
-def test_shards_when_there_are_more_than_descriptors_then_all_are_read(folder: Path) -> None:
+def test_dataset_reads_more_shards_than_descriptors(folder: Path) -> None:
     samples = rm.open(folder, payload=payload(folder))
     order = [int(one["id"]) for one in samples]
     assert order == list(range(SHARDS * RECORDS))
@@ -57,9 +57,7 @@ def test_shards_when_there_are_more_than_descriptors_then_all_are_read(folder: P
     assert shards_open(folder) <= 8
 
 
-def test_shards_when_nobody_has_them_any_more_then_do_not_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pool_ignores_files_of_deleted_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def raised() -> bool:
         raise AssertionError("the limit was raised")
 
@@ -67,7 +65,7 @@ def test_shards_when_nobody_has_them_any_more_then_do_not_count(
     monkeypatch.setattr(held, "get_limit", lambda: 16)
     monkeypatch.setattr(held, "is_near_limit", lambda: False)
     monkeypatch.setattr(held, "raise_limit", raised)
-    path = shard(tmp_path, FAMILIES[0], [message(FAMILIES[0], 1)], "one")
+    path = write_shard(tmp_path, FORMATS[0], [encode_message(FORMATS[0], 1)], "one")
     kept = rm.ShardReader(path)
     for _ in range(50):
         assert len(rm.ShardReader(path)) == 1
@@ -75,7 +73,7 @@ def test_shards_when_nobody_has_them_any_more_then_do_not_count(
 
 
 @pytest.mark.usefixtures("few")
-def test_shard_when_changed_after_it_was_let_go_then_is_a_named_error(folder: Path) -> None:
+def test_reopened_shard_must_be_unchanged(folder: Path) -> None:
     samples = ShardCollection(folder, payload=payload(folder))
     path = samples.paths[0]
     os.utime(path, ns=(0, 0))
@@ -88,7 +86,7 @@ def test_shard_when_changed_after_it_was_let_go_then_is_a_named_error(folder: Pa
 
 
 @pytest.mark.usefixtures("few")
-def test_record_when_damaged_among_many_shards_then_is_named(folder: Path) -> None:
+def test_loader_names_damaged_record_among_many_shards(folder: Path) -> None:
     path = sorted(folder.iterdir())[41]
     data = path.read_bytes()
     path.write_bytes(data.replace(b"text", b"tex\xff", 1))
@@ -98,9 +96,9 @@ def test_record_when_damaged_among_many_shards_then_is_named(folder: Path) -> No
     assert (caught.value.shard, caught.value.record) == (str(path), 0)
 
 
-def test_compressed_shard_when_let_go_or_forked_then_is_not_inflated_from_its_start(tmp_path: Path) -> None:
+def test_reopened_compressed_shard_keeps_seek_points(tmp_path: Path) -> None:
     noise = np.random.default_rng(0)
-    path = shard(tmp_path, "tfrecord", [noise.bytes(10_000) for _ in range(400)], "a", "gzip")
+    path = write_shard(tmp_path, "tfrecord", [noise.bytes(10_000) for _ in range(400)], "a", "gzip")
     reader = rm.ShardReader(path)
     points = reader.sidecar.seek_points
     assert len(reader) == 400 and points is not None and len(points) > 30_000
@@ -121,12 +119,14 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
 
 @pytest.mark.parametrize("hard", [40, 1_000])
-def test_script_when_few_files_are_allowed_then_raises_that_or_lives_with_it(hard: int, tmp_path: Path) -> None:
+def test_program_reads_many_shards_with_low_descriptor_limit(hard: int, tmp_path: Path) -> None:
     hard = min(hard, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     data = tmp_path / "data"
     data.mkdir()
     for number in range(SHARDS):
-        shard(data, "tfrecord", [message("tfrecord", number * 3 + row) for row in range(3)], f"part-{number:03}")
+        write_shard(
+            data, "tfrecord", [encode_message("tfrecord", number * 3 + row) for row in range(3)], f"part-{number:03}"
+        )
     done = run_script(SCRIPT.format(hard=hard, folder=data, payload=None), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert (int(done.stdout) == 40) == (hard == 40)
@@ -152,21 +152,21 @@ assert found == list(range(180)), len(found)
 
 
 @pytest.mark.parametrize("free", [8, 12])
-def test_script_when_others_have_most_descriptors_then_shards_leave_some_for_imports(free: int, tmp_path: Path) -> None:
+def test_pool_leaves_descriptors_for_imports(free: int, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     for number in range(SHARDS):
-        shard(data, "tfrecord", [message("tfrecord", number * 3 + row) for row in range(3)], f"part-{number:03}")
+        write_shard(
+            data, "tfrecord", [encode_message("tfrecord", number * 3 + row) for row in range(3)], f"part-{number:03}"
+        )
     done = run_script(SHORT.format(free=free, folder=data), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_files_when_none_can_be_opened_then_the_error_tells_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_error_at_descriptor_limit_names_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held, "raise_limit", lambda: False)
     monkeypatch.setattr(held, "_OPEN_FILES", OrderedDict())
-    path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)])
+    path = write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", 1)])
 
     class FullStorage(LocalStorage):
         def open(self, *args: Any, **options: Any) -> Any:
@@ -177,12 +177,10 @@ def test_files_when_none_can_be_opened_then_the_error_tells_the_limit(
     assert caught.value.filename == str(path)
 
 
-def test_relative_paths_when_the_folder_changes_then_are_still_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_relative_paths_survive_change_of_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "elsewhere").mkdir()
-    shard(tmp_path / "data", "tfrecord", [message("tfrecord", number) for number in range(9)])
+    write_shard(tmp_path / "data", "tfrecord", [encode_message("tfrecord", number) for number in range(9)])
     monkeypatch.chdir(tmp_path)
     samples = rm.open("data").batch(3)
     monkeypatch.chdir("elsewhere")

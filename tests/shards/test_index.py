@@ -18,7 +18,7 @@ from recordmill import _core
 from recordmill.shards import index as index_module
 from recordmill.shards.index import cache_path, sidecar_path
 from recordmill.storage.local import LOCAL
-from tests.shards.made import FAMILIES, message, shard
+from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 
 @pytest.fixture
@@ -34,13 +34,13 @@ def scans(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return starts
 
 
-def made(folder: Path, family: str = "recordio", count: int = 50, **options: Any) -> tuple[Path, list[bytes]]:
-    payloads = [message(family, number) for number in range(count)]
-    return shard(folder, family, payloads, **options), payloads
+def made(folder: Path, format_name: str = "recordio", count: int = 50, **options: Any) -> tuple[Path, list[bytes]]:
+    payloads = [encode_message(format_name, number) for number in range(count)]
+    return write_shard(folder, format_name, payloads, **options), payloads
 
 
 @pytest.mark.parametrize("compression", ["", "gzip", "zlib"])
-def test_index_when_built_then_is_kept_hidden_and_reused(tmp_path: Path, compression: str, scans: list[int]) -> None:
+def test_index_is_saved_in_hidden_file_and_reused(tmp_path: Path, compression: str, scans: list[int]) -> None:
     path, payloads = made(tmp_path, "tfrecord", compression=compression)
     assert rm.ShardReader(path)[:] == payloads
     assert Path(sidecar_path(str(path))).exists()
@@ -51,22 +51,20 @@ def test_index_when_built_then_is_kept_hidden_and_reused(tmp_path: Path, compres
     assert len(scans) == 1
 
 
-def test_index_when_never_is_said_then_is_not_kept(tmp_path: Path) -> None:
+def test_index_never_saves_nothing(tmp_path: Path) -> None:
     path, payloads = made(tmp_path)
     assert rm.ShardReader(path, index="never")[:] == payloads
     assert os.listdir(tmp_path) == [path.name]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_shard_when_appended_to_then_only_the_new_part_is_scanned(
-    tmp_path: Path, family: str, scans: list[int]
-) -> None:
-    path, payloads = made(tmp_path, family)
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_index_of_appended_shard_is_extended(tmp_path: Path, format_name: str, scans: list[int]) -> None:
+    path, payloads = made(tmp_path, format_name)
     end = path.stat().st_size
     assert len(rm.ShardReader(path)) == 50
-    more = [message(family, number) for number in range(50, 80)]
+    more = [encode_message(format_name, number) for number in range(50, 80)]
     with path.open("ab") as file:
-        file.write(shard(tmp_path, family, more, name="more").read_bytes())
+        file.write(write_shard(tmp_path, format_name, more, name="more").read_bytes())
     assert rm.ShardReader(path)[:] == payloads + more
     assert scans == [0, end]
     assert rm.ShardReader(path)[:] == payloads + more
@@ -75,7 +73,7 @@ def test_shard_when_appended_to_then_only_the_new_part_is_scanned(
 
 def replace(path: Path) -> list[bytes]:
     payloads = [bytes(reversed(payload)) for payload in rm.ShardReader(path)]
-    shard(path.parent, "recordio", payloads, name="other").rename(path)
+    write_shard(path.parent, "recordio", payloads, name="other").rename(path)
     return payloads
 
 
@@ -87,14 +85,12 @@ def cut(path: Path) -> list[bytes]:
 
 
 def shorter(path: Path) -> list[bytes]:
-    shard(path.parent, "recordio", [b"only one"], name="other").rename(path)
+    write_shard(path.parent, "recordio", [b"only one"], name="other").rename(path)
     return [b"only one"]
 
 
 @pytest.mark.parametrize("change", [replace, cut, shorter], ids=["replaced", "cut", "shorter"])
-def test_shard_when_changed_then_the_old_index_is_not_used(
-    tmp_path: Path, change: Callable[[Path], list[bytes]]
-) -> None:
+def test_index_of_replaced_shard_is_rebuilt(tmp_path: Path, change: Callable[[Path], list[bytes]]) -> None:
     path, _ = made(tmp_path)
     assert len(rm.ShardReader(path)) == 50
     payloads = change(path)
@@ -102,7 +98,7 @@ def test_shard_when_changed_then_the_old_index_is_not_used(
     assert rm.ShardReader(path)[:] == payloads
 
 
-def test_sidecar_when_damaged_anywhere_then_is_built_anew(tmp_path: Path, scans: list[int]) -> None:
+def test_damaged_sidecar_is_rebuilt(tmp_path: Path, scans: list[int]) -> None:
     path, payloads = made(tmp_path, count=5)
     assert len(rm.ShardReader(path)) == 5
     kept = Path(sidecar_path(str(path)))
@@ -116,7 +112,7 @@ def test_sidecar_when_damaged_anywhere_then_is_built_anew(tmp_path: Path, scans:
         assert kept.read_bytes() == data
 
 
-def test_folder_when_it_cannot_be_written_then_the_index_goes_to_the_cache(
+def test_index_of_read_only_directory_is_saved_in_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scans: list[int]
 ) -> None:
     path, payloads = made(tmp_path)
@@ -135,9 +131,7 @@ def test_folder_when_it_cannot_be_written_then_the_index_goes_to_the_cache(
     assert len(scans) == 1
 
 
-def test_neither_folder_when_writable_then_reading_works_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reader_works_if_index_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, payloads = made(tmp_path)
 
     def refusing(self: Any, target: str, *, overwrite: bool) -> Any:
@@ -156,7 +150,7 @@ for _ in range(30):
 """
 
 
-def test_index_when_built_by_two_processes_at_once_then_is_always_whole(tmp_path: Path) -> None:
+def test_concurrent_build_index_never_exposes_partial_sidecar(tmp_path: Path) -> None:
     path, payloads = made(tmp_path, count=3000)
     workers = [subprocess.Popen([sys.executable, "-c", BUILD, str(path)]) for _ in range(2)]
     assert [worker.wait(timeout=100) for worker in workers] == [0, 0]
@@ -164,7 +158,7 @@ def test_index_when_built_by_two_processes_at_once_then_is_always_whole(tmp_path
     assert sorted(os.listdir(tmp_path)) == sorted([path.name, Path(sidecar_path(str(path))).name])
 
 
-def test_build_index_when_foreign_is_asked_for_then_writes_what_the_tools_read(tmp_path: Path) -> None:
+def test_build_index_writes_foreign_index(tmp_path: Path) -> None:
     rec, _ = made(tmp_path, "recordio", 3)
     tf, _ = made(tmp_path, "tfrecord", 3)
     written = rm.build_index([rec, tf], foreign=True)
@@ -181,7 +175,7 @@ def test_build_index_when_foreign_is_asked_for_then_writes_what_the_tools_read(t
     assert (tmp_path / "shard.tfindex").read_bytes() == b"".join(b"%d %d\n" % row for row in rows)
 
 
-def test_build_index_when_a_foreign_one_with_keys_fits_then_leaves_it(tmp_path: Path) -> None:
+def test_build_index_keeps_foreign_index_with_keys(tmp_path: Path) -> None:
     path, payloads = made(tmp_path, "recordio", 3)
     offsets = rm.ShardReader(path).index.offsets.tolist()
     (tmp_path / "shard.idx").write_text("".join(f"cat-{row}\t{offset}\n" for row, offset in enumerate(offsets)))
@@ -191,11 +185,9 @@ def test_build_index_when_a_foreign_one_with_keys_fits_then_leaves_it(tmp_path: 
     assert reader[reader.position_of("cat-2")] == payloads[2]
 
 
-@pytest.mark.parametrize("family, suffix", [("recordio", ".idx"), ("tfrecord", ".tfindex")])
-def test_foreign_index_when_it_is_broken_then_is_named_and_can_be_built_anew(
-    tmp_path: Path, family: str, suffix: str
-) -> None:
-    path, _ = made(tmp_path, family)
+@pytest.mark.parametrize("format_name, suffix", [("recordio", ".idx"), ("tfrecord", ".tfindex")])
+def test_broken_foreign_index_is_named_and_can_be_rebuilt(tmp_path: Path, format_name: str, suffix: str) -> None:
+    path, _ = made(tmp_path, format_name)
     rm.build_index(path, foreign=True)
     foreign = path.with_suffix(suffix)
     good = foreign.read_bytes()
@@ -208,9 +200,9 @@ def test_foreign_index_when_it_is_broken_then_is_named_and_can_be_built_anew(
         assert foreign.read_bytes() == good
 
 
-@pytest.mark.parametrize("family", ["recordio", "ofrecord"])
-def test_checksums_in_the_index_when_a_payload_bit_flips_then_verify_sees_it(tmp_path: Path, family: str) -> None:
-    path, _ = made(tmp_path, family, 9)
+@pytest.mark.parametrize("format_name", ["recordio", "ofrecord"])
+def test_verify_detects_flipped_bit_by_sidecar_checksums(tmp_path: Path, format_name: str) -> None:
+    path, _ = made(tmp_path, format_name, 9)
     rm.build_index(path)
     assert rm.verify(path).ok
     offset = int(rm.ShardReader(path).index.offsets[4])
@@ -222,7 +214,7 @@ def test_checksums_in_the_index_when_a_payload_bit_flips_then_verify_sees_it(tmp
     assert report.num_records == 8
 
 
-def test_build_index_of_damaged_shard_when_run_then_is_an_error_and_nothing_is_kept(tmp_path: Path) -> None:
+def test_build_index_of_damaged_shard_raises_and_saves_nothing(tmp_path: Path) -> None:
     path, _ = made(tmp_path)
     os.truncate(path, path.stat().st_size - 3)
     with pytest.raises(rm.TruncatedError):
@@ -230,7 +222,7 @@ def test_build_index_of_damaged_shard_when_run_then_is_an_error_and_nothing_is_k
     assert os.listdir(tmp_path) == [path.name]
 
 
-def test_index_when_resident_then_takes_sixteen_bytes_per_record(tmp_path: Path) -> None:
+def test_index_takes_sixteen_bytes_per_record(tmp_path: Path) -> None:
     path, _ = made(tmp_path, count=1000)
     index = rm.ShardReader(path).index
     assert index.offsets.dtype == index.lengths.dtype == np.int64

@@ -11,51 +11,51 @@ import pytest
 
 import recordmill as rm
 from recordmill.testing import protobuf
-from tests.shards.made import FAMILIES, message, shard
+from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_info_of_shards_when_asked_then_tells_records_sizes_and_features(tmp_path: Path, family: str) -> None:
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_info_counts_records_and_describes_features(tmp_path: Path, format_name: str) -> None:
     for number in range(3):
-        shard(
+        write_shard(
             tmp_path,
-            family,
-            [message("tfrecord" if family == "recordio" else family, n) for n in range(20)],
+            format_name,
+            [encode_message("tfrecord" if format_name == "recordio" else format_name, n) for n in range(20)],
             f"s{number}",
         )
     found = rm.info(tmp_path)
-    assert (found.num_records, found.format, len(found.shards)) == (60, family, 3)
+    assert (found.num_records, found.format, len(found.shards)) == (60, format_name, 3)
     assert found.num_bytes == sum(path.stat().st_size for path in tmp_path.glob("s*"))
     data = json.loads(json.dumps(found.to_json()))
     assert [entry["num_records"] for entry in data["shards"]] == [20, 20, 20]
-    if family != "recordio":
+    if format_name != "recordio":
         assert data["schema"] == {"id": {"kind": "int64", "shape": []}, "text": {"kind": "bytes", "shape": []}}
         assert data["features"]["text"]["num_bytes"] == [0, 6]
         assert data["features"]["id"]["missing_rate"] == 0
 
 
-def test_info_when_features_vary_or_are_missing_then_says_how_often(tmp_path: Path) -> None:
+def test_info_reports_varying_and_missing_features(tmp_path: Path) -> None:
     rows = [{"a": ("int64", [1] * (n % 3)), **({"b": ("float32", [0.5])} if n % 4 == 0 else {})} for n in range(40)]
-    shard(tmp_path, "tfrecord", [protobuf.encode_example(row) for row in rows])
+    write_shard(tmp_path, "tfrecord", [protobuf.encode_example(row) for row in rows])
     features = rm.info(tmp_path).to_json()["features"]
     assert (features["a"]["varying"], features["a"]["counts"], features["a"]["shape"]) == (True, [0, 2], [None])
     assert features["b"]["missing_rate"] == 0.75
 
 
-def test_info_when_kinds_are_mixed_then_says_so(tmp_path: Path) -> None:
+def test_info_reports_mixed_kinds(tmp_path: Path) -> None:
     rows = [{"a": ("int64", [1])}, {"a": ("bytes", [b"x"])}]
-    shard(tmp_path, "tfrecord", [protobuf.encode_example(row) for row in rows])
+    write_shard(tmp_path, "tfrecord", [protobuf.encode_example(row) for row in rows])
     assert rm.info(tmp_path).to_json()["features"]["a"]["mixed_kinds"] is True
 
 
-def test_info_when_only_some_records_are_looked_at_then_counts_all(tmp_path: Path) -> None:
-    shard(tmp_path, "tfrecord", [message("tfrecord", number) for number in range(50)])
+def test_info_with_small_sample_counts_all_records(tmp_path: Path) -> None:
+    write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", number) for number in range(50)])
     found = rm.info(tmp_path, num_records=7)
     assert (found.num_records, found.num_sampled) == (50, 7)
 
 
-def test_info_of_damaged_shard_when_asked_then_tells_what_is_sound(tmp_path: Path) -> None:
-    path = shard(tmp_path, "tfrecord", [message("tfrecord", number) for number in range(50)])
+def test_info_of_damaged_shard_counts_intact_records(tmp_path: Path) -> None:
+    path = write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", number) for number in range(50)])
     os.truncate(path, path.stat().st_size - 5)
     found = rm.info(path)
     assert found.num_records == 49
@@ -63,43 +63,41 @@ def test_info_of_damaged_shard_when_asked_then_tells_what_is_sound(tmp_path: Pat
     assert "damage" in found.to_json()["shards"][0]
 
 
-def test_info_of_opaque_payloads_when_asked_then_says_raw(tmp_path: Path) -> None:
-    shard(tmp_path, "tfrecord", [b"\xff\xff not a message", b"neither"])
+def test_info_of_opaque_payloads_reports_raw(tmp_path: Path) -> None:
+    write_shard(tmp_path, "tfrecord", [b"\xff\xff not a message", b"neither"])
     found = rm.info(tmp_path).to_json()
     assert found["payload"] == "raw"
     assert list(found["features"]) == ["payload"]
 
 
 @pytest.mark.parametrize("position", [0, 3, 39])
-@pytest.mark.parametrize("family", ["tfrecord", "ofrecord"])
-def test_message_when_it_does_not_parse_then_its_neighbors_are_no_opaque_bytes(
-    tmp_path: Path, family: str, position: int
-) -> None:
-    payloads = [message(family, number) for number in range(40)]
+@pytest.mark.parametrize("format_name", ["tfrecord", "ofrecord"])
+def test_one_invalid_message_does_not_change_detected_payload(tmp_path: Path, format_name: str, position: int) -> None:
+    payloads = [encode_message(format_name, number) for number in range(40)]
     payloads[position] = payloads[position][:-1] + b"\xff\xff"
-    path = shard(tmp_path, family, payloads)
+    path = write_shard(tmp_path, format_name, payloads)
     assert sorted(rm.info(path).features) == ["id", "text"]
     report = rm.verify(path)
     assert [(fault.kind, fault.record) for fault in report.faults] == [("bad_payload", position)]
     assert report.num_records == 39
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_guarantees_when_verified_then_follow_what_the_format_has(tmp_path: Path, family: str) -> None:
-    path = shard(tmp_path, family, [message(family, number) for number in range(5)])
-    text = " ".join(rm.verify(path).guarantees[family])
-    assert ("has no checksums" in text) == (family != "tfrecord")
-    assert ("after a damaged length" in text) == (family == "ofrecord")
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_verify_guarantees_depend_on_format(tmp_path: Path, format_name: str) -> None:
+    path = write_shard(tmp_path, format_name, [encode_message(format_name, number) for number in range(5)])
+    text = " ".join(rm.verify(path).guarantees[format_name])
+    assert ("has no checksums" in text) == (format_name != "tfrecord")
+    assert ("after a damaged length" in text) == (format_name == "ofrecord")
     rm.build_index(path)
-    text = " ".join(rm.verify(path).guarantees[family])
-    assert ("in the sidecar index" in text) == (family != "tfrecord")
+    text = " ".join(rm.verify(path).guarantees[format_name])
+    assert ("in the sidecar index" in text) == (format_name != "tfrecord")
 
 
-@pytest.mark.parametrize("family", ["tfrecord", "ofrecord"])
-def test_payload_that_does_not_parse_when_verified_then_the_record_is_named(tmp_path: Path, family: str) -> None:
-    payloads = [message(family, number) for number in range(40)]
+@pytest.mark.parametrize("format_name", ["tfrecord", "ofrecord"])
+def test_verify_names_record_with_invalid_payload(tmp_path: Path, format_name: str) -> None:
+    payloads = [encode_message(format_name, number) for number in range(40)]
     payloads[35] = b"\x0a\x05\xff"
-    path = shard(tmp_path, family, payloads)
+    path = write_shard(tmp_path, format_name, payloads)
     offset = int(rm.ShardReader(path).index.offsets[35])
     report = rm.verify(path)
     assert [(fault.kind, fault.record, fault.offset) for fault in report.faults] == [("bad_payload", 35, offset)]
@@ -111,8 +109,8 @@ def test_payload_that_does_not_parse_when_verified_then_the_record_is_named(tmp_
     assert caught.value.hint
 
 
-def test_several_shards_when_verified_then_each_fault_names_its_own(tmp_path: Path) -> None:
-    paths = [shard(tmp_path, "tfrecord", [b"abc", b"defg"], name=f"s{number}") for number in range(3)]
+def test_verify_names_shard_of_each_fault(tmp_path: Path) -> None:
+    paths = [write_shard(tmp_path, "tfrecord", [b"abc", b"defg"], name=f"s{number}") for number in range(3)]
     for path in (paths[0], paths[2]):
         data = bytearray(path.read_bytes())
         data[12] ^= 1
@@ -126,7 +124,7 @@ def test_several_shards_when_verified_then_each_fault_names_its_own(tmp_path: Pa
     assert json.loads(json.dumps(report.to_json()))["ok"] is False
 
 
-def test_ragged_when_sliced_padded_and_listed_then_rows_are_the_same() -> None:
+def test_ragged_slices_padding_and_lists_have_same_rows() -> None:
     rows = [np.arange(count, dtype=np.int64) for count in (2, 0, 3)]
     ragged = rm.Ragged.from_rows(rows)
     assert len(ragged) == 3

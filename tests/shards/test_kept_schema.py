@@ -12,7 +12,7 @@ from recordmill.shards import collection
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import load_sidecars
 from recordmill.shards.inference import infer_features
-from tests.shards.made import FAMILIES, message, shard
+from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 
 @pytest.fixture
@@ -28,12 +28,14 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("compression", ["", "gzip"])
-def test_schema_when_inferred_once_then_is_known_to_those_who_come_later(
-    tmp_path: Path, family: str, compression: str, looks: list[str]
+def test_inferred_schema_is_saved_and_reused(
+    tmp_path: Path, format_name: str, compression: str, looks: list[str]
 ) -> None:
-    path = shard(tmp_path, family, [message(family, number) for number in range(9)], compression=compression)
+    path = write_shard(
+        tmp_path, format_name, [encode_message(format_name, number) for number in range(9)], compression=compression
+    )
     first, second = ShardCollection(path), ShardCollection(path)
     assert len(looks) == 1
     assert (first.schema, first.codec_name) == (second.schema, second.codec_name)
@@ -43,8 +45,8 @@ def test_schema_when_inferred_once_then_is_known_to_those_who_come_later(
     assert kept is not None and kept.is_inferred and kept.schema == first.schema
 
 
-def test_schema_when_the_shard_grows_or_is_replaced_then_is_inferred_anew(tmp_path: Path, looks: list[str]) -> None:
-    path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)])
+def test_inferred_schema_is_updated_after_append_or_replacement(tmp_path: Path, looks: list[str]) -> None:
+    path = write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", 1)])
     ShardCollection(path)
     data = path.read_bytes()
     path.write_bytes(data + data)
@@ -57,8 +59,8 @@ def test_schema_when_the_shard_grows_or_is_replaced_then_is_inferred_anew(tmp_pa
     assert len(looks) == 3
 
 
-def test_schema_when_another_payload_is_asked_for_then_is_not_kept(tmp_path: Path) -> None:
-    path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)])
+def test_schema_of_explicit_payload_is_not_saved(tmp_path: Path) -> None:
+    path = write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", 1)])
     assert list(ShardCollection(path, payload="raw").schema) == ["payload"]
     assert list(ShardCollection(path).schema) == ["id", "text"]
     assert list(ShardCollection(path, payload="raw").schema) == ["payload"]
@@ -66,9 +68,7 @@ def test_schema_when_another_payload_is_asked_for_then_is_not_kept(tmp_path: Pat
 
 
 @pytest.mark.parametrize("compression", [None, "gzip", "zlib"])
-def test_schema_when_the_writer_knew_it_then_stays_the_writers(
-    tmp_path: Path, compression: str | None, looks: list[str]
-) -> None:
+def test_schema_of_writer_is_not_inferred(tmp_path: Path, compression: str | None, looks: list[str]) -> None:
     schema = rm.Schema({"id": rm.Feature("int64", (None,), optional=True)})
     with rm.ShardWriter(tmp_path / "written", compression=compression, schema=schema) as writer:
         for number in range(9):
@@ -81,19 +81,17 @@ def test_schema_when_the_writer_knew_it_then_stays_the_writers(
     assert rm.open(tmp_path)[8]["id"].tolist() == [8]
 
 
-def test_to_numpy_when_a_kept_schema_was_inferred_from_the_first_records_then_still_takes_all(tmp_path: Path) -> None:
-    rows = [message("tfrecord", number) for number in range(3)]
-    path = shard(tmp_path, "tfrecord", [*rows, *([b""] * 3)])
+def test_to_numpy_widens_saved_inferred_schema(tmp_path: Path) -> None:
+    rows = [encode_message("tfrecord", number) for number in range(3)]
+    path = write_shard(tmp_path, "tfrecord", [*rows, *([b""] * 3)])
     for _ in range(2):
         assert len(rm.open(path).to_numpy()["text"]) == 6
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("payload", ["example", "ofrecord"])
-def test_messages_when_of_another_format_then_are_known_without_the_sidecar(
-    tmp_path: Path, family: str, payload: str
-) -> None:
-    with rm.ShardWriter(tmp_path / "mixed", format=family, payload=payload) as writer:
+def test_open_detects_messages_of_other_formats_without_sidecar(tmp_path: Path, format_name: str, payload: str) -> None:
+    with rm.ShardWriter(tmp_path / "mixed", format=format_name, payload=payload) as writer:
         for number in range(9):
             writer.write({"id": number, "vector": [0.5, number + 0.25], "name": b"n%d" % number})
     expected = list(rm.open(tmp_path))
@@ -104,7 +102,7 @@ def test_messages_when_of_another_format_then_are_known_without_the_sidecar(
     assert [one["name"] for one in found] == [one["name"] for one in expected]
 
 
-def test_payloads_when_they_are_no_message_then_stay_raw(tmp_path: Path) -> None:
+def test_open_detects_raw_payloads(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "opaque", format="recordio", payload="raw") as writer:
         for number in range(40):
             writer.write(b"" if number % 3 else b"%d,%d" % (number, number))

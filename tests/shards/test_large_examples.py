@@ -52,7 +52,7 @@ def numbers_of(dataset: Any) -> list[int]:
     return np.concatenate([part["id"].reshape(-1) for part in [dataset.to_numpy()]]).tolist()
 
 
-def test_fetch_when_records_are_large_then_gives_those_of_the_positions(folder: Path) -> None:
+def test_fetch_returns_large_records_by_position(folder: Path) -> None:
     dataset = rm.open(folder)
     numbers = numbers_of(dataset)
     assert sorted(numbers) == list(range(NUM_RECORDS))
@@ -68,13 +68,13 @@ def test_fetch_when_records_are_large_then_gives_those_of_the_positions(folder: 
         dataset.fetch([*range(NUM_RECORDS), NUM_RECORDS])
 
 
-def test_fetch_when_one_string_is_asked_for_as_a_row_then_is_a_row(folder: Path) -> None:
+def test_fetch_returns_row_for_feature_of_shape_one(folder: Path) -> None:
     dataset = rm.open(folder, schema={"data": Feature("bytes", (1,)), "id": Feature("int64", (1,))})
     one = dataset.fetch(range(NUM_RECORDS))[3]
     assert [*one["data"]] == [data(int(one["id"][0]))] and one["id"].shape == (1,)
 
 
-def test_fetch_when_several_threads_of_python_call_it_then_each_gets_its_own(folder: Path) -> None:
+def test_fetch_is_thread_safe(folder: Path) -> None:
     dataset = rm.open(folder)
     numbers, wrong = numbers_of(dataset), []
 
@@ -93,9 +93,7 @@ def test_fetch_when_several_threads_of_python_call_it_then_each_gets_its_own(fol
 
 
 @pytest.mark.parametrize("position", [0, 9, 30, NUM_RECORDS - 1])
-def test_fetch_when_a_record_is_damaged_then_names_the_first_one_in_the_order_asked(
-    tmp_path: Path, position: int
-) -> None:
+def test_fetch_names_first_damaged_record_in_given_order(tmp_path: Path, position: int) -> None:
     with rm.ShardWriter(tmp_path / "large", format="tfrecord", shards=1) as writer:
         for number in range(NUM_RECORDS):
             writer.write({"data": np.random.default_rng(number).bytes(RECORD_BYTES)})

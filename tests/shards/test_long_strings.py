@@ -16,7 +16,7 @@ from recordmill.testing import irheader
 from recordmill.testing.protobuf import encode_example, encode_features, encode_ofrecord
 from recordmill.testing.unusual import odd_example, odd_ofrecord
 from recordmill.testing.wire import field
-from tests.shards.made import shard
+from tests.shards.helpers import write_shard
 
 SCHEMA = {"image": Feature("bytes", ()), "label": Feature("int64", ()), "name": Feature("bytes", ())}
 SIZES = (16_383, 16_384, 16_385, 40_000, 2_097_151 - 40, 2_097_152, 70_000, 15, 0)
@@ -58,27 +58,25 @@ def check(path: Path, count: int) -> None:
     assert together == (faults[0] if faults else [row for rows in expected for row in rows])
 
 
-@pytest.mark.parametrize("family", ["tfrecord", "ofrecord"])
-def test_fetch_when_strings_have_lengths_around_every_border_then_gives_them(tmp_path: Path, family: str) -> None:
-    encode = encode_ofrecord if family == "ofrecord" else encode_example
+@pytest.mark.parametrize("format_name", ["tfrecord", "ofrecord"])
+def test_fetch_returns_strings_of_boundary_lengths(tmp_path: Path, format_name: str) -> None:
+    encode = encode_ofrecord if format_name == "ofrecord" else encode_example
     rows = [features(number, size + extra) for number, size in enumerate(SIZES) for extra in (0, 1)]
     orders = [
         dict(sorted(row.items(), key=lambda item, turn=turn: hash((turn, item[0])))) for turn, row in enumerate(rows)
     ]
-    path = shard(tmp_path, family, [encode(row) for row in orders])
+    path = write_shard(tmp_path, format_name, [encode(row) for row in orders])
     check(path, len(rows))
     found = ShardCollection(path, schema=SCHEMA).__getitems__(range(len(rows)))
     assert [one["image"] for one in found] == [row["image"][1][0] for row in rows]
 
 
-@pytest.mark.parametrize("family", ["tfrecord", "ofrecord"])
+@pytest.mark.parametrize("format_name", ["tfrecord", "ofrecord"])
 @pytest.mark.parametrize("seed", range(4))
-def test_fetch_when_messages_are_encoded_oddly_then_is_what_the_parser_makes_of_them(
-    tmp_path: Path, family: str, seed: int
-) -> None:
-    rng, odd = Random(seed), odd_ofrecord if family == "ofrecord" else odd_example
+def test_fetch_parses_unusual_encodings_like_columns(tmp_path: Path, format_name: str, seed: int) -> None:
+    rng, odd = Random(seed), odd_ofrecord if format_name == "ofrecord" else odd_example
     rows = [odd(features(number, rng.choice((20_000, 40_000))), rng) for number in range(60)]
-    check(shard(tmp_path, family, rows), len(rows))
+    check(write_shard(tmp_path, format_name, rows), len(rows))
 
 
 def entry(key: bytes, *pieces: bytes) -> bytes:
@@ -116,25 +114,23 @@ REST = entry(b"label", field(2, field(3, field(1, b"\x05")))) + entry(b"name", s
         entry(b"image\xff", strings(LONG)),
     ],
 )
-def test_fetch_when_an_entry_is_not_as_it_seems_then_is_what_the_parser_makes_of_it(
-    tmp_path: Path, entries: bytes
-) -> None:
+def test_fetch_parses_ambiguous_entries_like_columns(tmp_path: Path, entries: bytes) -> None:
     payloads = [field(1, order) for order in (entries + REST, REST + entries)]
-    check(shard(tmp_path, "tfrecord", [*payloads, *payloads]), 4)
+    check(write_shard(tmp_path, "tfrecord", [*payloads, *payloads]), 4)
 
 
-def test_fetch_when_a_default_stands_in_then_is_the_default(tmp_path: Path) -> None:
+def test_fetch_returns_default_of_missing_feature(tmp_path: Path) -> None:
     odd = field(1, entry(b"image", strings(LONG), b"\x78\x01") + REST)
     schema = SCHEMA | {"image": Feature("bytes", (), default=FIRST)}
-    dataset = ShardCollection(shard(tmp_path, "tfrecord", [odd] * 3), schema=schema)
+    dataset = ShardCollection(write_shard(tmp_path, "tfrecord", [odd] * 3), schema=schema)
     assert [one["image"] for one in dataset.__getitems__([0, 1, 2])] == [FIRST] * 3
 
 
 @pytest.mark.parametrize("labels", [1.5, [1.0, 2.0, 3.0]])
-def test_fetch_when_records_are_images_of_mxnet_then_gives_them(tmp_path: Path, labels: Any) -> None:
+def test_fetch_returns_mxnet_images(tmp_path: Path, labels: Any) -> None:
     images = [bytes([number]) * (20_000 + number) for number in range(5)]
     images.append(b"\x0a\x23\xd7\xce" * 9000)  # the magic word, at which RecordIO splits
-    path = shard(tmp_path, "recordio", [irheader.pack(labels, 7, 0, image) for image in images])
+    path = write_shard(tmp_path, "recordio", [irheader.pack(labels, 7, 0, image) for image in images])
     dataset = rm.open(path)
     found = dataset.fetch(range(len(images)))
     assert [one["image"] for one in found] == images
@@ -142,11 +138,9 @@ def test_fetch_when_records_are_images_of_mxnet_then_gives_them(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("place", [0, 9, 13, 30, 300, 5_000, 30_000, -30, -5, -1])
-def test_fetch_when_a_byte_is_wrong_anywhere_then_raises_what_reading_by_columns_raises(
-    tmp_path: Path, place: int
-) -> None:
+def test_fetch_of_damaged_record_raises_same_error_as_columns(tmp_path: Path, place: int) -> None:
     rows = [encode_example(features(number, 40_000)) for number in range(6)]
-    path = shard(tmp_path, "tfrecord", rows)
+    path = write_shard(tmp_path, "tfrecord", rows)
     ShardCollection(path, schema=SCHEMA)
     start = sum(len(row) + 16 for row in rows[:3])
     with path.open("r+b") as file:
@@ -161,8 +155,8 @@ def test_fetch_when_a_byte_is_wrong_anywhere_then_raises_what_reading_by_columns
     assert dataset.__getitems__([5, 1])[1]["label"] == 1000
 
 
-def test_fetch_when_the_file_changes_behind_its_back_then_says_so(tmp_path: Path) -> None:
-    path = shard(tmp_path, "tfrecord", [encode_example(features(number, 40_000)) for number in range(6)])
+def test_fetch_raises_shard_changed_after_change(tmp_path: Path) -> None:
+    path = write_shard(tmp_path, "tfrecord", [encode_example(features(number, 40_000)) for number in range(6)])
     dataset = ShardCollection(path, schema=SCHEMA)
     assert len(dataset.__getitems__([1, 4])) == 2
     os.truncate(path, path.stat().st_size - 20_000)
@@ -171,9 +165,9 @@ def test_fetch_when_the_file_changes_behind_its_back_then_says_so(tmp_path: Path
             dataset.__getitems__(positions)
 
 
-def test_fetch_when_a_record_is_a_part_of_a_stream_of_several_files_then_gives_it(tmp_path: Path) -> None:
+def test_fetch_returns_record_of_spanning_files(tmp_path: Path) -> None:
     rows = [encode_ofrecord(features(number, 40_000)) for number in range(6)]
-    whole = shard(tmp_path, "ofrecord", rows).read_bytes()
+    whole = write_shard(tmp_path, "ofrecord", rows).read_bytes()
     (tmp_path / "parts").mkdir()
     for number, start in enumerate(range(0, len(whole), 90_000)):
         (tmp_path / "parts" / f"part-{number}").write_bytes(whole[start : start + 90_000])
@@ -181,5 +175,5 @@ def test_fetch_when_a_record_is_a_part_of_a_stream_of_several_files_then_gives_i
     assert [one["image"] for one in found] == [features(number, 40_000)["image"][1][0] for number in (4, 0, 2, 5, 1, 3)]
 
 
-def test_encode_features_is_what_the_entries_here_are() -> None:
+def test_encode_features_equals_encoded_entries() -> None:
     assert encode_features({"image": ("bytes", [b"x"])}) == entry(b"image", strings(b"x"))

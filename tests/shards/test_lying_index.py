@@ -14,7 +14,7 @@ import recordmill as rm
 from recordmill import _core
 from recordmill.shards.index import sidecar_path
 from recordmill.shards.sidecar import MAGIC, parse_sidecar
-from tests.shards.made import message, shard
+from tests.shards.helpers import encode_message, write_shard
 
 Parts = tuple[dict[str, Any], dict[str, bytes]]
 
@@ -82,9 +82,9 @@ LIES = {
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_sidecar_when_it_says_what_cannot_be_then_is_built_anew(tmp_path: Path, name: str) -> None:
-    payloads = [message("recordio", row) for row in range(20)]
-    path = shard(tmp_path, "recordio", payloads)
+def test_inconsistent_sidecar_is_rebuilt(tmp_path: Path, name: str) -> None:
+    payloads = [encode_message("recordio", row) for row in range(20)]
+    path = write_shard(tmp_path, "recordio", payloads)
     rm.build_index(path)
     kept = Path(sidecar_path(str(path)))
     good = kept.read_bytes()
@@ -99,9 +99,9 @@ def test_sidecar_when_it_says_what_cannot_be_then_is_built_anew(tmp_path: Path, 
     assert parse_sidecar(kept.read_bytes()) is not None
 
 
-def test_seek_points_when_they_are_damaged_then_the_index_is_built_anew(tmp_path: Path) -> None:
-    payloads = [message("tfrecord", row) for row in range(20)]
-    path = shard(tmp_path, "tfrecord", payloads, compression="gzip")
+def test_sidecar_with_damaged_seek_points_is_rebuilt(tmp_path: Path) -> None:
+    payloads = [encode_message("tfrecord", row) for row in range(20)]
+    path = write_shard(tmp_path, "tfrecord", payloads, compression="gzip")
     rm.build_index(path)
     kept = Path(sidecar_path(str(path)))
     good = kept.read_bytes()
@@ -113,9 +113,9 @@ def test_seek_points_when_they_are_damaged_then_the_index_is_built_anew(tmp_path
     assert kept.read_bytes() == good
 
 
-def test_places_when_no_stream_of_that_size_inflates_to_them_then_the_index_is_built_anew(tmp_path: Path) -> None:
-    payloads = [message("tfrecord", row) for row in range(20)]
-    path = shard(tmp_path, "tfrecord", payloads, compression="zlib")
+def test_sidecar_with_impossible_expansion_is_rebuilt(tmp_path: Path) -> None:
+    payloads = [encode_message("tfrecord", row) for row in range(20)]
+    path = write_shard(tmp_path, "tfrecord", payloads, compression="zlib")
     rm.build_index(path)
     kept = Path(sidecar_path(str(path)))
     good = kept.read_bytes()

@@ -7,24 +7,22 @@ from pathlib import Path
 import pytest
 
 import recordmill as rm
-from tests.shards.made import FAMILIES
+from tests.shards.helpers import FORMATS
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_writer_when_no_index_is_wanted_then_leaves_what_its_format_asks_for_and_opens_the_same(
-    tmp_path: Path, family: str
-) -> None:
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_writer_without_index_writes_only_files_of_the_format(tmp_path: Path, format_name: str) -> None:
     path = tmp_path / "out"
     for index in ("auto", "never"):  # the second replaces the first, whose index would not fit
-        with rm.ShardWriter(path, format=family, shards=2, overwrite=True, index=index) as writer:
+        with rm.ShardWriter(path, format=format_name, shards=2, overwrite=True, index=index) as writer:
             for number in range(1, 8):
                 writer.write({"image": b"x" * number, "label": float(number)})
-    own = [Path(one).with_suffix(".idx") for one in writer.paths] if family == "recordio" else []
+    own = [Path(one).with_suffix(".idx") for one in writer.paths] if format_name == "recordio" else []
     assert set(tmp_path.iterdir()) == {*map(Path, writer.paths), *own}
     assert [one["image"] for one in rm.open(writer.paths).fetch(range(7))] == [b"x" * n for n in (1, 3, 5, 7, 2, 4, 6)]
 
 
-def test_writer_when_the_index_is_neither_kept_nor_left_then_is_refused(tmp_path: Path) -> None:
+def test_writer_rejects_unknown_index_mode(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'auto' or 'never', got 'no'"):
         rm.ShardWriter(tmp_path / "out", index="no")
     with pytest.raises(ValueError, match="entry_points=True"):

@@ -20,7 +20,7 @@ from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.testing.storage import FaultyStorage, MemoryStorage
 from recordmill.types import Ragged
-from tests.shards.made import FAMILIES, FRAMES
+from tests.shards.helpers import FORMATS, FRAMES
 
 
 def shard_writer(storage: Storage) -> type[rm.ShardWriter]:
@@ -55,7 +55,7 @@ def shards_in(files: Mapping[str, bytes]) -> dict[str, bytes]:
 # Framing and distribution
 
 
-@given(st.lists(st.binary(min_size=1, max_size=9), max_size=40), st.integers(1, 50), st.sampled_from(FAMILIES))
+@given(st.lists(st.binary(min_size=1, max_size=9), max_size=40), st.integers(1, 50), st.sampled_from(FORMATS))
 def test_deal_records_gives_each_part_every_nth_record(rows: list[bytes], num_parts: int, family: str) -> None:
     parts = list(deal_records(frame_payloads(get_format(family), Ragged.from_rows(rows)), num_parts))
     assert len(parts) == (1 if num_parts == 1 else min(num_parts, len(rows)))
@@ -67,7 +67,7 @@ def test_deal_records_gives_each_part_every_nth_record(rows: list[bytes], num_pa
             assert part.checksums.tolist() == expected.checksums.tolist()
 
 
-@given(st.lists(st.binary(min_size=1, max_size=9), max_size=40), st.sampled_from(FAMILIES))
+@given(st.lists(st.binary(min_size=1, max_size=9), max_size=40), st.sampled_from(FORMATS))
 def test_frame_payloads_gives_equal_frames_for_list_and_ragged(rows: list[bytes], family: str) -> None:
     from_list = frame_payloads(get_format(family), rows)
     from_ragged = frame_payloads(get_format(family), Ragged.from_rows(rows))
@@ -88,7 +88,7 @@ def test_rolling_shards_are_filled_up_to_the_limit(sizes: list[int], max_bytes: 
     assert [storage.files[path] for path in paths] == expected
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 @pytest.mark.parametrize("shards", [7, 300])
 def test_round_robin_shards_receive_every_nth_record(family: str, shards: int) -> None:
     storage = MemoryStorage()
@@ -216,7 +216,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_writer_keeps_files_of_another_writer_that_committed_first(tmp_path: Path, family: str) -> None:
     class LateCheck:
         """Storage in which no file exists when the writer looks, as if all were created a moment later."""

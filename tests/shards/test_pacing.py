@@ -13,7 +13,7 @@ from recordmill import _core
 from recordmill.shards import reader as pacing
 from recordmill.shards.open import open_shard
 from recordmill.shards.reader import records_per_read
-from tests.shards.made import FAMILIES, message, shard
+from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 SIZE = 300
 
@@ -23,31 +23,34 @@ def _little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pacing, "_MAX_BYTES_PER_READ", 1000)
 
 
-def large(folder: Path, family: str, compression: str = "") -> Path:
-    return shard(folder, family, [bytes([number]) * SIZE for number in range(20)], compression=compression)
+def large(folder: Path, format_name: str, compression: str = "") -> Path:
+    return write_shard(folder, format_name, [bytes([number]) * SIZE for number in range(20)], compression=compression)
 
 
 @pytest.mark.usefixtures("_little")
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("compression", ["", "gzip"])
-def test_records_when_they_are_large_then_few_are_read_at_once(tmp_path: Path, family: str, compression: str) -> None:
-    opened = open_shard([str(large(tmp_path, family, compression))])
+def test_records_per_read_is_small_for_large_records(tmp_path: Path, format_name: str, compression: str) -> None:
+    opened = open_shard([str(large(tmp_path, format_name, compression))])
     assert records_per_read(opened) == 3
     index = rm.ShardReader(opened.paths[0]).index
     assert records_per_read(opened, index) == 3 and records_per_read(opened, index[:0]) == 256
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_records_when_they_are_small_or_there_are_none_then_many_are_read_at_once(tmp_path: Path, family: str) -> None:
-    assert records_per_read(open_shard([str(shard(tmp_path, family, [message(family, 1)] * 9))])) == 256
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_records_per_read_is_maximum_for_small_or_no_records(tmp_path: Path, format_name: str) -> None:
+    assert (
+        records_per_read(open_shard([str(write_shard(tmp_path, format_name, [encode_message(format_name, 1)] * 9))]))
+        == 256
+    )
     (tmp_path / "empty.rec").touch()
     assert records_per_read(open_shard([str(tmp_path / "empty.rec")])) == 256
 
 
 @pytest.mark.usefixtures("_little")
-@pytest.mark.parametrize("family", FAMILIES)
-def test_shard_when_read_verified_and_indexed_then_in_small_parts(
-    tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_large_records_are_read_verified_and_indexed_in_small_parts(
+    tmp_path: Path, format_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[int]()
     stream, fetch = _core.BatchStream, _core.fetch
@@ -60,7 +63,7 @@ def test_shard_when_read_verified_and_indexed_then_in_small_parts(
         asked.append(len(offsets))
         return fetch(source, kind, offsets, lengths, **options)
 
-    path = large(tmp_path, family)
+    path = large(tmp_path, format_name)
     monkeypatch.setattr(_core, "BatchStream", streaming)
     monkeypatch.setattr(_core, "fetch", fetching)
     assert len(list(rm.ShardReader(path))) == 20

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 import recordmill as rm
 from recordmill.shards.collection import ShardCollection
 from recordmill.testing import ofrecord
-from tests.shards.made import message, shard
+from tests.shards.helpers import encode_message, write_shard
 
 
 def parts(folder: Path, pieces: list[bytes], suffix_length: int = -1) -> Path:
@@ -25,17 +25,15 @@ def numbers(dataset: rm.Dataset) -> list[int]:
 
 
 @pytest.mark.parametrize("suffix_length", [-1, 1, 2, 5])
-def test_parts_when_numbered_with_any_padding_then_are_read_in_natural_order(
-    tmp_path: Path, suffix_length: int
-) -> None:
-    pieces = [ofrecord.frame(message("ofrecord", number)) for number in range(12)]
+def test_parts_are_read_in_natural_order(tmp_path: Path, suffix_length: int) -> None:
+    pieces = [ofrecord.frame(encode_message("ofrecord", number)) for number in range(12)]
     dataset = rm.open(parts(tmp_path, pieces, suffix_length))
     assert numbers(dataset) == list(range(12))
     assert int(dataset[-1]["id"]) == 11
 
 
-def test_record_when_it_goes_on_in_the_next_part_then_is_read(tmp_path: Path) -> None:
-    payloads = [message("ofrecord", number) for number in range(9)]
+def test_record_that_continues_in_next_part_is_read(tmp_path: Path) -> None:
+    payloads = [encode_message("ofrecord", number) for number in range(9)]
     stream = b"".join(map(ofrecord.frame, payloads))
     cuts = [0, 3, 20, 21, 100, 100, 130, len(stream)]
     pieces = [stream[start:end] for start, end in pairwise(cuts)]
@@ -46,10 +44,8 @@ def test_record_when_it_goes_on_in_the_next_part_then_is_read(tmp_path: Path) ->
 
 
 @given(data=st.data())
-def test_stream_when_cut_anywhere_then_parts_give_the_same_records(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    payloads = [message("ofrecord", number) for number in range(data.draw(st.integers(1, 6)))]
+def test_stream_split_anywhere_has_same_records(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    payloads = [encode_message("ofrecord", number) for number in range(data.draw(st.integers(1, 6)))]
     stream = b"".join(map(ofrecord.frame, payloads))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=4)))
     pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
@@ -61,16 +57,16 @@ def test_stream_when_cut_anywhere_then_parts_give_the_same_records(
     ]
 
 
-def test_last_part_when_cut_then_the_record_is_named(tmp_path: Path) -> None:
-    stream = b"".join(ofrecord.frame(message("ofrecord", number)) for number in range(9))
+def test_truncated_last_part_names_record(tmp_path: Path) -> None:
+    stream = b"".join(ofrecord.frame(encode_message("ofrecord", number)) for number in range(9))
     with pytest.raises(rm.TruncatedError) as caught:
         rm.open(parts(tmp_path, [stream[:50], stream[50:-2]]))
     assert caught.value.record == 8
     assert "part-0" in (caught.value.shard or "")
 
 
-def test_reader_when_given_several_files_then_they_are_one_stream(tmp_path: Path) -> None:
-    payloads = [message("ofrecord", number) for number in range(9)]
+def test_reader_of_several_files_reads_one_stream(tmp_path: Path) -> None:
+    payloads = [encode_message("ofrecord", number) for number in range(9)]
     stream = b"".join(map(ofrecord.frame, payloads))
     parts(tmp_path, [stream[:50], stream[50:51], stream[51:]])
     reader = rm.ShardReader([tmp_path / f"part-{number}" for number in range(3)])
@@ -78,8 +74,8 @@ def test_reader_when_given_several_files_then_they_are_one_stream(tmp_path: Path
     assert [row for batch in reader.batches(2, threads=2) for row in batch] == payloads
 
 
-def test_parts_when_a_tfrecord_ends_inside_a_record_then_the_next_is_not_joined(tmp_path: Path) -> None:
-    path = shard(tmp_path, "tfrecord", [message("tfrecord", 1)], name="a")
+def test_truncated_tfrecord_is_not_joined_with_next_file(tmp_path: Path) -> None:
+    path = write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", 1)], name="a")
     data = path.read_bytes()
     path.write_bytes(data[:-2])
     (tmp_path / "b.tfrecord").write_bytes(data[-2:])
@@ -87,9 +83,9 @@ def test_parts_when_a_tfrecord_ends_inside_a_record_then_the_next_is_not_joined(
         rm.open(tmp_path)
 
 
-def test_folder_when_opened_then_hidden_and_index_files_are_left_out(tmp_path: Path) -> None:
+def test_open_skips_hidden_and_index_files_of_directory(tmp_path: Path) -> None:
     for number in (10, 9, 1):
-        shard(tmp_path, "recordio", [message("recordio", number)], name=f"s{number}")
+        write_shard(tmp_path, "recordio", [encode_message("recordio", number)], name=f"s{number}")
     rm.build_index(tmp_path, foreign=True)
     (tmp_path / "train.lst").write_text("0\t0\ta.jpg\n")
     (tmp_path / "folder.rec").mkdir()
@@ -98,24 +94,27 @@ def test_folder_when_opened_then_hidden_and_index_files_are_left_out(tmp_path: P
         assert numbers(dataset) == [1, 9, 10]
 
 
-def test_list_when_opened_then_keeps_its_order_and_each_file_once(tmp_path: Path) -> None:
-    paths = [shard(tmp_path, "tfrecord", [message("tfrecord", number)], name=f"s{number}") for number in range(3)]
+def test_open_keeps_list_order_and_removes_duplicates(tmp_path: Path) -> None:
+    paths = [
+        write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", number)], name=f"s{number}")
+        for number in range(3)
+    ]
     assert numbers(rm.open([paths[2], paths[0]])) == [2, 0]
     assert numbers(rm.open([paths[2], paths[0], str(paths[2])])) == [2, 0]
     assert numbers(rm.open([paths[1], f"{tmp_path}/*.tfrecord"])) == [1, 0, 2]
 
 
-def test_empty_shards_when_among_others_then_do_no_harm(tmp_path: Path) -> None:
+def test_open_accepts_empty_shards_among_others(tmp_path: Path) -> None:
     for number in range(4):
-        rows = [message("tfrecord", number)] if number % 2 else []
-        shard(tmp_path, "tfrecord", rows, name=f"s{number}")
+        rows = [encode_message("tfrecord", number)] if number % 2 else []
+        write_shard(tmp_path, "tfrecord", rows, name=f"s{number}")
     dataset = rm.open(tmp_path)
     assert numbers(dataset) == [1, 3]
     assert dataset.to_numpy()["id"].tolist() == [1, 3]
 
 
-def test_empty_shards_alone_when_opened_then_the_data_set_is_empty(tmp_path: Path) -> None:
-    shard(tmp_path, "tfrecord", [])
+def test_open_of_empty_shards_is_empty_dataset(tmp_path: Path) -> None:
+    write_shard(tmp_path, "tfrecord", [])
     dataset = rm.open(tmp_path)
     assert (len(dataset), list(dataset), dataset[:], len(dataset.batch(2))) == (0, [], [], 0)
     assert dict(dataset.schema) == {}
@@ -124,12 +123,12 @@ def test_empty_shards_alone_when_opened_then_the_data_set_is_empty(tmp_path: Pat
 
 
 def spanning(folder: Path, count: int = 30) -> tuple[Path, bytes]:
-    stream = b"".join(ofrecord.frame(message("ofrecord", number)) for number in range(count))
+    stream = b"".join(ofrecord.frame(encode_message("ofrecord", number)) for number in range(count))
     cuts = [0, 100, 103, 300, len(stream)]
     return parts(folder, [stream[start:end] for start, end in pairwise(cuts)]), stream
 
 
-def test_parts_when_records_go_on_in_the_next_then_they_are_sound(tmp_path: Path) -> None:
+def test_verify_and_info_accept_records_that_continue_in_next_part(tmp_path: Path) -> None:
     folder, stream = spanning(tmp_path)
     offsets = [offset for offset, _ in ofrecord.records(stream)]
     (folder / ofrecord.part_name(4)).write_bytes(stream[: offsets[5]])  # a part of its own
@@ -148,8 +147,8 @@ def test_parts_when_records_go_on_in_the_next_then_they_are_sound(tmp_path: Path
     assert caught.value.kind == "spanning_record"
 
 
-def test_parts_when_one_of_them_is_cut_then_each_is_looked_at_by_itself(tmp_path: Path) -> None:
-    stream = b"".join(ofrecord.frame(message("ofrecord", number)) for number in range(9))
+def test_verify_reports_each_truncated_part(tmp_path: Path) -> None:
+    stream = b"".join(ofrecord.frame(encode_message("ofrecord", number)) for number in range(9))
     folder = parts(tmp_path, [stream[:-3], stream, stream[:-1]])
     report = rm.verify(folder)
     assert [(fault.kind, Path(fault.shard).name) for fault in report.faults] == [
@@ -161,7 +160,7 @@ def test_parts_when_one_of_them_is_cut_then_each_is_looked_at_by_itself(tmp_path
         rm.build_index(folder)
 
 
-def test_bit_when_it_turned_in_parts_of_one_stream_then_is_told_with_its_place(tmp_path: Path) -> None:
+def test_verify_locates_flipped_bit_in_spanning_parts(tmp_path: Path) -> None:
     folder, stream = spanning(tmp_path)
     offset, payload = next(iter(ofrecord.records(stream)))
     path = folder / ofrecord.part_name(0)

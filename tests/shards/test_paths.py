@@ -9,26 +9,24 @@ from typing import Any
 import pytest
 
 import recordmill as rm
-from tests.shards.made import message, shard
+from tests.shards.helpers import encode_message, write_shard
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    shard(tmp_path, "tfrecord", [message("tfrecord", number) for number in range(5)], "part-0")
+    write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", number) for number in range(5)], "part-0")
     return tmp_path
 
 
 @pytest.mark.parametrize("pattern", ["", "part-*"])
-def test_folder_when_a_link_in_it_leads_nowhere_then_its_records_are_not_left_out_in_silence(
-    folder: Path, pattern: str
-) -> None:
+def test_open_raises_for_dangling_link(folder: Path, pattern: str) -> None:
     (folder / "part-1.tfrecord").symlink_to("annex/part-1.tfrecord")
     with pytest.raises(FileNotFoundError, match="points to 'annex/part-1") as caught:
         rm.open(os.path.join(folder, pattern))
     assert caught.value.filename == str(folder / "part-1.tfrecord")
 
 
-def test_folder_when_links_in_it_lead_to_shards_and_folders_then_shards_are_read(folder: Path, tmp_path: Path) -> None:
+def test_open_follows_links_to_shards(folder: Path, tmp_path: Path) -> None:
     links = tmp_path / "links"
     links.mkdir()
     (links / "part-0.tfrecord").symlink_to(folder / "part-0.tfrecord")
@@ -46,24 +44,24 @@ ABSENT = {
 
 
 @pytest.mark.parametrize("name", ABSENT)
-def test_name_when_nothing_is_there_then_the_error_leads_on(name: str) -> None:
+def test_error_for_missing_name_explains_reason(name: str) -> None:
     with pytest.raises(FileNotFoundError, match=ABSENT[name]) as caught:
         rm.open(name)
     assert caught.value.filename == name
 
 
-def test_folder_when_it_is_empty_then_the_error_says_so(tmp_path: Path) -> None:
+def test_open_of_empty_directory_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="the directory contains no shards"):
         rm.open(tmp_path)
 
 
 @pytest.mark.parametrize("paths", [None, 3, b"part", [b"part"], ["part", None]])
-def test_paths_when_they_are_none_then_are_refused(paths: Any) -> None:
+def test_open_rejects_values_that_are_not_paths(paths: Any) -> None:
     with pytest.raises(TypeError, match="must be a path, pattern, directory"):
         rm.open(paths)
 
 
-def test_build_index_when_it_can_be_kept_nowhere_then_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_index_raises_if_index_cannot_be_saved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recordmill.shards.build_index.save_sidecar", lambda path, sidecar, storage: None)
     assert len(rm.open(folder)) == 5
     with pytest.raises(rm.WriteError, match="RECORDMILL_CACHE"):
@@ -71,9 +69,7 @@ def test_build_index_when_it_can_be_kept_nowhere_then_says_so(folder: Path, monk
 
 
 @pytest.mark.parametrize("stranger", ["README.md", "labels-1.txt"])
-def test_folder_when_something_else_lies_in_it_then_the_error_names_a_pattern_that_works(
-    tmp_path: Path, stranger: str
-) -> None:
+def test_error_for_other_file_suggests_pattern(tmp_path: Path, stranger: str) -> None:
     with rm.ShardWriter(tmp_path / "train", shards=3) as writer:
         for number in range(9):
             writer.write({"id": number})
@@ -85,7 +81,7 @@ def test_folder_when_something_else_lies_in_it_then_the_error_names_a_pattern_th
     assert hint == "name only the shards" and len(rm.open(pattern.strip("'"))) == 9
 
 
-def test_folder_when_one_shard_and_something_else_lie_in_it_then_the_error_names_the_shard(folder: Path) -> None:
+def test_error_for_other_file_suggests_single_shard(folder: Path) -> None:
     (folder / "notes.txt").write_text("nothing of interest, and some more of it")
     with pytest.raises(rm.FormatError) as caught:
         rm.open(folder)

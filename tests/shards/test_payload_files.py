@@ -20,7 +20,7 @@ def written(path, format_, payloads):
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_payloads_when_written_then_are_read_from_the_beginning_and_from_every_offset(format_, tmp_path) -> None:
+def test_payload_reader_reads_from_start_and_after_seek(format_, tmp_path) -> None:
     payloads = [payload or b"-" for payload in PAYLOADS]
     writer = written(tmp_path / "any.name", format_, payloads)
     assert writer.num_records == len(payloads) and writer.tell() == (tmp_path / "any.name").stat().st_size
@@ -33,7 +33,7 @@ def test_payloads_when_written_then_are_read_from_the_beginning_and_from_every_o
         reader.read()
 
 
-def test_reader_when_pickled_in_the_middle_then_the_copy_goes_on_there(tmp_path) -> None:
+def test_pickled_payload_reader_continues(tmp_path) -> None:
     written(tmp_path / "a.rec", "recordio", PAYLOADS)
     reader = rm.PayloadReader(tmp_path / "a.rec")
     taken = [reader.read() for _ in range(5)]
@@ -41,7 +41,7 @@ def test_reader_when_pickled_in_the_middle_then_the_copy_goes_on_there(tmp_path)
     assert taken == PAYLOADS[:5] and list(iter(copy.read, None)) == PAYLOADS[5:] == list(iter(reader.read, None))
 
 
-def test_damaged_file_when_read_then_gives_what_is_in_front_and_the_error_every_time(tmp_path) -> None:
+def test_payload_reader_raises_repeatedly_at_damaged_frame(tmp_path) -> None:
     writer = written(tmp_path / "a.rec", "recordio", PAYLOADS)
     path = tmp_path / "a.rec"
     data = bytearray(path.read_bytes())
@@ -58,7 +58,7 @@ def test_damaged_file_when_read_then_gives_what_is_in_front_and_the_error_every_
     assert reader.read() == PAYLOADS[place + 1]
 
 
-def test_damaged_payload_when_read_then_gives_what_is_in_front_and_goes_on_behind_it(tmp_path) -> None:
+def test_payload_reader_continues_after_damaged_payload(tmp_path) -> None:
     writer = written(tmp_path / "a.tfrecord", "tfrecord", PAYLOADS)
     path, place = tmp_path / "a.tfrecord", 5
     data = bytearray(path.read_bytes())
@@ -74,7 +74,7 @@ def test_damaged_payload_when_read_then_gives_what_is_in_front_and_goes_on_behin
     assert reader.read() == PAYLOADS[place + 1]
 
 
-def test_sizes_when_asked_for_then_are_those_of_the_decoded_images() -> None:
+def test_image_sizes_equal_sizes_of_decoded_images() -> None:
     from tests.compat.mxnet.programs import NUM_IMAGES
     from tests.golden import RECORDINGS
 

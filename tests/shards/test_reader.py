@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from tests.shards.made import FAMILIES, message, shard
+from tests.shards.helpers import FORMATS, encode_message, write_shard
 
-VARIANTS = [*((family, "") for family in FAMILIES), ("tfrecord", "gzip"), ("tfrecord", "zlib")]
+VARIANTS = [*((format_name, "") for format_name in FORMATS), ("tfrecord", "gzip"), ("tfrecord", "zlib")]
 
 
 @pytest.fixture(params=VARIANTS, ids=["-".join(pair).strip("-") for pair in VARIANTS])
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, list[bytes]]:
-    family, compression = request.param
-    payloads = [message(family, number) for number in range(100)]
-    return shard(tmp_path, family, payloads, compression=compression), payloads
+    format_name, compression = request.param
+    payloads = [encode_message(format_name, number) for number in range(100)]
+    return write_shard(tmp_path, format_name, payloads, compression=compression), payloads
 
 
-def test_reader_when_indexed_then_behaves_like_a_list(made: tuple[Path, list[bytes]]) -> None:
+def test_reader_indexing_behaves_like_list(made: tuple[Path, list[bytes]]) -> None:
     path, payloads = made
     with rm.ShardReader(path) as reader:
         assert len(reader) == 100
@@ -37,7 +37,7 @@ def test_reader_when_indexed_then_behaves_like_a_list(made: tuple[Path, list[byt
         assert list(reader) == payloads, "a second pass begins at the first record"
 
 
-def test_reader_when_fetching_then_keeps_order_and_duplicates(made: tuple[Path, list[bytes]]) -> None:
+def test_fetch_keeps_order_and_duplicates(made: tuple[Path, list[bytes]]) -> None:
     path, payloads = made
     positions = [5, 5, 99, 0, -1, 42, 5]
     with rm.ShardReader(path) as reader:
@@ -48,9 +48,7 @@ def test_reader_when_fetching_then_keeps_order_and_duplicates(made: tuple[Path, 
 
 
 @pytest.mark.parametrize("position", [100, -101, 10**12])
-def test_reader_when_asked_beyond_the_end_then_raises_index_error(
-    made: tuple[Path, list[bytes]], position: int
-) -> None:
+def test_reader_raises_index_error_for_position_out_of_range(made: tuple[Path, list[bytes]], position: int) -> None:
     with rm.ShardReader(made[0]) as reader:
         with pytest.raises(IndexError):
             reader[position]
@@ -58,7 +56,7 @@ def test_reader_when_asked_beyond_the_end_then_raises_index_error(
             reader.fetch([0, position])
 
 
-def test_batches_when_read_then_have_the_size_asked_for(made: tuple[Path, list[bytes]]) -> None:
+def test_batches_have_requested_size(made: tuple[Path, list[bytes]]) -> None:
     path, payloads = made
     for threads in (None, 0, 1, 3):
         batches = list(rm.ShardReader(path).batches(30, threads=threads))
@@ -68,7 +66,7 @@ def test_batches_when_read_then_have_the_size_asked_for(made: tuple[Path, list[b
         rm.ShardReader(path).batches(0)
 
 
-def test_reader_when_pickled_then_the_copy_reads_the_same(made: tuple[Path, list[bytes]]) -> None:
+def test_pickled_reader_reads_same_records(made: tuple[Path, list[bytes]]) -> None:
     path, payloads = made
     reader = rm.ShardReader(path)
     assert len(reader) == 100
@@ -78,14 +76,14 @@ def test_reader_when_pickled_then_the_copy_reads_the_same(made: tuple[Path, list
     assert len(pickle.dumps(copied)) < 2000, "no index travels in a pickle"
 
 
-def test_reader_when_closed_then_says_so(made: tuple[Path, list[bytes]]) -> None:
+def test_closed_reader_raises_value_error(made: tuple[Path, list[bytes]]) -> None:
     reader = rm.ShardReader(made[0])
     reader.close()
     with pytest.raises(ValueError, match="closed"):
         reader[0]
 
 
-def test_reader_when_forked_then_parent_and_child_read_at_once(made: tuple[Path, list[bytes]]) -> None:
+def test_forked_reader_reads_in_parent_and_child(made: tuple[Path, list[bytes]]) -> None:
     path, payloads = made
     reader = rm.ShardReader(path)
     assert reader[1] == payloads[1]
@@ -101,14 +99,14 @@ def _read_all(reader: rm.ShardReader) -> list[bytes]:
     return [*reader[:50], *list(reader)[50:]]
 
 
-def test_reader_when_sent_to_a_spawned_process_then_reads_there(tmp_path: Path) -> None:
-    payloads = [message("tfrecord", number) for number in range(100)]
-    path = shard(tmp_path, "tfrecord", payloads, compression="gzip")
+def test_reader_works_in_spawned_process(tmp_path: Path) -> None:
+    payloads = [encode_message("tfrecord", number) for number in range(100)]
+    path = write_shard(tmp_path, "tfrecord", payloads, compression="gzip")
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(_read_all, (rm.ShardReader(path),)) == payloads
 
 
-def test_reader_when_used_by_many_threads_then_all_read_right(made: tuple[Path, list[bytes]]) -> None:
+def test_reader_is_thread_safe(made: tuple[Path, list[bytes]]) -> None:
     path, payloads = made
     reader = rm.ShardReader(path)
 
@@ -120,7 +118,7 @@ def test_reader_when_used_by_many_threads_then_all_read_right(made: tuple[Path, 
         assert all(pool.map(work, range(16)))
 
 
-def test_shard_when_it_shrinks_while_open_then_is_an_error(made: tuple[Path, list[bytes]]) -> None:
+def test_reader_raises_shard_changed_after_truncation(made: tuple[Path, list[bytes]]) -> None:
     path, _ = made
     reader = rm.ShardReader(path)
     assert len(reader) == 100
@@ -133,7 +131,7 @@ def test_shard_when_it_shrinks_while_open_then_is_an_error(made: tuple[Path, lis
         list(reader)
 
 
-def test_shard_when_it_grows_or_is_rewritten_while_open_then_is_an_error(made: tuple[Path, list[bytes]]) -> None:
+def test_reader_raises_shard_changed_after_append_or_rewrite(made: tuple[Path, list[bytes]]) -> None:
     path, payloads = made
     for change in (lambda data: data + data, lambda data: bytes(len(data))):
         data = path.read_bytes()
@@ -145,7 +143,7 @@ def test_shard_when_it_grows_or_is_rewritten_while_open_then_is_an_error(made: t
         path.write_bytes(data)
 
 
-def test_shard_when_replaced_by_rename_while_open_then_is_an_error(made: tuple[Path, list[bytes]]) -> None:
+def test_reader_raises_shard_changed_after_replacement(made: tuple[Path, list[bytes]]) -> None:
     path, _ = made
     reader = rm.ShardReader(path)
     assert len(reader) == 100
@@ -156,7 +154,7 @@ def test_shard_when_replaced_by_rename_while_open_then_is_an_error(made: tuple[P
         reader[:]
 
 
-def test_shard_when_read_here_and_there_then_is_kept_in_memory_and_changes_are_still_seen(
+def test_reader_detects_change_of_shard_cached_in_memory(
     made: tuple[Path, list[bytes]],
 ) -> None:
     path, payloads = made
@@ -172,8 +170,8 @@ def test_shard_when_read_here_and_there_then_is_kept_in_memory_and_changes_are_s
         reader[0]
 
 
-def test_reader_when_not_verifying_then_a_flipped_payload_bit_passes(tmp_path: Path) -> None:
-    path = shard(tmp_path, "tfrecord", [b"abc", b"def"])
+def test_reader_without_verify_ignores_checksums(tmp_path: Path) -> None:
+    path = write_shard(tmp_path, "tfrecord", [b"abc", b"def"])
     data = bytearray(path.read_bytes())
     data[12] ^= 1
     path.write_bytes(data)
@@ -183,7 +181,7 @@ def test_reader_when_not_verifying_then_a_flipped_payload_bit_passes(tmp_path: P
         list(rm.ShardReader(path))
 
 
-def test_missing_shard_when_opened_then_is_file_not_found(tmp_path: Path) -> None:
+def test_missing_shard_raises_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         rm.ShardReader(tmp_path / "nothing.tfrecord")
     assert "nothing.tfrecord" in str(caught.value)
@@ -191,18 +189,18 @@ def test_missing_shard_when_opened_then_is_file_not_found(tmp_path: Path) -> Non
         rm.open(tmp_path / "*.tfrecord")
 
 
-def test_keys_when_there_is_no_index_file_then_are_positions(tmp_path: Path) -> None:
-    reader = rm.ShardReader(shard(tmp_path, "recordio", [b"a", b"b"]))
+def test_keys_are_positions_without_index_file(tmp_path: Path) -> None:
+    reader = rm.ShardReader(write_shard(tmp_path, "recordio", [b"a", b"b"]))
     assert reader.keys == ["0", "1"]
     assert reader.position_of(1) == 1
     with pytest.raises(KeyError):
         reader.position_of(2)
 
 
-def test_empty_shard_when_format_is_named_then_has_no_records(tmp_path: Path) -> None:
-    for family in FAMILIES:
-        path = shard(tmp_path, family, [])
-        reader = rm.ShardReader(path, format=family)
+def test_reader_of_empty_shard_has_no_records(tmp_path: Path) -> None:
+    for format_name in FORMATS:
+        path = write_shard(tmp_path, format_name, [])
+        reader = rm.ShardReader(path, format=format_name)
         assert (len(reader), list(reader), reader[:], reader.fetch([])) == (0, [], [], [])
         with pytest.raises(IndexError):
             reader[0]

@@ -12,7 +12,7 @@ import recordmill as rm
 from recordmill.formats.registry import get_format
 from recordmill.shards.shard_names import check_leftover_shards, remove_leftover_shards, shard_paths
 from recordmill.testing.storage import MemoryStorage
-from tests.shards.made import FAMILIES
+from tests.shards.helpers import FORMATS
 
 NAMES = {
     "tfrecord": "part-{:05d}-of-{:05d}.tfrecord",
@@ -35,7 +35,7 @@ def write_shard_of_other_run(folder: Path, family: str, number: int, total: int)
     (folder / NAMES[family].format(number, total)).write_bytes(b"of another process")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 @pytest.mark.parametrize("function", ["writer", "pack"])
 def test_writer_keeps_shards_that_appear_while_it_runs(tmp_path: Path, family: str, function: str) -> None:
     images, out = tmp_path / "images", tmp_path / "out"
@@ -57,7 +57,7 @@ def test_writer_keeps_shards_that_appear_while_it_runs(tmp_path: Path, family: s
     assert (out / NAMES[family].format(0, 1)).exists()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_overwriting_writer_removes_leftover_shards_and_their_indexes(tmp_path: Path, family: str) -> None:
     write(tmp_path, family, 2)
     expected = file_names(tmp_path)
@@ -91,14 +91,14 @@ def test_ofrecord_writer_refuses_leftover_following_numbers(tmp_path: Path) -> N
     assert file_names(tmp_path) == ["part-2", "part-3"]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_rolling_writer_refuses_leftover_shards_before_writing(tmp_path: Path, family: str) -> None:
     write(tmp_path, family, 2)
     with pytest.raises(rm.OutputExistsError, match="another number"):
         rm.ShardWriter(tmp_path / "part", format=family, max_shard_bytes=100)
 
 
-@given(st.sampled_from(FAMILIES), st.sampled_from(["out", "/out", "a/b", "out[1]", "2017"]), st.integers(1, 3))
+@given(st.sampled_from(FORMATS), st.sampled_from(["out", "/out", "a/b", "out[1]", "2017"]), st.integers(1, 3))
 def test_leftover_shards_are_found_in_any_folder(family: str, folder: str, total: int) -> None:
     storage, format_ = MemoryStorage(), get_format(family)
     prefix = f"{folder}/part"
@@ -114,7 +114,7 @@ def test_leftover_shards_are_found_in_any_folder(family: str, folder: str, total
     assert before - set(storage.files) == set(old) - set(new)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_writer_refuses_leftover_shards_in_working_directory(
     tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from recordmill.storage.base import Storage
 from recordmill.testing import tfrecord
 from recordmill.testing.storage import FaultyStorage, MemoryStorage
 from recordmill.types import FrameIndex
-from tests.shards.made import FAMILIES, message, shard
+from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 NO_CHECKSUMS = ("ofrecord", "recordio")
 
@@ -44,7 +44,7 @@ def read_index(path: Path) -> FrameIndex:
     return rm.ShardReader(path, index="never").index
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_verify_reports_truncation_between_records(tmp_path: Path, family: str) -> None:
     path = write_shard(tmp_path, family)
     offset = int(read_index(path).offsets[40])
@@ -105,7 +105,7 @@ def test_verify_compares_old_records_after_append(tmp_path: Path, family: str) -
     assert rm.verify(path).guarantees[family][0].startswith("every payload was compared")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_verify_ignores_sidecar_of_replaced_shard(tmp_path: Path, family: str) -> None:
     path, other = write_shard(tmp_path, family), write_shard(tmp_path / "other", family, 30, seed=1)
     path.write_bytes(other.read_bytes())
@@ -118,7 +118,7 @@ def test_verify_ignores_sidecar_of_replaced_shard(tmp_path: Path, family: str) -
 def test_verify_detects_payload_codec_of_replaced_shard(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "other.tfrecord", payload="sequence_example") as writer:
         writer.write({"tokens": rm.FeatureList([[3], [5]])})
-    path = shard(tmp_path, "tfrecord", [message("tfrecord", number) for number in range(9)])
+    path = write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", number) for number in range(9)])
     assert rm.open(path).schema["id"].kind == "int64"
     stale = Path(sidecar_path(str(path))).read_bytes()
     path.write_bytes((tmp_path / "other.tfrecord").read_bytes())
@@ -156,7 +156,7 @@ def test_guarantees_count_shards_with_sidecar(tmp_path: Path) -> None:
 
 def test_guarantees_count_payloads_too_large_to_parse(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "a.of", format="ofrecord", payload="raw") as writer:
-        writer.write(message("ofrecord", 1))
+        writer.write(encode_message("ofrecord", 1))
         writer.write(bytes(1 << 26))  # not a valid message
     lines = rm.verify(tmp_path, payload="ofrecord").guarantees["ofrecord"]
     assert "every payload was parsed as ofrecord, except 1 larger than 64 MiB" in lines
@@ -165,7 +165,7 @@ def test_guarantees_count_payloads_too_large_to_parse(tmp_path: Path) -> None:
 def test_verify_reports_moved_records_in_formats_without_checksums(
     tmp_path: Path,
 ) -> None:
-    for family in FAMILIES:
+    for family in FORMATS:
         path = write_shard(tmp_path, family)
         data, frames = path.read_bytes(), read_index(path)
         start, middle, end = (int(value) for value in (0, frames.offsets[3], frames.offsets[9]))
@@ -206,7 +206,7 @@ def write_to_memory(family: str, count: int = 40) -> MemoryStorage:
     return storage
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_verify_reads_shards_and_sidecars_through_storage(family: str) -> None:
     storage = write_to_memory(family)
     report = verify_storage(storage, "out/part*")
@@ -221,7 +221,7 @@ def test_verify_reads_shards_and_sidecars_through_storage(family: str) -> None:
         verify_storage(storage, "out/missing*")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_verify_reports_no_false_result_after_any_failed_operation(family: str) -> None:
     storage = write_to_memory(family)
     recorder = FaultyStorage(storage)

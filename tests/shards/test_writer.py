@@ -17,7 +17,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.testing import ofrecord, recordio, tfrecord
-from tests.shards.made import FAMILIES
+from tests.shards.helpers import FORMATS
 
 RECORDS = {"tfrecord": tfrecord.records, "recordio": recordio.records, "ofrecord": ofrecord.records}
 
@@ -36,7 +36,7 @@ def all_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 @pytest.mark.parametrize("shards", [1, 3])
 def test_writer_distributes_examples_evenly_and_reader_returns_them(tmp_path: Path, family: str, shards: int) -> None:
     with rm.ShardWriter(tmp_path / "part", format=family, shards=shards) as writer:
@@ -68,7 +68,7 @@ def test_shard_names_follow_convention_of_format(tmp_path: Path) -> None:
         assert visible_files(tmp_path / family) == names
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_writer_stores_raw_payloads_unchanged(tmp_path: Path, family: str) -> None:
     payloads = [b"a" * size for size in range(1, 600)]
     with rm.ShardWriter(tmp_path / "part", format=family, payload="raw") as writer:
@@ -77,7 +77,7 @@ def test_writer_stores_raw_payloads_unchanged(tmp_path: Path, family: str) -> No
     assert [found for _, found in RECORDS[family](Path(writer.paths[0]).read_bytes())] == payloads
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_rolling_writer_fills_shards_in_order(tmp_path: Path, family: str) -> None:
     payloads = [bytes([1 + number % 255]) * 100 for number in range(95)]
     with rm.ShardWriter(tmp_path / "part", format=family, max_shard_bytes=1500, payload="raw") as writer:
@@ -124,7 +124,7 @@ def test_writer_rejects_compression_if_format_has_none(tmp_path: Path, family: s
     assert all_files(tmp_path) == []
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_writer_leaves_no_files_if_block_raises(tmp_path: Path, family: str) -> None:
     writer = rm.ShardWriter(tmp_path / "part", format=family, shards=2)
 
@@ -175,7 +175,7 @@ def test_killed_process_leaves_no_file_under_final_name(tmp_path: Path) -> None:
         rm.open(tmp_path)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FORMATS)
 def test_writer_refuses_existing_output_without_overwrite(tmp_path: Path, family: str) -> None:
     def write(number: int, **options: Any) -> None:
         with rm.ShardWriter(tmp_path / "part", format=family, **options) as writer:

@@ -12,13 +12,15 @@ from recordmill.testing.protobuf import Feature, encode_example, encode_ofrecord
 
 FRAMES = {"tfrecord": tfrecord.frame, "recordio": recordio.frame, "ofrecord": ofrecord.frame}
 SUFFIXES = {"tfrecord": ".tfrecord", "recordio": ".rec", "ofrecord": ".of"}
-FAMILIES = sorted(FRAMES)
+FORMATS = sorted(FRAMES)
 
 
-def shard(folder: Path, family: str, payloads: Sequence[bytes], name: str = "shard", compression: str = "") -> Path:
+def write_shard(
+    folder: Path, format_name: str, payloads: Sequence[bytes], name: str = "shard", compression: str = ""
+) -> Path:
     """Write payloads as one shard, compressed by the standard library if asked for."""
-    data = b"".join(map(FRAMES[family], payloads))
-    path = folder / f"{name}{SUFFIXES[family]}"
+    data = b"".join(map(FRAMES[format_name], payloads))
+    path = folder / f"{name}{SUFFIXES[format_name]}"
     if compression:
         path = path.with_name(path.name + {"gzip": ".gz", "zlib": ".zlib"}[compression])
         data = gzip.compress(data) if compression == "gzip" else zlib.compress(data)
@@ -26,7 +28,7 @@ def shard(folder: Path, family: str, payloads: Sequence[bytes], name: str = "sha
     return path
 
 
-def message(family: str, number: int) -> bytes:
+def encode_message(format_name: str, number: int) -> bytes:
     """One payload that is usual in the format: id (number) and text."""
     features: dict[str, Feature] = {"id": ("int64", [number]), "text": ("bytes", [b"x" * (number % 7)])}
-    return encode_ofrecord(features) if family == "ofrecord" else encode_example(features)
+    return encode_ofrecord(features) if format_name == "ofrecord" else encode_example(features)
