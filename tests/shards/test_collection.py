@@ -1,4 +1,4 @@
-"""Many shards as one sequence: where a record lies, equality, fingerprints, and shards that change while open."""
+"""ShardCollection: where a record is, reads in any order, equality, fingerprints, changes of open shards."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import recordmill as rm
 from recordmill.errors import RecordmillError
@@ -20,7 +21,7 @@ from tests.shards.helpers import FORMATS, FRAMES, encode_message, write_shard
 
 
 @pytest.fixture(params=FORMATS)
-def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, list[Path]]:
+def shards(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, list[Path]]:
     """Three shards of 5, 0 and 7 records."""
     format_name = request.param
     first, last = ([encode_message(format_name, number) for number in numbers] for numbers in (range(5), range(5, 12)))
@@ -29,8 +30,8 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, list[Path
     ]
 
 
-def test_where_returns_shard_record_and_offset(made: Any) -> None:
-    format_name, paths = made
+def test_where_returns_shard_record_and_offset(shards: Any) -> None:
+    format_name, paths = shards
     found = ShardCollection(paths)
     expected, position = [], 0
     for path, numbers in ((paths[0], range(5)), (paths[2], range(5, 12))):
@@ -63,8 +64,8 @@ def test_where_names_both_files_of_spanning_shard(tmp_path: Path) -> None:
     assert place.offset == len(data) - len(FRAMES["ofrecord"](encode_message("ofrecord", 8)))
 
 
-def test_collections_of_same_files_and_options_are_equal(made: Any) -> None:
-    _, paths = made
+def test_collections_of_same_files_and_options_are_equal(shards: Any) -> None:
+    _, paths = shards
     first = ShardCollection(paths)
     for other in (
         ShardCollection([str(path) for path in paths]),
@@ -87,8 +88,10 @@ def test_collections_of_same_files_and_options_are_equal(made: Any) -> None:
         lambda paths: 3,
     ],
 )
-def test_collections_with_different_files_or_options_are_not_equal(made: Any, change: Callable[[Any], object]) -> None:
-    assert ShardCollection(made[1]) != change(made[1])
+def test_collections_with_different_files_or_options_are_not_equal(
+    shards: Any, change: Callable[[Any], object]
+) -> None:
+    assert ShardCollection(shards[1]) != change(shards[1])
 
 
 def test_collections_with_different_payload_codecs_are_not_equal(tmp_path: Path) -> None:
@@ -99,8 +102,8 @@ def test_collections_with_different_payload_codecs_are_not_equal(tmp_path: Path)
     assert len(set(sets)) == 3
 
 
-def test_fingerprint_is_independent_of_paths(made: Any, tmp_path: Path) -> None:
-    format_name, paths = made
+def test_fingerprint_is_independent_of_paths(shards: Any, tmp_path: Path) -> None:
+    format_name, paths = shards
     before = ShardCollection(paths).fingerprint()
     assert before.startswith(f"{format_name}-12-") and len(before) < 40
     (tmp_path / "other").mkdir()
@@ -108,8 +111,8 @@ def test_fingerprint_is_independent_of_paths(made: Any, tmp_path: Path) -> None:
     assert ShardCollection(moved).fingerprint() == before == ShardCollection(moved).fingerprint()
 
 
-def test_fingerprint_depends_on_content_and_order(made: Any, tmp_path: Path) -> None:
-    format_name, paths = made
+def test_fingerprint_depends_on_content_and_order(shards: Any, tmp_path: Path) -> None:
+    format_name, paths = shards
     other = write_shard(tmp_path, format_name, [encode_message(format_name, 40 + number) for number in range(5)], "x")
     sets = [paths, paths[::-1], paths[:1], [other, *paths[1:]]]
     assert len({ShardCollection(chosen).fingerprint() for chosen in sets}) == len(sets)
@@ -191,3 +194,69 @@ def test_collection_repr_opens_no_shard(tmp_path: Path) -> None:
     for path in paths:
         path.unlink()
     assert repr(pickle.loads(copied)).startswith(f"open({str(paths[0])!r} and 2 more: 3 x (")
+
+
+SIZES = (40, 0, 300, 1, 90)
+# Size of the header of a frame.
+HEADS = {"tfrecord": 12, "ofrecord": 8, "recordio": 8}
+PAYLOADS = {"tfrecord": "example", "ofrecord": "ofrecord", "recordio": "example"}
+
+
+@pytest.fixture(scope="module", params=FORMATS)
+def scattered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Path]]:
+    """Write shards of different lengths, one of them empty."""
+    folder, first, paths = tmp_path_factory.mktemp("scattered"), 0, []
+    for number, size in enumerate(SIZES):
+        paths.append(
+            write_shard(
+                folder, request.param, [encode_message(request.param, first + row) for row in range(size)], f"s{number}"
+            )
+        )
+        first += size
+    return request.param, paths
+
+
+def ids_of(columns: dict[str, Any]) -> list[int]:
+    """Return the ids of the records, which equal their positions."""
+    return np.asarray(columns["id"]).reshape(-1).tolist()
+
+
+@given(st.lists(st.integers(0, sum(SIZES) - 1), max_size=700), st.integers(1, 4))
+@settings(max_examples=25, deadline=None)
+def test_columns_match_positions_in_any_order(scattered: tuple[str, list[Path]], order: list[int], times: int) -> None:
+    found = ShardCollection(scattered[1], payload=PAYLOADS[scattered[0]])
+    for _ in range(times):
+        columns = found.columns(np.array(order, np.int64))
+        assert ids_of(columns) == order
+        assert [*columns["text"]] == [b"x" * (number % 7) for number in order]
+    assert ids_of(found.columns(np.arange(len(found))[::-1])) == list(range(len(found)))[::-1]
+    assert ids_of(found.columns(range(39, 120))) == list(range(39, 120))
+
+
+@pytest.mark.parametrize("positions", [[0, -1], [431], [2**40]])
+def test_columns_reject_position_out_of_range(scattered: tuple[str, list[Path]], positions: list[int]) -> None:
+    with pytest.raises(IndexError, match=rf"position {positions[-1]} .* 431 records"):
+        ShardCollection(scattered[1], payload=PAYLOADS[scattered[0]]).columns(np.array(positions, np.int64))
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_columns_name_first_damaged_record(scattered: tuple[str, list[Path]], tmp_path: Path, cached: bool) -> None:
+    format_name, paths = scattered
+    payloads = [encode_message(format_name, number) for number in range(300)]
+    path = write_shard(tmp_path, format_name, payloads, "damaged")
+    ends = np.cumsum([0, *(len(FRAMES[format_name](payload)) for payload in payloads)])
+    found = ShardCollection([paths[0], path], payload=PAYLOADS[format_name])
+    schema = found.schema
+    order = np.random.default_rng(1).permutation(len(found))
+    good, bad = order[order != 40 + 200][:150], 40 + 200
+    contents = bytearray(path.read_bytes())
+    contents[ends[200] + HEADS[format_name]] ^= 0x17
+    path.write_bytes(contents)
+    found = ShardCollection([paths[0], path], payload=PAYLOADS[format_name], schema=schema)
+    if cached:
+        for _ in range(5):
+            found.columns(good)
+    with pytest.raises(rm.DamageError) as caught:
+        found.columns(np.array([*good, bad, bad, *good]))
+    assert (caught.value.shard, caught.value.record, caught.value.offset) == (str(path), 200, ends[200])
+    assert ids_of(found.columns(good)) == [position if position < 40 else position - 40 for position in good]

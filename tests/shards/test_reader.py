@@ -1,4 +1,4 @@
-"""One shard by position, in order, from other processes and threads, and while somebody changes it."""
+"""ShardReader: access by position and in order, in other processes and threads, and after changes of the shard."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import recordmill as rm
+from recordmill import _core
+from recordmill.shards import reader as reader_module
+from recordmill.shards.open import open_shard
+from recordmill.shards.reader import records_per_read
 from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 VARIANTS = [*((format_name, "") for format_name in FORMATS), ("tfrecord", "gzip"), ("tfrecord", "zlib")]
@@ -204,3 +209,62 @@ def test_reader_of_empty_shard_has_no_records(tmp_path: Path) -> None:
         assert (len(reader), list(reader), reader[:], reader.fetch([])) == (0, [], [], [])
         with pytest.raises(IndexError):
             reader[0]
+
+
+LARGE_SIZE = 300
+
+
+@pytest.fixture
+def small_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_module, "_MAX_BYTES_PER_READ", 1000)
+
+
+def write_large(folder: Path, format_name: str, compression: str = "") -> Path:
+    return write_shard(
+        folder, format_name, [bytes([number]) * LARGE_SIZE for number in range(20)], compression=compression
+    )
+
+
+@pytest.mark.usefixtures("small_reads")
+@pytest.mark.parametrize("format_name", FORMATS)
+@pytest.mark.parametrize("compression", ["", "gzip"])
+def test_records_per_read_is_small_for_large_records(tmp_path: Path, format_name: str, compression: str) -> None:
+    opened = open_shard([str(write_large(tmp_path, format_name, compression))])
+    assert records_per_read(opened) == 3
+    index = rm.ShardReader(opened.paths[0]).index
+    assert records_per_read(opened, index) == 3 and records_per_read(opened, index[:0]) == 256
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_records_per_read_is_maximum_for_small_or_no_records(tmp_path: Path, format_name: str) -> None:
+    assert (
+        records_per_read(open_shard([str(write_shard(tmp_path, format_name, [encode_message(format_name, 1)] * 9))]))
+        == 256
+    )
+    (tmp_path / "empty.rec").touch()
+    assert records_per_read(open_shard([str(tmp_path / "empty.rec")])) == 256
+
+
+@pytest.mark.usefixtures("small_reads")
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_large_records_are_read_verified_and_indexed_in_small_parts(
+    tmp_path: Path, format_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    num_requested = list[int]()
+    stream, fetch = _core.BatchStream, _core.fetch
+
+    def count_stream(source: Any, kind: Any, num_records: int, **options: Any) -> Any:
+        num_requested.append(num_records)
+        return stream(source, kind, num_records, **options)
+
+    def count_fetch(source: Any, kind: Any, offsets: np.ndarray, lengths: np.ndarray, **options: Any) -> Any:
+        num_requested.append(len(offsets))
+        return fetch(source, kind, offsets, lengths, **options)
+
+    path = write_large(tmp_path, format_name)
+    monkeypatch.setattr(_core, "BatchStream", count_stream)
+    monkeypatch.setattr(_core, "fetch", count_fetch)
+    assert len(list(rm.ShardReader(path))) == 20
+    rm.build_index(path)
+    assert rm.verify(path, payload="raw").ok
+    assert num_requested and max(num_requested) <= 3

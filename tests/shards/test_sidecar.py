@@ -1,4 +1,4 @@
-"""Kept indexes whose checksum is right and whose content cannot be: they are built anew, and nothing else happens."""
+"""Sidecar files with a correct checksum and inconsistent content are rebuilt."""
 
 from __future__ import annotations
 

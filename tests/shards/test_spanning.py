@@ -1,4 +1,4 @@
-"""OFRecord parts: one stream over several files, in natural order whatever the zeros in their names; folders too."""
+"""OFRecord parts whose records continue in the next file, and natural order of files."""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
-"""Records with a long byte string, which is read past the parser: the same values and the same errors as by columns."""
+"""Examples of large records and long byte strings: the same values and errors as by columns."""
 
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import recordmill as rm
@@ -18,12 +20,114 @@ from recordmill.testing.unusual import odd_example, odd_ofrecord
 from recordmill.testing.wire import field
 from tests.shards.helpers import write_shard
 
+NUM_RECORDS = 48
+RECORD_BYTES = 300_000
+
+
+def make_data(number: int) -> bytes:
+    """Return the data of one record; some are empty, the others are all different."""
+    return b"" if number % 11 == 5 else np.random.default_rng(number).bytes(RECORD_BYTES + number)
+
+
+def make_example(number: int) -> dict[str, Any]:
+    """Return a record with a feature of each kind of shape."""
+    parts = [b"part %d" % part for part in range(number // 3 % 3)]
+    return {"data": make_data(number), "id": number, "pair": [make_data(number)[:5], b"two"], "parts": parts}
+
+
+@pytest.fixture(params=["tfrecord", "ofrecord", "tfrecord.gz"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Write large records to three shards."""
+    name, _, compression = request.param.partition(".")
+    options: dict[str, Any] = {"compression": "gzip"} if compression else {}
+    with rm.ShardWriter(tmp_path / "large", format=name, shards=3, **options) as writer:
+        for number in range(NUM_RECORDS):
+            writer.write(make_example(number))
+    return tmp_path
+
+
+def check_example(found: dict[str, Any], number: int) -> None:
+    """Compare one example with the written one."""
+    expected = make_example(number)
+    assert found["data"] == expected["data"] and type(found["data"]) is bytes
+    assert int(found["id"]) == number
+    assert [*found["pair"]] == expected["pair"] and [*found["parts"]] == expected["parts"]
+
+
+def read_ids(dataset: Any) -> list[int]:
+    """Return the id of the record at each position; the writer distributes records over the shards."""
+    return np.concatenate([part["id"].reshape(-1) for part in [dataset.to_numpy()]]).tolist()
+
+
+def test_fetch_returns_large_records_by_position(folder: Path) -> None:
+    dataset = rm.open(folder)
+    numbers = read_ids(dataset)
+    assert sorted(numbers) == list(range(NUM_RECORDS))
+    order = [*range(NUM_RECORDS - 1, -1, -2), *range(0, NUM_RECORDS, 2), -1, 7, 7]
+    found = dataset.fetch(order)
+    assert len(found) == len(order)
+    for position, one in zip(order, found, strict=True):
+        check_example(one, numbers[position])
+    for position in (0, 5, -3):
+        check_example(dataset[position], numbers[position])
+    assert dataset.fetch([]) == []
+    with pytest.raises(IndexError):
+        dataset.fetch([*range(NUM_RECORDS), NUM_RECORDS])
+
+
+def test_fetch_returns_row_for_feature_of_shape_one(folder: Path) -> None:
+    dataset = rm.open(folder, schema={"data": Feature("bytes", (1,)), "id": Feature("int64", (1,))})
+    one = dataset.fetch(range(NUM_RECORDS))[3]
+    assert [*one["data"]] == [make_data(int(one["id"][0]))] and one["id"].shape == (1,)
+
+
+def test_fetch_is_thread_safe(folder: Path) -> None:
+    dataset = rm.open(folder)
+    numbers, wrong = read_ids(dataset), []
+
+    def fetch(seed: int) -> None:
+        order = np.random.default_rng(seed).permutation(NUM_RECORDS).tolist()
+        for position, one in zip(order, dataset.fetch(order), strict=True):
+            if one["data"] != make_data(numbers[position]):
+                wrong.append(position)
+
+    threads = [threading.Thread(target=fetch, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("position", [0, 9, 30, NUM_RECORDS - 1])
+def test_fetch_names_first_damaged_record_in_given_order(tmp_path: Path, position: int) -> None:
+    with rm.ShardWriter(tmp_path / "large", format="tfrecord", shards=1) as writer:
+        for number in range(NUM_RECORDS):
+            writer.write({"data": np.random.default_rng(number).bytes(RECORD_BYTES)})
+    found = ShardCollection(tmp_path)
+    path = Path(found.paths[0])
+    places = [found.where(one) for one in (position, (position + 20) % NUM_RECORDS)]
+    contents = bytearray(path.read_bytes())
+    for place in places:
+        contents[place.offset + 5000] ^= 1
+    path.write_bytes(contents)
+    found = ShardCollection(tmp_path, schema=found.schema)
+    order = [one for one in range(NUM_RECORDS) if one not in (position, places[1].record)]
+    order.insert(25, position)
+    order.append(places[1].record)
+    with pytest.raises(rm.ChecksumError) as caught:
+        found.__getitems__(order)
+    assert (caught.value.shard, caught.value.record, caught.value.offset) == places[0]
+    assert len(found.__getitems__([one for one in order if one not in (position, places[1].record)])) == len(order) - 2
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("recordmill-read")]
+
+
 SCHEMA = {"image": Feature("bytes", ()), "label": Feature("int64", ()), "name": Feature("bytes", ())}
 SIZES = (16_383, 16_384, 16_385, 40_000, 2_097_151 - 40, 2_097_152, 70_000, 15, 0)
 
 
 def features(number: int, size: int) -> dict[str, Any]:
-    """Features of one record; the long string differs from record to record."""
+    """Return the features of one record; the long string differs between records."""
     image = bytes([number % 251, 7]) * (size // 2) + b"!" * (size % 2)
     return {
         "name": ("bytes", [b"name %d" % number]),
@@ -33,28 +137,28 @@ def features(number: int, size: int) -> dict[str, Any]:
     }
 
 
-def outcome(call: Any) -> Any:
-    """What a call gives, or its error."""
+def result_or_error(call: Any) -> Any:
+    """Return the result of a call, or its error."""
     try:
         return call()
     except rm.RecordmillError as error:
         return type(error), error.parts()
 
 
-def by_columns(dataset: ShardCollection, positions: list[int]) -> list[dict[str, Any]]:
-    """The same records by the parser alone."""
+def read_by_columns(dataset: ShardCollection, positions: list[int]) -> list[dict[str, Any]]:
+    """Read the records by columns, which always uses the parser."""
     columns = [dataset.columns(range(position, position + 1)) for position in positions]
     return [{name: one[name][0] for name in one} for one in columns]
 
 
-def check(path: Path, count: int) -> None:
-    """Hold examples against columns, one by one and all together."""
+def check_against_columns(path: Path, count: int) -> None:
+    """Compare examples with columns, one by one and all together."""
     dataset = ShardCollection(path, schema=SCHEMA)
     positions = [*range(count)][::-1]
-    expected = [outcome(lambda at=at: by_columns(dataset, [at])) for at in positions]
-    assert [outcome(lambda at=at: dataset.__getitems__([at])) for at in positions] == expected
+    expected = [result_or_error(lambda at=at: read_by_columns(dataset, [at])) for at in positions]
+    assert [result_or_error(lambda at=at: dataset.__getitems__([at])) for at in positions] == expected
     faults = [one for one in expected if isinstance(one, tuple)]
-    together = outcome(lambda: dataset.__getitems__(positions))
+    together = result_or_error(lambda: dataset.__getitems__(positions))
     assert together == (faults[0] if faults else [row for rows in expected for row in rows])
 
 
@@ -66,7 +170,7 @@ def test_fetch_returns_strings_of_boundary_lengths(tmp_path: Path, format_name: 
         dict(sorted(row.items(), key=lambda item, turn=turn: hash((turn, item[0])))) for turn, row in enumerate(rows)
     ]
     path = write_shard(tmp_path, format_name, [encode(row) for row in orders])
-    check(path, len(rows))
+    check_against_columns(path, len(rows))
     found = ShardCollection(path, schema=SCHEMA).__getitems__(range(len(rows)))
     assert [one["image"] for one in found] == [row["image"][1][0] for row in rows]
 
@@ -76,7 +180,7 @@ def test_fetch_returns_strings_of_boundary_lengths(tmp_path: Path, format_name: 
 def test_fetch_parses_unusual_encodings_like_columns(tmp_path: Path, format_name: str, seed: int) -> None:
     rng, odd = Random(seed), odd_ofrecord if format_name == "ofrecord" else odd_example
     rows = [odd(features(number, rng.choice((20_000, 40_000))), rng) for number in range(60)]
-    check(write_shard(tmp_path, format_name, rows), len(rows))
+    check_against_columns(write_shard(tmp_path, format_name, rows), len(rows))
 
 
 def entry(key: bytes, *pieces: bytes) -> bytes:
@@ -116,7 +220,7 @@ REST = entry(b"label", field(2, field(3, field(1, b"\x05")))) + entry(b"name", s
 )
 def test_fetch_parses_ambiguous_entries_like_columns(tmp_path: Path, entries: bytes) -> None:
     payloads = [field(1, order) for order in (entries + REST, REST + entries)]
-    check(write_shard(tmp_path, "tfrecord", [*payloads, *payloads]), 4)
+    check_against_columns(write_shard(tmp_path, "tfrecord", [*payloads, *payloads]), 4)
 
 
 def test_fetch_returns_default_of_missing_feature(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""More shards than a process may have open: some are let go, and opened again when they are needed."""
+"""The pool of open shard files: more shards than file descriptors, reopening, and paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.shards import files as held
+from recordmill.shards import files
 from recordmill.shards.collection import ShardCollection
 from recordmill.storage.local import LocalStorage
 from tests.concurrency.helpers import opened, run_script
@@ -31,10 +31,10 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that may open 16 files, its shards half of them."""
-    monkeypatch.setattr(held, "get_limit", lambda: 16)
-    monkeypatch.setattr(held, "raise_limit", lambda: False)
+def low_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limit the process to 16 files, of which shards may use half."""
+    monkeypatch.setattr(files, "get_limit", lambda: 16)
+    monkeypatch.setattr(files, "raise_limit", lambda: False)
 
 
 def payload(folder: Path) -> str | None:
@@ -45,7 +45,7 @@ def shards_open(folder: Path) -> int:
     return sum(str(folder) in one for one in opened())
 
 
-@pytest.mark.usefixtures("few")
+@pytest.mark.usefixtures("low_limit")
 def test_dataset_reads_more_shards_than_descriptors(folder: Path) -> None:
     samples = rm.open(folder, payload=payload(folder))
     order = [int(one["id"]) for one in samples]
@@ -61,18 +61,18 @@ def test_pool_ignores_files_of_deleted_readers(tmp_path: Path, monkeypatch: pyte
     def raised() -> bool:
         raise AssertionError("the limit was raised")
 
-    monkeypatch.setattr(held, "_OPEN_FILES", OrderedDict())
-    monkeypatch.setattr(held, "get_limit", lambda: 16)
-    monkeypatch.setattr(held, "is_near_limit", lambda: False)
-    monkeypatch.setattr(held, "raise_limit", raised)
+    monkeypatch.setattr(files, "_OPEN_FILES", OrderedDict())
+    monkeypatch.setattr(files, "get_limit", lambda: 16)
+    monkeypatch.setattr(files, "is_near_limit", lambda: False)
+    monkeypatch.setattr(files, "raise_limit", raised)
     path = write_shard(tmp_path, FORMATS[0], [encode_message(FORMATS[0], 1)], "one")
     kept = rm.ShardReader(path)
     for _ in range(50):
         assert len(rm.ShardReader(path)) == 1
-    assert len(kept) == 1 and len(held._OPEN_FILES) == 1
+    assert len(kept) == 1 and len(files._OPEN_FILES) == 1
 
 
-@pytest.mark.usefixtures("few")
+@pytest.mark.usefixtures("low_limit")
 def test_reopened_shard_must_be_unchanged(folder: Path) -> None:
     samples = ShardCollection(folder, payload=payload(folder))
     path = samples.paths[0]
@@ -85,7 +85,7 @@ def test_reopened_shard_must_be_unchanged(folder: Path) -> None:
         samples.__getitems__([0])
 
 
-@pytest.mark.usefixtures("few")
+@pytest.mark.usefixtures("low_limit")
 def test_loader_names_damaged_record_among_many_shards(folder: Path) -> None:
     path = sorted(folder.iterdir())[41]
     data = path.read_bytes()
@@ -164,8 +164,8 @@ def test_pool_leaves_descriptors_for_imports(free: int, tmp_path: Path) -> None:
 
 
 def test_error_at_descriptor_limit_names_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held, "raise_limit", lambda: False)
-    monkeypatch.setattr(held, "_OPEN_FILES", OrderedDict())
+    monkeypatch.setattr(files, "raise_limit", lambda: False)
+    monkeypatch.setattr(files, "_OPEN_FILES", OrderedDict())
     path = write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", 1)])
 
     class FullStorage(LocalStorage):

@@ -1,4 +1,4 @@
-"""Entry points beside shards: found for every format, read by position, bound to the shard, never in the way."""
+"""Entry points: found in all formats, read by position, bound to their shard, optional."""
 
 from __future__ import annotations
 

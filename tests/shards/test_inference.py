@@ -1,7 +1,8 @@
-"""What was inferred from a shard's first records: kept with its index, for as long as that fits the shard."""
+"""Inferred schemas and payload codecs: saved in the sidecar, taken from intact records."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,32 +13,34 @@ from recordmill.shards import collection
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import load_sidecars
 from recordmill.shards.inference import infer_features
+from recordmill.testing import tfrecord
+from recordmill.testing.protobuf import encode_example
 from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 
 @pytest.fixture
-def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Shards whose records were looked at for a schema."""
+def inferred_shards(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Collect the names of the shards whose schema is inferred."""
     seen: list[str] = []
 
-    def look(shard: Any, *args: Any, **options: Any) -> Any:
+    def count_inference(shard: Any, *args: Any, **options: Any) -> Any:
         seen.append(shard.name)
         return infer_features(shard, *args, **options)
 
-    monkeypatch.setattr(collection, "infer_features", look)
+    monkeypatch.setattr(collection, "infer_features", count_inference)
     return seen
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("compression", ["", "gzip"])
 def test_inferred_schema_is_saved_and_reused(
-    tmp_path: Path, format_name: str, compression: str, looks: list[str]
+    tmp_path: Path, format_name: str, compression: str, inferred_shards: list[str]
 ) -> None:
     path = write_shard(
         tmp_path, format_name, [encode_message(format_name, number) for number in range(9)], compression=compression
     )
     first, second = ShardCollection(path), ShardCollection(path)
-    assert len(looks) == 1
+    assert len(inferred_shards) == 1
     assert (first.schema, first.codec_name) == (second.schema, second.codec_name)
     assert first.is_schema_inferred and second.is_schema_inferred
     assert first == second and first.fingerprint() == second.fingerprint()
@@ -45,18 +48,18 @@ def test_inferred_schema_is_saved_and_reused(
     assert kept is not None and kept.is_inferred and kept.schema == first.schema
 
 
-def test_inferred_schema_is_updated_after_append_or_replacement(tmp_path: Path, looks: list[str]) -> None:
+def test_inferred_schema_is_updated_after_append_or_replacement(tmp_path: Path, inferred_shards: list[str]) -> None:
     path = write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", 1)])
     ShardCollection(path)
     data = path.read_bytes()
     path.write_bytes(data + data)
     assert len(ShardCollection(path)) == 2
-    assert len(looks) == 2
+    assert len(inferred_shards) == 2
     with rm.ShardWriter(tmp_path / "other", format="tfrecord", shards=1) as writer:
         writer.write({"name": b"x"})
     path.write_bytes(next(tmp_path.glob("other*")).read_bytes())
     assert list(ShardCollection(path).schema) == ["name"]
-    assert len(looks) == 3
+    assert len(inferred_shards) == 3
 
 
 def test_schema_of_explicit_payload_is_not_saved(tmp_path: Path) -> None:
@@ -68,7 +71,7 @@ def test_schema_of_explicit_payload_is_not_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compression", [None, "gzip", "zlib"])
-def test_schema_of_writer_is_not_inferred(tmp_path: Path, compression: str | None, looks: list[str]) -> None:
+def test_schema_of_writer_is_not_inferred(tmp_path: Path, compression: str | None, inferred_shards: list[str]) -> None:
     schema = rm.Schema({"id": rm.Feature("int64", (None,), optional=True)})
     with rm.ShardWriter(tmp_path / "written", compression=compression, schema=schema) as writer:
         for number in range(9):
@@ -77,7 +80,7 @@ def test_schema_of_writer_is_not_inferred(tmp_path: Path, compression: str | Non
     assert kept is not None and not kept.is_inferred and len(kept.index) == 9
     assert (kept.seek_points is None) == (compression is None)
     found = ShardCollection(tmp_path)
-    assert not found.is_schema_inferred and looks == [] and found.schema == schema
+    assert not found.is_schema_inferred and inferred_shards == [] and found.schema == schema
     assert rm.open(tmp_path)[8]["id"].tolist() == [8]
 
 
@@ -109,3 +112,53 @@ def test_open_detects_raw_payloads(tmp_path: Path) -> None:
     for kept in tmp_path.glob(".*.rmx"):
         kept.unlink()
     assert list(rm.open(tmp_path).schema) == ["payload"]
+
+
+NUM_RECORDS = 60
+
+
+def write_damaged(folder: Path, records: Iterable[int], name: str = "shard") -> Path:
+    """Write examples with lists of different lengths; flip a bit in the payload of some records."""
+    payloads = [encode_example({"id": ("int64", [n]), "list": ("int64", [n] * (n % 4))}) for n in range(NUM_RECORDS)]
+    path, size = write_shard(folder, "tfrecord", payloads, name), [len(tfrecord.frame(payload)) for payload in payloads]
+    data = bytearray(path.read_bytes())
+    for record in records:
+        data[sum(size[:record]) + 20] ^= 1
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("records", [[0], [1], [0, 2, 3, 7], range(40)], ids=["first", "second", "some", "many"])
+def test_open_infers_schema_from_intact_records(tmp_path: Path, records: Iterable[int]) -> None:
+    dataset = rm.open(write_damaged(tmp_path, records))
+    assert set(dataset.schema) == {"id", "list"} and dataset.schema["list"].shape == (None,)
+    loader = dataset.batch(4).loader(threads=0, on_error="skip")
+    found = [number for batch in loader for number in batch["id"].tolist()]
+    assert found == [number for number in range(NUM_RECORDS) if number not in records]
+    assert [one.error.record for one in loader.report.skipped] == list(records)
+
+
+def test_open_infers_schema_from_next_shard_if_first_is_damaged(tmp_path: Path) -> None:
+    write_damaged(tmp_path, range(NUM_RECORDS), "shard-0")
+    write_damaged(tmp_path, [], "shard-1")
+    dataset = rm.open(tmp_path)
+    assert int(dataset[-1]["id"]) == NUM_RECORDS - 1
+    with pytest.raises(rm.ChecksumError, match="record 0,"):
+        dataset[0]
+
+
+def test_open_raises_error_of_first_record_if_all_are_damaged(tmp_path: Path) -> None:
+    with pytest.raises(rm.ChecksumError) as caught:
+        rm.open(write_damaged(tmp_path, range(NUM_RECORDS)))
+    assert caught.value.record == 0 and "shard.tfrecord" in (caught.value.shard or "")
+
+
+def test_open_without_verify_infers_schema_despite_wrong_checksums(tmp_path: Path) -> None:
+    path = write_shard(tmp_path, "tfrecord", [encode_example({"id": ("int64", [n])}) for n in range(3)])
+    path.write_bytes(b"".join(part[:-4] + bytes(4) for part in _split_frames(path.read_bytes(), 3)))
+    assert [int(one["id"]) for one in rm.open(path, verify=False)] == [0, 1, 2]
+
+
+def _split_frames(data: bytes, count: int) -> list[bytes]:
+    size = len(data) // count
+    return [data[start : start + size] for start in range(0, len(data), size)]

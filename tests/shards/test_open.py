@@ -1,4 +1,4 @@
-"""What a file is, told from its content: formats, compressions, and everything else that people hand over."""
+"""Opening a shard: format and compression are detected from the content."""
 
 from __future__ import annotations
 
