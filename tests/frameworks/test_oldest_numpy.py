@@ -13,7 +13,14 @@ from tests.frameworks.swapping import interpreter_of
 
 ROOT = Path(__file__).parents[2]
 CHOSEN = [
-    *("formats", "compat/hashing", "storage", "shards/test_files.py", "shards/test_damage.py", "packing/test_recode.py"),
+    *(
+        "formats",
+        "compat/hashing",
+        "storage",
+        "shards/test_files.py",
+        "shards/test_damage.py",
+        "packing/test_recode.py",
+    ),
     *("pipeline/test_stages.py", "pipeline/test_order.py", "pipeline/test_resume.py", "decode/test_batch.py"),
     *("decode/test_geometry.py", "decode/test_warping.py", "decode/test_inks.py"),
     *("compat/mxnet/test_random_augmentation.py", "compat/mxnet/test_recordio.py"),
