@@ -22,7 +22,7 @@ from tests.shards.helpers import FORMATS, encode_message, write_shard
 NO_CHECKSUMS = ("ofrecord", "recordio")
 
 
-def write_shard(folder: Path, family: str, count: int = 60, seed: int = 0) -> Path:
+def write_photos(folder: Path, family: str, count: int = 60, seed: int = 0) -> Path:
     rng = np.random.default_rng(seed)
     with rm.ShardWriter(folder / f"part-{family}", format=family) as writer:
         for number in range(count):
@@ -46,7 +46,7 @@ def read_index(path: Path) -> FrameIndex:
 
 @pytest.mark.parametrize("family", FORMATS)
 def test_verify_reports_truncation_between_records(tmp_path: Path, family: str) -> None:
-    path = write_shard(tmp_path, family)
+    path = write_photos(tmp_path, family)
     offset = int(read_index(path).offsets[40])
     os.truncate(path, offset)
     for _ in range(2):  # Reading in between must not replace the sidecar that shows the truncation.
@@ -60,14 +60,14 @@ def test_verify_reports_truncation_between_records(tmp_path: Path, family: str) 
 
 
 def test_verify_reports_truncation_to_zero_bytes(tmp_path: Path) -> None:
-    path = write_shard(tmp_path, "tfrecord")
+    path = write_photos(tmp_path, "tfrecord")
     os.truncate(path, 0)
     assert find_faults(path) == [("truncated_shard", 0)]
 
 
 @pytest.mark.parametrize("family", NO_CHECKSUMS)
 def test_reading_keeps_sidecar_that_shows_flipped_bit(tmp_path: Path, family: str) -> None:
-    path = write_shard(tmp_path, family)
+    path = write_photos(tmp_path, family)
     flip_bit(path, int(read_index(path).offsets[1]) + 300)
     assert find_faults(path) == [("sidecar_checksum", 1)]
     assert len(rm.open(path)) == 60
@@ -76,7 +76,7 @@ def test_reading_keeps_sidecar_that_shows_flipped_bit(tmp_path: Path, family: st
 
 @pytest.mark.parametrize("family", NO_CHECKSUMS)
 def test_verify_reports_flipped_bit_before_damaged_frame(tmp_path: Path, family: str) -> None:
-    path = write_shard(tmp_path, family)
+    path = write_photos(tmp_path, family)
     offsets = read_index(path).offsets
     flip_bit(path, int(offsets[28]) + 300)
     flip_bit(path, int(offsets[50]) + 3, 64)
@@ -87,7 +87,7 @@ def test_verify_reports_flipped_bit_before_damaged_frame(tmp_path: Path, family:
 
 @pytest.mark.parametrize("family", NO_CHECKSUMS)
 def test_verify_compares_old_records_after_append(tmp_path: Path, family: str) -> None:
-    path = write_shard(tmp_path, family)
+    path = write_photos(tmp_path, family)
     offsets = read_index(path).offsets
     with path.open("ab") as file:
         file.write(path.read_bytes()[: offsets[5]])
@@ -107,7 +107,7 @@ def test_verify_compares_old_records_after_append(tmp_path: Path, family: str) -
 
 @pytest.mark.parametrize("family", FORMATS)
 def test_verify_ignores_sidecar_of_replaced_shard(tmp_path: Path, family: str) -> None:
-    path, other = write_shard(tmp_path, family), write_shard(tmp_path / "other", family, 30, seed=1)
+    path, other = write_photos(tmp_path, family), write_photos(tmp_path / "other", family, 30, seed=1)
     path.write_bytes(other.read_bytes())
     report = rm.verify(path)
     assert report.ok and report.num_records == 30
@@ -131,7 +131,7 @@ def test_verify_uses_cached_sidecar_if_sidecar_beside_shard_is_stale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RECORDMILL_CACHE", str(tmp_path / "cache"))
-    path, other = write_shard(tmp_path, "recordio"), write_shard(tmp_path / "other", "recordio", 30, seed=1)
+    path, other = write_photos(tmp_path, "recordio"), write_photos(tmp_path / "other", "recordio", 30, seed=1)
     path.write_bytes(other.read_bytes())
     old, cached = Path(sidecar_path(str(path))), Path(cache_path(str(path)))
     stale = old.read_bytes()
@@ -166,7 +166,7 @@ def test_verify_reports_moved_records_in_formats_without_checksums(
     tmp_path: Path,
 ) -> None:
     for family in FORMATS:
-        path = write_shard(tmp_path, family)
+        path = write_photos(tmp_path, family)
         data, frames = path.read_bytes(), read_index(path)
         start, middle, end = (int(value) for value in (0, frames.offsets[3], frames.offsets[9]))
         path.write_bytes(data[middle:end] + data[start:middle] + data[end:])
