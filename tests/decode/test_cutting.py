@@ -85,7 +85,7 @@ def test_nearest_pixel_when_just_below_a_half_then_is_the_nearer_one() -> None:
 @pytest.mark.parametrize("places", [[0, 0, np.nan, 1], [0, -np.inf, 1, 1]])
 def test_box_when_no_number_then_is_refused(places: list[float]) -> None:
     pixels = np.zeros((1, 3, 3, 1), np.float32)
-    with pytest.raises(ValueError, match="places of boxes are finite numbers"):
+    with pytest.raises(ValueError, match="boxes must be finite numbers"):
         rm.resize_boxes(pixels, [places], [0], 2)
     with pytest.raises(tf.errors.InvalidArgumentError, match="finite"):
         tf.image.crop_and_resize(pixels, [places], [0], [2, 2])
@@ -93,17 +93,17 @@ def test_box_when_no_number_then_is_refused(places: list[float]) -> None:
 
 def test_boxes_when_they_do_not_fit_then_says_what_is_needed() -> None:
     pixels, box = np.zeros((2, 3, 3, 1), np.uint8), [[0, 0, 1, 1]]
-    with pytest.raises(ValueError, match="images of boxes are 0 to 1, not -1"):
+    with pytest.raises(ValueError, match="images must be from 0 to 1, got -1"):
         rm.resize_boxes(pixels, box, [-1], 2)
-    with pytest.raises(ValueError, match="images of boxes are 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="images must be from 0 to 1, got 2"):
         rm.resize_boxes(pixels, box, [2], 2)
     with pytest.raises(
-        ValueError, match=r"boxes are \(boxes, 4\) and their images \(boxes,\), not \(1, 4\) and \(2,\)"
+        ValueError, match=r"boxes must have shape \(boxes, 4\) and images \(boxes,\), got \(1, 4\) and \(2,\)"
     ):
         rm.resize_boxes(pixels, box, [0, 0], 2)
-    with pytest.raises(ValueError, match=r"images are \(images, height, width, channels\), not \(3, 3, 1\)"):
+    with pytest.raises(ValueError, match=r"array must have shape \(images, height, width, channels\), got \(3, 3, 1\)"):
         rm.resize_boxes(pixels[0], box, [0], 2)
-    with pytest.raises(TypeError, match="images of uint8 or uint16 or float32 are needed, not float64"):
+    with pytest.raises(TypeError, match="array must be of uint8 or uint16 or float32, got float64"):
         rm.resize_boxes(pixels.astype(float), box, [0], 2)
     with pytest.raises(rm.ImageError):
         rm.resize_boxes(pixels, box * 9, [0] * 9, 65535)

@@ -84,11 +84,11 @@ def test_colors_when_of_any_axes_then_keep_them(shape: tuple[int, ...]) -> None:
 
 
 def test_colors_when_there_are_none_then_says_what_is_needed() -> None:
-    with pytest.raises(TypeError, match="colors of float32 are needed, not of float64"):
+    with pytest.raises(TypeError, match="array must be of float32, got float64"):
         rm.rgb_to_hsv(np.zeros((2, 3)))
-    with pytest.raises(TypeError, match="colors of uint8 or float32 are needed, not of uint16"):
+    with pytest.raises(TypeError, match="array must be of uint8 or float32, got uint16"):
         rm.adjust_hue(np.zeros((2, 2, 3), np.uint16), 0.1, like="tensorflow")
-    with pytest.raises(ValueError, match=r"colors are \(..., 3 channels\), not \(2, 4\)"):
+    with pytest.raises(ValueError, match=r"array must have shape \(..., 3\), got \(2, 4\)"):
         rm.hsv_to_rgb(np.zeros((2, 4), np.float32))
     with pytest.raises(ValueError, match=r"turn must be a finite number from -1 to 1, got 1\.5"):
         rm.adjust_hue(np.zeros((2, 2, 3), np.float32), 1.5, like="tensorflow")

@@ -67,12 +67,12 @@ def test_scale_first_with_given_crop_equals_crop_of_floats(decoder: Any) -> None
 @pytest.mark.parametrize(
     "options,text",
     [
-        ({"crop": rm.CenterCrop(4), "dtype": "float32"}, "works with resize="),
-        ({"color": [rm.ColorJitter(brightness=0.2)], "dtype": "float32"}, "works with resize="),
-        ({"dtype": "float32", "kernel": "nearest"}, "needs a kernel that gives floats"),
-        ({"dtype": "float32", "like": "pillow"}, "needs a kernel that gives floats"),
-        ({"resize": 4}, "needs a float dtype"),
-        ({"dtype": "uint8"}, "needs a float dtype"),
+        ({"crop": rm.CenterCrop(4), "dtype": "float32"}, "can be combined with resize"),
+        ({"color": [rm.ColorJitter(brightness=0.2)], "dtype": "float32"}, "can be combined with resize"),
+        ({"dtype": "float32", "kernel": "nearest"}, "requires a kernel that returns floats"),
+        ({"dtype": "float32", "like": "pillow"}, "requires a kernel that returns floats"),
+        ({"resize": 4}, "requires a float dtype"),
+        ({"dtype": "uint8"}, "requires a float dtype"),
     ],
 )
 def test_scale_first_when_it_cannot_be_then_says_why(options: dict[str, Any], text: str) -> None:

@@ -65,9 +65,9 @@ def test_warp_affine_when_a_map_is_given_there_then_it_is_turned_around() -> Non
     "arguments,error,words",
     [
         ((picture(4, 4, 3).astype(float), np.eye(3)[:2], 4), TypeError, "uint8"),
-        ((picture(4, 4, 3)[None], np.eye(3)[:2], 4), ValueError, "an image is"),
-        ((picture(4, 4, 3), np.eye(2), 4), ValueError, "2 x 3 finite numbers"),
-        ((picture(4, 4, 3), np.full((2, 3), np.nan), 4), ValueError, "2 x 3 finite numbers"),
+        ((picture(4, 4, 3)[None], np.eye(3)[:2], 4), ValueError, "array must have shape"),
+        ((picture(4, 4, 3), np.eye(2), 4), ValueError, "finite numbers of shape \\(2, 3\\)"),
+        ((picture(4, 4, 3), np.full((2, 3), np.nan), 4), ValueError, "finite numbers of shape \\(2, 3\\)"),
         ((picture(4, 4, 3), np.eye(3)[:2], 0), ValueError, "size"),
     ],
 )
@@ -79,7 +79,7 @@ def test_warp_affine_when_nothing_can_be_moved_then_is_refused(arguments, error,
 def test_warp_affine_when_options_are_wrong_then_they_are_named() -> None:
     with pytest.raises(ValueError, match="kernel"):
         rm.warp_affine(picture(4, 4, 3), np.eye(3)[:2], 4, kernel="area")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="fill has one level"):
+    with pytest.raises(ValueError, match="fill must have 1 or"):
         rm.warp_affine(picture(4, 4, 3), np.eye(3)[:2], 4, fill=(1, 2))
 
 
@@ -117,5 +117,5 @@ def test_hls_when_of_known_colors_then_has_known_parts() -> None:
 def test_hls_when_not_of_bytes_of_three_channels_then_is_refused(change) -> None:
     with pytest.raises(TypeError, match="uint8"):
         change(np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="3 channels"):
+    with pytest.raises(ValueError, match="array must have shape"):
         change(np.zeros((2, 4), np.uint8))

@@ -1,4 +1,4 @@
-"""Color operations on one image in memory."""
+"""Color operations on images in memory."""
 
 from __future__ import annotations
 
@@ -14,135 +14,162 @@ from recordmill.decode.plan import ColorStep
 from recordmill.decode.specs.base import check_choice, check_number
 
 Levels = NDArray[np.uint8]
-Circle = Literal["pillow", "tensorflow"]
-
-
-def _levels(array: ArrayLike) -> Levels:
-    pixels: Any = np.asarray(array)
-    if pixels.dtype != np.uint8:
-        raise TypeError(f"colors of uint8 are changed, not of {pixels.dtype}")
-    pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
-    if pixels.ndim != 3 or 0 in pixels.shape or pixels.shape[2] not in (1, 3):
-        raise ValueError(f"an image is gray or red, green, blue, not {pixels.shape}")
-    levels: Levels = pixels
-    return levels
-
-
-def _jittered(array: ArrayLike, which: int, factor: float) -> Levels:
-    """One part of a color jitter: brightness, contrast, saturation or hue."""
-    factors = np.full((1, 4), np.nan)
-    factors[0, which] = factor
-    order = np.arange(4.0)[None]
-    return _changed(array, ColorStep("jitter", np.concatenate([factors, order], axis=1)))
-
-
-def _changed(array: ArrayLike, step: ColorStep) -> Levels:
-    changed: Levels = transform_image(_levels(array), OutputFormat(), colors=[step]).reshape(np.shape(array))
-    return changed
+_JITTER_STEPS = ("brightness", "contrast", "saturation", "hue")
 
 
 def adjust_brightness(array: ArrayLike, factor: float) -> Levels:
-    """Mix with black.
+    """Blend an image with black.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
     factor : float
-        0 is black, 1 leaves the image alone.
+        At least 0. 0 gives black, 1 the image.
 
     Returns
     -------
-    ndarray of the same shape
+    ndarray of uint8, of the same shape
         Equal to Pillow's ``ImageEnhance.Brightness``.
+
+    Raises
+    ------
+    TypeError
+        If the array is not of uint8.
+    ValueError
+        If the array has another shape, or `factor` is negative.
     """
-    return _jittered(array, 0, check_number("factor", factor, 0))
+    return _adjust(array, "brightness", check_number("factor", factor, 0))
 
 
 def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
-    """Mix with the mean gray.
+    """Blend an image with its mean gray level.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Red, green, blue.
+        Gray, or red, green, blue.
     factor : float
-        0 is plain gray, 1 leaves the image alone.
+        At least 0. 0 gives a uniform gray, 1 the image.
 
     Returns
     -------
-    ndarray of the same shape
+    ndarray of uint8, of the same shape
         Equal to Pillow's ``ImageEnhance.Contrast``.
+
+    Raises
+    ------
+    TypeError
+        If the array is not of uint8.
+    ValueError
+        If the array has another shape, or `factor` is negative.
     """
-    return _jittered(array, 1, check_number("factor", factor, 0))
+    return _adjust(array, "contrast", check_number("factor", factor, 0))
 
 
-def adjust_saturation(array: ArrayLike, factor: float, *, like: Circle = "pillow") -> NDArray[Any]:
-    """Mix with the gray image, or multiply the saturation of HSV.
+def adjust_saturation(
+    array: ArrayLike, factor: float, *, like: Literal["pillow", "tensorflow"] = "pillow"
+) -> NDArray[Any]:
+    """Blend an image with its gray version, or multiply its saturation in HSV.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Red, green, blue; gray images stay. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
+        Gray, which stays unchanged, or red, green, blue. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
     factor : float
-        0 is gray, 1 leaves the image alone.
+        At least 0. 0 gives gray, 1 the image.
     like : {"pillow", "tensorflow"}
-        Whose arithmetic: Pillow mixes; TensorFlow multiplies, at most to the full saturation.
+        "pillow" blends; "tensorflow" multiplies the saturation and clips it at 1.
 
     Returns
     -------
     ndarray of the same dtype and shape
         Equal to Pillow's ``ImageEnhance.Color``, or to ``tf.image.adjust_saturation``.
+
+    Raises
+    ------
+    TypeError
+        If the array has another dtype.
+    ValueError
+        If the array has another shape, or `factor` is negative.
     """
     check_choice("like", like, ("pillow", "tensorflow"))
     if like == "tensorflow":
-        return change_colors(array, "saturate", factor)
-    return _jittered(array, 2, check_number("factor", factor, 0))
+        return _convert_colors(array, "saturate", factor)
+    return _adjust(array, "saturation", check_number("factor", factor, 0))
 
 
-def adjust_hue(array: ArrayLike, turn: float, *, like: Circle = "pillow") -> NDArray[Any]:
-    """Turn the color circle.
+def adjust_hue(array: ArrayLike, turn: float, *, like: Literal["pillow", "tensorflow"] = "pillow") -> NDArray[Any]:
+    """Rotate the hue.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Red, green, blue; gray images stay. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
+        Gray, which stays unchanged, or red, green, blue. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
     turn : float
-        -0.5 to 0.5 turns; the circle of Pillow's HSV has 256 steps, ``int(turn * 255)`` are taken. -1 to 1 turns of a
-        circle in float32 with ``like="tensorflow"``.
+        Fraction of the color circle: -0.5 to 0.5, or -1 to 1 with ``like="tensorflow"``.
     like : {"pillow", "tensorflow"}
-        Whose circle.
+        "pillow" rotates the 8-bit hue of Pillow's HSV by ``int(turn * 255)``; "tensorflow" computes in float32.
 
     Returns
     -------
     ndarray of the same dtype and shape
         With ``like="tensorflow"`` equal to ``tf.image.adjust_hue``.
+
+    Raises
+    ------
+    TypeError
+        If the array has another dtype.
+    ValueError
+        If the array has another shape, or `turn` is outside its range.
     """
     check_choice("like", like, ("pillow", "tensorflow"))
     if like == "tensorflow":
-        return change_colors(array, "turn", check_number("turn", turn, -1, 1))
-    return _jittered(array, 3, check_number("turn", turn, -0.5, 0.5))
+        return _convert_colors(array, "turn", check_number("turn", turn, -1, 1))
+    return _adjust(array, "hue", check_number("turn", turn, -0.5, 0.5))
 
 
 def grayscale(array: ArrayLike) -> Levels:
-    """Make gray and keep the channels.
+    """Convert an image to gray and keep the number of channels.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Red, green, blue.
+        Gray, or red, green, blue.
 
     Returns
     -------
-    ndarray of the same shape
+    ndarray of uint8, of the same shape
+
+    Raises
+    ------
+    TypeError
+        If the array is not of uint8.
+    ValueError
+        If the array has another shape.
     """
-    return _changed(array, ColorStep("gray", np.ones((1, 1))))
+    return _apply_step(array, ColorStep("gray", np.ones((1, 1))))
 
 
-Floats = NDArray[np.float32]
+def _adjust(array: ArrayLike, step: str, amount: float) -> Levels:
+    """Apply one step of a color jitter."""
+    amounts = np.full((1, 4), np.nan)  # NaN disables a step.
+    amounts[0, _JITTER_STEPS.index(step)] = amount
+    order = np.arange(4.0)[None]
+    return _apply_step(array, ColorStep("jitter", np.concatenate([amounts, order], axis=1)))
 
 
-def rgb_to_hsv(array: ArrayLike) -> Floats:
-    """Hue, saturation and value of colors.
+def _apply_step(array: ArrayLike, step: ColorStep) -> Levels:
+    pixels: NDArray[Any] = np.asarray(array)
+    if pixels.dtype != np.uint8:
+        raise TypeError(f"array must be of uint8, got {pixels.dtype}")
+    if pixels.ndim not in (2, 3) or 0 in pixels.shape or (pixels.ndim == 3 and pixels.shape[2] not in (1, 3)):
+        raise ValueError(f"array must have shape (height, width) or (height, width, 1 or 3), got {pixels.shape}")
+    three_axes = pixels[:, :, None] if pixels.ndim == 2 else pixels
+    return transform_image(three_axes, OutputFormat(), colors=[step]).reshape(pixels.shape)
+
+
+def rgb_to_hsv(array: ArrayLike) -> NDArray[np.float32]:
+    """Convert red, green, blue to hue, saturation, value.
 
     Parameters
     ----------
@@ -151,115 +178,115 @@ def rgb_to_hsv(array: ArrayLike) -> Floats:
 
     Returns
     -------
-    ndarray of float32 of the same shape
-        Equal to ``tf.image.rgb_to_hsv``.
+    ndarray of float32, of the same shape
+        Values from 0 to 1, equal to ``tf.image.rgb_to_hsv``.
 
     Raises
     ------
     TypeError
-        Another dtype.
+        If the array is not of float32.
     ValueError
-        Not three channels.
+        If the last axis does not have three channels.
     """
-    return change_colors(array, "to_hsv", dtypes=("float32",))
+    return _convert_colors(array, "to_hsv", dtypes=("float32",))
 
 
-def hsv_to_rgb(array: ArrayLike) -> Floats:
-    """Colors of hue, saturation and value.
+def hsv_to_rgb(array: ArrayLike) -> NDArray[np.float32]:
+    """Convert hue, saturation, value to red, green, blue.
 
     Parameters
     ----------
     array : array_like of float32, shape (..., 3)
-        From 0 to 1.
+        Hue, saturation, value from 0 to 1.
 
     Returns
     -------
-    ndarray of float32 of the same shape
-        Red, green, blue; equal to ``tf.image.hsv_to_rgb``.
+    ndarray of float32, of the same shape
+        Values from 0 to 1, equal to ``tf.image.hsv_to_rgb``.
 
     Raises
     ------
     TypeError
-        Another dtype.
+        If the array is not of float32.
     ValueError
-        Not three channels.
+        If the last axis does not have three channels.
     """
-    return change_colors(array, "from_hsv", dtypes=("float32",))
+    return _convert_colors(array, "from_hsv", dtypes=("float32",))
 
 
-def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> NDArray[np.uint8]:
-    """Hue, lightness and saturation of colors.
+def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> Levels:
+    """Convert red, green, blue to hue, lightness, saturation.
 
     Parameters
     ----------
     array : array_like of uint8, shape (..., 3)
         Red, green, blue.
     behind : int, optional
-        Pixels at the right of each row that OpenCV 3.4 does not compute together with others, whose last bits differ:
-        those that four do not divide, by default, of an image.
+        Number of pixels at the right end of each row that OpenCV 3.4 converts one by one instead of in groups of four,
+        which changes their last bits. The default is the width modulo 4 for images, and 0 for a list of colors.
 
     Returns
     -------
-    ndarray of uint8 of the same shape
-        Hues from 0 to 180 in steps of two degrees; equal to ``cv2.cvtColor`` of OpenCV 3.4, later ones differ by one in
-        few colors.
+    ndarray of uint8, of the same shape
+        Hue from 0 to 180 in steps of two degrees, lightness and saturation from 0 to 255. Equal to ``cv2.cvtColor`` of
+        OpenCV 3.4; later versions differ by 1 for few colors.
 
     Raises
     ------
     TypeError
-        Another dtype.
+        If the array is not of uint8.
     ValueError
-        Not three channels.
+        If the last axis does not have three channels, or `behind` exceeds the width.
     """
-    colors = _colors(array, ("uint8",))
+    colors = _check_colors(array, ("uint8",))
     width = colors.shape[-2] if colors.ndim > 2 else 1
-    return _by_lightness(colors, False, width, (width % 4 if colors.ndim > 2 else 0) if behind is None else behind)
+    default = width % 4 if colors.ndim > 2 else 0
+    return _convert_hls(colors, False, width, default if behind is None else behind)
 
 
-def hls_to_rgb(array: ArrayLike) -> NDArray[np.uint8]:
-    """Colors of hue, lightness and saturation.
+def hls_to_rgb(array: ArrayLike) -> Levels:
+    """Convert hue, lightness, saturation to red, green, blue.
 
     Parameters
     ----------
     array : array_like of uint8, shape (..., 3)
-        As `rgb_to_hls` gives them.
+        Hue, lightness, saturation as `rgb_to_hls` returns them.
 
     Returns
     -------
-    ndarray of uint8 of the same shape
-        Red, green, blue; equal to ``cv2.cvtColor``.
+    ndarray of uint8, of the same shape
+        Equal to ``cv2.cvtColor``.
 
     Raises
     ------
     TypeError
-        Another dtype.
+        If the array is not of uint8.
     ValueError
-        Not three channels.
+        If the last axis does not have three channels.
     """
-    return _by_lightness(_colors(array, ("uint8",)), True, 1, 0)
+    return _convert_hls(_check_colors(array, ("uint8",)), True, 1, 0)
 
 
-def _by_lightness(colors: NDArray[Any], back: bool, width: int, behind: int) -> NDArray[np.uint8]:
+def _convert_hls(colors: NDArray[Any], to_rgb: bool, width: int, behind: int) -> Levels:
     if not 0 <= behind <= width:
-        raise ValueError(f"behind is from 0 to {width}, the pixels of a row, not {behind}")
-    flat = colors.reshape(-1)
-    made: NDArray[np.uint8] = np.asarray(_core.change_hls(flat, back, max(width, 1), behind)).reshape(colors.shape)
-    return made
+        raise ValueError(f"behind must be from 0 to {width}, the width of the image, got {behind}")
+    result: Levels = np.asarray(_core.change_hls(colors.reshape(-1), to_rgb, max(width, 1), behind))
+    return result.reshape(colors.shape)
 
 
-def change_colors(
+def _convert_colors(
     array: ArrayLike, change: str, amount: float = 0.0, *, dtypes: tuple[str, ...] = ("uint8", "float32")
 ) -> NDArray[Any]:
-    """Change every color in floats."""
-    colors = _colors(array, dtypes)
-    made = _core.change_colors(colors.reshape(-1), colors.dtype.name, change, amount)
-    return np.asarray(made).reshape(colors.shape)
+    """Convert every color in float32 arithmetic."""
+    colors = _check_colors(array, dtypes)
+    result = _core.change_colors(colors.reshape(-1), colors.dtype.name, change, amount)
+    return np.asarray(result).reshape(colors.shape)
 
 
-def _colors(array: ArrayLike, dtypes: tuple[str, ...]) -> NDArray[Any]:
+def _check_colors(array: ArrayLike, dtypes: tuple[str, ...]) -> NDArray[Any]:
     colors: NDArray[Any] = np.asarray(array)
     if colors.dtype.name not in dtypes:
-        raise TypeError(f"colors of {' or '.join(dtypes)} are needed, not of {colors.dtype}")
+        raise TypeError(f"array must be of {' or '.join(dtypes)}, got {colors.dtype}")
     if not colors.ndim or colors.shape[-1] != 3:
-        raise ValueError(f"colors are (..., 3 channels), not {colors.shape}")
+        raise ValueError(f"array must have shape (..., 3), got {colors.shape}")
     return np.ascontiguousarray(colors)

@@ -1,4 +1,4 @@
-"""Geometric operations and normalization of images in memory."""
+"""Resize, crop, flip, warp and normalize images in memory."""
 
 from __future__ import annotations
 
@@ -11,200 +11,79 @@ from numpy.typing import ArrayLike, NDArray
 
 from recordmill import _core
 from recordmill.decode.geometry import GeometryPlan
-from recordmill.decode.native_image import image_error, transform_image
+from recordmill.decode.native_image import native_image_errors, transform_image
 from recordmill.decode.options import OutputFormat
-from recordmill.decode.pixels import crop_pixels, flip_pixels
+from recordmill.decode.pixels import Window, crop_pixels, flip_pixels
 from recordmill.decode.plan import Border
 from recordmill.decode.presets import Like, parse_kernel, returns_float32
 from recordmill.decode.specs.base import PadMode, check_choice, parse_channel_values, parse_levels, parse_size
 
 Pixels = NDArray[Any]
-Window = tuple[int, int, int, int]
-
-
-def _three(array: ArrayLike, *dtypes: str) -> Pixels:
-    pixels = np.asarray(array)
-    if pixels.ndim not in (2, 3) or 0 in pixels.shape or (pixels.ndim == 3 and pixels.shape[2] > 4):
-        raise ValueError(f"an image is (height, width) or (height, width, 1 to 4 channels), not {pixels.shape}")
-    if pixels.dtype.name not in dtypes:
-        raise TypeError(f"an image of {' or '.join(dtypes)} is needed, not {pixels.dtype}")
-    return pixels[:, :, None] if pixels.ndim == 2 else pixels
-
-
-def _as_given(pixels: Pixels, array: ArrayLike) -> Pixels:
-    return np.ascontiguousarray(pixels[:, :, 0] if np.ndim(array) == 2 else pixels)
-
-
-_ANY = ("uint8", "uint16", "float32")
+_DTYPES = ("uint8", "uint16", "float32")
 
 
 def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = None, like: Like = "pillow") -> Pixels:
-    """Scale an image to a size; channels do not mix.
+    """Resize an image, or several images of one size; channels do not mix.
 
     Parameters
     ----------
-    array : array_like of uint8, uint16 or float32, shape (height, width), (height, width, channels) or (images, ...)
-        With four axes, images of one size, each by itself.
+    array : array_like of uint8, uint16 or float32
+        Shape (height, width), (height, width, channels) or (images, height, width, channels), 1 to 4 channels.
     size : int or (int, int)
-        Pixels of a square's side, or height and width.
+        Side of a square, or (height, width), in pixels.
     kernel : str, optional
-        In the words of the library ("bilinear"), or "library:kernel".
+        Name of a kernel of the library of `like`, such as "bilinear", or "library:kernel".
     like : {"pillow", "opencv", "tensorflow", "mxnet"}
-        Whose arithmetic.
+        Framework whose arithmetic is used.
 
     Returns
     -------
     ndarray
-        Of the same dtype, but float32 from TensorFlow's kernels other than the nearest neighbor, as there.
+        Of the same dtype. TensorFlow's kernels other than "nearest" return float32, as TensorFlow does.
 
     Raises
     ------
-    ValueError, TypeError
-        No such kernel, no image.
+    ValueError
+        If the kernel is unknown or the array has another shape.
+    TypeError
+        If the array has another dtype.
+    LimitError
+        If the result is too large.
     """
-    wanted, chosen = parse_size("size", size), parse_kernel(kernel, like)
-    if np.ndim(array) == 4:
-        return resize_images(_images(array, *_ANY), wanted, chosen)
-    return _as_given(resize_one(_three(array, *_ANY), wanted, chosen), array)
-
-
-def _images(array: ArrayLike, *dtypes: str) -> Pixels:
-    """Images of one size, if there are any."""
+    height_width, kernel = parse_size("size", size), parse_kernel(kernel, like)
+    if np.ndim(array) != 4:
+        return _restore_axes(_resize_image(_check_image(array), height_width, kernel), array)
     images = np.asarray(array)
-    if images.ndim != 4 or 0 in images.shape[1:] or images.shape[3] > 4:
-        raise ValueError(f"images are (images, height, width, 1 to 4 channels), not {images.shape}")
-    if images.dtype.name not in dtypes:
-        raise TypeError(f"images of {' or '.join(dtypes)} are needed, not {images.dtype}")
-    return images
+    if 0 in images.shape[1:] or images.shape[3] > 4:
+        raise ValueError(f"array must have shape (images, height, width, 1 to 4 channels), got {images.shape}")
+    _check_dtype(images)
+    if returns_float32(kernel):
+        return _resize_floats(images, height_width, kernel)
+    resized = np.empty((len(images), *height_width, images.shape[3]), images.dtype)
+    for image, target in zip(images, resized, strict=True):
+        target[...] = _resize_image(image, height_width, kernel)
+    return resized
 
 
-def crop(array: ArrayLike, window: Window, *, mode: PadMode = "constant", fill: int | Sequence[int] = 0) -> Pixels:
-    """Take a window of an image, which may reach beyond it.
-
-    Parameters
-    ----------
-    array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
-    window : (int, int, int, int)
-        x, y, width and height.
-    mode : {"constant", "edge", "reflect"}
-        What is outside: `fill`, the outermost pixel, or the image mirrored about its outermost pixels.
-    fill : int or sequence of int
-        0 to 255, one for each channel or one for all.
-
-    Returns
-    -------
-    ndarray of the same dtype
-    """
-    check_choice("mode", mode, ("constant", "edge", "reflect"))
-    pixels, (x, y, width, height) = _three(array, *_ANY), window
-    if min(width, height) < 1:
-        raise ValueError(f"a window has pixels, not {width} x {height}")
-    return _as_given(crop_pixels(pixels, (x, y, width, height), mode, _fills(fill, pixels)), array)
+def _resize_image(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
+    if kernel.endswith(":nearest"):
+        flat, shape = np.ascontiguousarray(pixels).reshape(-1), pixels.shape
+        with native_image_errors():
+            block: Any = _core.pick_pixels(flat, pixels.dtype.name, shape, size, kernel)
+        return np.frombuffer(block, pixels.dtype).reshape(*size, shape[2])
+    if returns_float32(kernel) or (pixels.dtype == np.float32 and kernel.startswith("opencv:")):
+        return _resize_floats(pixels, size, kernel)
+    target = np.array([[0, 0, size[1], size[0]]])
+    geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), resized=target[:, 2:], crops=target)
+    return transform_image(pixels, _same_format(pixels), geometry=geometry, kernel=kernel)
 
 
-def _fills(fill: int | Sequence[int], pixels: Pixels) -> tuple[int, ...]:
-    one_each, channels = parse_levels("fill", fill), pixels.shape[2]
-    if len(one_each) not in (1, channels):
-        raise ValueError(f"fill has one level for all or one for each of {channels} channels, not {len(one_each)}")
-    unit = 257 if pixels.dtype == np.uint16 else 1
-    return tuple(level * unit for level in (one_each if len(one_each) == channels else one_each * channels))
-
-
-def flip(array: ArrayLike, *, horizontal: bool = True, vertical: bool = False) -> Pixels:
-    """Mirror an image.
-
-    Parameters
-    ----------
-    array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
-    horizontal, vertical : bool
-        Left to right, top to bottom.
-
-    Returns
-    -------
-    ndarray of the same dtype
-    """
-    return _as_given(flip_pixels(_three(array, *_ANY), horizontal=horizontal, vertical=vertical), array)
-
-
-def affine(
-    array: ArrayLike,
-    matrix: ArrayLike,
-    *,
-    kernel: Literal["nearest", "bilinear"] = "nearest",
-    fill: int | Sequence[int] = 0,
-) -> Pixels:
-    """Sample an image through an affine map; its size stays.
-
-    Parameters
-    ----------
-    array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
-    matrix : array_like of float, shape (2, 3)
-        From places (x, y) in the result to places in `array`; the first pixel reaches from 0 to 1.
-    kernel : {"nearest", "bilinear"}
-    fill : int or sequence of int
-        0 to 255, where the map leaves the image.
-
-    Returns
-    -------
-    ndarray of the same dtype and shape
-    """
-    check_choice("kernel", kernel, ("nearest", "bilinear"))
-    numbers, pixels = np.asarray(matrix, np.float64), _three(array, *_ANY)
-    if numbers.shape != (2, 3) or not np.isfinite(numbers).all():
-        raise ValueError(f"a matrix is 2 x 3 finite numbers, not {numbers.shape}")
-    _fills(fill, pixels)
-    geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), matrices=numbers[None])
-    border = Border(warp_kernel=kernel, warp_fill=parse_levels("fill", fill))
-    white = 65535.0 if pixels.dtype == np.uint16 else 255.0
-    moved = transform_image(pixels, OutputFormat(pixels.dtype.name, white=white), geometry=geometry, border=border)
-    return _as_given(moved, array)
-
-
-def normalize(
-    array: ArrayLike,
-    mean: float | Sequence[float] | None = None,
-    std: float | Sequence[float] | None = None,
-    *,
-    white: float = 1.0,
-    dtype: Literal["float16", "float32"] = "float32",
-    layout: Literal["chw", "hwc"] = "hwc",
-) -> Pixels:
-    """Levels to fractions: less the mean, divided by the deviation.
-
-    Parameters
-    ----------
-    array : array_like of uint8 or uint16, shape (height, width) or (height, width, channels)
-        float32 is taken for levels from 0 to 255.
-    mean, std : float or sequence of float, optional
-        In units of `white`.
-    white : float
-        What the brightest level (255, or 65,535 of uint16) becomes.
-    dtype : {"float16", "float32"}
-    layout : {"chw", "hwc"}
-
-    Returns
-    -------
-    ndarray
-        ``(level - mean * brightest / white) * ((white / brightest) / std)`` in float32, then rounded to `dtype`.
-    """
-    check_choice("dtype", dtype, ("float16", "float32"))
-    check_choice("layout", layout, ("chw", "hwc"))
-    pixels, means, deviations = (
-        _three(array, *_ANY),
-        parse_channel_values("mean", mean),
-        parse_channel_values("std", std),
-    )
-    for name, numbers in (("mean", means), ("std", deviations)):
-        if numbers is not None and len(numbers) not in (1, pixels.shape[2]):
-            raise ValueError(f"{name} has one number or {pixels.shape[2]}, not {len(numbers)}")
-    if deviations is not None and min(deviations) <= 0:
-        raise ValueError(f"std is above 0, not {std}")
-    how = OutputFormat(dtype, layout, False, means, deviations, white)
-    done = transform_image(pixels, how)
-    return done.reshape(np.shape(array)) if np.ndim(array) == 2 else done
-
-
-_DTYPES = ("uint8", "uint16", "float32")
+def _resize_floats(pixels: Pixels, size: tuple[int, int], kernel: str) -> NDArray[np.float32]:
+    """Resize one or several images with a result of float32."""
+    flat, shape = np.ascontiguousarray(pixels).reshape(-1), pixels.shape
+    with native_image_errors():
+        block = _core.resize_floats(flat, pixels.dtype.name, shape[-3:], size, kernel)
+    return np.asarray(block).reshape(*shape[:-3], *size, shape[-1])
 
 
 def resize_boxes(
@@ -216,22 +95,23 @@ def resize_boxes(
     kernel: Literal["bilinear", "nearest"] = "bilinear",
     fill: float = 0.0,
 ) -> NDArray[np.float32]:
-    """Cut boxes out of images and scale them to one size.
+    """Crop boxes from images and resize them to one size.
 
     Parameters
     ----------
     array : array_like of uint8, uint16 or float32, shape (images, height, width, channels)
-        Any number of channels.
+        Images with any number of channels.
     boxes : array_like of float, shape (boxes, 4)
-        ``ymin, xmin, ymax, xmax``; 0 and 1 are the middles of the first and of the last pixel. They may lie beyond, and
-        turn an image around.
+        ``ymin, xmin, ymax, xmax``, where 0 is the center of the first pixel and 1 that of the last. Boxes may reach
+        beyond the image; a minimum above the maximum flips the crop.
     images : array_like of int, shape (boxes,)
-        The image of each box.
+        Index of the image of each box.
     size : int or (int, int)
-        Pixels of a square's side, or height and width.
+        Side of a square, or (height, width), in pixels.
     kernel : {"bilinear", "nearest"}
+        Interpolation.
     fill : float
-        Of places beyond the image.
+        Value of pixels outside the image.
 
     Returns
     -------
@@ -241,41 +121,129 @@ def resize_boxes(
     Raises
     ------
     TypeError
-        Another dtype.
+        If `array` has another dtype.
     ValueError
-        Shapes that do not go together, an image that is not there.
+        If the shapes do not match, an index is out of range, or a coordinate is not finite.
     """
-    pixels: NDArray[Any] = np.asarray(array)
-    places, chosen = np.asarray(boxes, np.float32), np.asarray(images, np.int64)
-    wanted = parse_size("size", size)
+    pixels: Pixels = np.asarray(array)
+    coordinates, indices = np.asarray(boxes, np.float32), np.asarray(images, np.int64)
+    height_width = parse_size("size", size)
     check_choice("kernel", kernel, ("bilinear", "nearest"))
-    _check(pixels, places, chosen)
-    flat = (np.ascontiguousarray(one).reshape(-1) for one in (pixels, places, chosen))
-    values, corners, numbers = flat
-    beside = (wanted, kernel == "nearest", fill)
-    try:
-        made = _core.cut_boxes(values, pixels.dtype.name, pixels.shape[1:], corners, numbers, *beside)
-    except _core.ImageRefused as refused:
-        raise image_error(refused.args) from None
-    return np.asarray(made).reshape(len(chosen), *wanted, pixels.shape[3])
+    _check_boxes(pixels, coordinates, indices)
+    flat, flat_boxes, flat_indices = (np.ascontiguousarray(one).reshape(-1) for one in (pixels, coordinates, indices))
+    shape, nearest = pixels.shape, kernel == "nearest"
+    with native_image_errors():
+        block = _core.cut_boxes(
+            flat, pixels.dtype.name, shape[1:], flat_boxes, flat_indices, height_width, nearest, fill
+        )
+    return np.asarray(block).reshape(len(indices), *height_width, shape[3])
 
 
-def _check(pixels: NDArray[Any], places: NDArray[Any], chosen: NDArray[Any]) -> None:
-    if pixels.dtype.name not in _DTYPES:
-        raise TypeError(f"images of {' or '.join(_DTYPES)} are needed, not {pixels.dtype}")
+def _check_boxes(pixels: Pixels, boxes: NDArray[Any], indices: NDArray[Any]) -> None:
+    _check_dtype(pixels)
     if pixels.ndim != 4 or 0 in pixels.shape[1:]:
-        raise ValueError(f"images are (images, height, width, channels), not {pixels.shape}")
-    if chosen.ndim != 1 or places.shape != (len(chosen), 4):
-        raise ValueError(f"boxes are (boxes, 4) and their images (boxes,), not {places.shape} and {chosen.shape}")
-    if len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(pixels):
-        found = chosen.min() if chosen.min() < 0 else chosen.max()
-        raise ValueError(f"images of boxes are 0 to {len(pixels) - 1}, not {found}")
-    if not np.isfinite(places).all():
-        raise ValueError("places of boxes are finite numbers")
+        raise ValueError(f"array must have shape (images, height, width, channels), got {pixels.shape}")
+    if indices.ndim != 1 or boxes.shape != (len(indices), 4):
+        raise ValueError(f"boxes must have shape (boxes, 4) and images (boxes,), got {boxes.shape} and {indices.shape}")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < len(pixels):
+        found = indices.min() if indices.min() < 0 else indices.max()
+        raise ValueError(f"images must be from 0 to {len(pixels) - 1}, got {found}")
+    if not np.isfinite(boxes).all():
+        raise ValueError("boxes must be finite numbers")
 
 
-Matrix = NDArray[np.float64]
-WarpKernel = Literal["nearest", "bilinear", "cubic", "lanczos4"]
+def crop(array: ArrayLike, window: Window, *, mode: PadMode = "constant", fill: int | Sequence[int] = 0) -> Pixels:
+    """Crop a window of an image; a window that reaches beyond the image is padded.
+
+    Parameters
+    ----------
+    array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
+    window : (int, int, int, int)
+        x, y, width and height in pixels.
+    mode : {"constant", "edge", "reflect"}
+        Content of the padding: `fill`, the nearest edge pixel, or the image mirrored about its edge pixels.
+    fill : int or sequence of int
+        Level from 0 to 255; one for all channels, or one per channel. Multiplied by 257 for uint16.
+
+    Returns
+    -------
+    ndarray of the same dtype
+
+    Raises
+    ------
+    ValueError
+        If the window is empty or an option has an invalid value.
+    TypeError
+        If the array has another dtype.
+    """
+    check_choice("mode", mode, ("constant", "edge", "reflect"))
+    pixels, (x, y, width, height) = _check_image(array), window
+    if min(width, height) < 1:
+        raise ValueError(f"width and height of the window must be at least 1, got {width} x {height}")
+    levels = _check_fill(fill, pixels.shape[2])
+    unit = 257 if pixels.dtype == np.uint16 else 1
+    return _restore_axes(crop_pixels(pixels, (x, y, width, height), mode, [level * unit for level in levels]), array)
+
+
+def flip(array: ArrayLike, *, horizontal: bool = True, vertical: bool = False) -> Pixels:
+    """Flip an image.
+
+    Parameters
+    ----------
+    array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
+    horizontal, vertical : bool
+        Whether to flip left to right, and whether to flip top to bottom.
+
+    Returns
+    -------
+    ndarray of the same dtype and shape
+
+    Raises
+    ------
+    ValueError
+        If the array has another shape.
+    TypeError
+        If the array has another dtype.
+    """
+    return _restore_axes(flip_pixels(_check_image(array), horizontal=horizontal, vertical=vertical), array)
+
+
+def affine(
+    array: ArrayLike,
+    matrix: ArrayLike,
+    *,
+    kernel: Literal["nearest", "bilinear"] = "nearest",
+    fill: int | Sequence[int] = 0,
+) -> Pixels:
+    """Sample an image through an affine map, as Pillow does; its size stays.
+
+    Parameters
+    ----------
+    array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
+    matrix : array_like of float, shape (2, 3)
+        Map from coordinates (x, y) in the result to coordinates in `array`. The first pixel extends from 0 to 1.
+    kernel : {"nearest", "bilinear"}
+        Interpolation.
+    fill : int or sequence of int
+        Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel. Multiplied by 257
+        for uint16.
+
+    Returns
+    -------
+    ndarray of the same dtype and shape
+
+    Raises
+    ------
+    ValueError
+        If the array or the matrix has another shape, or an option has an invalid value.
+    TypeError
+        If the array has another dtype.
+    """
+    check_choice("kernel", kernel, ("nearest", "bilinear"))
+    coefficients, pixels = _check_matrix(matrix), _check_image(array)
+    border = Border(warp_kernel=kernel, warp_fill=_check_fill(fill, pixels.shape[2]))
+    geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), matrices=coefficients[None])
+    return _restore_axes(transform_image(pixels, _same_format(pixels), geometry=geometry, border=border), array)
 
 
 def warp_affine(
@@ -283,113 +251,153 @@ def warp_affine(
     matrix: ArrayLike,
     size: int | Sequence[int],
     *,
-    kernel: WarpKernel = "bilinear",
+    kernel: Literal["nearest", "bilinear", "cubic", "lanczos4"] = "bilinear",
     fill: int | Sequence[int] = 0,
     inverse: bool = False,
 ) -> NDArray[np.uint8]:
-    """Move an image by an affine map, as ``cv2.warpAffine`` does.
+    """Apply an affine map to an image, as ``cv2.warpAffine`` does.
 
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 to 4 channels)
     matrix : array_like of float, shape (2, 3)
-        From places (x, y) in `array` to places in the result; the center of the first pixel is (0, 0).
+        Map from coordinates (x, y) in `array` to coordinates in the result. The center of the first pixel is (0, 0).
     size : int or (int, int)
-        Pixels of a square's side, or height and width of the result.
+        Size of the result: side of a square, or (height, width), in pixels.
     kernel : {"nearest", "bilinear", "cubic", "lanczos4"}
+        Interpolation.
     fill : int or sequence of int
-        0 to 255, one for each channel or one for all: what is outside of the image.
+        Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel.
     inverse : bool
-        Whether `matrix` leads from the result to `array`.
+        Whether `matrix` maps from the result to `array`.
 
     Returns
     -------
     ndarray of uint8, shape (*size) or (*size, channels)
-        Equal to OpenCV 3.4 and 4 (up to 4.11), whose places and weights have a fixed number of bits; later ones use
+        Equal to OpenCV 3.4 and 4 up to 4.11, which compute coordinates and weights in fixed point; later versions use
         floats.
 
     Raises
     ------
-    ValueError, TypeError
-        No image, no map, no such kernel.
+    ValueError
+        If the array or the matrix has another shape, or an option has an invalid value.
+    TypeError
+        If the array is not of uint8.
     """
     check_choice("kernel", kernel, ("nearest", "bilinear", "cubic", "lanczos4"))
-    numbers, pixels, wanted = _matrix(matrix), _image(array), parse_size("size", size)
-    fills = parse_levels("fill", fill)
-    if len(fills) not in (1, pixels.shape[2]):
-        raise ValueError(f"fill has one level for all or one for each of {pixels.shape[2]} channels, not {len(fills)}")
-    back = numbers if inverse else invert_affine(numbers)
-    four = (fills * 4 if len(fills) == 1 else (*fills, 0, 0, 0))[:4]
-    try:
-        made = _core.warp_fixed(pixels.reshape(-1), pixels.shape, wanted, back.ravel().tolist(), kernel, four)
-    except _core.ImageRefused as refused:
-        raise image_error(refused.args) from None
-    shape = wanted if np.ndim(array) == 2 else (*wanted, pixels.shape[2])
-    moved: NDArray[np.uint8] = np.asarray(made).reshape(shape)
-    return moved
+    coefficients, height_width = _check_matrix(matrix), parse_size("size", size)
+    pixels = np.ascontiguousarray(_check_image(array, ("uint8",)))
+    levels = _check_fill(fill, pixels.shape[2])
+    from_result = coefficients if inverse else invert_affine(coefficients)
+    with native_image_errors():
+        block = _core.warp_fixed(
+            pixels.reshape(-1),
+            pixels.shape,
+            height_width,
+            from_result.ravel().tolist(),
+            kernel,
+            (*levels, 0, 0, 0)[:4],
+        )
+    return _restore_axes(np.asarray(block).reshape(*height_width, pixels.shape[2]), array)
 
 
-def invert_affine(matrix: Matrix) -> Matrix:
-    """Turn a map around, with the order of operations of OpenCV; a map that has no inverse becomes zeros."""
+def invert_affine(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Invert an affine map with OpenCV's order of operations; a singular map becomes zeros."""
     (a, b, c), (d, e, f) = matrix.tolist()
-    size = a * e - b * d
-    unit = 1 / size if size else 0.0
-    a, b, d, e = e * unit, b * -unit, d * -unit, a * unit
+    determinant = a * e - b * d
+    factor = 1 / determinant if determinant else 0.0
+    a, b, d, e = e * factor, b * -factor, d * -factor, a * factor
     return np.array([[a, b, -a * c - b * f], [d, e, -d * c - e * f]])
 
 
-def _matrix(matrix: ArrayLike) -> Matrix:
-    numbers = np.asarray(matrix, np.float64)
-    if numbers.shape != (2, 3) or not np.isfinite(numbers).all():
-        raise ValueError(f"a matrix is 2 x 3 finite numbers, not {numbers.shape}")
-    return numbers
+def normalize(
+    array: ArrayLike,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    *,
+    white: float = 1.0,
+    dtype: Literal["float16", "float32"] = "float32",
+    layout: Literal["chw", "hwc"] = "hwc",
+) -> Pixels:
+    """Convert levels to floats, subtract the mean and divide by the standard deviation.
+
+    Parameters
+    ----------
+    array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
+        Levels; those of float32 are from 0 to 255.
+    mean, std : float or sequence of float, optional
+        One value, or one per channel, in units of `white`.
+    white : float
+        Value of the brightest level: 255, or 65,535 for uint16.
+    dtype : {"float16", "float32"}
+        Dtype of the result.
+    layout : {"chw", "hwc"}
+        Channels first or last.
+
+    Returns
+    -------
+    ndarray
+        ``(level - mean * brightest / white) * ((white / brightest) / std)`` in float32, then rounded to `dtype`.
+
+    Raises
+    ------
+    ValueError
+        If the array has another shape, or an option has an invalid value.
+    TypeError
+        If the array has another dtype.
+    """
+    check_choice("dtype", dtype, ("float16", "float32"))
+    check_choice("layout", layout, ("chw", "hwc"))
+    pixels, means, deviations = (
+        _check_image(array),
+        parse_channel_values("mean", mean),
+        parse_channel_values("std", std),
+    )
+    for name, values in (("mean", means), ("std", deviations)):
+        if values is not None and len(values) not in (1, pixels.shape[2]):
+            raise ValueError(f"{name} must have 1 or {pixels.shape[2]} values, got {len(values)}")
+    if deviations is not None and min(deviations) <= 0:
+        raise ValueError(f"std must be above 0, got {std}")
+    normalized = transform_image(pixels, OutputFormat(dtype, layout, mean=means, std=deviations, white=white))
+    return normalized.reshape(np.shape(array)) if np.ndim(array) == 2 else normalized
 
 
-def _image(array: ArrayLike) -> NDArray[Any]:
+def _check_image(array: ArrayLike, dtypes: Sequence[str] = _DTYPES) -> Pixels:
+    """Return an image with three axes."""
     pixels = np.asarray(array)
-    if pixels.dtype != np.uint8:
-        raise TypeError(f"an image of uint8 is needed, not of {pixels.dtype}")
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or (pixels.ndim == 3 and pixels.shape[2] > 4):
-        raise ValueError(f"an image is (height, width) or (height, width, 1 to 4 channels), not {pixels.shape}")
-    return np.ascontiguousarray(pixels[:, :, None] if pixels.ndim == 2 else pixels)
+        raise ValueError(
+            f"array must have shape (height, width) or (height, width, 1 to 4 channels), got {pixels.shape}"
+        )
+    _check_dtype(pixels, dtypes)
+    return pixels[:, :, None] if pixels.ndim == 2 else pixels
 
 
-def resize_images(images: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
-    """Scale images of one size in memory, each as `resize_one` does it."""
-    if returns_float32(kernel):
-        return resize_floats(images, size, kernel)
-    out = np.empty((len(images), *size, images.shape[3]), images.dtype)
-    for image, place in zip(images, out, strict=True):
-        place[...] = resize_one(image, size, kernel)
-    return out
+def _check_dtype(pixels: Pixels, dtypes: Sequence[str] = _DTYPES) -> None:
+    if pixels.dtype.name not in dtypes:
+        raise TypeError(f"array must be of {' or '.join(dtypes)}, got {pixels.dtype}")
 
 
-def resize_one(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
-    """Scale one image in memory as a plan for a batch would."""
-    if kernel.endswith(":nearest"):
-        return _picked(pixels, size, kernel)
-    if returns_float32(kernel) or (pixels.dtype == np.float32 and kernel.startswith("opencv:")):
-        return resize_floats(pixels, size, kernel)
-    target = np.array([[0, 0, size[1], size[0]]])
-    geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), resized=target[:, 2:], crops=target)
-    white = 65535.0 if pixels.dtype == np.uint16 else 255.0
-    return transform_image(pixels, OutputFormat(pixels.dtype.name, white=white), geometry=geometry, kernel=kernel)
+def _check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
+    coefficients = np.asarray(matrix, np.float64)
+    if coefficients.shape != (2, 3) or not np.isfinite(coefficients).all():
+        raise ValueError(f"matrix must be finite numbers of shape (2, 3), got shape {coefficients.shape}")
+    return coefficients
 
 
-def _picked(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[Any]:
-    flat, shape = np.ascontiguousarray(pixels).reshape(-1), pixels.shape
-    try:
-        made: Any = _core.pick_pixels(flat, pixels.dtype.name, shape, size, kernel)
-    except _core.ImageRefused as refused:
-        raise image_error(refused.args) from None
-    return np.frombuffer(made, pixels.dtype).reshape(*size, shape[2])
+def _check_fill(fill: int | Sequence[int], channels: int) -> tuple[int, ...]:
+    """Return one level per channel."""
+    levels = parse_levels("fill", fill)
+    if len(levels) not in (1, channels):
+        raise ValueError(f"fill must have 1 or {channels} levels, got {len(levels)}")
+    return levels if len(levels) == channels else levels * channels
 
 
-def resize_floats(pixels: NDArray[Any], size: tuple[int, int], kernel: str) -> NDArray[np.float32]:
-    """Scale images by a kernel that gives floats, or floats by one of OpenCV's."""
-    flat, shape = np.ascontiguousarray(pixels).reshape(-1), pixels.shape
-    try:
-        made = _core.resize_floats(flat, pixels.dtype.name, shape[-3:], size, kernel)
-    except _core.ImageRefused as refused:
-        raise image_error(refused.args) from None
-    return np.asarray(made).reshape(*shape[:-3], *size, shape[-1])
+def _restore_axes(pixels: Pixels, array: ArrayLike) -> Pixels:
+    """Drop the channel axis again if the input had none."""
+    return np.ascontiguousarray(pixels[:, :, 0] if np.ndim(array) == 2 else pixels)
+
+
+def _same_format(pixels: Pixels) -> OutputFormat:
+    """Return the output format that keeps dtype and levels."""
+    return OutputFormat(pixels.dtype.name, white=65535.0 if pixels.dtype == np.uint16 else 255.0)

@@ -125,7 +125,7 @@ def test_library_when_options_make_no_sense_then_names_them() -> None:
             rm.decode_jpeg(data, acceptable_fraction=fraction)
     with pytest.raises(ValueError, match="orientation"):
         rm.decode_jpeg(data, recover_truncated=True, orientation="apply")
-    with pytest.raises(rm.ImageError, match="no JPEG"):
+    with pytest.raises(rm.ImageError, match="not a JPEG"):
         rm.decode_jpeg(png(2), recover_truncated=True)
 
 

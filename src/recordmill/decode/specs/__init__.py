@@ -1,1 +1,1 @@
-"""Values that say how features become arrays; they check themselves and do nothing else."""
+"""Specs: immutable values that describe how features become arrays. They check their fields and do nothing else."""

@@ -13,31 +13,32 @@ BoxForm = Literal["xyxy", "yxyx", "xywh"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Boxes(Spec):
-    """Boxes that are cut, scaled, flipped and turned with their image, clipped to it, and dropped when hardly seen.
+    """Apply the geometry of an image to its bounding boxes, clip them, and drop those that are barely visible.
 
-    Coordinates are distances from the left and upper edge: an image of 100 columns reaches from 0 to 100. A turned box
-    is the smallest upright one around its corners.
+    Coordinates are distances from the left and top edges: an image of 100 columns extends from 0 to 100. A rotated box
+    becomes the smallest axis-aligned box around its corners.
 
     Parameters
     ----------
     of : str
         Name of the image.
     form : {"xyxy", "yxyx", "xywh"}
-        Order of the stored numbers: edges, or left, top, width and height.
+        Order of the stored numbers: the four edges, or left, top, width and height.
     relative : bool
-        Whether stored numbers are parts of the image's width and height, as in TensorFlow's detection files.
+        Whether the stored numbers are fractions of the image's width and height, as in TensorFlow's detection files.
     min_visible : float
-        Boxes of which a smaller part of the area remains inside are dropped; boxes without area always are.
+        Smallest fraction, from 0 to 1, of a box's area that must lie inside the output; other boxes are dropped. Boxes
+        without area are always dropped.
     along : sequence of str
-        Features with one value per box, which lose the values of dropped boxes.
+        Names of features with one value per box. The values of dropped boxes are dropped, too.
     feature : str or sequence of str, optional
-        One feature with four numbers per box, or four features with one number per box each, in the order of `form`;
-        the name of the output by default.
+        Name of one feature with four numbers per box, or of four features with one number per box in the order of
+        `form`; by default the name of the output.
 
     Returns
     -------
     Ragged of float32, rows of shape (num_boxes, 4)
-        Left, top, right and bottom edge in pixels of the output. Features of `along` become Ragged too.
+        Left, top, right and bottom edges in pixels of the output. Features of `along` become Ragged, too.
     """
 
     of: str = "image"
@@ -51,12 +52,12 @@ class Boxes(Spec):
         """Check the options."""
         check_choice("form", self.form, ("xyxy", "yxyx", "xywh"))
         if isinstance(self.along, str):
-            raise TypeError(f"along is a sequence of names, not {self.along!r}")
+            raise TypeError(f"along must be a sequence of feature names, got {self.along!r}")
         feature = self.feature
         if feature is not None and not isinstance(feature, str):
             feature = tuple(feature)
             if len(feature) != 4:
-                raise ValueError(f"boxes come from one feature or from four, not {len(feature)}")
+                raise ValueError(f"feature must be 1 name or 4 names, got {len(feature)}")
         self._set(
             min_visible=check_number("min_visible", self.min_visible, 0, 1), along=tuple(self.along), feature=feature
         )
@@ -64,23 +65,23 @@ class Boxes(Spec):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Keypoints(Spec):
-    """Points that are cut, scaled, flipped and turned with their image.
+    """Apply the geometry of an image to its keypoints.
 
     Parameters
     ----------
     of : str
         Name of the image.
     relative : bool
-        Whether stored numbers are parts of the image's width and height.
+        Whether the stored numbers are fractions of the image's width and height.
     centers : bool
-        Whether whole numbers are the centers of pixels, as in COCO, and not their edges.
+        Whether integer coordinates are the centers of pixels, as in COCO, instead of their edges.
     feature : str, optional
-        A feature with two numbers per point, x and y; the name of the output by default.
+        Name of a feature with two numbers per point, x and y; by default the name of the output.
 
     Returns
     -------
     Ragged of float32, rows of shape (num_points, 3)
-        x, y in pixels of the output, counted as in the input, and 1 where the point lies in it, else 0.
+        x and y in pixels of the output, in the convention of `centers`, and 1 if the point lies in the output, else 0.
     """
 
     of: str = "image"
@@ -91,4 +92,4 @@ class Keypoints(Spec):
     def __post_init__(self) -> None:
         """Check the options."""
         if self.relative and self.centers:
-            raise ValueError("parts of width and height count from edges: relative= and centers= do not go together")
+            raise ValueError("relative cannot be combined with centers, because fractions are measured from edges")

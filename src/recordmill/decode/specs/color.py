@@ -1,4 +1,4 @@
-"""What is done to the colors of an image; all of it works on 8-bit levels, before values are normalized."""
+"""Specs of color steps, which work on 8-bit levels before normalization."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class ColorJitter(Spec):
     Parameters
     ----------
     brightness, contrast, saturation : float or (float, float)
-        Range of the factor; one number ``x`` is the range from ``max(0, 1 - x)`` to ``1 + x``. 0 leaves it alone.
+        Range of the factor. One number ``x`` is the range from ``max(0, 1 - x)`` to ``1 + x``; 0 disables the change.
     hue : float or (float, float)
-        Range of the shift in turns of the color circle, within -0.5 to 0.5; one number is the range from minus it to
-        it. 0 leaves it alone. Gray images have no hue and no saturation to change.
+        Range of the hue shift as a fraction of the color circle, from -0.5 to 0.5. One number ``x`` is the range from
+        ``-x`` to ``x``; 0 disables the change. Saturation and hue do not change gray images.
     probability : float
-        Of doing anything at all.
+        Probability, from 0 to 1, that an image is changed at all.
 
     References
     ----------
@@ -35,17 +35,18 @@ class ColorJitter(Spec):
     def __post_init__(self) -> None:
         """Check the options."""
         for name in ("brightness", "contrast", "saturation"):
-            self._set(**{name: _factors(name, getattr(self, name))})
-        self._set(hue=_turn(self.hue), probability=check_number("probability", self.probability, 0, 1))
+            self._set(**{name: _parse_factors(name, getattr(self, name))})
+        self._set(hue=_parse_hue(self.hue), probability=check_number("probability", self.probability, 0, 1))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomGrayscale(Spec):
-    """Make an image gray with a probability, and keep its channels.
+    """Convert images to gray at random; the number of channels stays.
 
     Parameters
     ----------
     probability : float
+        Probability, from 0 to 1, that an image becomes gray.
     """
 
     probability: float = 0.1
@@ -57,17 +58,17 @@ class RandomGrayscale(Spec):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PCANoise(Spec):
-    """Shift colors along the principal axes of ImageNet's colors.
+    """Add random multiples of the principal components of ImageNet's colors (AlexNet lighting noise).
 
     Parameters
     ----------
     std : float
-        Standard deviation of the amounts, one for each axis.
+        Standard deviation of the three random multiples.
 
     References
     ----------
     Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, NIPS 2012, section
-    4.1; axes as published with fb.resnet.torch.
+    4.1. The components are those of fb.resnet.torch.
     """
 
     std: float = 0.1
@@ -79,19 +80,20 @@ class PCANoise(Spec):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomErasing(Spec):
-    """Paint over a rectangle of random area, shape and place.
+    """Fill a rectangle of random area, aspect ratio and position.
 
-    Ten rectangles are tried; an image into which none fits stays whole.
+    Up to ten rectangles are drawn; if none fits into the image, it stays unchanged.
 
     Parameters
     ----------
     probability : float
+        Probability, from 0 to 1, that an image is changed.
     scale : (float, float)
-        Part of the image's area.
+        Range of the area as a fraction of the image's area.
     ratio : (float, float)
-        Height divided by width, log-uniform.
+        Range of height / width, sampled log-uniformly.
     fill : int or tuple of int
-        Level (0 to 255) of the paint, one for each channel in the order red, green, blue, or one for all.
+        Level from 0 to 255; one for all channels, or one per channel in the order red, green, blue.
 
     References
     ----------
@@ -113,14 +115,14 @@ class RandomErasing(Spec):
         )
 
 
-def _factors(name: str, value: float | tuple[float, float]) -> tuple[float, float]:
+def _parse_factors(name: str, value: float | tuple[float, float]) -> tuple[float, float]:
     if isinstance(value, int | float):
         amount = check_number(name, value, 0, 100)
         return max(0.0, 1 - amount), 1 + amount
     return parse_range(name, value, 0, 100)
 
 
-def _turn(value: float | tuple[float, float]) -> tuple[float, float]:
+def _parse_hue(value: float | tuple[float, float]) -> tuple[float, float]:
     if isinstance(value, int | float):
         return -check_number("hue", value, 0, 0.5), float(value)
     return parse_range("hue", value, -0.5, 0.5)

@@ -25,15 +25,15 @@ _KERNELS = ("nearest", "bilinear")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Resize(Spec):
-    """Bring every image to a size, or its shorter side to a length.
+    """Resize every image to one size, or its shorter side to a length. Exactly one of the parameters is required.
 
     Parameters
     ----------
     size : int or (int, int), optional
-        Pixels of a square's side, or height and width.
+        Side of a square, or (height, width), in pixels.
     shorter : int, optional
-        Pixels of the shorter side; the longer one is ``longer * shorter_wanted // shorter``, as in torchvision and
-        MXNet. One of the two is needed.
+        Length of the shorter side in pixels. The longer side becomes ``longer * new_shorter // shorter``, as in
+        torchvision and MXNet.
     """
 
     size: int | tuple[int, int] | None = None
@@ -42,7 +42,7 @@ class Resize(Spec):
     def __post_init__(self) -> None:
         """Check the options."""
         if (self.size is None) == (self.shorter is None):
-            raise ValueError("Resize takes a size, or shorter=, the length of the shorter side")
+            raise ValueError("Resize requires either size or shorter")
         if self.size is not None:
             self._set(size=parse_size("size", self.size))
         else:
@@ -51,17 +51,17 @@ class Resize(Spec):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CenterCrop(Spec):
-    """Take the middle of every image.
+    """Crop the center of every image.
 
     Parameters
     ----------
     size : int or (int, int)
-        Pixels of a square's side, or height and width.
+        Side of a square, or (height, width), in pixels.
     small : {"error", "pad", "enlarge"}
-        What becomes of images smaller than that: refused; surrounded by `fill`, as torchvision does; or enlarged until
-        both sides reach it, as MXNet's ImageRecordIter does.
+        Treatment of images that are smaller than `size`: raise an error; pad them with `fill`, as torchvision does; or
+        enlarge them until both sides reach it, as MXNet's ImageRecordIter does.
     fill : int or tuple of int
-        Level (0 to 255) of pixels that no image covers, one for each channel (red, green, blue) or one for all.
+        Level of the padding from 0 to 255; one for all channels, or one per channel in the order red, green, blue.
     """
 
     size: int | tuple[int, int]
@@ -76,21 +76,21 @@ class CenterCrop(Spec):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomCrop(Spec):
-    """Take a window of a size from anywhere in an image.
+    """Crop a window of fixed size at a random position.
 
     Parameters
     ----------
     size : int or (int, int)
-        Pixels of a square's side, or height and width.
+        Side of a square, or (height, width), in pixels.
     padding : int or (int, int, int, int)
-        Pixels added to every side, or left, top, right and bottom, before the window is drawn.
+        Pixels added to every side, or to the left, top, right and bottom, before the position is drawn.
     fill : int or tuple of int
-        Level (0 to 255) of added pixels, one for each channel (red, green, blue) or one for all.
+        Level of the padding from 0 to 255; one for all channels, or one per channel in the order red, green, blue.
     mode : {"constant", "edge", "reflect"}
-        What is added: `fill`, the outermost pixel again, or the image mirrored about its outermost pixels.
+        Content of the padding: `fill`, the nearest edge pixel, or the image mirrored about its edge pixels.
     small : {"error", "pad", "enlarge"}
-        What becomes of images that are smaller, padding included: refused; padded on both sides by what is missing, as
-        with torchvision's ``pad_if_needed``; or enlarged until both sides reach the size.
+        Treatment of images that are smaller than `size` after padding: raise an error; pad both sides by the missing
+        pixels, as torchvision's ``pad_if_needed`` does; or enlarge them until both sides reach the size.
     """
 
     size: int | tuple[int, int]
@@ -105,26 +105,26 @@ class RandomCrop(Spec):
         check_choice("mode", self.mode, _MODES)
         sides = (self.padding,) * 4 if isinstance(self.padding, int) else tuple(self.padding)
         if len(sides) != 4:
-            raise ValueError(f"padding is one number, or left, top, right and bottom, not {self.padding!r}")
+            raise ValueError(f"padding must be an integer or (left, top, right, bottom), got {self.padding!r}")
         padding = tuple(check_int("padding", side, 0, MAX_SIDE) for side in sides)
         self._set(size=parse_size("size", self.size), padding=padding, fill=parse_levels("fill", self.fill))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomResizedCrop(Spec):
-    """Take a window of random area and shape, and bring it to a size.
+    """Crop a window of random area and aspect ratio, and resize it.
 
-    Ten windows are tried: area uniform in `scale` of the image's, width / height log-uniform in `ratio`, place uniform.
-    If none fits into the image, the largest middle part whose shape is within `ratio` is taken.
+    Up to ten windows are drawn: the area uniformly from `scale`, the aspect ratio log-uniformly from `ratio`, the
+    position uniformly. If none fits into the image, the largest centered window of such an aspect ratio is used.
 
     Parameters
     ----------
     size : int or (int, int)
-        Pixels of a square's side, or height and width.
+        Size of the result: side of a square, or (height, width), in pixels.
     scale : (float, float)
-        Part of the image's area.
+        Range of the area as a fraction of the image's area.
     ratio : (float, float)
-        Width divided by height.
+        Range of width / height.
 
     References
     ----------
@@ -146,12 +146,12 @@ class RandomResizedCrop(Spec):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Flip(Spec):
-    """Mirror images with a probability; both directions are drawn apart.
+    """Flip images at random; both directions are drawn independently.
 
     Parameters
     ----------
     horizontal, vertical : float
-        0 is never, 1 is always.
+        Probability, from 0 to 1, of a flip left to right, and of a flip top to bottom.
     """
 
     horizontal: float = 0.5
@@ -165,26 +165,27 @@ class Flip(Spec):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomAffine(Spec):
-    """Rotate, shift, scale and shear the finished cut about its middle.
+    """Rotate, translate, scale and shear the cropped image about its center by random amounts.
 
     Parameters
     ----------
     degrees : float or (float, float)
-        Rotation, clockwise; one number is the range from minus it to it.
+        Range of the clockwise rotation in degrees; one number ``x`` is the range from ``-x`` to ``x``.
     translate : (float, float)
-        Largest shifts as parts of width and height.
+        Largest shifts as fractions of width and height.
     scale : (float, float)
-        Enlargement.
+        Range of the scale factor.
     shear : float or (float, float)
-        Degrees along x; one number is the range from minus it to it.
+        Range of the shear along x in degrees; one number ``x`` is the range from ``-x`` to ``x``.
     kernel : {"nearest", "bilinear"}
-        How pixels between pixels are found; masks take the nearest.
+        Interpolation of images; masks always use "nearest".
     fill : int or tuple of int
-        Level (0 to 255) of pixels that the image no longer covers.
+        Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel in the order red,
+        green, blue.
 
     References
     ----------
-    Angles and order of the parts are those of torchvision.transforms.RandomAffine; sampling is Pillow's.
+    The angles and the order of the steps are those of torchvision.transforms.RandomAffine. The sampling is Pillow's.
     """
 
     degrees: float | tuple[float, float] = (0.0, 0.0)
@@ -199,17 +200,17 @@ class RandomAffine(Spec):
         check_choice("kernel", self.kernel, _KERNELS)
         translate = tuple(check_number("translate", one, 0, 1) for one in self.translate)
         if len(translate) != 2:
-            raise ValueError(f"translate is parts of width and height, not {self.translate!r}")
+            raise ValueError(f"translate must be fractions of width and height, got {self.translate!r}")
         self._set(
-            degrees=_about_zero("degrees", self.degrees, 360),
+            degrees=_parse_symmetric_range("degrees", self.degrees, 360),
             translate=translate,
             scale=parse_range("scale", self.scale, 0, 100, exclude_low=True),
-            shear=_about_zero("shear", self.shear, 80),
+            shear=_parse_symmetric_range("shear", self.shear, 80),
             fill=parse_levels("fill", self.fill),
         )
 
 
-def _about_zero(name: str, value: float | tuple[float, float], limit: float) -> tuple[float, float]:
+def _parse_symmetric_range(name: str, value: float | tuple[float, float], limit: float) -> tuple[float, float]:
     if isinstance(value, int | float):
         return -check_number(name, value, 0, limit), check_number(name, value, 0, limit)
     return parse_range(name, value, -limit, limit)
@@ -217,18 +218,18 @@ def _about_zero(name: str, value: float | tuple[float, float], limit: float) -> 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GivenCrop(Spec):
-    """Take the window that a feature names, and bring it to a size.
+    """Crop the window that a feature of the sample contains, and optionally resize it.
 
     Parameters
     ----------
     feature : str
-        Four whole numbers for each sample: x, y, width and height in pixels of the decoded, upright image, or of what
-        ``resize=`` makes of it.
+        Name of a feature with four integers per sample: x, y, width and height, in pixels of the decoded, upright image
+        after `Image.resize`.
     size : int or (int, int), optional
-        Pixels of a square's side, or height and width; windows keep their own sizes by default.
+        Size of the result: side of a square, or (height, width), in pixels. By default windows keep their sizes.
     fill : int or tuple of int, optional
-        Level (0 to 255) beyond the image, one for each channel in the order red, green, blue, or one for all. Without
-        it, windows that do not lie within the image are errors. It does not go with `size`.
+        Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel in the order red,
+        green, blue. Without it, a window that reaches beyond the image is an error. Cannot be combined with `size`.
     """
 
     feature: str
@@ -243,17 +244,17 @@ class GivenCrop(Spec):
         if self.fill is not None:
             self._set(fill=parse_levels("fill", self.fill))
             if self.size is not None:
-                raise ValueError("fill= is for windows that keep their sizes: leave size= out")
+                raise ValueError("fill cannot be combined with size")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GivenFlip(Spec):
-    """Mirror images left to right where a feature says so.
+    """Flip images left to right if a feature of the sample is not 0.
 
     Parameters
     ----------
     feature : str
-        One number for each sample; the image is mirrored unless it is 0.
+        Name of a feature with one number per sample.
     """
 
     feature: str
@@ -265,7 +266,7 @@ class GivenFlip(Spec):
 
 def _check_feature(name: object) -> None:
     if not isinstance(name, str):
-        raise TypeError(f"feature is a name, not {name!r}")
+        raise TypeError(f"feature must be the name of a feature, got {name!r}")
 
 
 Crop = CenterCrop | RandomCrop | RandomResizedCrop | GivenCrop

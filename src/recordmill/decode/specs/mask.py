@@ -1,4 +1,4 @@
-"""How a label image becomes an array of classes."""
+"""Spec of label images."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from recordmill.decode.specs.base import Spec, check_choice, check_int
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Mask(Spec):
-    """An encoded image whose values are classes: kept exactly, and moved with the image that it belongs to.
+    """Decode an image of class labels and apply the geometry of its image.
 
-    Palette images give indices, gray images the values in the file (a 1-bit mask 0 and 1). Color images and JPEG are
-    refused, as they no longer hold classes. Pixels are never mixed: resizing takes the nearest one.
+    Palette images give palette indices; gray images give the values in the file, 0 and 1 for 1-bit masks. Color images
+    and lossy encodings are errors. Values are never interpolated: resizing uses the nearest pixel.
 
     Parameters
     ----------
     of : str, optional
-        Name of the image whose cut, size, flip and affine map it shares; None for a mask by itself, as stored.
+        Name of the image whose resize, crop, flip and affine map also apply to the mask. None returns the mask as
+        stored.
     fill : int, optional
-        Class of pixels that the mask does not cover. Needed where the image's crop or affine map adds pixels.
+        Class of pixels outside the mask. Required if the crop or the affine map of the image adds pixels.
     fit : bool
-        Whether a mask of another size than its image is first brought to the image's size. False refuses it.
+        Whether to resize masks whose size differs from that of their image; otherwise they are errors.
     dtype : {"uint8", "uint16", "int32", "int64"}
-        A value that does not fit is refused.
+        Dtype of the output. A class that does not fit is an error.
     stack : bool
         True for one array per batch, False for a list of arrays.
     feature : str, optional
-        Where the bytes are; the name of the output by default.
+        Name of the feature that contains the encoded mask; by default the name of the output.
     """
 
     of: str | None = "image"

@@ -1,4 +1,4 @@
-"""How bytes that are numbers become an array."""
+"""Spec of arrays that are stored as raw bytes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from recordmill.decode.specs.base import Spec, check_choice, check_int, check_nu
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Raw(Spec):
-    """The bytes of an array, without a header.
+    """Read an array from its bytes, which have no header.
 
     Parameters
     ----------
     dtype : str or numpy.dtype
-        Of the numbers, byte order included: ``"float32"``, ``">i2"``.
+        Numeric dtype of the stored values, including the byte order: ``"float32"``, ``">i2"``.
     shape : sequence of int or str
-        Of one sample; a word names the feature that holds a length, as in ``("height", "width", 3)``.
+        Shape of one sample. A string is the name of a feature that contains that length, as in
+        ``("height", "width", 3)``.
     stack : bool
         True for one array per batch, False for a list of arrays.
     feature : str, optional
-        Where the bytes are; the name of the output by default.
+        Name of the feature that contains the bytes; by default the name of the output.
     cast : {"float16", "float32", "float64"}, optional
-        What the numbers become; they stay what they are by default.
+        Dtype of the output; by default the stored dtype.
     scale : float
-        What numbers that were cast are multiplied by, as 1 / 255 for levels from 0 to 1.
+        Factor applied after `cast`, for example 1 / 255 to convert 8-bit levels to the range 0 to 1.
 
     Examples
     --------
@@ -47,9 +48,9 @@ class Raw(Spec):
         """Check the options."""
         dtype: np.dtype[Any] = np.dtype(self.dtype)
         if dtype.kind not in "biufc":
-            raise TypeError(f"dtype is one of numbers, not {self.dtype!r}")
+            raise TypeError(f"dtype must be numeric, got {self.dtype!r}")
         if isinstance(self.shape, str):
-            raise TypeError(f"shape is a sequence of lengths, not {self.shape!r}")
+            raise TypeError(f"shape must be a sequence of lengths, got {self.shape!r}")
         shape = tuple(one if isinstance(one, str) else check_int("shape", one, 0, 2**40) for one in self.shape)
         self._check_cast(dtype)
         self._set(dtype=dtype.str if dtype.str[0] == ">" else dtype.name, shape=shape)
@@ -57,13 +58,13 @@ class Raw(Spec):
     def _check_cast(self, dtype: np.dtype[Any]) -> None:
         self._set(scale=check_number("scale", self.scale))
         if self.cast is None and self.scale != 1:
-            raise ValueError(f"scale={self.scale} multiplies numbers that are cast: give cast= too")
+            raise ValueError(f"scale requires cast, got scale={self.scale}")
         if self.cast is not None:
             check_choice("cast", self.cast, ("float16", "float32", "float64"))
             if dtype.kind == "c":
-                raise TypeError(f"complex numbers cannot be cast to {self.cast}")
+                raise TypeError(f"casting complex numbers to {self.cast} is not supported")
 
     @property
     def result(self) -> np.dtype[Any]:
-        """Dtype of the arrays, in the byte order of the machine."""
+        """Dtype of the output, in native byte order."""
         return np.dtype(self.cast or self.dtype).newbyteorder("=")

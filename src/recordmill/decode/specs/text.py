@@ -1,4 +1,4 @@
-"""How bytes become text."""
+"""Spec of encoded text."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from recordmill.decode.specs.base import Spec, check_choice
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Text(Spec):
-    """Encoded text; the output is an array of `str` objects, or of lists of them where records hold several.
+    """Decode text to an array of `str` objects, or of lists of `str` for features with several values.
 
     Parameters
     ----------
     encoding : str
+        Name of a Python codec.
     errors : {"strict", "replace"}
-        Whether bytes that are no text are refused, or become U+FFFD.
+        Treatment of invalid bytes: raise an error, or replace them by U+FFFD.
     feature : str, optional
-        Where the bytes are; the name of the output by default.
+        Name of the feature that contains the bytes; by default the name of the output.
     """
 
     encoding: str = "utf-8"
@@ -32,4 +33,4 @@ class Text(Spec):
         try:
             codecs.lookup(self.encoding)
         except LookupError:
-            raise ValueError(f"no encoding {self.encoding!r}") from None
+            raise ValueError(f"encoding must be the name of a Python codec, got {self.encoding!r}") from None
