@@ -1,4 +1,4 @@
-"""Whole batches: equal to the steps one by one, to any split, for any threads; colors as drawn."""
+"""Batches equal the single-image steps, and do not depend on threads or on how an epoch is divided."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RANDOM = {
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 9), st.lists(st.integers(1, 5), max_size=3))
 @settings(max_examples=15)
-def test_batch_when_split_then_is_the_same(seed: int, epoch: int, cuts: list[int]) -> None:
+def test_decode_batch_does_not_depend_on_batch_boundaries(seed: int, epoch: int, cuts: list[int]) -> None:
     whole = rm.decode_batch(MIXED, RANDOM, rng=seed, epoch=epoch)["image"]
     bounds = sorted({0, *cuts, len(MIXED)})
     parts = [
@@ -46,19 +46,19 @@ def test_batch_when_split_then_is_the_same(seed: int, epoch: int, cuts: list[int
     np.testing.assert_array_equal(np.concatenate(parts), whole)
 
 
-def test_batch_when_threads_differ_then_is_the_same() -> None:
+def test_decode_batch_does_not_depend_on_threads() -> None:
     alone = rm.decode_batch(MIXED * 3, RANDOM, rng=5)["image"]
     for threads in (0, 2, 5, 64):
         np.testing.assert_array_equal(rm.decode_batch(MIXED * 3, RANDOM, rng=5, threads=threads)["image"], alone)
 
 
-def test_batch_when_positions_are_in_another_order_then_follows_them() -> None:
+def test_decode_batch_draws_by_position_not_by_row() -> None:
     first = rm.decode_batch(MIXED, RANDOM, rng=5, positions=[9, 8, 7, 3, 2, 1])["image"]
     second = rm.decode_batch(MIXED[::-1], RANDOM, rng=5, positions=[1, 2, 3, 7, 8, 9])["image"]
     np.testing.assert_array_equal(first, second[::-1])
 
 
-def test_batch_when_seed_or_epoch_differ_then_differs() -> None:
+def test_decode_batch_depends_on_seed_and_epoch() -> None:
     seen = [rm.decode_batch(MIXED, RANDOM, rng=s, epoch=e)["image"].tobytes() for s in (0, 1) for e in (0, 1)]
     assert len(set(seen)) == 4
 
@@ -78,7 +78,7 @@ CROPS = st.sampled_from(
 
 @given(LIKES, CROPS, st.booleans(), st.sampled_from(["chw", "hwc"]), st.sampled_from(["float16", "float32"]), st.data())
 @settings(max_examples=40)
-def test_batch_when_done_step_by_step_then_is_equal(like, crop, turn, layout, dtype, data) -> None:
+def test_decode_batch_equals_the_single_image_steps(like, crop, turn, layout, dtype, data) -> None:
     resize = (
         None
         if isinstance(crop, rm.RandomResizedCrop)
@@ -119,7 +119,7 @@ def test_batch_when_done_step_by_step_then_is_equal(like, crop, turn, layout, dt
 
 @given(st.integers(0, 99), st.sampled_from([1, 6]))
 @settings(max_examples=20)
-def test_scale_when_auto_then_is_the_smallest_that_is_large_enough(seed: int, orientation: int) -> None:
+def test_reduce_auto_picks_the_smallest_size_that_is_large_enough(seed: int, orientation: int) -> None:
     crop = rm.RandomResizedCrop((16, 20), scale=(0.02, 1))
     spec = rm.Image(crop=crop, reduce="auto", orientation="apply", layout="hwc")
     files = [turned(orientation, number, 331, 257) for number in range(3)]
@@ -134,7 +134,7 @@ def test_scale_when_auto_then_is_the_smallest_that_is_large_enough(seed: int, or
         np.testing.assert_array_equal(batch[row], rm.resize(part, (16, 20)))
 
 
-def test_scale_when_auto_then_other_formats_masks_and_boxes_stay_where_they_were() -> None:
+def test_reduce_auto_does_not_move_masks_boxes_or_other_formats() -> None:
     geometry = {"resize": rm.Resize((16, 20)), "flip": rm.Flip(1)}
     data, _ = palette_mask(0, 331, 257)
     columns = {
@@ -154,7 +154,7 @@ def test_scale_when_auto_then_other_formats_masks_and_boxes_stay_where_they_were
     assert (one["image"] != auto["image"]).any()
 
 
-def test_colors_when_factors_are_fixed_then_are_the_steps() -> None:
+def test_color_steps_equal_the_single_image_functions() -> None:
     spec = rm.Image(
         color=[rm.ColorJitter(brightness=(0.5, 0.5)), rm.ColorJitter(contrast=(1.5, 1.5)), rm.RandomGrayscale(1)],
         layout="hwc",
@@ -163,7 +163,7 @@ def test_colors_when_factors_are_fixed_then_are_the_steps() -> None:
     np.testing.assert_array_equal(rm.decode_batch(MIXED[:1], {"image": spec}, rng=0)["image"][0], expected)
 
 
-def test_colors_when_a_resize_left_fractions_then_start_from_whole_levels() -> None:
+def test_color_steps_round_fractional_levels_first() -> None:
     color = [rm.ColorJitter(brightness=(0.5, 0.5))]
     spec = rm.Image(resize=rm.Resize((9, 11)), color=color, like="tensorflow", dct="accurate", layout="hwc")
     scaled = rm.resize(rm.decode_image(MIXED[0]), (9, 11), like="tensorflow")
@@ -171,14 +171,14 @@ def test_colors_when_a_resize_left_fractions_then_start_from_whole_levels() -> N
     np.testing.assert_array_equal(rm.decode_batch(MIXED[:1], {"image": spec}, rng=0)["image"][0], expected)
 
 
-def test_jitter_when_improbable_then_most_images_stay() -> None:
+def test_color_jitter_changes_images_with_its_probability() -> None:
     spec = {"image": rm.Image(color=[rm.ColorJitter(0.5, 0.5, 0.5, 0.2, probability=0.25)], layout="hwc")}
     batch = rm.decode_batch(MIXED[:1] * 200, spec, rng=1)["image"]
     changed = (batch != rm.decode_image(MIXED[0])).any(axis=(1, 2, 3)).mean()
     assert 0.15 < changed < 0.35
 
 
-def test_erasing_when_drawn_then_paints_one_rectangle_of_the_right_size() -> None:
+def test_random_erasing_paints_one_rectangle_within_its_scale() -> None:
     spec = {"image": rm.Image(color=[rm.RandomErasing(1, scale=(0.1, 0.3), fill=(0, 255, 7))], layout="hwc")}
     image = png(3, 40, 30)
     for painted in rm.decode_batch([image] * 40, spec, rng=1)["image"]:
@@ -189,18 +189,18 @@ def test_erasing_when_drawn_then_paints_one_rectangle_of_the_right_size() -> Non
         np.testing.assert_array_equal(painted[~where], rm.decode_png(image)[~where])
 
 
-def test_pca_noise_when_added_then_shifts_every_pixel_alike() -> None:
+def test_pca_noise_shifts_all_pixels_of_an_image_equally() -> None:
     spec = {"image": rm.Image(color=[rm.PCANoise(0.3)], layout="hwc")}
     flat = encode(Image.fromarray(np.full((4, 4, 3), 128, np.uint8)))
     batch = rm.decode_batch([flat] * 300, spec, rng=2)["image"].astype(float)
     assert (batch == batch[:, :1, :1]).all()
     shifts = batch[:, 0, 0] - 128
     assert abs(shifts.mean(axis=0)).max() < 3
-    expected = 0.3 * 255 * np.array([0.1246, 0.1264, 0.1277])  # the axes, weighted with the deviations
+    expected = 0.3 * 255 * np.array([0.1246, 0.1264, 0.1277])  # norms of the axes, weighted by the deviations
     np.testing.assert_allclose(shifts.std(axis=0), expected, rtol=0.15)
 
 
-def test_two_images_of_a_sample_when_specs_agree_then_share_their_draws() -> None:
+def test_equal_specs_of_a_sample_share_random_parameters() -> None:
     columns = {"left": MIXED[:4], "right": MIXED[:4]}
     spec = RANDOM["image"]
     batch = rm.decode_batch(columns, {"left": spec, "right": spec}, rng=3)
@@ -209,7 +209,7 @@ def test_two_images_of_a_sample_when_specs_agree_then_share_their_draws() -> Non
 
 @pytest.mark.parametrize("kernel", ["opencv:bilinear", "tensorflow:bilinear", "pillow:bilinear", "opencv:area"])
 @pytest.mark.parametrize("size", [(9, 7), (40, 31), (100, 20), (20, 100)])
-def test_resize_when_photographs_shrink_much_then_is_that_of_whole_pixels(kernel: str, size: tuple[int, int]) -> None:
+def test_fused_decode_and_resize_equals_separate_steps(kernel: str, size: tuple[int, int]) -> None:
     files = [jpeg(seed, *shape) for seed, shape in enumerate([(301, 230), (128, 333), (77, 55)])]
     for channels, like, mode in (
         ("rgb", "pillow", "accurate"),

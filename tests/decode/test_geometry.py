@@ -1,4 +1,4 @@
-"""Geometry of batches against the same rules written for one image, with Python's own numbers."""
+"""Geometry of batches compared with the same rules written for one image in plain Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plan(sizes, spec: rm.Image, seed: int = 0, first: int = 0) -> tuple[Geometry
 
 
 def random_window(width: int, height: int, crop: rm.RandomResizedCrop, draws: rm.Draws, position: int) -> list[int]:
-    """Torchvision's algorithm, an image at a time."""
+    """Choose a window with torchvision's algorithm, for one image."""
     unit = draws.uniform([position], Stage.CROP, 20)[0]
     for attempt in range(10):
         area = width * height * (crop.scale[0] + (crop.scale[1] - crop.scale[0]) * unit[2 * attempt])
@@ -45,7 +45,7 @@ def random_window(width: int, height: int, crop: rm.RandomResizedCrop, draws: rm
 
 
 @given(SIZES, SEEDS, st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)), st.tuples(st.floats(0.2, 5), st.floats(0.2, 5)))
-def test_random_resized_crop_when_planned_then_is_the_published_algorithm(sizes, seed, scale, ratio) -> None:
+def test_random_resized_crop_follows_the_published_algorithm(sizes, seed, scale, ratio) -> None:
     crop = rm.RandomResizedCrop((5, 7), scale=sorted(scale), ratio=sorted(ratio))
     geometry, too_small = plan(sizes, rm.Image(crop=crop), seed, first=3)
     expected = [random_window(*size, crop, rm.Draws(seed), 3 + row) for row, size in enumerate(sizes)]
@@ -53,13 +53,13 @@ def test_random_resized_crop_when_planned_then_is_the_published_algorithm(sizes,
     assert geometry.crops.tolist() == [[0, 0, 7, 5]] * len(sizes) and geometry.resized.tolist() == [[7, 5]] * len(sizes)
 
 
-def test_random_resized_crop_when_nothing_fits_then_takes_the_largest_middle_part() -> None:
+def test_random_resized_crop_falls_back_to_largest_center_window() -> None:
     crop = rm.RandomResizedCrop(8, scale=(1, 1), ratio=(1, 1))
     geometry, _ = plan([(100, 20), (20, 101)], rm.Image(crop=crop))
     assert geometry.windows.tolist() == [[40, 0, 20, 20], [0, 40, 20, 20]]
 
 
-def test_random_resized_crop_when_drawn_often_then_area_and_place_are_uniform() -> None:
+def test_random_resized_crop_draws_uniform_area_and_position() -> None:
     geometry, _ = plan([(400, 400)] * 4000, rm.Image(crop=rm.RandomResizedCrop(8, scale=(0.25, 0.5), ratio=(1, 1))))
     x, _, width, height = geometry.windows.T
     areas = width * height / 160_000
@@ -68,14 +68,14 @@ def test_random_resized_crop_when_drawn_often_then_area_and_place_are_uniform() 
 
 
 @given(SIZES, SIDES)
-def test_resize_when_a_size_is_given_then_every_image_gets_it(sizes, side) -> None:
+def test_resize_to_a_size_applies_to_every_image(sizes, side) -> None:
     geometry, _ = plan(sizes, rm.Image(resize=rm.Resize(side)))
     assert geometry.resized.tolist() == [[side[1], side[0]]] * len(sizes) == geometry.output_sizes().tolist()
     assert geometry.windows.tolist() == [[0, 0, *size] for size in sizes]
 
 
 @given(SIZES, st.integers(1, 300))
-def test_resize_when_the_shorter_side_is_given_then_the_longer_follows(sizes, shorter) -> None:
+def test_resize_of_shorter_side_keeps_aspect_ratio(sizes, shorter) -> None:
     geometry, _ = plan(sizes, rm.Image(resize=rm.Resize(shorter=shorter)))
     for (width, height), resized in zip(sizes, geometry.resized.tolist(), strict=True):
         short, long = sorted((width, height))
@@ -84,7 +84,7 @@ def test_resize_when_the_shorter_side_is_given_then_the_longer_follows(sizes, sh
 
 
 @given(SIZES, SIDES, st.sampled_from(["even", "floor"]))
-def test_center_crop_when_smaller_images_are_padded_then_the_middle_stays_the_middle(sizes, side, center) -> None:
+def test_center_crop_pads_small_images_around_their_center(sizes, side, center) -> None:
     geometry, too_small = plan(
         sizes, rm.Image(crop=rm.CenterCrop(side, small="pad"), like="pillow" if center == "even" else "opencv")
     )
@@ -99,13 +99,13 @@ def test_center_crop_when_smaller_images_are_padded_then_the_middle_stays_the_mi
         assert place[2:] == [side[1], side[0]]
 
 
-def test_center_crop_when_an_image_is_smaller_then_that_is_told() -> None:
+def test_center_crop_reports_images_that_are_too_small() -> None:
     _, too_small = plan([(10, 10), (9, 10), (10, 9), (11, 11)], rm.Image(crop=rm.CenterCrop(10)))
     assert too_small.tolist() == [False, True, True, False]
 
 
 @given(SIZES, SIDES, SEEDS)
-def test_random_crop_when_images_are_large_enough_then_lies_within_the_padding(sizes, side, seed) -> None:
+def test_random_crop_stays_within_the_padded_image(sizes, side, seed) -> None:
     crop = rm.RandomCrop(side, padding=(1, 2, 3, 4))
     geometry, too_small = plan(sizes, rm.Image(crop=crop), seed)
     for (width, height), (x, y, w, h), small in zip(sizes, geometry.crops.tolist(), too_small, strict=True):
@@ -113,14 +113,14 @@ def test_random_crop_when_images_are_large_enough_then_lies_within_the_padding(s
         assert small or (-1 <= x <= width + 3 - w and -2 <= y <= height + 4 - h)
 
 
-def test_random_crop_when_drawn_often_then_every_place_is_equally_likely() -> None:
+def test_random_crop_draws_all_corners_equally_often() -> None:
     geometry, _ = plan([(6, 5)] * 6000, rm.Image(crop=rm.RandomCrop(5, padding=1)))
     places, counts = np.unique(geometry.crops[:, :2], axis=0, return_counts=True)
     assert places.tolist() == [[x, y] for x in (-1, 0, 1, 2) for y in (-1, 0, 1)]
     assert abs(counts - 500).max() < 110
 
 
-def test_random_crop_when_small_images_are_padded_then_both_sides_get_what_is_missing() -> None:
+def test_random_crop_pads_both_sides_of_small_images() -> None:
     geometry, too_small = plan([(4, 20)] * 2000, rm.Image(crop=rm.RandomCrop((10, 7), padding=1, small="pad")))
     assert not too_small.any()
     assert np.unique(geometry.crops[:, 0]).tolist() == [-2, -1]
@@ -128,14 +128,14 @@ def test_random_crop_when_small_images_are_padded_then_both_sides_get_what_is_mi
 
 
 @given(SIZES, SIDES)
-def test_crop_when_small_images_are_enlarged_then_they_just_reach_it(sizes, side) -> None:
+def test_crop_enlarges_small_images_to_its_size(sizes, side) -> None:
     geometry, too_small = plan(sizes, rm.Image(crop=rm.CenterCrop(side, small="enlarge")))
     assert not too_small.any()
     assert [tuple(size) for size in geometry.resized.tolist()] == [enlarged(*size, side[1], side[0]) for size in sizes]
 
 
 def enlarged(width: int, height: int, goal_width: int, goal_height: int) -> tuple[int, int]:
-    """The rule of MXNet's ImageRecordIter: first to the height, then to the width, cut to whole pixels each time."""
+    """Return the size after MXNet's ImageRecordIter: enlarged to the height, then to the width, rounded down."""
     if height < goal_height:
         width, height = max(1, int(np.float32(goal_height) / np.float32(height) * np.float32(width))), goal_height
     if width < goal_width:
@@ -143,7 +143,7 @@ def enlarged(width: int, height: int, goal_width: int, goal_height: int) -> tupl
     return width, height
 
 
-def test_flips_when_drawn_then_are_as_likely_as_asked_for_and_apart() -> None:
+def test_flips_are_independent_and_have_their_probabilities() -> None:
     geometry, _ = plan([(4, 4)] * 8000, rm.Image(flip=rm.Flip(0.5, 0.25)))
     assert abs(geometry.flips.mean(axis=0) - [0.5, 0.25]).max() < 0.02
     assert abs(geometry.flips.all(axis=1).mean() - 0.125) < 0.02
@@ -151,7 +151,7 @@ def test_flips_when_drawn_then_are_as_likely_as_asked_for_and_apart() -> None:
     assert certain.flips.tolist() == [[True, False]] * 3
 
 
-def test_geometry_when_random_without_draws_then_asks_for_them() -> None:
+def test_plan_geometry_requires_draws_for_random_steps_only() -> None:
     sizes, positions = np.array([[9, 9]]), np.array([0])
     for spec in (
         rm.Image(crop=rm.RandomCrop(3)),
@@ -171,21 +171,21 @@ def one_matrix(angle=0.0, shift=(0.0, 0.0), scale=1.0, slant=0.0, size=(10, 6)) 
     return inverse_matrices(np.array([size]), turn, np.array([shift]), enlarge, shear)[0]
 
 
-def test_affine_when_turned_clockwise_then_the_right_edge_comes_from_the_top() -> None:
+def test_inverse_matrices_rotate_clockwise() -> None:
     matrix = one_matrix(angle=90)
     np.testing.assert_allclose(matrix @ [5, 3, 1], [5, 3], atol=1e-12)
-    # The place right of the middle shows what was above it.
+    # The pixel right of the center comes from above the center.
     np.testing.assert_allclose(matrix @ [7, 3, 1], [5, 1], atol=1e-12)
 
 
-def test_affine_when_shifted_scaled_or_sheared_then_the_inverse_is_taken() -> None:
+def test_inverse_matrices_invert_shift_scale_and_shear() -> None:
     np.testing.assert_allclose(one_matrix(shift=(2, -1)) @ [5, 3, 1], [3, 4], atol=1e-12)
     np.testing.assert_allclose(one_matrix(scale=2) @ [7, 3, 1], [6, 3], atol=1e-12)
-    # Shearing by 45 degrees along x geometry rows below the middle to the left.
+    # Shearing by 45 degrees along x moves rows below the center to the left.
     np.testing.assert_allclose(one_matrix(slant=45) @ [3, 5, 1], [5, 5], atol=1e-12)
 
 
-def test_affine_when_drawn_then_stays_within_its_ranges() -> None:
+def test_random_affine_stays_within_its_ranges() -> None:
     affine = rm.RandomAffine(degrees=(10, 20), translate=(0.1, 0.5), scale=(2, 3))
     geometry, _ = plan([(100, 40)] * 500, rm.Image(affine=affine))
     forward = np.linalg.inv(geometry.matrices[:, :, :2])
@@ -201,7 +201,7 @@ def test_affine_when_drawn_then_stays_within_its_ranges() -> None:
 
 
 @given(SIZES, SEEDS, st.booleans())
-def test_point_maps_when_applied_to_windows_then_give_the_output(sizes, seed, turn) -> None:
+def test_point_maps_map_windows_to_outputs(sizes, seed, turn) -> None:
     affine = rm.RandomAffine(30, (0.2, 0.2), (0.5, 2), 10) if turn else None
     geometry, _ = plan(sizes, rm.Image(crop=rm.RandomResizedCrop((9, 12)), flip=rm.Flip(0.5, 0.5), affine=affine), seed)
     maps = geometry.point_maps()

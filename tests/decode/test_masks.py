@@ -1,4 +1,4 @@
-"""Masks: values kept exactly, moved with their images, and refused where they hold no classes."""
+"""Masks keep their values exactly, follow their images, and are rejected if they hold no classes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GEOMETRIES = st.sampled_from(
 
 @given(GEOMETRIES, st.sampled_from(["pillow", "opencv", "tensorflow"]), st.integers(0, 999))
 @settings(max_examples=40)
-def test_mask_when_moved_with_its_image_then_lies_pixel_on_pixel(geometry, like: str, seed: int) -> None:
+def test_mask_follows_its_image_pixel_by_pixel(geometry, like: str, seed: int) -> None:
     image, mask = (list(column) for column in zip(*(twin(number) for number in range(3)), strict=True))
     specs = {
         "image": rm.Image(**geometry, like=like, channels="gray", kernel="nearest"),
@@ -45,7 +45,7 @@ def test_mask_when_moved_with_its_image_then_lies_pixel_on_pixel(geometry, like:
     assert batch["mask"].dtype == np.uint8
 
 
-def test_palette_mask_when_resized_then_holds_only_its_classes() -> None:
+def test_resized_palette_mask_holds_only_its_classes() -> None:
     mask, indices = palette_mask(0, 40, 30)
     specs = {"image": rm.Image(crop=rm.RandomResizedCrop(64), flip=True), "mask": rm.Mask(fill=255)}
     for seed in range(5):
@@ -53,7 +53,7 @@ def test_palette_mask_when_resized_then_holds_only_its_classes() -> None:
         assert set(np.unique(batch["mask"])) <= set(np.unique(indices)) and batch["mask"].shape == (1, 64, 64)
 
 
-def test_mask_when_by_itself_then_is_as_stored() -> None:
+def test_mask_without_image_is_returned_as_stored() -> None:
     data, indices = palette_mask()
     batch = rm.decode_batch([data], {"mask": rm.Mask(of=None)})
     np.testing.assert_array_equal(batch["mask"][0], indices)
@@ -64,7 +64,7 @@ def test_mask_when_by_itself_then_is_as_stored() -> None:
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
-def test_gray_mask_when_of_few_bits_then_values_are_as_stored(bits: int) -> None:
+def test_gray_mask_of_few_bits_keeps_stored_values(bits: int) -> None:
     import struct
     import zlib
 
@@ -81,7 +81,7 @@ def test_gray_mask_when_of_few_bits_then_values_are_as_stored(bits: int) -> None
     np.testing.assert_array_equal(rm.decode_png(data), values * np.uint8(brightest))
 
 
-def test_deep_mask_when_decoded_then_needs_a_wide_dtype() -> None:
+def test_16_bit_mask_requires_a_wide_dtype() -> None:
     data, values = deep_gray()
     with pytest.raises(rm.DecodeError, match="uint16"):
         rm.decode_batch([data], {"mask": rm.Mask(of=None)})
@@ -92,13 +92,13 @@ def test_deep_mask_when_decoded_then_needs_a_wide_dtype() -> None:
 
 
 @pytest.mark.parametrize("data", [jpeg(0), jpeg(0, mode="L"), png(0), png(0, mode="RGBA"), png(0, mode="LA")])
-def test_mask_when_it_is_a_color_picture_or_lossy_then_is_refused(data: bytes) -> None:
+def test_color_or_lossy_mask_raises(data: bytes) -> None:
     with pytest.raises(rm.DecodeError) as caught:
         rm.decode_batch([data], {"mask": rm.Mask(of=None)})
     assert caught.value.kind == "bad_mask" and caught.value.feature == "mask"
 
 
-def test_mask_when_of_another_size_then_is_refused_or_fitted() -> None:
+def test_mask_of_another_size_raises_or_is_fitted() -> None:
     columns = {
         "image": [png(0, 40, 30), png(1, 40, 30)],
         "mask": [palette_mask(0, 40, 30)[0], palette_mask(1, 20, 15)[0]],
@@ -114,7 +114,7 @@ def test_mask_when_of_another_size_then_is_refused_or_fitted() -> None:
     assert len(skipped["image"]) == len(skipped["mask"]) == 1
 
 
-def test_mask_when_its_image_is_scaled_then_follows() -> None:
+def test_mask_follows_reduced_image() -> None:
     mask, indices = palette_mask(0, 40, 30)
     specs = {"image": rm.Image(reduce=2), "mask": rm.Mask()}
     batch = rm.decode_batch({"image": [jpeg(0, 40, 30)], "mask": [mask]}, specs)
@@ -122,7 +122,7 @@ def test_mask_when_its_image_is_scaled_then_follows() -> None:
     np.testing.assert_array_equal(batch["mask"][0], rm.resize(indices, (15, 20), kernel="nearest"))
 
 
-def test_mask_when_its_image_is_turned_then_sizes_are_those_of_upright_images() -> None:
+def test_mask_size_is_compared_with_upright_image() -> None:
     upright, _ = palette_mask(0, 30, 40)
     columns = {"image": [turned(6, 0, 40, 30)], "mask": [upright]}
     specs = {"image": rm.Image(orientation="apply"), "mask": rm.Mask()}
@@ -131,7 +131,7 @@ def test_mask_when_its_image_is_turned_then_sizes_are_those_of_upright_images() 
         rm.decode_batch(columns, {"image": rm.Image(), "mask": rm.Mask()})
 
 
-def test_mask_when_pixels_are_added_then_needs_a_class_for_them() -> None:
+def test_mask_requires_fill_if_geometry_adds_pixels() -> None:
     for geometry in (
         {"crop": rm.RandomCrop(8, padding=1)},
         {"crop": rm.CenterCrop(8, small="pad")},
@@ -141,20 +141,20 @@ def test_mask_when_pixels_are_added_then_needs_a_class_for_them() -> None:
             rm.decode_batch({}, {"image": rm.Image(**geometry), "mask": rm.Mask()}, rng=0)
 
 
-def test_mask_when_its_image_has_no_spec_then_that_is_said() -> None:
+def test_mask_of_unknown_image_raises() -> None:
     with pytest.raises(ValueError, match="of=None"):
         rm.decode_batch([png(0)], {"mask": rm.Mask()})
     with pytest.raises(ValueError, match="refers to image 'photo'"):
         rm.decode_batch([png(0)], {"image": rm.Image(), "mask": rm.Mask(of="photo")})
 
 
-def test_mask_when_larger_than_the_limit_then_is_refused() -> None:
+def test_mask_above_max_pixels_raises() -> None:
     with pytest.raises(rm.DecodeError) as caught:
         rm.decode_batch([palette_mask()[0]], {"mask": rm.Mask(of=None)}, max_pixels=279)
     assert isinstance(caught.value.cause, rm.LimitError)
 
 
-def test_mask_when_skipped_then_the_others_stay_in_place() -> None:
+def test_skipped_mask_keeps_the_other_samples_aligned() -> None:
     masks = [palette_mask(number) for number in range(3)]
     columns = {"image": [png(0), png(1), png(2)], "mask": [masks[0][0], b"junk", masks[2][0]]}
     specs = {"image": rm.Image(crop=rm.CenterCrop(6)), "mask": rm.Mask(dtype="int64")}
@@ -164,7 +164,7 @@ def test_mask_when_skipped_then_the_others_stay_in_place() -> None:
     assert np.shares_memory(batch["mask"], place)
 
 
-def test_mask_when_an_output_is_given_then_is_written_there() -> None:
+def test_mask_is_written_to_out_array() -> None:
     place = np.zeros((1, 14, 20), np.int64)
     data, indices = palette_mask()
     assert rm.decode_batch([data], {"m": rm.Mask(of=None, dtype="int64")}, out={"m": place})["m"] is place
@@ -172,7 +172,7 @@ def test_mask_when_an_output_is_given_then_is_written_there() -> None:
 
 
 @pytest.mark.parametrize("encoding, options", [("JPEG", {}), ("AVIF", {}), ("TIFF", {"compression": "jpeg"})])
-def test_mask_when_its_coding_is_lossy_then_is_refused(encoding: str, options: dict) -> None:
+def test_mask_in_lossy_encoding_raises(encoding: str, options: dict) -> None:
     if not features.check({"TIFF": "libtiff", "AVIF": "avif"}.get(encoding, "jpg")):
         pytest.skip(f"this Pillow has no {encoding}")
     lossy = encode(Image.fromarray(palette_mask()[1]), encoding, **options)
@@ -181,7 +181,7 @@ def test_mask_when_its_coding_is_lossy_then_is_refused(encoding: str, options: d
     assert caught.value.kind == "bad_mask"
 
 
-def test_mask_when_it_begins_as_jpeg_then_is_refused_without_being_opened(monkeypatch) -> None:
+def test_jpeg_mask_raises_without_opening_the_file(monkeypatch) -> None:
     monkeypatch.setattr("PIL.Image.open", lambda *call, **options: pytest.fail("opened"))
     for data in (jpeg(0, mode="L"), b"\xff\xd8" + b"\xff" * 5000):
         with pytest.raises(rm.DecodeError, match="JPEG"):

@@ -1,8 +1,9 @@
-"""The native executor against the one of Pillow and NumPy: the same plan, the same numbers."""
+"""The native decoder compared with Pillow and the NumPy reference: same specs, same numbers."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,19 @@ from hypothesis import given, strategies as st
 from PIL import Image
 
 import recordmill as rm
+from recordmill.decode import pillow_batch
+from recordmill.testing import image_oracle
 from tests.decode.pictures import deep_gray, encode, jpeg, png
 from tests.pictures import palette_mask
+
+
+@pytest.fixture(autouse=True, scope="module")
+def reference() -> Iterator[None]:
+    """Run the steps after decoding with Pillow in the NumPy reference instead of the native module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pillow_batch, "run_plan", image_oracle.run_plan)
+        yield
+
 
 GEOMETRIES = st.sampled_from(
     [
@@ -48,9 +60,7 @@ def deep_tiff(seed: int) -> bytes:
 
 
 @given(GEOMETRIES, VALUES, LIKE, st.sampled_from(["rgb", "gray"]), st.integers(0, 50))
-def test_images_of_8_and_16_bits_when_decoded_natively_then_equal_pillows(
-    geometry, values, like: str, channels: str, seed: int
-) -> None:
+def test_native_images_equal_the_reference(geometry, values, like: str, channels: str, seed: int) -> None:
     files = [deep_gray(seed)[0], png(seed, mode="L"), deep_gray(seed + 1, 31, 9)[0], png(seed, mode="1")]
     files += [] if like == "tensorflow" else [jpeg(seed, mode="L")]
 
@@ -64,7 +74,7 @@ def test_images_of_8_and_16_bits_when_decoded_natively_then_equal_pillows(
 
 
 @given(GEOMETRIES, LIKE, st.sampled_from(["uint8", "uint16", "int32", "int64"]), st.booleans(), st.integers(0, 50))
-def test_masks_when_decoded_natively_then_equal_pillows(geometry, like: str, dtype: str, fit: bool, seed: int) -> None:
+def test_native_masks_equal_the_reference(geometry, like: str, dtype: str, fit: bool, seed: int) -> None:
     size = (33, 8) if fit else (20, 14)
     masks = [palette_mask(seed, *size)[0], png(seed, *size, mode="1"), png(seed, *size, mode="L")]
     masks += [deep_gray(seed, *size)[0]] if dtype != "uint8" else []
@@ -81,7 +91,7 @@ def test_masks_when_decoded_natively_then_equal_pillows(geometry, like: str, dty
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4])
-def test_gray_masks_of_few_bits_when_decoded_natively_then_are_as_stored(bits: int) -> None:
+def test_native_masks_of_few_bits_keep_stored_values(bits: int) -> None:
     values = np.random.default_rng(bits).integers(0, 1 << bits, (6, 11)).astype(np.uint8)
     picture = Image.fromarray(values)
     out = io.BytesIO()
@@ -91,13 +101,13 @@ def test_gray_masks_of_few_bits_when_decoded_natively_then_are_as_stored(bits: i
     np.testing.assert_array_equal(found, values)
 
 
-def test_deep_images_of_other_formats_when_in_one_batch_with_png_then_agree() -> None:
+def test_pillow_fallback_agrees_with_native_16_bit_png() -> None:
     files = [deep_gray(3)[0], deep_tiff(3)]
     first, second = rm.decode_batch(files, {"x": rm.Image(dtype="uint16", resize=rm.Resize((5, 9)))})["x"]
     np.testing.assert_array_equal(first, second)
 
 
-def test_colors_of_16_bits_when_changed_then_are_refused() -> None:
+def test_color_steps_reject_16_bit_images() -> None:
     spec = rm.Image(color=[rm.RandomGrayscale(1)], dtype="float32")
     with pytest.raises(rm.DecodeError, match="16 bits cannot be changed"):
         rm.decode_batch([deep_gray()[0]], {"x": spec}, rng=1)
@@ -105,7 +115,7 @@ def test_colors_of_16_bits_when_changed_then_are_refused() -> None:
 
 @pytest.mark.parametrize("like", ["pillow", "opencv", "tensorflow"])
 @given(seed=st.integers(0, 30))
-def test_resized_array_when_compared_with_the_batch_then_is_equal(like: str, seed: int) -> None:
+def test_decode_batch_resizes_as_the_resize_function(like: str, seed: int) -> None:
     from recordmill.decode.presets import KERNELS
 
     for word in KERNELS[like]:
@@ -122,7 +132,7 @@ def test_resized_array_when_compared_with_the_batch_then_is_equal(like: str, see
 @pytest.mark.parametrize("decoder", ["native", "pillow"])
 @pytest.mark.parametrize("color", [[], [rm.ColorJitter(0.0)]], ids=["plain", "jitter"])
 @pytest.mark.parametrize("kind", ["pad", "affine"])
-def test_fill_when_blue_comes_first_then_is_still_red_green_blue(decoder: str, color: list, kind: str) -> None:
+def test_fill_is_red_green_blue_for_bgr_output(decoder: str, color: list, kind: str) -> None:
     gray = encode(Image.new("RGB", (4, 4), (9, 9, 9)), "PNG")
     moves = {"crop": rm.CenterCrop(6, small="pad", fill=(1, 2, 3))}
     if kind == "affine":
@@ -133,7 +143,7 @@ def test_fill_when_blue_comes_first_then_is_still_red_green_blue(decoder: str, c
 
 
 @pytest.mark.parametrize("like", ["pillow", "opencv", "tensorflow"])
-def test_kernels_when_blue_comes_first_then_sum_in_the_same_order_with_both_executors(like: str) -> None:
+def test_bgr_kernels_sum_in_the_same_order_in_both_decoders(like: str) -> None:
     from recordmill.decode.presets import KERNELS
 
     noise = np.random.default_rng(0).integers(0, 256, (20, 20, 17, 3)).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Whole batches: forms of data and outputs, errors of samples, and misuse."""
+"""Inputs, outputs, errors and invalid arguments of decode_batch."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ RANDOM = {"image": rm.Image(crop=rm.RandomResizedCrop((12, 16)), flip=True, mean
         ({"channels": "stored"}, (3, 14, 20), "uint8"),
     ],
 )
-def test_image_when_decoded_then_has_the_documented_form(options, shape, dtype) -> None:
+def test_image_output_has_documented_shape_and_dtype(options, shape, dtype) -> None:
     batch = rm.decode_batch([png(0), png(1)], {"image": rm.Image(**options)})["image"]
     assert batch.shape == (2, *shape) and batch.dtype == dtype and batch.flags.c_contiguous
     empty = rm.decode_batch([], {"image": rm.Image(**options)}, positions=[])["image"]
     assert len(empty) == 0 and empty.dtype == dtype and empty.ndim == 4
 
 
-def test_depths_when_mixed_in_one_batch_then_brightness_agrees() -> None:
+def test_images_of_8_and_16_bits_share_one_brightness_scale() -> None:
     deep, values = deep_gray(1)
     spec = rm.Image(channels="gray", dtype="float32")
     batch = rm.decode_batch([deep, png(0, mode="L")], {"image": spec})["image"]
@@ -50,7 +50,7 @@ def test_depths_when_mixed_in_one_batch_then_brightness_agrees() -> None:
         rm.decode_batch([deep], {"image": rm.Image(color=[rm.RandomGrayscale()], dtype="float32")}, rng=0)
 
 
-def test_tensorflow_resize_when_not_rounded_then_fractions_reach_the_batch() -> None:
+def test_tensorflow_resize_keeps_fractions_in_float_output() -> None:
     spec = rm.Image(resize=rm.Resize((5, 7)), like="tensorflow", layout="hwc", dtype="float32", white=255.0)
     found = rm.decode_batch([png(2)], {"image": spec})["image"][0]
     np.testing.assert_array_equal(found, rm.resize(rm.decode_png(png(2)), (5, 7), like="tensorflow"))
@@ -59,7 +59,7 @@ def test_tensorflow_resize_when_not_rounded_then_fractions_reach_the_batch() -> 
     np.testing.assert_array_equal(whole["image"][0], np.rint(found))
 
 
-def test_columns_when_in_any_form_then_give_the_same(tmp_path: Path) -> None:
+def test_decode_batch_accepts_every_form_of_columns(tmp_path: Path) -> None:
     files, labels = [png(number) for number in range(5)], list(range(5))
     with rm.ShardWriter(tmp_path / "part") as writer:
         for file, label in zip(files, labels, strict=True):
@@ -81,7 +81,7 @@ def test_columns_when_in_any_form_then_give_the_same(tmp_path: Path) -> None:
     np.testing.assert_array_equal(rm.decode_batch(rm.Ragged.from_rows(files), specs)["image"], expected)
 
 
-def test_feature_when_it_has_another_name_then_the_bytes_are_not_passed_on() -> None:
+def test_feature_option_renames_column_and_drops_its_bytes() -> None:
     batch = rm.decode_batch({"jpg": [png(0)], "cls": np.array([1])}, {"image": rm.Image(feature="jpg")})
     assert list(batch) == ["cls", "image"]
     ordered = {"mask": rm.Mask(of="image"), "image": rm.Image(feature="jpg")}
@@ -93,7 +93,7 @@ def test_feature_when_it_has_another_name_then_the_bytes_are_not_passed_on() -> 
     assert both["jpg"].shape == (1, 3, 14, 20) and both["small"].shape == (1, 3, 4, 4)
 
 
-def test_out_when_given_then_is_filled_and_returned() -> None:
+def test_out_array_is_filled_and_returned() -> None:
     place = np.full((6, 3, 12, 16), -9, np.float32)
     batch = rm.decode_batch(MIXED, RANDOM, rng=1, out={"image": place})
     assert batch["image"] is place
@@ -109,12 +109,12 @@ def test_out_when_given_then_is_filled_and_returned() -> None:
         (np.broadcast_to(np.float32(0), (6, 3, 12, 16)), "writable"),
     ],
 )
-def test_out_when_it_does_not_fit_then_is_refused(place, message: str) -> None:
+def test_out_array_of_wrong_form_raises(place, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         rm.decode_batch(MIXED, RANDOM, rng=1, out={"image": place})
 
 
-def test_out_when_it_names_no_array_then_is_refused() -> None:
+def test_out_for_an_output_that_is_not_one_array_raises() -> None:
     for specs, name in ((RANDOM, "label"), ({"image": rm.Image(stack=False)}, "image")):
         with pytest.raises(ValueError, match="must be a spec with one array"):
             rm.decode_batch(MIXED, specs, rng=1, out={name: np.empty(1)})
@@ -124,7 +124,7 @@ DAMAGED = [png(0), b"junk", png(1), jpeg(2)[:200], png(3)]
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_error_when_raised_then_names_the_first_sample_feature_and_cause(threads: int) -> None:
+def test_decode_error_names_first_failed_sample_feature_and_cause(threads: int) -> None:
     with pytest.raises(rm.DecodeError) as caught:
         rm.decode_batch({"picture": DAMAGED}, {"picture": rm.Image()}, threads=threads)
     error = caught.value
@@ -140,7 +140,7 @@ def test_error_when_raised_then_names_the_first_sample_feature_and_cause(threads
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_error_when_skipped_then_the_sample_leaves_every_column(threads: int) -> None:
+def test_skipped_sample_is_dropped_from_every_column(threads: int) -> None:
     columns = {
         "image": DAMAGED,
         "label": np.arange(5),
@@ -162,14 +162,14 @@ def test_error_when_skipped_then_the_sample_leaves_every_column(threads: int) ->
     assert np.shares_memory(kept, place)
 
 
-def test_batch_when_every_sample_is_skipped_then_is_empty() -> None:
+def test_batch_is_empty_if_every_sample_is_skipped() -> None:
     batch = rm.decode_batch(
         {"image": [b"", b"x"], "n": [1, 2]}, {"image": rm.Image(resize=rm.Resize(4))}, on_error="skip"
     )
     assert batch["image"].shape == (0, 3, 4, 4) and batch["n"] == []
 
 
-def test_small_image_when_cropped_then_is_an_error_unless_told_otherwise() -> None:
+def test_crop_larger_than_image_raises_unless_padding_is_enabled() -> None:
     files = [png(0, 20, 14), png(1, 40, 30)]
     for crop in (rm.CenterCrop(24), rm.RandomCrop(24)):
         with pytest.raises(rm.DecodeError) as caught:
@@ -180,7 +180,7 @@ def test_small_image_when_cropped_then_is_an_error_unless_told_otherwise() -> No
     assert (padded["image"][0][:5] == 7).all() and (padded["image"][0][:, 22:] == 7).all()
 
 
-def test_images_when_of_several_sizes_then_are_an_error_or_a_list() -> None:
+def test_images_of_different_sizes_raise_or_become_a_list() -> None:
     files = [png(0), png(1, 30, 14), png(2)]
     with pytest.raises(rm.DecodeError, match="stack=False") as caught:
         rm.decode_batch(files, {"image": rm.Image()}, on_error="skip")
@@ -189,7 +189,7 @@ def test_images_when_of_several_sizes_then_are_an_error_or_a_list() -> None:
     assert [one.shape for one in listed] == [(3, 14, 20), (3, 14, 30), (3, 14, 20)]
 
 
-def test_stored_channels_when_they_differ_then_are_an_error_or_a_list() -> None:
+def test_images_of_different_channels_raise_or_become_a_list() -> None:
     files = [png(0), png(1, mode="L"), png(2, mode="RGBA"), png(3, mode="LA")]
     with pytest.raises(rm.DecodeError, match="same number of channels"):
         rm.decode_batch(files, {"image": rm.Image(channels="stored")})
@@ -202,7 +202,7 @@ def test_stored_channels_when_they_differ_then_are_an_error_or_a_list() -> None:
         rm.decode_batch(files, {"image": rm.Image(channels="stored", stack=False, crop=crop)})
 
 
-def test_limit_when_an_image_is_larger_or_would_become_so_then_is_a_named_error() -> None:
+def test_max_pixels_limits_stored_and_resized_images() -> None:
     with pytest.raises(rm.DecodeError) as caught:
         rm.decode_batch([png(0)], {"image": rm.Image()}, max_pixels=279)
     assert isinstance(caught.value.cause, rm.LimitError) and caught.value.kind == "limit_exceeded"
@@ -241,12 +241,12 @@ def test_limit_when_an_image_is_larger_or_would_become_so_then_is_a_named_error(
         (lambda: rm.decode_batch([b""], {"a": rm.Image(decoder="native")}), rm.DecodeError, "decoded natively"),
     ],
 )
-def test_batch_when_misused_then_refuses(call, error: type[Exception], message: str) -> None:
+def test_decode_batch_rejects_invalid_arguments(call, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
 
 
-def test_batch_when_no_image_decodes_then_the_error_is_named_or_nothing_is_left() -> None:
+def test_batch_without_any_valid_image_raises_or_is_empty() -> None:
     spec = rm.Image(crop=rm.RandomResizedCrop(8), flip=True, affine=rm.RandomAffine(9), color=[rm.ColorJitter(0.4)])
     with pytest.raises(rm.DecodeError) as caught:
         rm.decode_batch([b"no picture"], {"x": spec}, rng=1)

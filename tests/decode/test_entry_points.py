@@ -1,4 +1,4 @@
-"""Entry points: batches are equal with and without them, those of others are not used, each keeps to its share."""
+"""Entry points do not change results, are ignored for other images, and respect their size limit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def forged(table: bytes, at: int, value: int) -> bytes:
     return bytes(body) + zlib.crc32(body).to_bytes(4, "little")
 
 
-def test_entry_points_when_found_then_are_those_of_sequential_jpeg_alone() -> None:
+def test_find_entry_points_covers_sequential_jpeg_only() -> None:
     assert [bool(row) for row in POINTS] == [True, True, True, False, False, True, True, False]
     again = rm.find_entry_points(rm.Ragged.from_rows(FILES), max_share=1, threads=3)
     np.testing.assert_array_equal(again.data, POINTS.data)
@@ -43,7 +43,7 @@ def test_entry_points_when_found_then_are_those_of_sequential_jpeg_alone() -> No
 
 @given(st.integers(0, 2**64 - 1), st.permutations(range(7)), st.sampled_from(["pillow", "opencv", "tensorflow"]))
 @settings(max_examples=25)
-def test_batch_when_entry_points_are_given_then_is_the_same(seed: int, order: list[int], like: str) -> None:
+def test_entry_points_do_not_change_the_batch(seed: int, order: list[int], like: str) -> None:
     files = [FILES[row] for row in range(7)]
     spec = {"image": rm.Image(crop=RANDOM.crop, like=like)}
     plain = rm.decode_batch(files, spec, rng=seed)["image"]
@@ -63,7 +63,7 @@ def test_batch_when_entry_points_are_given_then_is_the_same(seed: int, order: li
         rm.Image(crop=rm.RandomCrop((50, 40)), channels="gray", like="tensorflow"),
     ],
 )
-def test_batch_when_entry_points_are_given_then_is_the_same_for_every_spec(spec: rm.Image) -> None:
+def test_entry_points_do_not_change_any_spec(spec: rm.Image) -> None:
     chosen = [0, 1, 2, 5, 6]
     files, points = [FILES[row] for row in chosen], {"image": [POINTS[row] for row in chosen]}
     plain = rm.decode_batch(files, {"image": spec}, rng=3)["image"]
@@ -73,7 +73,7 @@ def test_batch_when_entry_points_are_given_then_is_the_same_for_every_spec(spec:
         np.testing.assert_array_equal(image, wanted)
 
 
-def test_batch_when_a_sample_is_damaged_then_the_others_keep_their_entry_points() -> None:
+def test_damaged_sample_keeps_entry_points_of_the_others_aligned() -> None:
     specs = {"image": RANDOM}
     plain = rm.decode_batch(FILES, specs, rng=1, on_error="skip")["image"]
     fast = rm.decode_batch(FILES, specs, rng=1, on_error="skip", entry_points=POINTS)["image"]
@@ -81,7 +81,7 @@ def test_batch_when_a_sample_is_damaged_then_the_others_keep_their_entry_points(
     np.testing.assert_array_equal(fast, plain)
 
 
-def test_decoders_when_a_table_is_forged_then_shows_that_it_is_used() -> None:
+def test_forged_entry_points_change_the_crop() -> None:
     table = POINTS[1]
     wrong = forged(table, 18, table[18] ^ 2)
     window = (0, 8, 64, 8)
@@ -90,7 +90,7 @@ def test_decoders_when_a_table_is_forged_then_shows_that_it_is_used() -> None:
     assert (rm.decode_jpeg(FILES[1], window=window, entry_points=wrong) != sound).any()
 
 
-def test_decode_jpeg_when_the_entry_points_are_not_its_own_then_names_that() -> None:
+def test_decode_jpeg_rejects_entry_points_of_another_image() -> None:
     for table in (POINTS[1], POINTS[0][:-1], b"no table", forged(POINTS[0], 13, 1)):
         with pytest.raises(rm.ImageError, match="do not belong") as caught:
             rm.decode_jpeg(FILES[0], window=(0, 50, 9, 9), entry_points=table)
@@ -100,7 +100,7 @@ def test_decode_jpeg_when_the_entry_points_are_not_its_own_then_names_that() -> 
 
 @given(st.data())
 @settings(max_examples=40)
-def test_batch_when_a_table_is_damaged_then_is_the_same(data: st.DataObject) -> None:
+def test_damaged_entry_points_are_ignored(data: st.DataObject) -> None:
     row = data.draw(st.sampled_from([0, 1, 2, 6]))
     damaged = bytearray(POINTS[row])
     at = data.draw(st.integers(0, len(damaged) - 1))
@@ -112,7 +112,7 @@ def test_batch_when_a_table_is_damaged_then_is_the_same(data: st.DataObject) -> 
     )
 
 
-def test_entry_points_when_the_share_is_small_then_keep_to_it() -> None:
+def test_find_entry_points_respects_max_share() -> None:
     sizes = [(30, 40), (200, 300), (400, 500)]
     files = [encode(Image.fromarray(colors(n, *size)), "JPEG", quality=95) for n, size in enumerate(sizes)]
     for share in (0.01, 0.001):
@@ -122,13 +122,13 @@ def test_entry_points_when_the_share_is_small_then_keep_to_it() -> None:
     assert lengths[2] > 0
 
 
-def test_entry_points_when_restart_markers_serve_then_are_not_made() -> None:
+def test_find_entry_points_skips_files_with_restart_markers() -> None:
     out = io.BytesIO()
     Image.fromarray(colors(1, 200, 200)).save(out, "JPEG", restart_marker_rows=1)
     assert len(rm.find_entry_points([out.getvalue()], max_share=1).data) == 0
 
 
-def test_batch_when_entry_points_make_no_sense_then_says_what_is_wrong() -> None:
+def test_invalid_entry_points_raise() -> None:
     files, specs = FILES[:2], {"image": rm.Image(resize=rm.Resize((9, 7)))}
     wrong = [POINTS[:1], {"label": POINTS[:2]}, [1, 2], {"image": np.zeros(2, np.int64)}]
     for points in wrong:
@@ -145,7 +145,7 @@ def test_batch_when_entry_points_make_no_sense_then_says_what_is_wrong() -> None
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("scale", [1, 2])
-def test_decode_jpeg_when_upright_then_uses_entry_points_and_refuses_those_of_another(orientation, scale) -> None:
+def test_decode_jpeg_uses_entry_points_of_upright_images(orientation, scale) -> None:
     data = turned(orientation, 5, 90, 120)
     [table] = rm.find_entry_points([data], max_share=1)
     whole = rm.decode_jpeg(data, orientation="apply", scale=scale)

@@ -1,4 +1,4 @@
-"""Windows and mirrors that features name: equal to the steps by hand, followed by masks and boxes, or refused."""
+"""Windows and flips from features: equal to single-image steps, followed by masks and boxes, or rejected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def windows(draw: st.DrawFn, orientation: str) -> np.ndarray:
 
 
 @given(st.data(), st.sampled_from(["ignore", "apply"]), st.sampled_from(KERNELS), st.integers(1, 40))
-def test_given_crop_when_done_step_by_step_then_is_equal(data, orientation, kernel, side) -> None:
+def test_given_crop_equals_single_image_steps(data, orientation, kernel, side) -> None:
     places, mirror = data.draw(windows(orientation)), data.draw(st.lists(st.booleans(), min_size=4, max_size=4))
     spec = rm.Image(
         crop=rm.GivenCrop("window", (side, 12)),
@@ -50,7 +50,7 @@ def test_given_crop_when_done_step_by_step_then_is_equal(data, orientation, kern
             np.testing.assert_allclose(batch["image"][row], step.transpose(2, 0, 1) / 255 - 0.4, atol=1e-5)
 
 
-def test_given_crop_when_without_a_size_then_windows_keep_theirs() -> None:
+def test_given_crop_without_size_keeps_window_sizes() -> None:
     places = np.array([[1, 2, 10, 20], [0, 0, 33, 47], [3, 40, 12, 5], [60, 0, 4, 40]])
     spec = rm.Image(crop=rm.GivenCrop("window"), layout="hwc", stack=False)
     for column in (places, places.tolist(), Ragged(places.ravel(), np.arange(5) * 4)):
@@ -63,7 +63,7 @@ def test_given_crop_when_without_a_size_then_windows_keep_theirs() -> None:
 @given(
     st.lists(st.tuples(st.integers(-9, 30), st.integers(-9, 30)), min_size=4, max_size=4), st.sampled_from([None, 24])
 )
-def test_given_crop_when_it_may_reach_beyond_then_is_filled(corners, shorter) -> None:
+def test_given_crop_with_fill_pads_windows_beyond_the_image(corners, shorter) -> None:
     places = np.array([(x, y, 20, 16) for x, y in corners])
     spec = rm.Image(crop=rm.GivenCrop("window", fill=(1, 2, 3)), resize=shorter, layout="hwc")
     found = rm.decode_batch({"image": FILES, "window": places}, {"image": spec})["image"]
@@ -75,7 +75,7 @@ def test_given_crop_when_it_may_reach_beyond_then_is_filled(corners, shorter) ->
         np.testing.assert_array_equal(found[row], rm.crop(whole, tuple(places[row].tolist()), fill=(1, 2, 3)))
 
 
-def test_window_when_it_reaches_too_far_then_is_refused_before_memory_is_taken() -> None:
+def test_given_crop_rejects_distant_windows_before_allocating() -> None:
     specs = {"image": rm.Image(crop=rm.GivenCrop("window", fill=0))}
     for far in [(-60_000, -60_000, 4, 4), (2**40, 0, 4, 4), (0, 0, 60_000, 60_000)]:
         with pytest.raises(DecodeError) as caught:
@@ -83,7 +83,7 @@ def test_window_when_it_reaches_too_far_then_is_refused_before_memory_is_taken()
         assert caught.value.kind in ("limit_exceeded", "bad_window")
 
 
-def test_window_when_of_a_resized_image_then_lies_within_that() -> None:
+def test_given_crop_applies_to_the_resized_image() -> None:
     specs = {"image": rm.Image(crop=rm.GivenCrop("window"), resize=(10, 12))}
     inside = rm.decode_batch({"image": FILES[:1], "window": [[2, 1, 10, 9]]}, specs)["image"]
     whole = rm.resize(rm.decode_image(FILES[0], channels="rgb"), (10, 12))
@@ -93,7 +93,7 @@ def test_window_when_of_a_resized_image_then_lies_within_that() -> None:
 
 
 @pytest.mark.parametrize("wrong", [(-1, 0, 4, 4), (0, -1, 4, 4), (0, 0, 0, 4), (0, 0, 4, 41), (2**62, 0, 2**62, 4)])
-def test_window_when_outside_the_image_then_names_the_sample(wrong: tuple[int, ...]) -> None:
+def test_given_crop_names_sample_of_window_outside_the_image(wrong: tuple[int, ...]) -> None:
     places = np.array([[0, 0, 4, 4], [0, 0, 4, 4], [0, 0, 4, 4], wrong])
     columns, specs = {"image": FILES, "window": places}, {"image": rm.Image(crop=rm.GivenCrop("window", 3))}
     with pytest.raises(DecodeError, match="window does not lie") as caught:
@@ -107,19 +107,19 @@ def test_window_when_outside_the_image_then_names_the_sample(wrong: tuple[int, .
     "column",
     [np.zeros((4, 3), int), np.zeros((4, 4)), [[0, 0, 1, 1]] * 3 + [[0, 0, 1]], Ragged(np.zeros(16), np.arange(5) * 4)],
 )
-def test_windows_when_not_four_whole_numbers_then_are_refused(column) -> None:
+def test_given_crop_requires_four_integers_per_sample(column) -> None:
     with pytest.raises(FeatureError, match="'window' must hold 4 integers for each of 4 samples"):
         rm.decode_batch({"image": FILES, "window": column}, {"image": rm.Image(crop=rm.GivenCrop("window", 3))})
 
 
-def test_given_features_when_missing_then_are_named() -> None:
+def test_missing_given_feature_is_named() -> None:
     with pytest.raises(FeatureError, match="mirror"):
         rm.decode_batch({"image": FILES}, {"image": rm.Image(flip=rm.GivenFlip("mirror"), resize=(3, 4))})
     with pytest.raises(FeatureError, match="one feature"):
         rm.decode_batch(FILES, {"image": rm.Image(flip=rm.GivenFlip("mirror"), resize=(3, 4))})
 
 
-def test_mask_and_boxes_when_the_crop_is_given_then_follow_it() -> None:
+def test_masks_and_boxes_follow_given_geometry() -> None:
     mask, indices = palette_mask()
     height, width = indices.shape
     columns = {
@@ -136,7 +136,7 @@ def test_mask_and_boxes_when_the_crop_is_given_then_follow_it() -> None:
     assert found["box"][0].tolist() == [[6.0, 2.0, 14.0, 8.0]]
 
 
-def test_kernel_of_area_or_bilinear_when_sizes_shrink_or_grow_then_is_the_one_or_the_other() -> None:
+def test_area_or_bilinear_kernel_depends_on_resize_direction() -> None:
     pixels = rm.decode_image(FILES[0], channels="rgb")
     height, width = pixels.shape[:2]
     for size, kernel in [

@@ -1,4 +1,4 @@
-"""Boxes and points: carried with the pixels, clipped, dropped, and refused where they are none."""
+"""Boxes and points are mapped with the pixels, clipped, dropped, or rejected."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def painted(box: tuple[int, int, int, int], width: int = 60, height: int = 48) -
     ),
 )
 @settings(max_examples=60)
-def test_box_when_moved_then_surrounds_the_painted_pixels(x, y, width, height, seed, geometry) -> None:
+def test_mapped_box_surrounds_the_painted_pixels(x, y, width, height, seed, geometry) -> None:
     box = (x, y, min(60, x + width), min(48, y + height))
     specs = {"image": rm.Image(**geometry, channels="gray", kernel="nearest"), "box": rm.Boxes()}
     batch = rm.decode_batch({"image": [painted(box)], "box": [np.array(box)]}, specs, rng=seed)
@@ -50,15 +50,15 @@ def test_box_when_moved_then_surrounds_the_painted_pixels(x, y, width, height, s
     assert found.dtype == np.float32 and found.shape == (1, 4)
 
 
-def test_box_when_turned_then_is_the_upright_one_around_its_corners() -> None:
+def test_rotated_box_is_the_bounding_box_of_its_corners() -> None:
     specs = {"image": rm.Image(affine=rm.RandomAffine((90, 90))), "box": rm.Boxes()}
     batch = rm.decode_batch({"image": [png(0, 20, 20)], "box": [np.array([2.0, 3, 8, 5])]}, specs, rng=0)
     np.testing.assert_allclose(batch["box"][0], [[15, 2, 17, 8]], atol=1e-4)
 
 
 @pytest.mark.parametrize("visible, kept", [(0.0, [0, 1, 2]), (0.25, [0, 1, 2]), (0.26, [0, 2]), (0.51, [0])])
-def test_boxes_when_hardly_seen_then_are_dropped_with_what_goes_along(visible: float, kept: list[int]) -> None:
-    # The middle crop shows 5 to 15: all of box 0, a quarter of box 1, half of box 2; 3 has no area, 4 is outside.
+def test_boxes_below_min_visible_are_dropped_with_their_along_values(visible: float, kept: list[int]) -> None:
+    # The center crop covers 5 to 15: all of box 0, a quarter of box 1, half of box 2. Box 3 has no area, 4 is outside.
     boxes = np.array([[6, 6, 9, 9], [13, 13, 17, 17], [3, 7, 7, 9], [8, 8, 8, 12], [16, 0, 20, 20]], np.float32)
     columns = {
         "image": [png(0, 20, 20), png(1, 20, 20)],
@@ -77,7 +77,7 @@ def test_boxes_when_hardly_seen_then_are_dropped_with_what_goes_along(visible: f
 
 
 @pytest.mark.parametrize("form, stored", [("xyxy", [2, 3, 12, 9]), ("yxyx", [3, 2, 9, 12]), ("xywh", [2, 3, 10, 6])])
-def test_boxes_when_in_another_form_then_are_the_same(form: str, stored: list[int]) -> None:
+def test_boxes_are_equal_in_every_form(form: str, stored: list[int]) -> None:
     specs = {"image": rm.Image(), "box": rm.Boxes(form=form)}
     found = rm.decode_batch({"image": [png(0, 20, 12)], "box": [np.array(stored)]}, specs)["box"][0]
     assert found.tolist() == [[2, 3, 12, 9]]
@@ -87,7 +87,7 @@ def test_boxes_when_in_another_form_then_are_the_same(form: str, stored: list[in
     np.testing.assert_allclose(found, [[2, 3, 12, 9]], rtol=1e-6)
 
 
-def test_boxes_when_in_four_features_then_are_put_together() -> None:
+def test_boxes_are_read_from_four_features() -> None:
     columns = {
         "image": [png(0), png(1)],
         "ymin": [np.array([0.1, 0.2]), np.array([])],
@@ -104,7 +104,7 @@ def test_boxes_when_in_four_features_then_are_put_together() -> None:
         rm.decode_batch(columns, {"image": rm.Image(), "boxes": spec})
 
 
-def test_places_when_the_image_is_scaled_or_turned_then_follow() -> None:
+def test_boxes_and_points_follow_reduced_and_upright_images() -> None:
     columns = {"image": [jpeg(0, 40, 30)], "box": [np.array([4, 6, 20, 30])], "point": [np.array([10, 20])]}
     specs = {"image": rm.Image(reduce=2), "box": rm.Boxes(), "point": rm.Keypoints()}
     batch = rm.decode_batch(columns, specs)
@@ -115,7 +115,7 @@ def test_places_when_the_image_is_scaled_or_turned_then_follow() -> None:
     assert batch["box"][0].tolist() == [[8, 12, 40, 60]] and batch["point"][0].tolist() == [[20, 40, 1]]
 
 
-def test_points_when_flipped_then_whole_numbers_are_edges_or_centers_as_told() -> None:
+def test_flipped_points_are_edges_or_pixel_centers() -> None:
     columns = {"image": [png(0, 20, 14)], "point": [np.array([0, 0, 19, 13, 20, 14, -1, 3])]}
     flipped = {"image": rm.Image(flip=rm.Flip(1, 0)), "point": rm.Keypoints()}
     assert rm.decode_batch(columns, flipped)["point"][0].tolist() == [[20, 0, 0], [1, 13, 1], [0, 14, 0], [21, 3, 0]]
@@ -123,7 +123,7 @@ def test_points_when_flipped_then_whole_numbers_are_edges_or_centers_as_told() -
     assert rm.decode_batch(columns, centers)["point"][0].tolist() == [[19, 0, 1], [0, 13, 1], [-1, 14, 0], [20, 3, 0]]
 
 
-def test_points_when_relative_then_are_parts_of_the_image() -> None:
+def test_relative_points_are_fractions_of_the_image() -> None:
     columns = {"image": [png(0, 20, 14)], "point": [np.array([0.5, 0.5])]}
     specs = {"image": rm.Image(crop=rm.CenterCrop(10)), "point": rm.Keypoints(relative=True)}
     assert rm.decode_batch(columns, specs)["point"][0].tolist() == [[5, 5, 1]]
@@ -137,7 +137,7 @@ def test_points_when_relative_then_are_parts_of_the_image() -> None:
         (np.array([1, 2, np.nan, 4]), "finite"),
     ],
 )
-def test_boxes_when_no_boxes_then_the_sample_is_an_error(value, message: str) -> None:
+def test_invalid_boxes_fail_their_sample(value, message: str) -> None:
     columns = {"image": [png(0), png(1)], "box": [np.array([1, 2, 3, 4]), value]}
     specs = {"image": rm.Image(), "box": rm.Boxes()}
     with pytest.raises(rm.DecodeError, match=message) as caught:
@@ -146,7 +146,7 @@ def test_boxes_when_no_boxes_then_the_sample_is_an_error(value, message: str) ->
     assert len(rm.decode_batch(columns, specs, on_error="skip")["box"]) == 1
 
 
-def test_points_when_no_points_then_the_sample_is_an_error() -> None:
+def test_invalid_points_fail_their_sample() -> None:
     columns = {"image": [png(0), png(1)], "point": [np.array([1, 2, 3]), np.array([1, 2])]}
     specs = {"image": rm.Image(), "point": rm.Keypoints()}
     with pytest.raises(rm.DecodeError, match="rows of 2"):
@@ -154,7 +154,7 @@ def test_points_when_no_points_then_the_sample_is_an_error() -> None:
     assert rm.decode_batch(columns, specs, on_error="skip")["point"].to_list() == [[[1.0, 2.0, 1.0]]]
 
 
-def test_along_when_of_another_length_then_is_an_error() -> None:
+def test_along_feature_of_another_length_raises() -> None:
     columns = {"image": [png(0)], "box": [np.array([1, 2, 3, 4])], "label": [np.array([1, 2])]}
     with pytest.raises(rm.DecodeError, match="one number per box"):
         rm.decode_batch(columns, {"image": rm.Image(), "box": rm.Boxes(along=["label"])})
