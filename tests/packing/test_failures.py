@@ -11,11 +11,16 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from recordmill.errors import ImageError, LimitError
-from recordmill.packing.options import Check
+from recordmill.errors import ImageError, LimitError, WriteError
+from recordmill.formats.registry import get_format
+from recordmill.packing.options import Check, ImageOptions, OutputOptions, RecordOptions, RunOptions
 from recordmill.packing.pack import pack
+from recordmill.packing.pack_files import FilePacker
+from recordmill.packing.progress import Progress
 from recordmill.packing.recode import Encoding
 from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile
+from recordmill.storage.base import Storage
+from recordmill.testing.storage import FaultyStorage, MemoryStorage
 from tests.packing.helpers import smooth_jpeg
 from tests.pictures import encode as encode_image
 
@@ -281,6 +286,34 @@ def test_pack_raises_write_error_when_worker_process_is_killed(flat_folder: Path
     process.stdout.close()
     process.stderr.close()
     assert "a worker process ended unexpectedly" in stderr and list_files(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize(
+    "outputs", [OutputOptions(shards=2), OutputOptions(max_shard_bytes=3000)], ids=["dealt", "rolling"]
+)
+def test_pack_leaves_no_file_after_any_failed_storage_operation(flat_folder: Path, outputs: OutputOptions) -> None:
+    items = ImageFolder(flat_folder, labels=None).rows()
+
+    def pack_to(storage: Storage) -> None:
+        options = RecordOptions(), ImageOptions(), RunOptions()
+        packer = FilePacker(items, "out/part", get_format("recordio"), outputs, *options, storage)
+        packer.run(None, Progress(len(items), None))
+
+    complete = MemoryStorage()
+    recorder = FaultyStorage(complete)
+    pack_to(recorder)
+    num_failed = 0
+    for fail_at, operation in enumerate(recorder.operations):
+        storage = MemoryStorage()
+        try:
+            pack_to(FaultyStorage(storage, fail_at, lambda path: WriteError("cannot write", shard=path)))
+        except WriteError:
+            num_failed += 1
+            assert storage.files == {}, operation
+        else:
+            missing = set(complete.files) - set(storage.files)
+            assert all(path.endswith(".rmx") for path in missing), operation  # a sidecar that moved to the cache
+    assert num_failed >= 16
 
 
 def test_worker_processes_end_when_parent_is_killed(flat_folder: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from recordmill.shards.output import (
     commit_outputs,
 )
 from recordmill.shards.shard_names import check_leftover_shards, remove_leftover_shards, shard_paths
-from recordmill.storage.base import output_exists
+from recordmill.storage.base import Storage, output_exists
 from recordmill.storage.compression import SUFFIXES, check_compression
 from recordmill.storage.local import LOCAL
 
@@ -42,6 +42,7 @@ class FilePacker:
     records: RecordOptions
     images: ImageOptions
     options: RunOptions
+    storage: Storage = LOCAL
     # Position in the source, path and cause of each skipped item.
     _skipped: list[tuple[int, str, str]] = field(default_factory=list, init=False)
 
@@ -63,7 +64,7 @@ class FilePacker:
             commit_outputs(shards, schema, codec.name)
             if self.outputs.overwrite:
                 remove_leftover_shards(
-                    LOCAL, self.destination, self.format, self._suffix, [shard.path for shard in shards]
+                    self.storage, self.destination, self.format, self._suffix, [shard.path for shard in shards]
                 )
         except BaseException:
             for task in tasks:
@@ -94,7 +95,7 @@ class FilePacker:
         return ShardOutput(
             path,
             self.format,
-            storage=LOCAL,
+            storage=self.storage,
             compression=check_compression(self.outputs.compression),
             level=self.outputs.compression_level,
             overwrite=self.outputs.overwrite,
@@ -130,9 +131,9 @@ class FilePacker:
             return
         index = self.format.index if self.format.index_on_write else None
         for name in [*paths, *(foreign_index_path(path, index.suffix) for path in paths if index is not None)]:
-            if LOCAL.exists(name):
+            if self.storage.exists(name):
                 raise output_exists(name)
-        check_leftover_shards(LOCAL, self.destination, self.format, self._suffix, paths)
+        check_leftover_shards(self.storage, self.destination, self.format, self._suffix, paths)
 
     def _check_no_empty_shard(self, shards: Sequence[ShardOutput]) -> None:
         if self.format.framing.min_payload_bytes and any(shard.num_records == 0 for shard in shards):
