@@ -1,9 +1,8 @@
-"""Runs the code blocks of README.md, CONTRIBUTING.md and docs/ as tests.
+"""Run the code blocks of README.md, CONTRIBUTING.md and docs/ as tests.
 
-Blocks marked ``python`` and ``bash`` run from top to bottom, each document in an empty folder of its own:
-Python blocks share their names, bash blocks share the files and find `recordmill` on PATH. A block that
-installs or clones something is left out by the line ``<!-- skip: next -->`` above it. Guides to training in a
-framework, and with other libraries, are deep tests.
+Blocks marked ``python`` and ``bash`` run from top to bottom, each document in its own empty folder. Python blocks of a
+document share their names; bash blocks share the files and find `recordmill` on PATH. The line ``<!-- skip: next -->``
+skips the block after it, which installs or clones something. Guides that need a framework are deep tests.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipP
 
 BASH_LIMIT_S = 100
 
-# Modules that pass names on to Keras, also the names that pytest looks for; the fast tests have no Keras.
+# These modules forward all names to Keras, also those that pytest looks up, and fast tests run without Keras.
 collect_ignore = [f"src/recordmill/compat/tensorflow/keras/{name}.py" for name in ("__init__", "backend", "callbacks")]
 
 
@@ -44,7 +43,7 @@ def _leave_folder(namespace: dict[str, Any]) -> None:
 
 def _run_bash(example: Example) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", example.parsed],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -54,8 +53,8 @@ def _run_bash(example: Example) -> None:
         env={**os.environ, "PATH": path},
         check=False,
     )
-    if done.returncode:
-        raise AssertionError(f"exit code {done.returncode} from\n{example.parsed}\n{done.stdout}")
+    if process.returncode:
+        raise AssertionError(f"exit code {process.returncode} from\n{example.parsed}\n{process.stdout}")
 
 
 pytest_collect_file = Sybil(

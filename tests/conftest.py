@@ -1,4 +1,4 @@
-"""Settings of all tests: Hypothesis profiles, what `-m deep` and `-m campaign` select, a private cache folder."""
+"""Settings of all tests: Hypothesis profiles, the tiers deep and campaign, and a private cache folder."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Marker: time limit of a test in seconds, unless it has its own.
+# Time limit of a test in seconds by its marker, unless the test sets its own.
 TIME_LIMITS_S = {"deep": 1200, "campaign": 3600}
 
-# The machine may be busy: how long an example takes says nothing.
+# On a busy machine, the duration of an example has no meaning.
 _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fast", max_examples=50, derandomize=True, **_UNTIMED)
-# The same tree gets the same verdict from CI; by hand, deep tests look elsewhere every time.
+# Results in CI are reproducible; local deep tests use new random examples in each run.
 settings.register_profile("deep", max_examples=100, print_blob=True, derandomize="CI" in os.environ, **_UNTIMED)
 settings.register_profile("campaign", max_examples=2000, print_blob=True, **_UNTIMED)
 
@@ -28,13 +28,13 @@ def _tier(config: pytest.Config) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the profile: HYPOTHESIS_PROFILE, else the one of the tier."""
+    """Load the Hypothesis profile HYPOTHESIS_PROFILE, by default that of the tier."""
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or _tier(config))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the slow tiers run the property tests too, with their own profile, and give slow tests more time."""
+    """Add property tests to the slow tiers, and give slow tests more time."""
     tier = _tier(config)
     for item in items:
         if tier != "fast" and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def _private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what the package caches for the user (indexes of read-only folders) out of the home folder."""
+    """Redirect the user cache, which stores indexes of read-only folders, to a temporary folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield

@@ -1,4 +1,4 @@
-"""What the real frameworks recorded: where it lies, and its values as ours would tell them."""
+"""Recordings of the frameworks, and their values in a form that can be compared with ours."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ KINDS = {
 
 
 def load(name: str) -> Any:
-    """Content of a recorded JSON file; a missing one is an error, never a skip."""
+    """Return the content of a recorded JSON file; a missing file is an error, never a skip."""
     return json.loads((RECORDINGS / name).read_text("utf-8"))
 
 
 def cases(name: str, key: str) -> list[Any]:
-    """Rows of a recorded JSON file, to be parametrized over; none if it is missing, which another test tells."""
+    """Return rows of a recorded JSON file for parametrization; none if it is missing, which another test reports."""
     return load(name)[key] if (RECORDINGS / name).exists() else []
 
 
 def copied(folder: str, destination: Path) -> Path:
-    """Copy a folder of recordings to where sidecars may be written."""
+    """Copy a folder of recordings to a folder in which sidecars can be written."""
     return Path(shutil.copytree(RECORDINGS / folder, destination / "recordings"))
 
 
 def bits(values: list[str], width: int = 32) -> np.ndarray[Any, Any]:
-    """Floats of which the bits are recorded, most significant first."""
+    """Return floats from their recorded bits as hexadecimal numbers."""
     return np.array([int(value, 16) for value in values], f"u{width // 8}").view(f"f{width // 8}")
 
 
 def recorded_values(feature: dict[str, Any]) -> list[Any]:
-    """Values of a recorded feature: byte strings, the bits of floats, integers."""
+    """Return the values of a recorded feature: byte strings, the bits of floats, or integers."""
     if feature["kind"] == "bytes_list":
         return [bytes.fromhex(value) for value in feature["values"]]
     if feature["kind"] in ("float_list", "double_list"):
@@ -49,7 +49,7 @@ def recorded_values(feature: dict[str, Any]) -> list[Any]:
 
 
 def recorded(features: dict[str, Any]) -> dict[str, tuple[str, list[Any]]]:
-    """Recorded features that have a kind, as `told` tells ours."""
+    """Return the kind and the values of each recorded feature that has a kind."""
     return {
         name: (KINDS[feature["kind"]], recorded_values(feature))
         for name, feature in features.items()
@@ -58,7 +58,7 @@ def recorded(features: dict[str, Any]) -> dict[str, tuple[str, list[Any]]]:
 
 
 def told(kind: str, row: Any) -> list[Any]:
-    """Values of one of our rows: byte strings, the bits of floats, integers."""
+    """Return the values of a row that we read: byte strings, the bits of floats, or integers."""
     if kind == "bytes":
         return list(row)
     array = np.asarray(row)
@@ -67,7 +67,7 @@ def told(kind: str, row: Any) -> list[Any]:
 
 
 def writable(feature: dict[str, Any]) -> Any:
-    """Values of a recorded feature as a caller would write them."""
+    """Return the values of a recorded feature in a form that a writer accepts."""
     kind, values = KINDS[feature["kind"]], recorded_values(feature)
     if kind == "bytes":
         return values

@@ -51,13 +51,13 @@ def test_results_come_in_order_from_any_number_of_processes(workers: int, ahead:
 def test_results_of_every_type_arrive_unchanged() -> None:
     pool = ProcessPool(batch, 2)
     pool.submit(12)
-    held = [pool.result(task) for task in (5, *range(5), *range(6, 12))]
+    results = [pool.result(task) for task in (5, *range(5), *range(6, 12))]
     expected = [batch(task) for task in (5, *range(5), *range(6, 12))]
-    assert all(map(same, held, expected))
-    held[0]["large"] += 1
+    assert all(map(same, results, expected))
+    results[0]["large"] += 1
     pool.close()
-    assert np.array_equal(held[0]["large"], expected[0]["large"] + 1)
-    assert same(held[1], expected[1])
+    assert np.array_equal(results[0]["large"], expected[0]["large"] + 1)
+    assert same(results[1], expected[1])
 
 
 def test_batches_read_by_processes_equal_those_of_the_dataset(tmp_path: Path) -> None:
@@ -74,19 +74,19 @@ def test_batches_read_by_processes_equal_those_of_the_dataset(tmp_path: Path) ->
 def test_kept_arrays_never_change_and_use_few_descriptors() -> None:
     with nothing_left():
         pool = ProcessPool(tasks.pattern, 2)
-        held, before = [], descriptors()
+        results, before = [], descriptors()
         for task in range(40):
             pool.submit(task + 4)
-            held.append(pool.result(task))
+            results.append(pool.result(task))
         assert descriptors() - before <= 4 * 2 + 2 * MAX_SEGMENTS
         for task in range(40, 80):
             pool.submit(task + 4)
             assert set(pool.result(task).tolist()) == {task}
-        assert [set(array.tolist()) for array in held] == [{task} for task in range(40)]
+        assert [set(array.tolist()) for array in results] == [{task} for task in range(40)]
         pool.close()
         del pool
-        assert [set(array.tolist()) for array in held] == [{task} for task in range(40)]
-        held.clear()
+        assert [set(array.tolist()) for array in results] == [{task} for task in range(40)]
+        results.clear()
 
 
 def test_errors_are_raised_for_their_tasks() -> None:
@@ -184,14 +184,14 @@ def submit_and_take(pool: ProcessPool, task: int = 0) -> object:
 
 
 @pytest.mark.parametrize(
-    "make, words",
+    "function, message",
     [(lambda task: task, "cannot be sent"), (tasks.Refuses(), "could not start")],
     ids=["lambda", "start"],
 )
-def test_function_that_does_not_reach_the_workers_raises_worker_error(make: tasks.Refuses, words: str) -> None:
+def test_function_that_does_not_reach_the_workers_raises_worker_error(function: tasks.Refuses, message: str) -> None:
     with nothing_left():
-        pool = ProcessPool(make, 2)
-        with pytest.raises(WorkerError, match=words) as caught:
+        pool = ProcessPool(function, 2)
+        with pytest.raises(WorkerError, match=message) as caught:
             submit_and_take(pool)
         assert caught.value.__cause__ is not None and caught.value.hint
         pool.close()
@@ -301,8 +301,8 @@ def _check_forked_copy(pool: ProcessPool) -> int:
         else:
             return 3
     pool.close()
-    mine = ProcessPool(tasks.nap, 1)
-    mine.submit(2)
-    found = [mine.result(0), mine.result(1)]
-    mine.close()
+    own_pool = ProcessPool(tasks.nap, 1)
+    own_pool.submit(2)
+    found = [own_pool.result(0), own_pool.result(1)]
+    own_pool.close()
     return 0 if found == [0, 1] else 4

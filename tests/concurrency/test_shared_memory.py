@@ -36,13 +36,15 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_pickle_parts_round_trip(value: Any) -> None:
     parts = PickleParts(value)
-    whole = parts.tobytes()
-    assert len(whole) == parts.nbytes
-    assert same(load_parts(memoryview(whole)), value)
+    serialized = parts.tobytes()
+    assert len(serialized) == parts.nbytes
+    assert same(load_parts(memoryview(serialized)), value)
     file = os.memfd_create("test")
     try:
         parts.write(file)
-        assert os.pread(file, parts.nbytes + 1, 0) == whole.rstrip(b"\0") + bytes(len(whole) - len(whole.rstrip(b"\0")))
+        assert os.pread(file, parts.nbytes + 1, 0) == serialized.rstrip(b"\0") + bytes(
+            len(serialized) - len(serialized.rstrip(b"\0"))
+        )
     finally:
         os.close(file)
 
@@ -122,18 +124,18 @@ WAYS = [
 
 @given(st.integers(0, 1 << 32))
 def test_arrays_kept_in_any_way_never_change(seed: int) -> None:
-    before, choose, pair = descriptors(), random.Random(seed), Pair()
-    held: list[tuple[Any, int]] = []
+    before, rng, pair = descriptors(), random.Random(seed), Pair()
+    arrays: list[tuple[Any, int]] = []
     for number in range(25):
-        element, _ = pair.transfer({"a": np.full(choose.randrange(2000, 90_000), number), "b": b"x" * 5000})
-        held.append((choose.choice(WAYS)(element["a"]), number))
+        element, _ = pair.transfer({"a": np.full(rng.randrange(2000, 90_000), number), "b": b"x" * 5000})
+        arrays.append((rng.choice(WAYS)(element["a"]), number))
         del element
-        choose.shuffle(held)
-        del held[choose.randrange(1, 12) :]
-        for view, expected in held:
+        rng.shuffle(arrays)
+        del arrays[rng.randrange(1, 12) :]
+        for view, expected in arrays:
             assert (np.asarray(view) == expected).all()
         assert descriptors() - before <= 2 + 2 * MAX_SEGMENTS
-    held.clear()
+    arrays.clear()
     pair.close()
     del pair, view
     assert descriptors() == before
@@ -147,9 +149,9 @@ def test_segment_without_views_is_reused() -> None:
         assert set(element.tolist()) == {number}
         del element
     assert used == {0}
-    held = [pair.transfer(np.full(100_000, number)) for number in range(MAX_SEGMENTS + 3)]
-    assert [slot for _, slot in held] == [*range(MAX_SEGMENTS), NO_SLOT, NO_SLOT, NO_SLOT]
-    assert [int(array[-1]) for array, _ in held] == list(range(MAX_SEGMENTS + 3))
+    arrays = [pair.transfer(np.full(100_000, number)) for number in range(MAX_SEGMENTS + 3)]
+    assert [slot for _, slot in arrays] == [*range(MAX_SEGMENTS), NO_SLOT, NO_SLOT, NO_SLOT]
+    assert [int(array[-1]) for array, _ in arrays] == list(range(MAX_SEGMENTS + 3))
     assert all(array.ctypes.data % 64 == 0 for array, _ in (pair.transfer(np.zeros((10, 7000))) for _ in range(3)))
     pair.close()
 
@@ -215,11 +217,11 @@ def test_error_chain_ends_in_a_cycle() -> None:
 def test_segment_is_not_released_while_a_view_lives(keep: str) -> None:
     pair = Pair()
     element, slot = pair.transfer(np.arange(10_000))
-    kept = {"array": element, "view": element[3:5].reshape(1, 2), "memoryview": memoryview(element)}[keep]
+    references = {"array": element, "view": element[3:5].reshape(1, 2), "memoryview": memoryview(element)}[keep]
     seen = weakref.ref(element)
     del element
     assert not pair.views.released and (keep == "view" or seen() is not None)
-    del kept
+    del references
     assert list(pair.views.released) == [(slot, True)]
     pair.views.released.clear()
     pair.close()

@@ -88,11 +88,11 @@ def test_error_keeps_no_reference_to_arrays_of_its_task() -> None:
     class Large(np.ndarray):
         pass
 
-    kept: list[weakref.ref[Any]] = []
+    references: list[weakref.ref[Any]] = []
 
     def make(task: int) -> None:
         large = np.zeros(10).view(Large)
-        kept.append(weakref.ref(large))
+        references.append(weakref.ref(large))
         raise ValueError(task)
 
     pool = ThreadPool(make, 1)
@@ -102,7 +102,7 @@ def test_error_keeps_no_reference_to_arrays_of_its_task() -> None:
         with pytest.raises(ValueError, match="0") as caught:
             pool.result(0)
         del caught
-        assert until(lambda: kept[0]() is None)
+        assert until(lambda: references[0]() is None)
     finally:
         gc.enable()
         pool.close()
@@ -225,6 +225,6 @@ def _check_forked_copy(pool: ThreadPool) -> int:
         else:
             return 3
     pool.close()
-    mine = ThreadPool(lambda task: -task, 2)
-    mine.submit(2)
-    return 0 if [mine.result(0), mine.result(1)] == [0, -1] else 4
+    own_pool = ThreadPool(lambda task: -task, 2)
+    own_pool.submit(2)
+    return 0 if [own_pool.result(0), own_pool.result(1)] == [0, -1] else 4
