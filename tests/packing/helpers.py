@@ -10,6 +10,7 @@ from PIL import Image
 from recordmill import ShardReader
 from recordmill.formats.registry import PAYLOADS
 from recordmill.shards.index import load_sidecars
+from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
 from tests.pictures import encode
 
@@ -27,7 +28,7 @@ def smooth_jpeg(seed: int, width: int = 20, height: int = 14) -> bytes:
 
 def read_columns(path: str) -> dict:
     """Parse a shard with the schema of its sidecar."""
-    sidecar = next(load_sidecars(path))
+    sidecar = next(load_sidecars(path, LOCAL))
     assert sidecar is not None and sidecar.schema is not None and sidecar.payload is not None
     with ShardReader(path) as reader:
         return PAYLOADS[sidecar.payload].parse(Ragged.from_rows(list(reader)), sidecar.schema)

@@ -18,6 +18,7 @@ from recordmill.packing.recode import Recoding
 from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile, Table
 from recordmill.schema import Feature
 from recordmill.shards.index import load_sidecars
+from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
 from tests.packing.helpers import FORMATS, LABELS, read_columns, read_files, smooth_jpeg, visible_names
 from tests.packing.test_recode import noise_image, open_with_pillow
@@ -36,7 +37,7 @@ def test_pack_writes_bytes_of_shard_writer(class_folders: Path, tmp_path: Path, 
     assert Path(result.paths[0]).read_bytes() == Path(writer.paths[0]).read_bytes()
     assert result.num_bytes == Path(result.paths[0]).stat().st_size
     assert visible_names(tmp_path / "packed") == visible_names(tmp_path / "written")
-    assert next(load_sidecars(result.paths[0])).schema == next(load_sidecars(writer.paths[0])).schema
+    assert next(load_sidecars(result.paths[0], LOCAL)).schema == next(load_sidecars(writer.paths[0], LOCAL)).schema
 
 
 def test_pack_stores_files_and_labels(class_folders: Path, tmp_path: Path) -> None:
@@ -149,7 +150,7 @@ def test_pack_stores_labels_in_requested_or_default_kind(
     path.write_text("".join(f"{index}\t{line}\t{index:02}.jpg\n" for index, line in enumerate(lines)))
     options = {"payload": "ofrecord", "image_feature": "image"} if kind == "int32" else {}
     result = pack(ListFile(path, root=flat_folder), tmp_path / "train", label_kind=kind, **options)
-    assert next(load_sidecars(result.paths[0])).schema["label"] == expected
+    assert next(load_sidecars(result.paths[0], LOCAL)).schema["label"] == expected
     labels = read_columns(result.paths[0])["label"]
     assert (labels.to_list() if isinstance(labels, Ragged) else labels.tolist()) == values
 
@@ -182,7 +183,10 @@ def test_pack_label_file_writes_features_of_oneflow_tutorial(flat_folder: Path, 
     path.write_text('{"00.jpg": 3}\n{"01.jpg": 0, "02.jpg": 4}\n')
     result = pack(LabelFile(path, root=flat_folder), tmp_path / "dataset/part", format="ofrecord", shards=2)
     assert [Path(name).name for name in result.paths] == ["part-0", "part-1"]
-    assert dict(next(load_sidecars(result.paths[0])).schema) == {"images": Feature("bytes"), "labels": Feature("int32")}
+    assert dict(next(load_sidecars(result.paths[0], LOCAL)).schema) == {
+        "images": Feature("bytes"),
+        "labels": Feature("int32"),
+    }
     assert [read_columns(name)["labels"].tolist() for name in result.paths] == [[3, 0], [4]]
 
 

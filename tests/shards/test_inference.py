@@ -13,6 +13,7 @@ from recordmill.shards import collection
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import load_sidecars
 from recordmill.shards.inference import infer_features
+from recordmill.storage.local import LOCAL
 from recordmill.testing import tfrecord
 from recordmill.testing.protobuf import encode_example
 from tests.shards.helpers import FORMATS, encode_message, write_shard
@@ -44,7 +45,7 @@ def test_inferred_schema_is_saved_and_reused(
     assert (first.schema, first.codec_name) == (second.schema, second.codec_name)
     assert first.is_schema_inferred and second.is_schema_inferred
     assert first == second and first.fingerprint() == second.fingerprint()
-    kept = next(load_sidecars(str(path)))
+    kept = next(load_sidecars(str(path), LOCAL))
     assert kept is not None and kept.is_inferred and kept.schema == first.schema
 
 
@@ -76,7 +77,7 @@ def test_schema_of_writer_is_not_inferred(tmp_path: Path, compression: str | Non
     with rm.ShardWriter(tmp_path / "written", compression=compression, schema=schema) as writer:
         for number in range(9):
             writer.write({"id": [number]})
-    kept = next(load_sidecars(writer.paths[0]))
+    kept = next(load_sidecars(writer.paths[0], LOCAL))
     assert kept is not None and not kept.is_inferred and len(kept.index) == 9
     assert (kept.seek_points is None) == (compression is None)
     found = ShardCollection(tmp_path)

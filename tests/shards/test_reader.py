@@ -15,8 +15,9 @@ import pytest
 import recordmill as rm
 from recordmill import _core
 from recordmill.shards import reader as reader_module
-from recordmill.shards.open import open_shard
+from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.reader import records_per_read
+from recordmill.storage.local import LOCAL
 from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 VARIANTS = [*((format_name, "") for format_name in FORMATS), ("tfrecord", "gzip"), ("tfrecord", "zlib")]
@@ -219,6 +220,10 @@ def small_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "_MAX_BYTES_PER_READ", 1000)
 
 
+def open_local(path: Path) -> OpenShard:
+    return open_shard([str(path)], storage=LOCAL)
+
+
 def write_large(folder: Path, format_name: str, compression: str = "") -> Path:
     return write_shard(
         folder, format_name, [bytes([number]) * LARGE_SIZE for number in range(20)], compression=compression
@@ -229,7 +234,7 @@ def write_large(folder: Path, format_name: str, compression: str = "") -> Path:
 @pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("compression", ["", "gzip"])
 def test_records_per_read_is_small_for_large_records(tmp_path: Path, format_name: str, compression: str) -> None:
-    opened = open_shard([str(write_large(tmp_path, format_name, compression))])
+    opened = open_local(write_large(tmp_path, format_name, compression))
     assert records_per_read(opened) == 3
     index = rm.ShardReader(opened.paths[0]).index
     assert records_per_read(opened, index) == 3 and records_per_read(opened, index[:0]) == 256
@@ -237,12 +242,9 @@ def test_records_per_read_is_small_for_large_records(tmp_path: Path, format_name
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_records_per_read_is_maximum_for_small_or_no_records(tmp_path: Path, format_name: str) -> None:
-    assert (
-        records_per_read(open_shard([str(write_shard(tmp_path, format_name, [encode_message(format_name, 1)] * 9))]))
-        == 256
-    )
+    assert records_per_read(open_local(write_shard(tmp_path, format_name, [encode_message(format_name, 1)] * 9))) == 256
     (tmp_path / "empty.rec").touch()
-    assert records_per_read(open_shard([str(tmp_path / "empty.rec")])) == 256
+    assert records_per_read(open_local(tmp_path / "empty.rec")) == 256
 
 
 @pytest.mark.usefixtures("small_reads")

@@ -14,6 +14,7 @@ import recordmill as rm
 from recordmill.shards.index import cache_path, load_sidecars, sidecar_path
 from recordmill.shards.verify import verify_shards
 from recordmill.storage.base import Storage
+from recordmill.storage.local import LOCAL
 from recordmill.testing import tfrecord
 from recordmill.testing.storage import FaultyStorage, MemoryStorage
 from recordmill.types import FrameIndex
@@ -98,7 +99,7 @@ def test_verify_compares_old_records_after_append(tmp_path: Path, family: str) -
         assert [(fault.kind, fault.record) for fault in report.faults] == [("sidecar_checksum", where)]
         assert report.guarantees[family][0].startswith("60 of 65 payloads were compared")
         assert len(rm.open(path)) == 65  # saves the longer index
-    sidecar = next(load_sidecars(str(path)))
+    sidecar = next(load_sidecars(str(path), LOCAL))
     assert sidecar is not None and sidecar.checksums is not None
     assert (len(sidecar.index), len(sidecar.checksums)) == (65, 60)
     rm.build_index(path)

@@ -91,7 +91,7 @@ def build_index(
         if damage is not None:
             raise damage
         num_checksums = 0 if sidecar.checksums is None else len(sidecar.checksums)
-        if checksums and num_checksums < len(sidecar.index) and not shard.format.framing.has_checksum:
+        if checksums and num_checksums < sidecar.num_records and not shard.format.framing.has_checksum:
             sidecar.checksums = _compute_checksums(shard, sidecar.index)
         written.append(_save_or_raise(path, sidecar, storage))
         if foreign:

@@ -84,7 +84,7 @@ class ShardCollection:
         self._starts, num_bytes = [0], 0
         for reader in self.readers:
             sidecar = reader.sidecar
-            self._starts.append(self._starts[-1] + len(sidecar.index))
+            self._starts.append(self._starts[-1] + sidecar.num_records)
             num_bytes += sidecar.end
         self.mean_bytes = num_bytes // max(self._starts[-1], 1) or 1
         is_known = payload is not None and schema is not None

@@ -61,7 +61,7 @@ def sidecar_locations(
         yield LOCAL, cache_path(path, suffix)
 
 
-def load_sidecars(path: str, storage: Storage = LOCAL) -> Iterator[Sidecar]:
+def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
     """Load the valid sidecar files of a shard, even if they do not match it any more."""
     for location_storage, location in sidecar_locations(storage, path):
         with contextlib.suppress(OSError):
@@ -80,7 +80,7 @@ def find_sidecar(shard: OpenShard) -> Sidecar | None:
     return None
 
 
-def save_sidecar(path: str, sidecar: Sidecar, storage: Storage = LOCAL) -> str | None:
+def save_sidecar(path: str, sidecar: Sidecar, storage: Storage) -> str | None:
     """Save a sidecar beside its shard or, if that is not possible, in the cache; return the path or None."""
     data = serialize_sidecar(sidecar)
     for location_storage, location in sidecar_locations(storage, path, writable=True):

@@ -33,7 +33,7 @@ def find_representative(readers: Sequence[ShardReader], *, verify: bool = True) 
     first_with_records = None
     for reader in readers:
         sidecar = reader.sidecar
-        if not len(sidecar.index):
+        if not sidecar.num_records:
             continue
         if sidecar.schema is not None or len(_read_first(reader.shard, 1, verify=verify)):
             return reader

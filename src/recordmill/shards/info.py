@@ -172,7 +172,7 @@ def info(
         shard = open_shard(files, **options, storage=storage)
         sidecar, damage = load_index(shard)
         shards += _summarize_files(shard, sidecar.index, None if damage is None else str(damage).replace("\n", ";"))
-        if sample.payload is None and len(sidecar.index):
+        if sample.payload is None and sidecar.num_records:
             codec = detect_payload(shard, find_sidecar(shard))
             inference = infer_features(shard, codec, num_records)
             schema = inference.schema if sidecar.schema is None or sidecar.is_inferred else sidecar.schema

@@ -14,7 +14,6 @@ from recordmill.formats.registry import get_format
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.storage.base import Storage
 from recordmill.storage.compression import Compression, check_compression, detect_compression, detect_stream
-from recordmill.storage.local import LOCAL
 
 # A compressed shard may grow to this many bytes, or to this multiple of its size if that is more.
 DEFAULT_MAX_BYTES = 4 << 30
@@ -59,7 +58,7 @@ def open_shard(
     compression: str | None = "auto",
     max_decompressed_bytes: int | None = None,
     *,
-    storage: Storage = LOCAL,
+    storage: Storage,
 ) -> OpenShard:
     """Open a shard for reading."""
     name, files = paths[0], tuple(paths)

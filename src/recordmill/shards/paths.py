@@ -14,14 +14,13 @@ from recordmill.formats.detect import from_name
 from recordmill.formats.registry import FORMATS
 from recordmill.shards.open import NAME_SHARDS_HINT
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 # Suffixes of files that lie beside shards and are not shards.
 _COMPANION_SUFFIXES = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
 
 
-def expand_paths(paths: Paths, storage: Storage = LOCAL) -> list[str]:
+def expand_paths(paths: Paths, storage: Storage) -> list[str]:
     """Return the files that the paths stand for, each one once."""
     entries = _list_entries(paths)
     if not entries:

@@ -86,6 +86,11 @@ class Sidecar:
     num_uncompressed_bytes: int | None = None
     is_inferred: bool = False
 
+    @property
+    def num_records(self) -> int:
+        """Number of indexed records."""
+        return len(self.index.offsets)
+
 
 def compute_probes(source: _core.Source, num_bytes: int) -> Probes:
     """Compute checksums of blocks spread evenly over a file, including its first and last bytes."""
@@ -139,7 +144,7 @@ def serialize_sidecar(sidecar: Sidecar) -> bytes:
         "compression": sidecar.compression,
         "num_stored_bytes": sidecar.num_stored_bytes,
         "num_uncompressed_bytes": sidecar.num_uncompressed_bytes,
-        "num_records": len(sidecar.index),
+        "num_records": sidecar.num_records,
         "end": sidecar.end,
         "probes": sidecar.probes,
         "payload": sidecar.payload,

@@ -32,7 +32,7 @@ class LocalStorage:
             return [pattern]
         else:
             names = glob.glob(pattern, recursive=True)
-        return sorted((name for name in names if _is_file(name)), key=natural_key)
+        return sorted([name for name in names if _is_file(name)], key=natural_key)
 
     def stat(self, path: str) -> Stat:
         """Return the size and modification time of a file."""
@@ -175,7 +175,7 @@ def _rename_without_overwrite(old: str, new: str) -> None:
 def natural_key(path: str) -> tuple[tuple[int, int | str], ...]:
     """Return a sort key that orders ``part-2`` before ``part-10``."""
     pieces = re.split(r"(\d+)", path)
-    return tuple((0, int(piece)) if piece.isdecimal() else (1, piece) for piece in pieces if piece)
+    return tuple([(0, int(piece)) if piece.isdecimal() else (1, piece) for piece in pieces if piece])
 
 
 def _is_file(path: str) -> bool:
