@@ -42,7 +42,8 @@ _MODULES = {
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "pipeline.dataset": "Dataset",
     "pipeline.loader": "Loader",
-    "pipeline.open": "mix open",
+    "pipeline.open": "open",
+    "pipeline.stages.mix": "mix",
     "schema": "Feature Schema",
     "shards.build_index": "build_index",
     "shards.faces": "Faces read_faces",
@@ -156,7 +157,8 @@ if TYPE_CHECKING:
     )
     from recordmill.pipeline.dataset import Dataset as Dataset
     from recordmill.pipeline.loader import Loader as Loader
-    from recordmill.pipeline.open import mix as mix, open as open
+    from recordmill.pipeline.open import open as open
+    from recordmill.pipeline.stages.mix import mix as mix
     from recordmill.schema import (
         Feature as Feature,
         Schema as Schema,

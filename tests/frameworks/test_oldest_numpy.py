@@ -21,7 +21,7 @@ CHOSEN = [
         "shards/test_damage.py",
         "packing/test_recode.py",
     ),
-    *("pipeline/test_stages.py", "pipeline/test_order.py", "pipeline/test_resume.py", "decode/test_batch.py"),
+    *("pipeline/test_stages.py", "pipeline/test_shuffle.py", "pipeline/test_resume.py", "decode/test_batch.py"),
     *("decode/test_geometry.py", "decode/test_warping.py", "decode/test_inks.py"),
     *("compat/mxnet/test_random_augmentation.py", "compat/mxnet/test_recordio.py"),
     *("compat/tensorflow/test_data_raw.py", "compat/tensorflow/test_image_operations.py"),

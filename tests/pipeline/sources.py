@@ -1,4 +1,4 @@
-"""Sources of examples that need no files."""
+"""A source of examples that needs no files."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
+from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
-from recordmill.pipeline.rows import samples_of
-from recordmill.pipeline.sources import SourceOrigin
+from recordmill.pipeline.samples import lock_columns, split_samples
 from recordmill.types import RecordRef
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Examples that hold their own number, ten to a shard; some cannot be read."""
+    """Examples that contain their own position, ten per shard; some cannot be read."""
 
     count: int
     failing: frozenset[int] = frozenset()
@@ -39,7 +39,7 @@ class Numbers:
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         found = np.array([range(self.count)[position] for position in positions], np.int64)
-        return samples_of(self.columns(found), len(found))
+        return split_samples(lock_columns(self.columns(found)), len(found))
 
     def columns(self, positions: NDArray[np.int64] | range, schema: rm.Schema | None = None) -> dict[str, Any]:
         time.sleep(self.seconds)
@@ -65,5 +65,5 @@ def numbers(count: int, *failing: int, name: str = "numbers", seconds: float = 0
 
 
 def ids(elements: Any) -> list[int]:
-    """Numbers of samples, or of all samples of batches."""
+    """Return the numbers in samples or batches."""
     return [int(number) for element in elements for number in np.atleast_1d(element["id"])]

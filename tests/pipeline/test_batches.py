@@ -43,7 +43,7 @@ NUMBERS = [*range(0, 23, 2), *range(1, 23, 2)]
 
 
 @pytest.mark.parametrize("last, sizes", [("keep", [10, 10, 3]), ("drop", [10, 10])])
-def test_batches_when_made_then_have_the_sizes_asked_for(dataset: rm.Dataset, last: Any, sizes: list[int]) -> None:
+def test_batch_sizes_follow_last(dataset: rm.Dataset, last: Any, sizes: list[int]) -> None:
     batches = dataset.batch(10, last=last)
     assert len(batches) == len(sizes)
     found = list(batches)
@@ -53,7 +53,7 @@ def test_batches_when_made_then_have_the_sizes_asked_for(dataset: rm.Dataset, la
     assert found[0]["v"].dtype == np.float32
 
 
-def test_batches_when_indexed_then_behave_like_a_list(dataset: rm.Dataset) -> None:
+def test_batched_dataset_indexes_like_list(dataset: rm.Dataset) -> None:
     batches = dataset.batch(10)
     assert ids([batches[-1]]) == NUMBERS[20:]
     assert ids(batches[1:]) == NUMBERS[10:]
@@ -62,7 +62,7 @@ def test_batches_when_indexed_then_behave_like_a_list(dataset: rm.Dataset) -> No
         batches[3]
 
 
-def test_ragged_columns_when_a_form_is_chosen_then_have_it(dataset: rm.Dataset) -> None:
+def test_batch_ragged_chooses_form_of_columns(dataset: rm.Dataset) -> None:
     tokens = [list(range(number % 4)) for number in NUMBERS[:10]]
     ragged = dataset.batch(10)[0]
     assert isinstance(ragged["tokens"], rm.Ragged)
@@ -78,7 +78,7 @@ def test_ragged_columns_when_a_form_is_chosen_then_have_it(dataset: rm.Dataset) 
     assert listed["v"].shape == (10, 2)
 
 
-def test_sequences_when_padded_then_frames_and_values_are(tmp_path: Path) -> None:
+def test_batch_pads_frames_and_values_of_sequences(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "part", payload="sequence_example") as writer:
         writer.write({"t": rm.FeatureList([[1], [2, 3]])})
         writer.write({"t": rm.FeatureList([[4, 5, 6]])})
@@ -87,23 +87,23 @@ def test_sequences_when_padded_then_frames_and_values_are(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("options", [{"size": 0}, {"last": "some"}, {"ragged": "no"}])
-def test_batch_when_it_makes_no_sense_then_is_refused(dataset: rm.Dataset, options: dict[str, Any]) -> None:
+def test_batch_refuses_invalid_arguments(dataset: rm.Dataset, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"batch|last|ragged"):
         dataset.batch(**({"size": 3} | options))
-    with pytest.raises(ValueError, match="batched already"):
+    with pytest.raises(ValueError, match="already batched"):
         dataset.batch(3).batch(2)
 
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 5])
 @pytest.mark.parametrize("prefetch", [0, 1, 8])
-def test_loader_when_threads_differ_then_order_does_not(dataset: rm.Dataset, threads: int, prefetch: int) -> None:
+def test_loader_order_does_not_depend_on_threads(dataset: rm.Dataset, threads: int, prefetch: int) -> None:
     loader = dataset.batch(4).loader(threads=threads, prefetch=prefetch)
     assert len(loader) == 6
     assert ids(loader) == NUMBERS
     assert ids(loader) == NUMBERS, "a second pass begins anew"
 
 
-def test_loader_when_elements_are_examples_then_yields_them(dataset: rm.Dataset) -> None:
+def test_loader_yields_examples_without_batch(dataset: rm.Dataset) -> None:
     assert [int(one["id"]) for one in dataset.loader(threads=3)] == NUMBERS
 
 
@@ -111,7 +111,7 @@ def loading_threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("recordmill")]
 
 
-def test_loader_when_left_early_then_no_thread_remains(dataset: rm.Dataset) -> None:
+def test_loader_stops_threads_when_left_early(dataset: rm.Dataset) -> None:
     batches = iter(dataset.batch(2).loader(threads=4))
     next(batches)
     assert loading_threads() != []
@@ -119,7 +119,7 @@ def test_loader_when_left_early_then_no_thread_remains(dataset: rm.Dataset) -> N
     assert loading_threads() == []
 
 
-def test_loader_when_two_passes_run_at_once_then_they_do_not_meet(dataset: rm.Dataset) -> None:
+def test_loader_supports_concurrent_iterations(dataset: rm.Dataset) -> None:
     loader = dataset.batch(5).loader(threads=2)
     assert [ids([first, second]) for first, second in zip(loader, loader, strict=True)] == [
         NUMBERS[start : start + 5] * 2 for start in range(0, 23, 5)
@@ -128,7 +128,7 @@ def test_loader_when_two_passes_run_at_once_then_they_do_not_meet(dataset: rm.Da
 
 @pytest.mark.parametrize("threads", [0, 1, 4])
 @pytest.mark.parametrize("size", [1, 4])
-def test_loader_when_an_element_fails_then_the_error_comes_in_its_place(threads: int, size: int) -> None:
+def test_loader_raises_error_at_position_of_element(threads: int, size: int) -> None:
     found: list[int] = []
     batches = numbers(50, 22).batch(size).loader(threads=threads)
     with pytest.raises(rm.PayloadError) as caught:
@@ -139,8 +139,8 @@ def test_loader_when_an_element_fails_then_the_error_comes_in_its_place(threads:
 
 
 @pytest.mark.parametrize("options", [{"threads": -1}, {"prefetch": -1}, {"on_error": "maybe"}, {"workers": (1, 1)}])
-def test_loader_when_options_make_no_sense_then_is_refused(options: Any) -> None:
-    with pytest.raises(ValueError, match=r"negative|on_error|workers"):
+def test_loader_refuses_invalid_options(options: Any) -> None:
+    with pytest.raises(ValueError, match=r"at least 0|on_error|workers"):
         numbers(50).loader(**options)
 
 
@@ -155,7 +155,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_loader_when_interrupted_then_ends_with_its_threads() -> None:
+def test_loader_stops_threads_on_interrupt() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent
     )

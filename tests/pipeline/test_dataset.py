@@ -59,7 +59,7 @@ def order(num_records: int = 23, shards: int = 3) -> list[int]:
     return [number for shard in range(shards) for number in range(shard, num_records, shards)]
 
 
-def test_dataset_when_indexed_then_behaves_like_a_list(dataset: rm.Dataset) -> None:
+def test_dataset_indexes_like_list(dataset: rm.Dataset) -> None:
     numbers = order()
     assert len(dataset) == 23
     for place in (0, 7, 8, 22, -1, -23):
@@ -75,7 +75,7 @@ def test_dataset_when_indexed_then_behaves_like_a_list(dataset: rm.Dataset) -> N
             dataset[place]
 
 
-def test_schema_when_found_then_tells_kinds_and_shapes(dataset: rm.Dataset) -> None:
+def test_inferred_schema_has_kinds_and_shapes(dataset: rm.Dataset) -> None:
     assert {name: (entry.kind, entry.shape) for name, entry in dataset.schema.items()} == {
         "id": ("int64", ()),
         "vector": ("float32", (2,)),
@@ -85,7 +85,7 @@ def test_schema_when_found_then_tells_kinds_and_shapes(dataset: rm.Dataset) -> N
     assert not any(entry.optional or entry.sequence for entry in dataset.schema.values())
 
 
-def test_to_numpy_when_asked_then_is_dense_where_all_have_the_same_count(dataset: rm.Dataset) -> None:
+def test_to_numpy_is_dense_for_features_of_constant_count(dataset: rm.Dataset) -> None:
     columns, numbers = dataset.to_numpy(), order()
     assert columns["id"].tolist() == numbers
     assert columns["vector"].shape == (23, 2)
@@ -95,7 +95,7 @@ def test_to_numpy_when_asked_then_is_dense_where_all_have_the_same_count(dataset
     assert columns["name"].to_list() == [b"record %d" % number for number in numbers]
 
 
-def test_dataset_when_pickled_forked_or_threaded_then_reads_the_same(dataset: rm.Dataset) -> None:
+def test_dataset_reads_same_after_pickle_fork_and_in_threads(dataset: rm.Dataset) -> None:
     numbers = order()
     copied = pickle.loads(pickle.dumps(dataset))
     assert [int(one["id"]) for one in copied] == numbers
@@ -114,13 +114,13 @@ def _ids(dataset: rm.Dataset) -> list[int]:
     return [int(one["id"]) for one in dataset]
 
 
-def test_dataset_when_sent_to_a_spawned_process_then_reads_there(tmp_path: Path) -> None:
+def test_dataset_reads_in_spawned_process(tmp_path: Path) -> None:
     dataset = rm.open(write(tmp_path / "part", [example(n) for n in range(5)]))
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(_ids, (dataset,)) == list(range(5))
 
 
-def test_schema_when_features_are_missing_or_vary_then_says_so(tmp_path: Path) -> None:
+def test_inferred_schema_marks_optional_and_variable_features(tmp_path: Path) -> None:
     rows = [{"a": 1, "b": [1.0, 2.0]}, {"b": [3.0]}, {"a": 5, "b": [], "c": b"x"}]
     dataset = rm.open(write(tmp_path / "part", rows))
     schema = dataset.schema
@@ -131,7 +131,7 @@ def test_schema_when_features_are_missing_or_vary_then_says_so(tmp_path: Path) -
     assert [list(one["c"]) for one in dataset] == [[], [], [b"x"]]
 
 
-def test_schema_when_given_then_defaults_and_optional_features_are_filled(tmp_path: Path) -> None:
+def test_schema_fills_defaults_and_optional_features(tmp_path: Path) -> None:
     folder = write(tmp_path / "part", [{"a": 1}, {"a": 2, "b": [1.0, 2.0], "name": b"n"}])
     schema = rm.Schema(
         {
@@ -153,7 +153,7 @@ def test_schema_when_given_then_defaults_and_optional_features_are_filled(tmp_pa
     [rm.Feature("int64"), rm.Feature("int64", (3,)), rm.Feature("float32", (2,)), rm.Feature("bytes")],
     ids=lambda feature: f"{feature.kind}{feature.shape}",
 )
-def test_record_when_it_breaks_the_schema_then_is_named(tmp_path: Path, feature: rm.Feature) -> None:
+def test_fetch_names_record_that_violates_schema(tmp_path: Path, feature: rm.Feature) -> None:
     rows = [{"v": np.ones((2 if place == 17 else 1) * (feature.count or 1), feature.kind)} for place in range(30)]
     rows = [{"v": [b"a"] * (2 if place == 17 else 1)} for place in range(30)] if feature.kind == "bytes" else rows
     folder = write(tmp_path / "part", rows, shards=2)
@@ -168,14 +168,14 @@ def test_record_when_it_breaks_the_schema_then_is_named(tmp_path: Path, feature:
     assert caught.value.hint
 
 
-def test_feature_when_missing_and_required_then_the_record_is_named(tmp_path: Path) -> None:
+def test_fetch_names_record_without_required_feature(tmp_path: Path) -> None:
     folder = write(tmp_path / "part", [{"a": 1}, {"b": 1}])
     with pytest.raises(rm.FeatureError) as caught:
         rm.open(folder, schema=rm.Schema({"a": rm.Feature("int64")})).to_numpy()
     assert caught.value.record == 1
 
 
-def test_damaged_record_when_fetched_then_shard_record_and_offset_are_named(tmp_path: Path) -> None:
+def test_fetch_names_shard_record_and_offset_of_damage(tmp_path: Path) -> None:
     folder = write(tmp_path / "part", [example(n) for n in range(10)], shards=2)
     second = sorted(folder.glob("part*"))[1]
     offset = int(rm.ShardReader(second).index.offsets[3])
@@ -189,7 +189,7 @@ def test_damaged_record_when_fetched_then_shard_record_and_offset_are_named(tmp_
     assert (caught.value.shard, caught.value.record, caught.value.offset) == (str(second), 3, offset)
 
 
-def test_examples_when_they_have_no_features_then_are_empty_and_as_many(tmp_path: Path) -> None:
+def test_dataset_keeps_examples_without_features(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "part.tfrecord", payload="raw") as writer:
         for _ in range(3):
             writer.write(b"")
@@ -198,7 +198,7 @@ def test_examples_when_they_have_no_features_then_are_empty_and_as_many(tmp_path
 
 
 @pytest.mark.parametrize("family, at, error", [("tfrecord", 14, rm.ChecksumError), ("ofrecord", 9, rm.PayloadError)])
-def test_examples_when_one_is_damaged_then_all_in_front_of_it_come_before_the_error(
+def test_iteration_yields_examples_before_damaged_one(
     tmp_path: Path, family: str, at: int, error: type[rm.DamageError]
 ) -> None:
     path = write(tmp_path / "part", [example(number) for number in range(700)], family, shards=1)
@@ -212,7 +212,7 @@ def test_examples_when_one_is_damaged_then_all_in_front_of_it_come_before_the_er
     assert found == list(range(610)) and caught.value.record == 610
 
 
-def test_sequence_examples_when_opened_then_frames_are_rows(tmp_path: Path) -> None:
+def test_open_reads_frames_of_sequence_examples_as_rows(tmp_path: Path) -> None:
     rows = [
         {"label": 1, "ids": rm.FeatureList([[1], [2], [3]]), "boxes": rm.FeatureList([[0.5, 1.0]])},
         {"label": 2, "ids": rm.FeatureList([[4]]), "boxes": rm.FeatureList([[2.0, 3.0], [4.0, 5.0]])},
@@ -226,14 +226,14 @@ def test_sequence_examples_when_opened_then_frames_are_rows(tmp_path: Path) -> N
     assert dataset[1]["boxes"].tolist() == [[2.0, 3.0], [4.0, 5.0]]
 
 
-def test_schema_when_noted_by_the_writer_then_is_used(tmp_path: Path) -> None:
+def test_open_uses_schema_of_writer(tmp_path: Path) -> None:
     schema = rm.Schema({"a": rm.Feature("int64", (None,), optional=True)})
     folder = write(tmp_path / "part", [{"a": [1]}, {"a": [2]}], schema=schema, noted=True)
     assert rm.open(folder).schema == schema
     assert rm.open(folder)[1]["a"].tolist() == [2]
 
 
-def test_shards_of_two_formats_when_opened_together_then_are_refused(tmp_path: Path) -> None:
+def test_open_refuses_shards_of_two_formats(tmp_path: Path) -> None:
     write(tmp_path / "a", [example(1)], "tfrecord")
     write(tmp_path / "b", [example(1)], "ofrecord")
     with pytest.raises(rm.FormatError) as caught:
@@ -241,7 +241,7 @@ def test_shards_of_two_formats_when_opened_together_then_are_refused(tmp_path: P
     assert caught.value.kind == "wrong_format"
 
 
-def test_image_records_when_opened_then_have_label_id_and_image(tmp_path: Path) -> None:
+def test_open_reads_label_id_and_image_of_image_records(tmp_path: Path) -> None:
     rows = [{"image": b"jpeg %d" % n, "label": float(n), "id": 100 + n} for n in range(4)]
     dataset = rm.open(write(tmp_path / "part.rec", rows, "recordio") / "part.rec")
     assert [(one["image"], float(one["label"]), int(one["id"])) for one in dataset] == [

@@ -36,24 +36,21 @@ def digest(batches: list[dict[str, Any]]) -> str:
     return told.hexdigest()
 
 
-def test_pipeline_when_compared_with_single_steps_then_is_equal(dataset: rm.Dataset) -> None:
+def test_loader_equals_single_decode_calls(dataset: rm.Dataset) -> None:
     pipeline = dataset.shuffle(seed=3).decode(SPEC).batch(16)
     order = [int(sample["id"]) for sample in dataset.shuffle(seed=3).fetch(range(64), epoch=2)]
     by_id = {int(sample["id"]): sample for sample in dataset}
     samples = [by_id[number] for number in order]
-    seed = pipeline.stages[1].draws_seed(3)
     loader = pipeline.loader(threads=2)
     loader.set_epoch(2)
     for number, batch in enumerate(loader):
         rows = range(16 * number, 16 * number + 16)
-        expected = [
-            rm.decode_batch([samples[row]], SPEC, rng=seed, epoch=2, positions=[row])["image"][0] for row in rows
-        ]
+        expected = [rm.decode_batch([samples[row]], SPEC, rng=3, epoch=2, positions=[row])["image"][0] for row in rows]
         assert batch["id"].tolist() == [order[row] for row in rows]
         assert np.array_equal(batch["image"], np.stack(expected))
 
 
-def test_pipeline_when_the_work_is_divided_then_pixels_are_the_same(dataset: rm.Dataset) -> None:
+def test_pixels_do_not_depend_on_batches_threads_and_ranks(dataset: rm.Dataset) -> None:
     def run(size: int, **options: Any) -> list[dict[str, Any]]:
         return list(dataset.shuffle(seed=1).decode(SPEC).batch(size, last="drop").loader(**options))
 
@@ -68,7 +65,7 @@ def test_pipeline_when_the_work_is_divided_then_pixels_are_the_same(dataset: rm.
         assert digest(together) == expected
 
 
-def test_pipeline_when_entry_points_are_kept_then_pixels_are_the_same(tmp_path: Path) -> None:
+def test_stored_entry_points_do_not_change_pixels(tmp_path: Path) -> None:
     noise = np.random.default_rng(1).integers(0, 256, (160, 160, 3), np.uint8)
     with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
         for number in range(12):
@@ -83,20 +80,20 @@ def test_pipeline_when_entry_points_are_kept_then_pixels_are_the_same(tmp_path: 
     assert digest(list(dataset.shuffle(seed=1).decode(SPEC).batch(4).loader())) == plain
 
 
-def test_loader_when_batches_are_kept_then_their_memory_is_not_used_again(dataset: rm.Dataset) -> None:
+def test_loader_does_not_reuse_memory_of_referenced_batches(dataset: rm.Dataset) -> None:
     spec = {"image": rm.Image(crop=rm.RandomResizedCrop(160), mean=0.5)}
     batches = list(dataset.decode(spec).batch(16).loader(threads=2))
     assert digest(batches) == digest(list(dataset.decode(spec).batch(16)))
 
 
-def test_pipeline_when_decoded_before_the_shuffle_then_a_record_keeps_its_crop(dataset: rm.Dataset) -> None:
+def test_decode_before_shuffle_keeps_crop_of_record(dataset: rm.Dataset) -> None:
     early = dataset.decode(SPEC, seed=5).shuffle(seed=1).batch(64)[0]
     plain = dataset.decode(SPEC, seed=5).batch(64)[0]
     rows = np.argsort(early["id"])
     assert np.array_equal(early["image"][rows], plain["image"][np.argsort(plain["id"])])
 
 
-def test_pipeline_when_repeated_then_draws_differ_from_turn_to_turn(dataset: rm.Dataset) -> None:
+def test_repeat_changes_random_parameters_in_each_repetition(dataset: rm.Dataset) -> None:
     batches = list(dataset.decode(SPEC).repeat(2).batch(64))
     assert batches[0]["id"].tolist() == batches[1]["id"].tolist()
     assert not np.array_equal(batches[0]["image"], batches[1]["image"])
@@ -104,7 +101,7 @@ def test_pipeline_when_repeated_then_draws_differ_from_turn_to_turn(dataset: rm.
     assert np.array_equal(across["image"], np.concatenate([batches[0]["image"][48:], batches[1]["image"][:32]]))
 
 
-def test_stages_when_images_are_mapped_then_arrays_are_handed_over(dataset: rm.Dataset) -> None:
+def test_map_receives_decoded_arrays(dataset: rm.Dataset) -> None:
     def brighter(sample: dict[str, Any]) -> dict[str, Any]:
         return sample | {"image": np.clip(sample["image"].astype(np.int16) + 10, 0, 255).astype(np.uint8)}
 
@@ -114,7 +111,7 @@ def test_stages_when_images_are_mapped_then_arrays_are_handed_over(dataset: rm.D
     assert np.array_equal(other["image"], np.minimum(one["image"].astype(int) + 10, 255))
 
 
-def test_stats_when_asked_then_stages_and_bottleneck_are_told(dataset: rm.Dataset) -> None:
+def test_stats_name_stages_and_bottleneck(dataset: rm.Dataset) -> None:
     loader = dataset.decode(SPEC).batch(16).loader(threads=2)
     assert loader.stats().bottleneck == "Nothing was delivered yet."
     list(loader)
@@ -126,7 +123,7 @@ def test_stats_when_asked_then_stages_and_bottleneck_are_told(dataset: rm.Datase
     assert str(stats).splitlines()[-1] == stats.bottleneck
 
 
-def test_images_when_larger_than_allowed_then_the_pipeline_can_allow_more(tmp_path: Path) -> None:
+def test_decode_max_pixels_limits_images(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "large") as writer:
         writer.write({"image": encode(Image.new("RGB", (50, 40)), "PNG")})
     samples, image = rm.open(tmp_path), rm.Image(resize=8)
@@ -134,5 +131,5 @@ def test_images_when_larger_than_allowed_then_the_pipeline_can_allow_more(tmp_pa
     with pytest.raises(rm.DecodeError, match="at most 1,999 pixels") as caught:
         list(samples.decode(image=image, max_pixels=1999).batch(1).loader())
     assert caught.value.record == 0
-    with pytest.raises(ValueError, match="max_pixels is a whole number from 1, not 0"):
+    with pytest.raises(ValueError, match="max_pixels must be a positive integer, got 0"):
         samples.decode(image=image, max_pixels=0)

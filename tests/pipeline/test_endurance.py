@@ -1,4 +1,4 @@
-"""Loaders that are started and stopped a thousand times, and epochs by the dozen: nothing stays behind."""
+"""Many starts, stops and epochs leave no threads, files or memory behind."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def failing(sample: dict[str, Any]) -> dict[str, Any]:
     return sample
 
 
-def resident() -> int:
-    """Bytes of memory that this process has."""
+def resident_bytes() -> int:
+    """Return the resident memory of this process in bytes."""
     return int(Path("/proc/self/statm").read_text("utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def left() -> tuple[int, int]:
-    """Threads and open files of this process."""
+def count_resources() -> tuple[int, int]:
+    """Return the numbers of threads and open files of this process."""
     gc.collect()
     return threading.active_count(), len(os.listdir("/proc/self/fd"))
 
 
-def cycle(number: int) -> None:
-    """Run one loader in one of six ways."""
+def run_loader(number: int) -> None:
+    """Start and stop a loader in one of six ways."""
     way = number % 6
     dataset = numbers(60).shuffle(seed=number).map(failing if way == 1 else dict).batch(4)
     loader = dataset.loader(threads=1 + number % 3, prefetch=number % 4)
@@ -60,15 +60,15 @@ def cycle(number: int) -> None:
 
 
 @pytest.mark.parametrize("count", [40, pytest.param(1_000, marks=pytest.mark.campaign)])
-def test_loaders_when_started_and_stopped_again_and_again_then_leave_nothing(count: int) -> None:
-    before = left()
+def test_repeated_starts_and_stops_leave_no_threads_or_files(count: int) -> None:
+    before = count_resources()
     for number in range(count):
-        cycle(number)
-    assert until(lambda: left() == before), (left(), before)
+        run_loader(number)
+    assert until(lambda: count_resources() == before), (count_resources(), before)
 
 
 @pytest.mark.deep
-def test_epochs_when_there_are_many_then_memory_does_not_grow(tmp_path: Path) -> None:
+def test_memory_does_not_grow_over_many_epochs(tmp_path: Path) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (256, 256, 3), np.uint8)
     with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
         for number in range(64):
@@ -79,6 +79,6 @@ def test_epochs_when_there_are_many_then_memory_does_not_grow(tmp_path: Path) ->
     for _ in range(60):
         for batch in loader:
             del batch
-        sizes.append(resident())
+        sizes.append(resident_bytes())
     early, late = max(sizes[5:15]), max(sizes[-10:])
     assert late < early * 1.03

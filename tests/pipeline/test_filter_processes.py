@@ -69,7 +69,7 @@ def content(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ],
     ids=str,
 )
-def test_functions_when_they_ask_for_processes_then_run_there_beside_a_filter(where: dict[str, Any]) -> None:
+def test_filtered_functions_run_in_requested_workers(where: dict[str, Any]) -> None:
     expected = list(pipeline().loader(threads=0))
     with pipeline(**where).loader(threads=2) as loader:
         found = list(loader)
@@ -91,7 +91,7 @@ def test_functions_when_they_ask_for_processes_then_run_there_beside_a_filter(wh
 
 
 @pytest.mark.deep
-def test_stream_when_resumed_among_ranks_and_processes_then_goes_on_exactly() -> None:
+def test_filtered_epoch_resumes_exactly_with_ranks_and_processes() -> None:
     whole = list(pipeline(size=16).loader(threads=0))
     loader = pipeline(tail="processes", size=16).loader(threads=2)
     first = list(islice(loader, 4))
@@ -106,7 +106,7 @@ def test_stream_when_resumed_among_ranks_and_processes_then_goes_on_exactly() ->
     assert [row.tolist() for row in rest] == [batch["noise"].tolist() for batch in whole[4:]]
 
 
-def test_filter_when_functions_behind_it_are_in_processes_then_may_be_a_lambda() -> None:
+def test_filter_before_process_functions_may_be_lambda() -> None:
     samples = numbers(100).map(lambda sample: sample | {}).filter(lambda sample: sample["id"] % 2 == 0)
     batches = list(samples.map(behind, workers="processes").batch(10).loader(threads=1))
     assert ids(batches) == list(range(0, 100, 2))
@@ -117,7 +117,7 @@ def test_filter_when_functions_behind_it_are_in_processes_then_may_be_a_lambda()
 @pytest.mark.parametrize(
     "function, kind", [(exits, rm.WorkerError), pytest.param(closes_over, rm.MapError, marks=pytest.mark.deep)]
 )
-def test_function_when_it_spoils_its_process_then_is_named_beside_a_filter(
+def test_filtered_epoch_names_function_that_ends_process(
     function: Any, kind: type[rm.RecordmillError], first: bool
 ) -> None:
     samples = numbers(400)
@@ -132,7 +132,7 @@ def test_function_when_it_spoils_its_process_then_is_named_beside_a_filter(
 
 @pytest.mark.deep
 @pytest.mark.parametrize("first", [False, True])
-def test_function_when_it_raises_beside_a_filter_then_batches_before_it_come_first(first: bool) -> None:
+def test_filtered_epoch_yields_batches_before_error(first: bool) -> None:
     samples = numbers(400)
     samples = samples.map(raises, workers="processes") if first else samples.filter(passes)
     samples = samples.filter(passes) if first else samples.map(raises, workers="processes")

@@ -1,4 +1,4 @@
-"""Pipelines at their ends: more samples than can be counted, empty epochs, strings of any length."""
+"""Extreme pipelines: very many samples, empty epochs, strings of different lengths."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.pipeline.sources import ids, numbers
         lambda samples: rm.mix([samples, samples], [1, 1], num_samples=10**30),
     ],
 )
-def test_pipeline_when_positions_cannot_be_counted_then_is_refused_as_it_is_made(make: Any) -> None:
+def test_pipeline_with_too_many_samples_is_refused(make: Any) -> None:
     with pytest.raises(ValueError, match=r"2\*\*62"):
         make(numbers(20))
 
 
-def test_pipeline_when_it_is_very_long_then_counts_and_reads() -> None:
+def test_very_long_pipeline_counts_and_reads() -> None:
     long = numbers(20).repeat(10**15)
     assert len(long) == 20 * 10**15 and int(long[-1]["id"]) == 19
     assert len(numbers(20).take(10**30)) == 20
@@ -35,17 +35,17 @@ def test_pipeline_when_it_is_very_long_then_counts_and_reads() -> None:
 
 
 @pytest.mark.parametrize("threads", [0, 2])
-def test_filter_when_nothing_makes_a_batch_then_a_warning_names_it(threads: int) -> None:
+def test_epoch_without_batch_causes_warning_that_names_filter(threads: int) -> None:
     def rare(sample: dict[str, Any]) -> bool:
         return bool(sample["id"] == 3)
 
     loader = numbers(20).filter(rare).batch(4, last="drop").loader(threads=threads)
     loader.set_epoch(1)
-    with pytest.warns(RuntimeWarning, match=r"epoch 1 has no batch: filter\(.*rare\) let 1 of 20 samples through"):
+    with pytest.warns(RuntimeWarning, match=r"epoch 1 has no batch: filter\(.*rare\) passed 1 of 20 samples"):
         assert list(loader) == []
 
 
-def test_filter_when_samples_are_looked_for_or_a_rest_is_empty_then_says_nothing() -> None:
+def test_empty_rest_of_filtered_epoch_causes_no_warning() -> None:
     def early(sample: dict[str, Any]) -> bool:
         return bool(sample["id"] < 4)
 
@@ -68,7 +68,7 @@ STRINGS = {
 
 
 @pytest.mark.parametrize("make", STRINGS.values(), ids=STRINGS)
-def test_strings_when_functions_return_them_in_any_length_then_batches_are_the_same(make: Any) -> None:
+def test_strings_of_different_lengths_do_not_depend_on_threads(make: Any) -> None:
     samples = numbers(20).map(lambda sample: sample | {"name": make(int(sample["id"]))})
     found = [[batch["name"] for batch in samples.batch(3).loader(threads=count)] for count in (0, 3)]
     told = [
@@ -78,7 +78,7 @@ def test_strings_when_functions_return_them_in_any_length_then_batches_are_the_s
     assert [row for _, rows in told[0] for row in rows] == [np.asarray(make(number)).tolist() for number in range(20)]
 
 
-def test_strings_when_a_function_on_batches_returns_them_then_may_be_longer() -> None:
+def test_map_on_batches_may_return_longer_strings() -> None:
     def named(batch: dict[str, Any]) -> dict[str, Any]:
         return {"id": batch["id"], "name": batch["id"].astype(str)}
 
@@ -86,7 +86,7 @@ def test_strings_when_a_function_on_batches_returns_them_then_may_be_longer() ->
     assert [str(batch["name"].dtype)[1] for batch in batches] == ["U", "U", "U"] and len(ids(batches)) == 12
 
 
-def test_strings_when_numbers_come_instead_then_are_another_kind() -> None:
+def test_map_refuses_bytes_after_strings() -> None:
     def mixed(sample: dict[str, Any]) -> dict[str, Any]:
         return {"name": np.array(["a"]) if sample["id"] % 2 else np.array([b"a"])}
 

@@ -31,7 +31,7 @@ def drawn(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     return {"draw": rng.random()}
 
 
-def test_pipeline_when_written_down_then_prints_compares_and_pickles() -> None:
+def test_pipeline_has_repr_equality_and_pickle() -> None:
     one = numbers(10).shuffle(seed=3).map(squared).batch(4, last="drop")
     same = numbers(10).shuffle(seed=3).map(squared).batch(4, last="drop")
     assert one == same
@@ -41,14 +41,14 @@ def test_pipeline_when_written_down_then_prints_compares_and_pickles() -> None:
     assert repr(one).endswith(".shuffle(seed=3).map(squared).batch(4, last='drop')")
 
 
-def test_map_when_given_samples_or_batches_then_is_called_on_them() -> None:
+def test_map_is_called_on_samples_or_batches() -> None:
     batches = list(numbers(10).map(squared).batch(4))
     assert [batch["square"].tolist() for batch in batches] == [[0, 1, 4, 9], [16, 25, 36, 49], [64, 81]]
     assert [int(batch["sum"]) for batch in numbers(10).batch(4).map(summed)] == [6, 22, 17]
     assert numbers(10).map(squared)[3] == {"id": 3, "square": 9}
 
 
-def test_map_when_handed_randomness_then_it_depends_on_seed_epoch_and_position_alone() -> None:
+def test_map_rng_depends_only_on_seed_epoch_and_position() -> None:
     dataset = numbers(50).shuffle(seed=9).map(drawn, rng=True)
     first = [one["draw"] for one in dataset.loader(threads=3)]
     assert first == [one["draw"] for one in dataset]
@@ -59,7 +59,7 @@ def test_map_when_handed_randomness_then_it_depends_on_seed_epoch_and_position_a
     assert first != [one["draw"] for one in numbers(50).shuffle(seed=9).map(drawn, rng=True, seed=4)]
 
 
-def test_filter_when_in_the_middle_then_batches_hold_what_passed() -> None:
+def test_filter_batches_contain_only_passed_samples() -> None:
     dataset = numbers(50).shuffle(seed=2).filter(odd).map(squared).batch(7)
     batches = list(dataset.loader(threads=2))
     assert [len(batch["id"]) for batch in batches] == [7, 7, 7, 4]
@@ -71,15 +71,15 @@ def test_filter_when_in_the_middle_then_batches_hold_what_passed() -> None:
 
 
 @pytest.mark.parametrize("threads", [0, 2])
-def test_filter_when_nothing_of_an_endless_pipeline_passes_then_is_an_error(threads: int) -> None:
+def test_filter_that_passes_nothing_of_endless_pipeline_raises_error(threads: int) -> None:
     endless = numbers(50).repeat().filter(lambda sample: sample["id"] > 99).batch(3)
-    with pytest.raises(rm.MapError, match="lets nothing through"):
+    with pytest.raises(rm.MapError, match="no sample passes"):
         next(iter(endless.loader(threads=threads)))
     rare = numbers(500).repeat().filter(lambda sample: sample["id"] == 499).batch(3).take(2)
     assert ids(rare.loader(threads=threads)) == [499] * 6
 
 
-def test_repeat_when_endless_then_goes_on_and_takes_can_end_it() -> None:
+def test_endless_repeat_can_be_ended_by_take() -> None:
     endless = numbers(7).shuffle(seed=1).repeat()
     with pytest.raises(TypeError, match="endless"):
         len(endless)
@@ -92,7 +92,7 @@ def test_repeat_when_endless_then_goes_on_and_takes_can_end_it() -> None:
     assert ids(numbers(3).repeat(2)) == [0, 1, 2, 0, 1, 2]
 
 
-def test_take_and_skip_when_behind_batch_then_count_batches() -> None:
+def test_take_and_skip_after_batch_count_batches() -> None:
     dataset = numbers(50).batch(4).skip(2).take(3)
     assert len(dataset) == 3
     assert ids(dataset) == ids(dataset.loader()) == list(range(8, 20))
@@ -102,7 +102,7 @@ def test_take_and_skip_when_behind_batch_then_count_batches() -> None:
 
 
 @pytest.mark.parametrize("world_size", [1, 2])
-def test_take_and_skip_when_behind_batches_of_a_filter_then_count_batches_too(world_size: int) -> None:
+def test_take_and_skip_after_filtered_batch_count_batches(world_size: int) -> None:
     dataset = numbers(500).filter(odd).skip(1).take(200).batch(8 // world_size).skip(2).take(3)
     expected = list(range(3 + 32, 3 + 32 + 48, 2))
     loaders = [dataset.loader(rank=rank, world_size=world_size) for rank in range(world_size)]
@@ -121,7 +121,7 @@ def together(loaders: list[Any]) -> list[int]:
 
 
 @pytest.mark.parametrize("weights", [(1, 1), (3, 1), (0.9, 0.1), (0.995, 0.005)])
-def test_mix_when_weighted_then_shares_are_met_everywhere(weights: tuple[float, float]) -> None:
+def test_mix_meets_weights_everywhere(weights: tuple[float, float]) -> None:
     shares = np.array(weights) / sum(weights)
     a, b = numbers(30_000, name="a").shuffle(seed=1), numbers(30_000, name="b").shuffle(seed=2)
     tagged = [one.map(lambda sample, tag=tag: sample | {"from": tag}) for tag, one in enumerate((a, b))]
@@ -131,7 +131,7 @@ def test_mix_when_weighted_then_shares_are_met_everywhere(weights: tuple[float, 
     assert np.abs(found - shares[1]).max() <= 2 / 1_000
 
 
-def test_mix_when_by_default_then_ends_before_any_part_repeats() -> None:
+def test_mix_ends_before_any_part_repeats() -> None:
     mixed = rm.mix([numbers(100, name="a"), numbers(30, name="b")], [1, 1])
     assert len(mixed) in (60, 61)
     samples = mixed.batch(7)
@@ -139,7 +139,7 @@ def test_mix_when_by_default_then_ends_before_any_part_repeats() -> None:
     assert ids(samples.loader(threads=3)) == ids(samples)
 
 
-def test_mix_when_a_part_runs_out_then_its_next_epoch_begins() -> None:
+def test_mix_starts_next_epoch_of_exhausted_part() -> None:
     mixed = rm.mix([numbers(8, name="a").shuffle(seed=1), numbers(3, name="b").shuffle(seed=5)], [1, 1], num_samples=16)
     origins = [sample["id"] for sample in mixed.map(lambda sample: sample)]
     assert len(origins) == 16
@@ -148,7 +148,7 @@ def test_mix_when_a_part_runs_out_then_its_next_epoch_begins() -> None:
     assert second != ids(mixed)
 
 
-def test_mix_when_functions_stand_before_and_behind_it_then_each_returns_what_it_does(tmp_path: Path) -> None:
+def test_mix_calls_functions_before_and_after_it(tmp_path: Path) -> None:
     for name in ("a", "b"):
         with rm.ShardWriter(tmp_path / name) as writer:
             for number in range(30):
@@ -165,18 +165,18 @@ def test_mix_when_functions_stand_before_and_behind_it_then_each_returns_what_it
             assert [row.tolist() for row in first["v"]] == [row.tolist() for row in second["v"]]
 
 
-def test_mix_when_it_cannot_be_then_is_refused() -> None:
+def test_mix_refuses_invalid_arguments() -> None:
     with pytest.raises(ValueError, match="weights"):
         rm.mix([numbers(3)], [0.0])
     with pytest.raises(ValueError, match="weights"):
         rm.mix([numbers(3)], [1, 1])
-    with pytest.raises(ValueError, match="before batch"):
+    with pytest.raises(ValueError, match="unbatched"):
         rm.mix([numbers(3).batch(2)], [1])
     with pytest.raises(rm.FeatureError, match="different features"):
         rm.mix([numbers(30), numbers(30).map(squared)], [1, 1]).fetch(range(10))
 
 
-def test_last_when_padded_then_valid_tells_of_it() -> None:
+def test_last_pad_adds_valid() -> None:
     rows = [list(numbers(10).batch(4, last="pad").loader(rank=rank, world_size=2)) for rank in (0, 1)]
     assert [batch["id"].tolist() for batch in rows[0]] == [[0, 1, 2, 3], [8, 9, 0, 0]]
     assert [batch["id"].tolist() for batch in rows[1]] == [[4, 5, 6, 7], [0, 0, 0, 0]]
@@ -184,11 +184,11 @@ def test_last_when_padded_then_valid_tells_of_it() -> None:
     assert rows[1][1]["valid"].tolist() == [False] * 4
 
 
-def test_last_when_wrapped_then_the_first_samples_fill_it() -> None:
+def test_last_wrap_fills_with_first_samples() -> None:
     assert [batch["id"].tolist() for batch in numbers(5).batch(3, last="wrap")] == [[0, 1, 2], [3, 4, 0]]
 
 
-def test_map_when_rows_differ_in_length_then_ragged_says_what_becomes_of_them() -> None:
+def test_ragged_chooses_form_of_rows_of_different_lengths() -> None:
     def counted(sample: dict[str, Any]) -> dict[str, Any]:
         return {"n": np.arange(sample["id"]), "b": b"x" * int(sample["id"]), "s": str(sample["id"])}
 
@@ -233,7 +233,7 @@ def test_map_when_rows_differ_in_length_then_ragged_says_what_becomes_of_them() 
         lambda d: d.batch(1).loader(rank=3, world_size=4),
     ],
 )
-def test_pipeline_when_stages_do_not_go_together_then_is_refused_at_once(make: Any) -> None:
+def test_invalid_combination_of_stages_raises_value_error(make: Any) -> None:
     dataset: Dataset = numbers(9)
     with pytest.raises(ValueError):  # noqa: PT011 (each says something of its own)
         make(dataset)

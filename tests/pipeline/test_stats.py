@@ -18,7 +18,7 @@ def same(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("dataset", [numbers(800).batch(20), numbers(800).filter(lambda sample: True).batch(20)])
-def test_stats_when_the_consumer_is_slow_then_tell_of_what_is_ready_and_of_workers(dataset: Dataset) -> None:
+def test_stats_of_slow_consumer_count_ready_results_and_workers(dataset: Dataset) -> None:
     with dataset.loader(threads=2, prefetch=4) as loader:
         run = iter(loader)
         for _ in range(10):
@@ -35,7 +35,7 @@ def test_stats_when_the_consumer_is_slow_then_tell_of_what_is_ready_and_of_worke
     assert end.to_json()["queue_depth"] == end.queue_depth
 
 
-def test_stats_when_there_are_no_workers_then_tell_of_none() -> None:
+def test_stats_without_workers_count_none() -> None:
     loader = numbers(40).map(same).batch(4).loader(threads=0)
     assert len(list(loader)) == 10
     assert (loader.stats().workers, loader.stats().queue_depth) == (0, 0)
@@ -46,15 +46,15 @@ class Clocks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = self.computed = 0.0
-        monkeypatch.setattr("recordmill.pipeline.stats.perf_counter", lambda: self.now)
-        monkeypatch.setattr("recordmill.pipeline.stats.thread_time", lambda: self.computed)
+        monkeypatch.setattr("recordmill.pipeline.stages.base.perf_counter", lambda: self.now)
+        monkeypatch.setattr("recordmill.pipeline.stages.base.thread_time", lambda: self.computed)
 
     def go_on(self, busy: float, waiting: float) -> None:
         self.computed += busy
         self.now += busy + waiting
 
 
-def test_stages_when_they_wait_then_it_is_told_apart_from_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stage_stats_separate_busy_and_wait_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clocks = Clocks(monkeypatch)
 
     def on_samples(sample: dict[str, Any]) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def test_stages_when_they_wait_then_it_is_told_apart_from_work(monkeypatch: pyte
     assert loader.stats().to_json()["stages"]["map"] == {"busy_s": 9, "waited_s": 13.5}
 
 
-def test_bottleneck_when_it_waits_more_than_it_computes_then_says_for_what() -> None:
+def test_bottleneck_names_what_stage_waits_for() -> None:
     def told(busy: float, waited: float) -> str:
         stages = (StageStats("map", busy, waited), StageStats("read", 0.1, 0.0))
         return LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages).bottleneck
@@ -89,7 +89,7 @@ def test_bottleneck_when_it_waits_more_than_it_computes_then_says_for_what() -> 
     assert "waiting" not in told(3.0, 0.1)
 
 
-def test_bottleneck_when_reading_then_is_storage_only_where_that_is_waited_for() -> None:
+def test_bottleneck_names_storage_only_if_read_waits() -> None:
     def told(busy: float, waited: float) -> str:
         stages = (StageStats("read", busy, waited), StageStats("batch", 0.1, 0.0))
         return LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages).bottleneck
@@ -98,7 +98,7 @@ def test_bottleneck_when_reading_then_is_storage_only_where_that_is_waited_for()
     assert "storage" not in told(3.0, 0.1) and "more threads" in told(3.0, 0.1)
 
 
-def test_bottleneck_when_functions_have_processes_already_then_does_not_advise_them() -> None:
+def test_bottleneck_does_not_suggest_processes_twice() -> None:
     stages = (StageStats("map", 1.0, 3.0), StageStats("read", 0.1, 0.0))
     told = LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages, in_processes=True).bottleneck
     assert "workers=" not in told and "interpreter lock" not in told and "more processes" in told
@@ -106,7 +106,7 @@ def test_bottleneck_when_functions_have_processes_already_then_does_not_advise_t
     assert not numbers(8).map(dict).batch(4).loader(threads=1).stats().in_processes
 
 
-def test_error_when_it_comes_among_small_batches_then_time_before_it_is_counted() -> None:
+def test_stats_count_batches_before_error() -> None:
     def picky(sample: dict[str, Any]) -> dict[str, Any]:
         if sample["id"] == 91:
             raise ValueError("this one")

@@ -1,1 +1,1 @@
-"""From examples to batches; sees a source of examples and knows no format and no framework."""
+"""Datasets and loaders: from examples to batches. Independent of record formats and training frameworks."""

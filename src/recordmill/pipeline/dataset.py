@@ -1,61 +1,87 @@
-"""The methods by which one pipeline becomes another."""
+"""The dataset: samples or batches, described by an origin and a chain of stages."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
 from recordmill.decode.batch import check_specs
-from recordmill.pipeline.batch_positions import Cuts
-from recordmill.pipeline.builder import Maker
-from recordmill.pipeline.checks import epoch_of, positions_of, whole
-from recordmill.pipeline.context import Context
-from recordmill.pipeline.positions import Places
-from recordmill.pipeline.program import Program
-from recordmill.pipeline.ranks import check_rank, find_rank
-from recordmill.pipeline.rows import samples_of
-from recordmill.pipeline.run import in_order
-from recordmill.pipeline.sources import Origin, SourceOrigin
-from recordmill.pipeline.stages.base import OrderStage, SampleStage
-from recordmill.pipeline.stages.batch import Batch, Last, RaggedAs
+from recordmill.errors import FeatureError, RecordmillError
+from recordmill.pipeline.checks import check_epoch, check_integer, check_positions
+from recordmill.pipeline.compiled_pipeline import CompiledPipeline, Origin, SourceOrigin
+from recordmill.pipeline.engine import BatchBuilder
+from recordmill.pipeline.samples import Positions, count_bytes, split_samples, stack_samples
+from recordmill.pipeline.stages.base import Context, OrderStage, SampleStage
+from recordmill.pipeline.stages.batch import Batch, BatchSampler, Last, RaggedAs
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.filter import Filter
-from recordmill.pipeline.stages.map import Map, Workers, in_processes
-from recordmill.pipeline.stages.shard import Shard
+from recordmill.pipeline.stages.map import Map, Workers, uses_processes
+from recordmill.pipeline.stages.shard import Shard, find_rank
 from recordmill.pipeline.stages.shuffle import Shuffle
 from recordmill.pipeline.stages.take import Repeat, Skip, Take
+from recordmill.schema import Feature, Schema
+from recordmill.types import Ragged
 
 if TYPE_CHECKING:
     from recordmill.decode.batch import Spec
     from recordmill.pipeline.failures import OnError
     from recordmill.pipeline.loader import Loader
-    from recordmill.schema import Schema
+
+# Iteration without a loader reads at most this many samples at once, of about this many bytes.
+_CHUNK_SAMPLES, _CHUNK_BYTES = 256, 8 << 20
 
 
-class Chain(ABC):
-    """Something that takes stages, one behind the other."""
+@dataclass(frozen=True)
+class Dataset:
+    """Samples or batches by position and in order. Create it with `open` or `mix`.
 
-    @abstractmethod
-    def then(self, stage: Any) -> Self:
-        """Add a stage."""
+    A dataset is immutable: every method returns a new one. It can be pickled, used after a fork, and read from several
+    threads. Two datasets are equal if they return the same samples in the same way.
 
-    def shuffle(self, seed: int = 0, *, block: int | None = None, window: int | None = None) -> Self:
-        """Bring samples into a random order, another one in each epoch.
+    Parameters
+    ----------
+    origin : Origin
+        Source of the samples.
+    stages : tuple
+        Stages in order. Without stages, elements are examples: dicts of NumPy values, with `bytes` for byte strings.
+    """
 
-        The order is computed, not stored, and needs no buffer: every sample may come anywhere in the epoch.
+    origin: Origin
+    stages: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that the stages can follow one another."""
+        batches = [number for number, stage in enumerate(self.stages) if isinstance(stage, Batch)]
+        if len(batches) > 1:
+            raise ValueError("the dataset is already batched")
+        after_batch = self.stages[batches[0] :] if batches else ()
+        unsupported = [stage for stage in after_batch if not isinstance(stage, Batch | Map | Take | Skip | Shard)]
+        if unsupported:
+            raise ValueError(f"{unsupported[0]!r} cannot follow batch; put it before batch")
+        if sum(isinstance(stage, Shard) for stage in self.stages) > 1:
+            raise ValueError("the dataset is already sharded")
+        self.program  # noqa: B018 (checks the other stages)
+        if self.program.is_stream and self.stage is not None and self.stage.last == "wrap":
+            raise ValueError('last="wrap" cannot be combined with filter, which makes the number of samples unknown')
+
+    def shuffle(self, seed: int = 0, *, block: int | None = None, window: int | None = None) -> Dataset:
+        """Shuffle the samples, differently in each epoch.
+
+        The order is computed, not stored, and needs no buffer: every sample can move to any position of the epoch.
 
         Parameters
         ----------
         seed : int
+            Seed of the order, from 0 to 2**64 - 1.
         block : int, optional
-            For slow disks: so many neighbors are read together, and the samples of 16 such blocks mixed.
+            For slow disks: shuffle blocks of this many consecutive samples, then the samples of every 16 consecutive
+            blocks. Cannot be combined with `window`.
         window : int, optional
-            For disks where only reading in order is fast: no sample moves farther than this.
+            For disks on which only sequential reads are fast: move no sample by more than this many positions.
 
         Returns
         -------
@@ -63,12 +89,13 @@ class Chain(ABC):
         """
         return self.then(Shuffle(seed, block, window))
 
-    def take(self, count: int) -> Self:
-        """Keep the first samples (behind `batch`, batches).
+    def take(self, count: int) -> Dataset:
+        """Keep the first samples; after `batch`, the first batches.
 
         Parameters
         ----------
         count : int
+            Number of samples or batches; all are kept if there are fewer.
 
         Returns
         -------
@@ -76,12 +103,13 @@ class Chain(ABC):
         """
         return self.then(Take(count))
 
-    def skip(self, count: int) -> Self:
-        """Leave out the first samples (behind `batch`, batches).
+    def skip(self, count: int) -> Dataset:
+        """Drop the first samples; after `batch`, the first batches.
 
         Parameters
         ----------
         count : int
+            Number of samples or batches.
 
         Returns
         -------
@@ -89,13 +117,13 @@ class Chain(ABC):
         """
         return self.then(Skip(count))
 
-    def repeat(self, count: int | None = None) -> Self:
-        """Give all samples several times, each time as another epoch of the stages before.
+    def repeat(self, count: int | None = None) -> Dataset:
+        """Repeat all samples; each repetition is another epoch of the stages before.
 
         Parameters
         ----------
         count : int, optional
-            Endless without.
+            Number of repetitions; endless by default.
 
         Returns
         -------
@@ -103,16 +131,16 @@ class Chain(ABC):
         """
         return self.then(Repeat(count))
 
-    def shard(self, rank: int | None = None, world_size: int | None = None) -> Self:
+    def shard(self, rank: int | None = None, world_size: int | None = None) -> Dataset:
         """Divide every global batch among the processes of a training run.
 
-        The size of `batch` is that of one rank. Where this stage stands does not matter.
+        The size of `batch` is that of one rank. The position of this stage in the chain does not matter.
 
         Parameters
         ----------
         rank, world_size : int, optional
-            Both; what `torch.distributed`, `jax.distributed` or the launcher's environment says when the loader is
-            made, by default.
+            Either both or none. By default, those of `torch.distributed`, `jax.distributed` or the launcher's
+            environment variables at the time when the loader is created.
 
         Returns
         -------
@@ -127,29 +155,30 @@ class Chain(ABC):
         seed: int | None = None,
         max_pixels: int | None = None,
         **more_specs: Spec,
-    ) -> Self:
-        """Turn features into arrays: images, masks, boxes, raw numbers, text.
+    ) -> Dataset:
+        """Decode features to arrays: images, masks, boxes, raw numbers, text.
 
         Parameters
         ----------
         specs : mapping of str to Image, Mask, Raw, Text, Boxes or Keypoints, optional
-            By the name of the output.
+            Specs by the name of the output.
         seed : int, optional
-            Of random crops and the like; that of the shuffle before, or 0.
+            Seed of random crops and other random parameters; by default that of the last shuffle before, or 0.
         max_pixels : int, optional
-            Images with more are errors before anything is decoded; 67 million by default.
+            Maximum number of pixels of an image, which is checked before it is decoded; 67 million by default.
         **more_specs
-            The same as `specs`, as keywords.
+            Further specs as keyword arguments.
 
         Returns
         -------
         Dataset
         """
-        together = {**(specs or {}), **more_specs}
-        check_specs(together)
-        limit = None if max_pixels is None else whole(max_pixels, "max_pixels is a whole number from 1", 1)
-        options = () if limit is None else (("max_pixels", limit),)
-        return self.then(Decode(tuple(together.items()), seed, options))
+        all_specs = {**(specs or {}), **more_specs}
+        check_specs(all_specs)
+        options: tuple[tuple[str, Any], ...] = ()
+        if max_pixels is not None:
+            options = (("max_pixels", check_integer(max_pixels, "max_pixels must be a positive integer", 1)),)
+        return self.then(Decode(tuple(all_specs.items()), seed, options))
 
     def map(
         self,
@@ -159,25 +188,25 @@ class Chain(ABC):
         workers: Workers = "threads",
         timeout: float | None = None,
         seed: int | None = None,
-    ) -> Self:
-        """Call a function on every sample (behind `batch`, on every batch).
+    ) -> Dataset:
+        """Call a function on every sample; after `batch`, on every batch.
 
         Parameters
         ----------
         function : callable
-            Takes a dict and returns another; its input cannot be written.
+            Takes a dict and returns another one. The arrays of its input are read-only.
         rng : bool
-            Whether it takes a `numpy.random.Generator` as its second argument: the same one for the same sample of the
-            same epoch, whatever thread, process or rank calls.
+            Pass a `numpy.random.Generator` as the second argument. Its numbers depend on the seed, the epoch and the
+            position of the sample, not on the thread, process or rank.
         workers : {"threads", "processes"}
-            Processes, for functions that hold the interpreter lock; function and data set are pickled then. What is
-            made together goes there together: all functions of a pipeline, or of its part up to the last filter (the
-            filters among them) or behind it.
+            Use processes for functions that hold the interpreter lock; function and dataset are pickled then. All
+            functions of a pipeline run in processes together; with a filter, those up to the last filter together, and
+            those after it together.
         timeout : float, optional
-            Seconds after which a call in a worker counts as hanging. Without it, a call that takes a minute is told of
-            by a warning.
+            Seconds after which a call counts as hanging and raises MapError. By default, a call that takes longer than
+            a minute causes a warning.
         seed : int, optional
-            Of the generators; that of the shuffle before, or 0.
+            Seed of the generators; by default that of the last shuffle before, or 0.
 
         Returns
         -------
@@ -192,22 +221,22 @@ class Chain(ABC):
         rng: bool = False,
         timeout: float | None = None,
         seed: int | None = None,
-    ) -> Self:
+    ) -> Dataset:
         """Keep the samples for which a function is true.
 
-        How many there are is known only at the end: such a pipeline has no length and is read in order. All ranks hold
-        all samples against the filter, and divide what passes.
+        The number of samples is unknown then: the dataset has no length and is read in order. Every rank evaluates the
+        filter on all samples; the samples that pass are then divided among the ranks.
 
         Parameters
         ----------
         function : callable
-            Takes a sample.
+            Takes a sample; returns a value that is true or false.
         rng : bool
-            Whether it takes a `numpy.random.Generator` as its second argument.
+            Pass a `numpy.random.Generator` as the second argument.
         timeout : float, optional
-            Seconds after which a call in a worker counts as hanging, as in `map`.
+            Seconds after which a call counts as hanging, as in `map`.
         seed : int, optional
-            Of the generators; that of the shuffle before, or 0.
+            Seed of the generators; by default that of the last shuffle before, or 0.
 
         Returns
         -------
@@ -215,105 +244,88 @@ class Chain(ABC):
         """
         return self.then(Filter(function, rng, timeout, seed))
 
-    def batch(self, size: int, *, last: Last = "keep", ragged: RaggedAs = "ragged") -> Self:
-        """Put samples together, in order.
+    def batch(self, size: int, *, last: Last = "keep", ragged: RaggedAs = "ragged") -> Dataset:
+        """Combine consecutive samples into batches: dicts of arrays.
 
         Parameters
         ----------
         size : int
-            Samples per batch (and rank).
+            Number of samples per batch and rank.
         last : {"keep", "drop", "pad", "wrap"}
-            What becomes of samples that fill no batch: a smaller one; nothing; a batch filled up with zeros, of which
-            the feature ``"valid"`` tells; or one filled up with the epoch's first samples.
+            Treatment of samples that are too few for a full batch: a smaller batch; no batch; a batch filled up with
+            zeros, where the feature ``"valid"`` marks the samples; or a batch filled up with the first samples of the
+            epoch.
         ragged : {"ragged", "pad", "list"}
-            What becomes of features with different numbers of values.
+            Form of features with different numbers of values: a `Ragged`, an array padded with zeros, or a list of
+            arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise.
 
         Returns
         -------
         Dataset
-            Elements are dicts of arrays; byte strings are rows of a `Ragged`.
         """
         return self.then(Batch(size, last, ragged))
 
+    def then(self, stage: OrderStage | SampleStage | Batch | Shard) -> Dataset:
+        """Add a stage.
 
-@dataclass(frozen=True)
-class Dataset(Chain):
-    """Samples, or batches of them, by position and in order.
+        Parameters
+        ----------
+        stage : OrderStage, SampleStage, Batch or Shard
 
-    Immutable; every method returns another one. Safe to pickle, to use after fork, and to read from several threads.
-    Two are equal if they give the same samples in the same way.
-
-    Parameters
-    ----------
-    origin : Origin
-    stages : tuple
-        Without any, elements are examples: dicts of NumPy values, `bytes` for byte strings.
-    """
-
-    origin: Origin
-    stages: tuple[Any, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse stages that do not go together."""
-        batches = [number for number, stage in enumerate(self.stages) if isinstance(stage, Batch)]
-        if len(batches) > 1:
-            raise ValueError("the data set is batched already")
-        behind = self.stages[batches[0] :] if batches else ()
-        early = [stage for stage in behind if not isinstance(stage, Batch | Map | Take | Skip | Shard)]
-        if early:
-            raise ValueError(f"{early[0]!r} works on samples: put it before batch")
-        if sum(isinstance(stage, Shard) for stage in self.stages) > 1:
-            raise ValueError("the data set is divided among ranks already")
-        self.program  # noqa: B018 (checks the rest)
-        if self.program.is_stream and self.stage is not None and self.stage.last == "wrap":
-            raise ValueError('last="wrap" needs the number of samples, which a filter leaves open')
+        Returns
+        -------
+        Dataset
+        """
+        if not isinstance(stage, OrderStage | SampleStage | Batch | Shard):
+            raise TypeError(f"expected a stage, got {stage!r}")
+        return Dataset(self.origin, (*self.stages, stage))
 
     @cached_property
-    def program(self) -> Program:
-        """What happens to samples."""
-        return Program(self.origin, tuple(stage for stage in self._before if not isinstance(stage, Shard)))
+    def program(self) -> CompiledPipeline:
+        """The stages on samples, ready to be evaluated."""
+        return CompiledPipeline(
+            self.origin, tuple(stage for stage in self.stages[: self._batch_index] if not isinstance(stage, Shard))
+        )
 
     @property
-    def _before(self) -> tuple[Any, ...]:
-        return self.stages[: self._batch_at]
-
-    @property
-    def _batch_at(self) -> int:
-        found = (number for number, stage in enumerate(self.stages) if isinstance(stage, Batch))
-        return next(found, len(self.stages))
+    def _batch_index(self) -> int:
+        """Index of the batch stage; the number of stages if there is none."""
+        indices = (index for index, stage in enumerate(self.stages) if isinstance(stage, Batch))
+        return next(indices, len(self.stages))
 
     @property
     def stage(self) -> Batch | None:
-        """How samples become batches; None where elements are samples."""
-        return self.stages[self._batch_at] if self._batch_at < len(self.stages) else None
+        """The batch stage; None if elements are samples."""
+        index = self._batch_index
+        return self.stages[index] if index < len(self.stages) else None
 
     @property
     def maps(self) -> tuple[Map, ...]:
-        """Functions on batches."""
-        return tuple(stage for stage in self.stages[self._batch_at :] if isinstance(stage, Map))
+        """Map stages on batches."""
+        return tuple(stage for stage in self.stages[self._batch_index :] if isinstance(stage, Map))
 
     @property
     def runs_in_processes(self) -> bool:
-        """Whether a function asks for worker processes."""
-        return in_processes([*self.program.functions, *self.maps])
+        """Whether a function runs in worker processes."""
+        return uses_processes([*self.program.functions, *self.maps])
 
     @property
     def is_sharded(self) -> bool:
-        """Whether loaders divide it among ranks."""
+        """Whether loaders divide the dataset among ranks."""
         return any(isinstance(stage, Shard) for stage in self.stages)
 
     @property
     def is_shuffled(self) -> bool:
-        """Whether epochs differ in their order."""
+        """Whether the order differs between epochs."""
         return self.program.is_shuffled
 
     @property
     def schema(self) -> Schema:
-        """Kinds and shapes of the features that records have."""
+        """Kinds and shapes of the features of the records."""
         return self.origin.sources[0].schema
 
-    def cuts(self, rank: int = 0, world_size: int = 1) -> Cuts:
-        """How an epoch is cut into elements; of a pipeline with a filter, what passed it is cut.
+    def cuts(self, rank: int = 0, world_size: int = 1) -> BatchSampler:
+        """Return the positions of the batches of one rank.
 
         Parameters
         ----------
@@ -321,22 +333,23 @@ class Dataset(Chain):
 
         Returns
         -------
-        Cuts
+        BatchSampler
+            With a filter, its positions count the samples that pass.
         """
         stage = self.stage
         size, last = (1, "drop") if stage is None else (stage.size, stage.last)
-        start, stop = self.program.cut if self.program.is_stream else (0, self.program.length)
-        for cut in self.stages[self._batch_at :]:
-            if isinstance(cut, Skip):
-                start += cut.count * size * world_size
-            elif isinstance(cut, Take):
-                end = start + cut.count * size * world_size
+        start, stop = self.program.tail_slice if self.program.is_stream else (0, self.program.length)
+        for after in self.stages[self._batch_index :]:
+            if isinstance(after, Skip):
+                start += after.count * size * world_size
+            elif isinstance(after, Take):
+                end = start + after.count * size * world_size
                 stop = end if stop is None else min(stop, end)
-        return Cuts(stop, size, last, rank, world_size, start)  # type: ignore[arg-type]
+        return BatchSampler(stop, size, last, rank, world_size, start)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
-        """Return the number of samples, or of batches of one rank that is alone."""
-        count = None if self.program.is_stream else self.cuts().count
+        """Return the number of samples; after `batch`, the number of batches without `shard`."""
+        count = None if self.program.is_stream else self.cuts().num_batches
         return len(self.program) if count is None else count
 
     @overload
@@ -344,7 +357,7 @@ class Dataset(Chain):
     @overload
     def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
     def __getitem__(self, key: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        """Element at a position of epoch 0 (negative counts from the end), or the elements of a slice."""
+        """Return the element at a position of epoch 0 (negative counts from the end), or the elements of a slice."""
         if isinstance(key, slice):
             return self.fetch(range(len(self))[key])
         if type(key) is int and not self.stages and isinstance(self.origin, SourceOrigin):
@@ -352,16 +365,16 @@ class Dataset(Chain):
         return self.fetch([key])[0]
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        """Elements at positions of epoch 0."""
+        """Return the elements at positions of epoch 0."""
         return self.fetch(positions)
 
     def fetch(self, positions: Iterable[SupportsIndex], epoch: int = 0) -> list[dict[str, Any]]:
-        """Elements at the given positions, in the given order.
+        """Return the elements at the given positions, in the given order.
 
         Parameters
         ----------
         positions : iterable of int
-            Negative ones count from the end.
+            Positions in the epoch; negative ones count from the end.
         epoch : int
 
         Returns
@@ -371,45 +384,43 @@ class Dataset(Chain):
         Raises
         ------
         IndexError
-            A position outside the data set.
+            If a position is out of range.
         DamageError, FeatureError, DecodeError, MapError
-            A sample that cannot be had; with shard, record and offset.
+            If a sample cannot be read; the error has shard, record and offset.
         """
-        wanted, epoch = positions_of(positions), epoch_of(epoch)
+        requested, epoch = check_positions(positions), check_epoch(epoch)
         if not self.stages and isinstance(self.origin, SourceOrigin):
-            return self.origin.source.__getitems__(wanted)
+            return self.origin.source.__getitems__(requested)
         count = len(self)
-        if outside := [position for position in wanted if not -count <= position < count]:
-            raise IndexError(f"position {outside[0]} of {count} elements")
-        places = [range(count)[position] for position in wanted]
+        if outside := [position for position in requested if not -count <= position < count]:
+            raise IndexError(f"position {outside[0]} is out of range for {count} elements")
+        requested = [range(count)[position] for position in requested]
         if self.stage is None:
-            rows = self.program.evaluate(Places(epoch, np.array(places, np.int64)), Context())
-            return samples_of(rows.columns, len(rows), lock=False)
-        maker = Maker(self.program, self.stage, self.maps, self.cuts(), epoch)
-        return [_only(maker, place) for place in places]
+            rows = self.program.evaluate(Positions(epoch, np.array(requested, np.int64)), Context())
+            return split_samples(rows.columns, len(rows))
+        builder = BatchBuilder(self.program, self.stage, self.maps, self.cuts(), epoch)
+        return [_build_batch(builder, number) for number in requested]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Elements of epoch 0 in order; those in front of a faulty one come before the error."""
+        """Yield the elements of epoch 0 in order; elements before a damaged one are yielded before its error."""
         if self.program.is_stream or self.program.length is None:
             if self.program.head.length != 0:
                 yield from self.loader(threads=0)
             return
-        yield from in_order(self)
-
-    def then(self, stage: OrderStage | SampleStage | Batch | Shard) -> Dataset:
-        """Add a stage.
-
-        Parameters
-        ----------
-        stage : stage
-
-        Returns
-        -------
-        Dataset
-        """
-        if not isinstance(stage, OrderStage | SampleStage | Batch | Shard):
-            raise TypeError(f"a pipeline is made of stages, not of {stage!r}")
-        return Dataset(self.origin, (*self.stages, stage))
+        start, count, chunk_size = 0, len(self), 1
+        while start < count:
+            chunk = range(start, min(start + chunk_size, count))
+            try:
+                elements = self.fetch(chunk)
+            except RecordmillError:
+                # Element by element, so that those before the damaged one are yielded.
+                yield from (self[position] for position in chunk)
+            else:
+                if self.stage is None:
+                    chunk_size = _choose_chunk_size(chunk_size, elements)
+                yield from elements
+                del elements  # the next chunk is read without this one in memory
+            start = chunk.stop
 
     def loader(
         self,
@@ -422,25 +433,26 @@ class Dataset(Chain):
         max_errors: float | None = None,
         workers: tuple[int, int] = (0, 1),
     ) -> Loader:
-        """Iterate with workers that make elements ahead; order does not depend on their number.
+        """Return a loader, which iterates over epochs with workers. The order does not depend on the workers.
 
         Parameters
         ----------
         threads : int
-            Workers: threads, or processes where a function asks for them; 0 for none.
+            Number of worker threads, or of worker processes if a `map` uses processes; 0 builds elements in the
+            calling thread.
         prefetch : int
-            Elements that are ready beyond those being made.
+            Number of finished elements beyond those that workers are building.
         rank, world_size : int, optional
             As in `shard`.
         on_error : {"raise", "skip", "substitute"}
-            What becomes of a sample that fails: the error is raised; it is left out of its batch, and an empty batch
-            is left out (an error where there are ranks, or 64 samples in a row failed); or another sample of the epoch,
-            always the same, takes its place (not where there is a filter). `Loader.report` tells each.
+            Treatment of samples that fail: raise the error; skip the sample, and skip a batch if all of its samples
+            failed (an error with several ranks, or after 64 consecutive samples); or substitute another sample of the
+            epoch, always the same one (cannot be combined with `filter`). `Loader.report` lists these samples.
         max_errors : int or float, optional
-            Largest number of samples that may fail, or largest share as a number below 1.
+            Maximum number of samples that may fail, or their maximum share as a number below 1.
         workers : (int, int)
-            Index and number of copies of the loader among which the elements of a rank are dealt out in turn, as in
-            worker processes of another framework.
+            ``(index, count)``: deliver only every `count`-th element of the rank, starting with `index`. For `count`
+            copies of the loader in the worker processes of another framework.
 
         Returns
         -------
@@ -449,45 +461,88 @@ class Dataset(Chain):
         Raises
         ------
         ValueError
-            Options that make no sense, or an epoch without a batch.
+            If an option is not valid, or if the epoch has no batch.
         """
         from recordmill.pipeline.loader import Loader, LoaderOptions
 
-        stages = [stage for stage in self.stages if isinstance(stage, Shard)]
         if rank is None and world_size is None:
-            rank, world_size = stages[0].found() if stages else (0, 1)
-        rank, world_size = check_rank(*find_rank(rank, world_size))
+            shards = [stage for stage in self.stages if isinstance(stage, Shard)]
+            rank, world_size = shards[0].find_rank() if shards else (0, 1)
+        rank, world_size = find_rank(rank, world_size)
         return Loader(self, LoaderOptions(threads, prefetch, rank, world_size, on_error, max_errors, workers))
 
     def fingerprint(self) -> str:
-        """Text that tells apart pipelines that give other samples or another order.
+        """Return a text that identifies the samples and their order, independent of the folder that they are stored in.
 
         Returns
         -------
         str
         """
-        cuts = [repr(stage) for stage in self.stages[self._batch_at :] if isinstance(stage, Take | Skip)]
-        return ".".join([self.program.fingerprint(), *cuts])
+        after_batch = [repr(stage) for stage in self.stages[self._batch_index :] if isinstance(stage, Take | Skip)]
+        return ".".join([self.program.fingerprint(), *after_batch])
 
     def to_numpy(self) -> dict[str, Any]:
-        """All samples of epoch 0 in memory.
+        """Read all samples of epoch 0 into memory.
 
         Returns
         -------
         dict of str to ndarray or Ragged
-            Dense ``(num_samples, *shape)`` where every record has the same number of values.
-        """
-        from recordmill.pipeline.to_numpy import to_numpy
+            Dense arrays ``(num_samples, *shape)`` for features whose records all have the same number of values.
 
-        return to_numpy(self)
+        Raises
+        ------
+        ValueError
+            If the dataset is batched.
+        """
+        if self.stage is not None:
+            raise ValueError("to_numpy() cannot be combined with batch; remove batch")
+        if self.program.is_stream:
+            return stack_samples(list(self))
+        positions = range(len(self.program))
+        try:
+            return self.program.evaluate(Positions(0, positions), Context()).columns
+        except FeatureError:
+            if self.stages or not isinstance(self.origin, SourceOrigin) or not self.origin.source.is_schema_inferred:
+                raise
+        # The schema was inferred from the first records, and others have other numbers of values.
+        columns = self.origin.source.columns(positions, _allow_any_shape(self.schema))
+        return {name: _to_dense(column) for name, column in columns.items()}
 
     def __repr__(self) -> str:
-        """Readable form."""
+        """Return the calls that build the dataset."""
         return ".".join([repr(self.origin), *map(repr, self.stages)])
 
 
-def _only(maker: Maker, place: int) -> Any:
-    made = maker.make(range(place, place + 1))
-    if made.error is not None:
-        raise made.error
-    return made.elements[0][1]
+def _build_batch(builder: BatchBuilder, number: int) -> Any:
+    result = builder.build(range(number, number + 1))
+    if result.error is not None:
+        raise result.error
+    return result.elements[0][1]
+
+
+def _choose_chunk_size(chunk_size: int, elements: Sequence[dict[str, Any]]) -> int:
+    """Return the size of the next chunk: limited in bytes, and growing slowly because later samples may be larger."""
+    largest = max(count_bytes(elements[0]), count_bytes(elements[-1]), 1)
+    return max(1, min(_CHUNK_SAMPLES, 4 * chunk_size, _CHUNK_BYTES // largest))
+
+
+def _allow_any_shape(schema: Schema) -> Schema:
+    """Return a schema with the same features and any number of values."""
+    return Schema(
+        {
+            name: Feature(feature.kind, (None, None) if feature.sequence else (None,), feature.sequence, optional=True)
+            for name, feature in schema.items()
+        }
+    )
+
+
+def _to_dense(column: Any) -> Any:
+    """Return an array if all rows have the same number of values."""
+    if not isinstance(column, Ragged) or len(column) == 0:
+        return column
+    counts = np.diff(column.row_splits)
+    if (counts != counts[0]).any():
+        return column
+    if counts[0] == 1:
+        return column.data
+    return column if isinstance(column.data, Ragged) else column.data.reshape(len(column), counts[0])

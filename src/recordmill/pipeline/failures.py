@@ -1,4 +1,4 @@
-"""What becomes of a sample that fails: raised, left out, or replaced, within a limit and with a report."""
+"""The report of samples that failed, and the limits on their number."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from recordmill.errors import LimitError, RecordmillError
-from recordmill.pipeline.checks import is_number, is_whole
+from recordmill.pipeline.checks import is_integer, is_number
 
 OnError = Literal["raise", "skip", "substitute"]
-# A rate is held against the samples seen so far once there are this many.
-_LEAST = 100
-# Samples in a row that may fail in batches of which nothing is left.
-IN_A_ROW = 64
+# A maximum share is compared with at least this many samples, so that one early failure does not exceed it.
+MIN_SAMPLES = 100
+# Number of consecutive samples that may fail in batches that are skipped completely.
+MAX_CONSECUTIVE_FAILURES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """One sample that failed.
+class SkippedSample:
+    """A sample that failed.
 
     Parameters
     ----------
     epoch : int
     position : int
-        In the epoch.
+        Position in the epoch.
     error : RecordmillError
-        With shard, record, offset and, where it has them, stage and feature.
+        With shard, record, offset and, if known, stage and feature.
     """
 
     epoch: int
@@ -33,78 +33,79 @@ class Skipped:
     error: RecordmillError
 
     def to_json(self) -> dict[str, Any]:
-        """Plain form for reports."""
+        """Return the sample and its error as plain values."""
         error = self.error
-        place = {name: getattr(error, name) for name in ("shard", "record", "offset")}
-        names = ("stage", "feature")
-        more = {name: getattr(error, name) for name in names if getattr(error, name, None) is not None}
-        return {"epoch": self.epoch, "position": self.position, "message": error.message} | place | more
+        record = {name: getattr(error, name) for name in ("shard", "record", "offset")}
+        optional = {name: getattr(error, name, None) for name in ("stage", "feature")}
+        known = {name: value for name, value in optional.items() if value is not None}
+        return {"epoch": self.epoch, "position": self.position, "message": error.message} | record | known
 
 
 @dataclass(slots=True)
-class Report:
-    """The samples that failed in a loader's life, and the limit on them.
+class FailureReport:
+    """The samples that failed in all epochs of a loader.
 
     Parameters
     ----------
     limit : int or float, optional
-        Largest number of samples, or largest share of them as a number below 1.
+        Maximum number of failed samples, or their maximum share as a number below 1.
+    skipped : list of SkippedSample
+    num_samples : int
+        Number of samples that were requested.
     """
 
     limit: int | float | None = None
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedSample] = field(default_factory=list)
     num_samples: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what is no limit."""
+        """Check the limit."""
         limit = self.limit
         if limit is not None and not (is_number(limit) and limit >= 0):
-            raise ValueError(f"max_errors is a number of samples, or a share of them below 1, not {limit!r}")
+            raise ValueError(f"max_errors must be a number of samples, or a share of them below 1, got {limit!r}")
 
-    def add(self, num_samples: int, skipped: list[Skipped]) -> None:
-        """Count samples that were asked for, and note those that failed."""
-        self.num_samples += num_samples
+    def add_skipped(self, skipped: list[SkippedSample]) -> None:
+        """Add samples that failed; raise LimitError if there are too many now."""
         self.skipped += skipped
-        if self.limit is None or not skipped:
+        if self.limit is None:
             return
-        count, share = len(self.skipped), not is_whole(self.limit) and self.limit < 1
-        allowed = self.limit * max(self.num_samples, _LEAST) if share else self.limit
+        count, is_share = len(self.skipped), not is_integer(self.limit) and self.limit < 1
+        allowed = self.limit * max(self.num_samples, MIN_SAMPLES) if is_share else self.limit
         if count > allowed:
             raise LimitError(
                 "too many samples failed",
                 kind="limit_exceeded",
-                expected=f"at most {self.limit:.3%}" if share else f"at most {self.limit}",
+                expected=f"at most {self.limit:.3%}" if is_share else f"at most {self.limit}",
                 found=f"{count} of {self.num_samples}",
-                hint="loader.report tells each; max_errors= sets the limit",
+                hint="loader.report lists them; max_errors= sets the limit",
             ) from skipped[-1].error
 
 
-class Barren:
-    """Counts batches in a row of which all samples failed: a few are left out, more are no accident.
+class EmptyBatchLimit:
+    """Limits consecutive batches whose samples all failed.
+
+    Isolated failures are skipped; too many in a row raise an error, because they indicate a systematic problem.
 
     Parameters
     ----------
-    size : int
-        Samples of a batch.
-    whole : bool
-        Whether this is all of an epoch, which has to give something.
+    batch_size : int
+    is_full_epoch : bool
+        Whether the iteration covers a full epoch, which must contain at least one sample.
     """
 
-    def __init__(self, size: int, *, whole: bool) -> None:
-        self._size, self._whole, self._in_a_row = size, whole, 0
-        self._last: Exception | None = None
+    def __init__(self, batch_size: int, *, is_full_epoch: bool) -> None:
+        self._batch_size, self._is_full_epoch = batch_size, is_full_epoch
+        self._last_error: Exception | None = None
+        self.num_failed = 0
+        self.is_empty = True
 
-    def lacks(self, element: Any, skipped: list[Skipped]) -> bool:
-        """Whether there is nothing to deliver."""
-        if element is not None:
-            self._whole, self._in_a_row = False, 0
-            return False
-        self._in_a_row, self._last = self._in_a_row + self._size, skipped[-1].error
-        if self._in_a_row >= IN_A_ROW:
-            raise self._last
-        return True
+    def add(self, skipped: list[SkippedSample]) -> None:
+        """Count a batch whose samples all failed; raise the last error if there were too many in a row."""
+        self.num_failed, self._last_error = self.num_failed + self._batch_size, skipped[-1].error
+        if self.num_failed >= MAX_CONSECUTIVE_FAILURES:
+            raise self._last_error
 
-    def end(self) -> None:
-        """Refuse an epoch that gave nothing because all samples failed."""
-        if self._whole and self._last is not None:
-            raise self._last
+    def finish(self) -> None:
+        """Raise the last error if no sample of a full epoch was read."""
+        if self._is_full_epoch and self.is_empty and self._last_error is not None:
+            raise self._last_error

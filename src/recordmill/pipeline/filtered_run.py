@@ -1,4 +1,8 @@
-"""Batches of a pipeline with a filter: samples that passed, put together in order, as they come."""
+"""The engine of a pipeline with a filter: batches are built from the samples that pass, in order.
+
+Two steps run ahead of the consumer. The first evaluates consecutive chunks of samples up to the last filter. The
+samples that pass are then divided into batches and ranks, and the second step applies the stages after the filter.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,394 +18,399 @@ from recordmill.concurrency.pool import WorkerPool
 from recordmill.concurrency.process_pool import ProcessPool
 from recordmill.concurrency.shared_memory import TaskBuffer
 from recordmill.errors import MapError
-from recordmill.pipeline.batch_positions import Cuts
-from recordmill.pipeline.builder import Made, Maker
-from recordmill.pipeline.context import Context
-from recordmill.pipeline.positions import Ints, Places
-from recordmill.pipeline.program import Program
-from recordmill.pipeline.rows import Rows, joined_rows
-from recordmill.pipeline.run import CreatePool, Pace, close_pool, mean_bytes, take_watched
-from recordmill.pipeline.stages.batch import Last
+from recordmill.pipeline.compiled_pipeline import CompiledPipeline
+from recordmill.pipeline.engine import BatchBuilder, BatchResult, CreatePool, PrefetchOptions, close_pool
+from recordmill.pipeline.samples import Ints, Positions, Rows, concatenate_rows
+from recordmill.pipeline.stages.base import Context
+from recordmill.pipeline.stages.batch import BatchSampler
 from recordmill.pipeline.stages.decode import Decode
-from recordmill.pipeline.stages.map import in_processes
+from recordmill.pipeline.stages.map import uses_processes
 from recordmill.pipeline.state import State
-from recordmill.pipeline.stats import Tally
+from recordmill.pipeline.stats import StatsCollector
+from recordmill.pipeline.watch import wait_for_result
+
+# A chunk has at most this many samples, of about this many bytes; decoded images take about ten times their bytes.
+_CHUNK_SAMPLES, _CHUNK_BYTES, _DECODED_RATIO = 64, 8 << 20, 10
+# In an endless pipeline, an error is raised if no sample passes in this many repetitions.
+_MAX_EMPTY_REPETITIONS = 10
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Portion:
-    """Samples of one element.
+class FilteredBatch:
+    """The samples of one batch of this rank, after the filter.
 
     Parameters
     ----------
     rows : Rows
         Ordinals count from 0.
-    like : Rows
-        One sample of another rank, for the form of a portion without any.
+    template : Rows
+        One sample of the global batch, from which a batch without samples takes its features and their forms.
     positions : ndarray of int64
-        Of the samples before the filter.
+        Positions of the rows before the filter.
     position : int
-        First position before the filter that no rank has taken.
+        Position before the filter that follows the global batch.
     passed : int
-        Samples that passed and were taken, by all ranks together.
+        Number of samples that passed the filter up to the end of the global batch.
     """
 
     rows: Rows
-    like: Rows
+    template: Rows
     positions: Ints
     position: int
     passed: int
 
 
-class Gatherer:
-    """Cuts samples that passed a filter into portions for one rank.
+class FilteredBatcher:
+    """Divides the samples that pass a filter into the batches of one rank.
 
     Parameters
     ----------
-    size : int
-        Samples per portion and rank.
-    last : {"keep", "drop", "pad"}
-    rank, world_size : int
-    cut : (int, int or None)
-        First sample that is wanted, and the first that is not.
+    sampler : BatchSampler
+        Batch size, rank, treatment of the last samples, and the slice of the samples to use.
     passed : int
-        Samples that are behind already.
+        Number of passed samples that were consumed before.
     """
 
-    def __init__(
-        self, size: int, last: Last, rank: int, world_size: int, cut: tuple[int, int | None], passed: int
-    ) -> None:
-        self._size, self._last, self._rank, self._world_size = size, last, rank, world_size
-        self._start, self._stop = cut
-        self._passed = passed
-        self._held: list[tuple[Rows, Ints]] = []
+    def __init__(self, sampler: BatchSampler, passed: int) -> None:
+        self._sampler, self._passed = sampler, passed
+        self._global_size = sampler.global_size
+        self._waiting: list[tuple[Rows, Ints]] = []
+        self._num_waiting = 0
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing more is wanted."""
-        return self._stop is not None and self._passed + self._count >= self._stop
+        """Whether no further sample is needed."""
+        stop = self._sampler.length
+        return stop is not None and self._passed + self._num_waiting >= stop
 
-    @property
-    def _count(self) -> int:
-        return sum(len(rows) for rows, _ in self._held)
-
-    def add(self, rows: Rows, positions: Ints) -> Iterator[Portion]:
-        """Portions that are full."""
-        begin = max(0, self._start - self._passed - self._count)
-        end = len(rows) if self._stop is None else max(0, min(len(rows), self._stop - self._passed - self._count))
-        dropped = min(begin, end)
-        if dropped:
-            self._passed += dropped
-        chosen = np.arange(dropped, end)
+    def add(self, rows: Rows, positions: Ints) -> Iterator[FilteredBatch]:
+        """Add samples, and yield the batches that are complete."""
+        start, stop = self._sampler.start, self._sampler.length
+        first = self._passed + self._num_waiting  # number of these samples among those that passed
+        end = len(rows) if stop is None else max(0, min(len(rows), stop - first))
+        num_dropped = min(max(0, start - first), end)
+        self._passed += num_dropped
+        chosen = np.arange(num_dropped, end)
         if len(chosen):
-            self._held.append((rows if len(chosen) == len(rows) else rows.take(chosen), positions[chosen]))
-        together = self._size * self._world_size
-        if self._count < together:
+            self._waiting.append((rows if len(chosen) == len(rows) else rows.take(chosen), positions[chosen]))
+            self._num_waiting += len(chosen)
+        if self._num_waiting < self._global_size:
             return
-        everything, places = self._everything()
-        for first in range(0, len(everything) - together + 1, together):
-            yield self._portion(everything, places, first, together)
-        rest = np.arange(len(everything) - len(everything) % together, len(everything))
-        self._held = [(everything.take(rest), places[rest])]
+        rows, positions = self._combine()
+        for begin in range(0, len(rows) - self._global_size + 1, self._global_size):
+            yield self._build(rows, positions, begin, self._global_size)
+        rest = np.arange(len(rows) - len(rows) % self._global_size, len(rows))
+        self._waiting, self._num_waiting = [(rows.take(rest), positions[rest])], len(rest)
 
-    def finish(self) -> Iterator[Portion]:
-        """The last portion, if there is one."""
-        count = self._count
-        if count and self._last != "drop":
-            everything, places = self._everything()
-            yield self._portion(everything, places, 0, count)
-        self._held = []
+    def finish(self) -> Iterator[FilteredBatch]:
+        """Yield the last batch if it is not full."""
+        if self._num_waiting and self._sampler.last != "drop":
+            rows, positions = self._combine()
+            yield self._build(rows, positions, 0, self._num_waiting)
+        self._waiting, self._num_waiting = [], 0
 
-    def _everything(self) -> tuple[Rows, Ints]:
-        parts = [(Rows(rows.columns, _from(at, rows), rows.origins), places) for at, rows, places in self._numbered()]
-        return joined_rows([rows for rows, _ in parts]), np.concatenate([places for _, places in parts])
+    def _combine(self) -> tuple[Rows, Ints]:
+        parts, first = [], 0
+        for rows, _ in self._waiting:
+            parts.append(replace(rows, ordinals=np.arange(first, first + len(rows), dtype=np.int64)))
+            first += len(rows)
+        return concatenate_rows(parts), np.concatenate([positions for _, positions in self._waiting])
 
-    def _numbered(self) -> Iterator[tuple[int, Rows, Ints]]:
-        at = 0
-        for rows, places in self._held:
-            yield at, rows, places
-            at += len(rows)
-
-    def _portion(self, everything: Rows, places: Ints, first: int, count: int) -> Portion:
-        cuts = Cuts(count, self._size, self._last, self._rank, self._world_size)
-        cuts.check()
-        mine = cuts.positions(0)
-        chosen = np.arange(first + mine[0], first + mine[-1] + 1) if len(mine) else np.empty(0, np.int64)
-        rows = everything.take(chosen)
+    def _build(self, rows: Rows, positions: Ints, begin: int, count: int) -> FilteredBatch:
+        """Build this rank's part of the global batch of `count` samples from `begin` on."""
+        sampler = replace(self._sampler, length=count, start=0)
+        sampler.check_not_empty()
+        own = sampler.positions(0)
+        chosen = np.arange(begin + own[0], begin + own[-1] + 1) if len(own) else np.empty(0, np.int64)
+        batch = rows.take(chosen)
         self._passed += count
-        own = Rows(rows.columns, np.arange(len(rows)), rows.origins)
-        like = everything.take(np.array([first]))
-        return Portion(own, like, places[chosen], int(places[first + count - 1]) + 1, self._passed)
+        self._num_waiting -= count
+        return FilteredBatch(
+            replace(batch, ordinals=np.arange(len(batch))),
+            rows.take(np.array([begin])),
+            positions[chosen],
+            int(positions[begin + count - 1]) + 1,
+            self._passed,
+        )
 
 
-def _from(first: int, rows: Rows) -> Ints:
-    return np.arange(first, first + len(rows), dtype=np.int64)
+class _Chunk(NamedTuple):
+    """Samples of consecutive positions that passed the filter; rows and positions are None after an error."""
+
+    result: BatchResult
+    rows: Rows | None
+    positions: Ints | None
 
 
-# Samples that one job holds against the filter: so many, of so many bytes together, of which decoding makes ten times.
-_CHUNK, _CHUNK_BYTES, _DECODED = 64, 8 << 20, 10
-# An endless pipeline of which nothing passes in so many turns would never end.
-_TURNS = 10
+class _FilterTask:
+    """The function of worker threads for the first step: evaluates a chunk up to the last filter."""
 
-Stand = tuple[int, int]
-"""Samples that are behind before the filter, and samples that passed it."""
-
-
-def _chunk_of(head: Program) -> int:
-    times = _DECODED if any(isinstance(stage, Decode) for stage in head.stages) else 1
-    return max(1, min(_CHUNK, _CHUNK_BYTES // (mean_bytes(head) * times)))
-
-
-class _Heads:
-    """Holds chunks of samples against the filter."""
-
-    def __init__(self, maker: Maker, start: int) -> None:
-        self._maker, self._start = maker, start
-        self._head = maker.program.head
-        self.size = _chunk_of(self._head)
+    def __init__(self, builder: BatchBuilder, start: int) -> None:
+        self._builder, self._start = builder, start
+        self._head = builder.pipeline.head
+        self.chunk_size = _choose_chunk_size(self._head)
 
     @property
-    def count(self) -> int | None:
-        length = self._head.lengths[-1]
-        return None if length is None else -(-max(0, length - self._start) // self.size)
+    def num_chunks(self) -> int | None:
+        length = self._head.length
+        return None if length is None else -(-max(0, length - self._start) // self.chunk_size)
 
-    def __call__(self, chunk: int) -> tuple[Made, Rows | None, Ints | None]:
+    def __call__(self, chunk: int) -> _Chunk:
         try:
-            return self.held(chunk)
-        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
-            return Made([], error), None, None
+            return self.evaluate(chunk)
+        except Exception as error:  # noqa: BLE001 (the consumer raises it after the batches before it)
+            return _Chunk(BatchResult([], error), None, None)
 
-    def held(self, chunk: int) -> tuple[Made, Rows, Ints]:
-        first = self._start + chunk * self.size
-        length = self._head.lengths[-1]
-        stop = first + self.size if length is None else min(first + self.size, length)
-        places = Places(self._maker.epoch, range(first, stop))
-        context = self._maker.context()
-        rows = self._head.evaluate(places, context)
-        made = Made([], None, len(places), context.skipped, context.spent, context.num_bytes)
-        return made, rows, places.array[rows.ordinals]
-
-
-class _FarHeads:
-    """The same in a worker process; errors are raised, as they travel with what is behind them."""
-
-    def __init__(self, maker: Maker, start: int) -> None:
-        # What is behind the filter does not go there.
-        self._maker, self._start = replace(maker, program=maker.program.head, maps=()), start
-
-    def __call__(self, chunk: int) -> tuple[Made, Rows, Ints]:
-        return _Heads(self._maker, self._start).held(chunk)
-
-    def carefully(self, chunk: int) -> tuple[Made, Rows, Ints]:
-        return _Heads(self._maker.careful(), self._start).held(chunk)
+    def evaluate(self, chunk: int) -> _Chunk:
+        first = self._start + chunk * self.chunk_size
+        length = self._head.length
+        stop = first + self.chunk_size if length is None else min(first + self.chunk_size, length)
+        positions = Positions(self._builder.epoch, range(first, stop))
+        context = self._builder.create_context()
+        rows = self._head.evaluate(positions, context)
+        result = BatchResult([], None, len(positions), context.skipped, context.timings, context.num_bytes)
+        return _Chunk(result, rows, positions.array[rows.ordinals])
 
 
-class _Tails:
-    """Makes elements of portions; shares them with the threads that do so."""
+class _ProcessFilterTask:
+    """The same function for worker processes; errors are raised to keep their traceback."""
 
-    def __init__(self, maker: Maker) -> None:
-        self._maker = maker
-        self._waiting: dict[int, Portion] = {}
+    def __init__(self, builder: BatchBuilder, start: int) -> None:
+        # Functions after the filter are not pickled.
+        self._builder, self._start = replace(builder, pipeline=builder.pipeline.head, maps=()), start
 
-    def add(self, number: int, portion: Portion) -> None:
-        self._waiting[number] = portion
+    def __call__(self, chunk: int) -> _Chunk:
+        return _FilterTask(self._builder, self._start).evaluate(chunk)
 
-    def __call__(self, number: int) -> Made:
+    def carefully(self, chunk: int) -> _Chunk:
+        """Evaluate a chunk whose result could not be sent; the error names the function."""
+        return _FilterTask(self._builder.with_pickle_checks(), self._start).evaluate(chunk)
+
+
+def _choose_chunk_size(head: CompiledPipeline) -> int:
+    ratio = _DECODED_RATIO if any(isinstance(stage, Decode) for stage in head.stages) else 1
+    return max(1, min(_CHUNK_SAMPLES, _CHUNK_BYTES // (head.mean_record_bytes * ratio)))
+
+
+class _BatchTask:
+    """The function of worker threads for the second step: builds an element from samples that passed the filter."""
+
+    def __init__(self, builder: BatchBuilder) -> None:
+        self._builder = builder
+        self._inputs: dict[int, FilteredBatch] = {}
+
+    def add(self, number: int, batch: FilteredBatch) -> None:
+        """Set the input of a task before it is submitted."""
+        self._inputs[number] = batch
+
+    def __call__(self, number: int) -> BatchResult:
         try:
-            return self.made(number, self._waiting.pop(number))
-        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
-            return Made([], error)
+            return self.build(number, self._inputs.pop(number))
+        except Exception as error:  # noqa: BLE001 (the consumer raises it after the batches before it)
+            return BatchResult([], error)
 
-    def made(self, number: int, portion: Portion) -> Made:
-        maker = self._maker
-        context = maker.context()
-        places = Places(maker.epoch, portion.positions)
-        made = maker.finished(self._worked(portion, places, context), [places], range(number, number + 1), context)
-        # Its samples were counted when they were held against the filter.
-        return replace(made, num_samples=0)
+    def build(self, number: int, batch: FilteredBatch) -> BatchResult:
+        context = self._builder.create_context()
+        rows = self._apply_tail(batch, context)
+        result = self._builder.collate(rows, [batch.positions], range(number, number + 1), context)
+        result.num_samples = 0  # the first step has counted them
+        return result
 
-    def _worked(self, portion: Portion, places: Places, context: Context) -> Rows:
-        program = self._maker.program
-        if len(portion.rows):
-            return program.evaluate_tail(portion.rows, places, context)
-        one = Places(self._maker.epoch, np.array([portion.position - 1], np.int64))
-        rows = Rows(portion.like.columns, np.zeros(1, np.int64), portion.like.origins)
-        return replace(program.evaluate_tail(rows, one, context), ordinals=np.empty(0, np.int64))
-
-
-class _FarTails:
-    """The same in a worker process: portions are inputs of tasks, and errors are raised."""
-
-    def __init__(self, maker: Maker) -> None:
-        self._maker = replace(maker, program=maker.program.without_head)
-
-    def __call__(self, number: int) -> Made:
-        return _Tails(self._maker).made(number, _read_portion(number))
-
-    def carefully(self, number: int) -> Made:
-        return _Tails(self._maker.careful()).made(number, _read_portion(number))
+    def _apply_tail(self, batch: FilteredBatch, context: Context) -> Rows:
+        pipeline, epoch = self._builder.pipeline, self._builder.epoch
+        if len(batch.rows):
+            return pipeline.evaluate_tail(batch.rows, Positions(epoch, batch.positions), context)
+        position = Positions(epoch, np.array([batch.position - 1], np.int64))
+        template = replace(batch.template, ordinals=np.zeros(1, np.int64))
+        rows = pipeline.evaluate_tail(template, position, context)
+        return replace(rows, ordinals=np.empty(0, np.int64))
 
 
-def _read_portion(number: int) -> Portion:
+class _ProcessBatchTask:
+    """The same function for worker processes: inputs come from the task buffer, and errors are raised."""
+
+    def __init__(self, builder: BatchBuilder) -> None:
+        self._builder = replace(builder, pipeline=builder.pipeline.without_head)
+
+    def __call__(self, number: int) -> BatchResult:
+        return _BatchTask(self._builder).build(number, _read_input(number))
+
+    def carefully(self, number: int) -> BatchResult:
+        """Build an element whose result could not be sent; the error names the function."""
+        return _BatchTask(self._builder.with_pickle_checks()).build(number, _read_input(number))
+
+
+def _read_input(number: int) -> FilteredBatch:
     if TaskBuffer.current is None:
         raise RuntimeError("only worker processes have a task buffer")
-    portion: Portion = TaskBuffer.current.read(number)
-    return portion
+    batch: FilteredBatch = TaskBuffer.current.read(number)
+    return batch
 
 
-class StreamRun:
-    """Elements of one epoch, in order.
+class FilteredRun:
+    """The results of one epoch in order, each with the state of the loader after it.
 
     Parameters
     ----------
-    maker : Maker
+    builder : BatchBuilder
     state : State
-        Where the epoch goes on.
-    pace : Pace
+        Where the epoch starts.
+    options : PrefetchOptions
     create_pool : callable
-        Takes whether workers are processes; returns a function that creates a pool, or None for no workers.
-    tally : Tally
+        Takes whether the workers are processes; returns a function that creates a pool, or None for no workers.
+    stats : StatsCollector
     """
 
     def __init__(
-        self, maker: Maker, state: State, pace: Pace, create_pool: Callable[[bool], CreatePool | None], tally: Tally
+        self,
+        builder: BatchBuilder,
+        state: State,
+        options: PrefetchOptions,
+        create_pool: Callable[[bool], CreatePool | None],
+        stats: StatsCollector,
     ) -> None:
-        self._maker, self._pace, self._tally = maker, pace, tally
-        self._heads, self._tails = _Heads(maker, state.position), _Tails(maker)
-        self._stands: dict[int, Stand] = {}
-        self._is_whole = not state.position
+        self._builder, self._options, self._stats = builder, options, stats
+        self._filter_task, self._batch_task = _FilterTask(builder, state.position), _BatchTask(builder)
+        self._states: dict[int, State] = {}
+        self._is_full_epoch = not state.position
+        self._batcher = FilteredBatcher(builder.sampler, state.passed)
         self._pools: tuple[WorkerPool, WorkerPool] | None = None
-        near = create_pool(False)
-        far = create_pool(True) if near is not None and in_processes(maker.functions) else near
-        if near is not None and far is not None:
-            program = maker.program
-            heads = far(_FarHeads(maker, state.position)) if in_processes(program.head.functions) else near(self._heads)
-            behind = in_processes([*program.tail_functions, *maker.maps])
-            self._pools = heads, far(_FarTails(maker)) if behind else near(self._tails)
-        cuts, last = maker.cuts, "drop" if maker.batch is None else maker.batch.last
-        wanted = (cuts.start, cuts.length)
-        self._gatherer = Gatherer(cuts.size, last, cuts.rank, cuts.world_size, wanted, state.passed)
+        with_threads = create_pool(False)
+        if with_threads is not None:
+            with_processes = create_pool(True) if uses_processes(builder.functions) else None
+            head_in_processes = uses_processes(builder.pipeline.head.functions)
+            tail_in_processes = uses_processes([*builder.pipeline.tail_functions, *builder.maps])
+            filter_pool = (
+                with_processes(_ProcessFilterTask(builder, state.position))
+                if with_processes is not None and head_in_processes
+                else with_threads(self._filter_task)
+            )
+            batch_pool = (
+                with_processes(_ProcessBatchTask(builder))
+                if with_processes is not None and tail_in_processes
+                else with_threads(self._batch_task)
+            )
+            self._pools = filter_pool, batch_pool
 
-    def __iter__(self) -> Iterator[tuple[Made, Stand | None]]:
-        """Elements, each with where the epoch stands behind it."""
+    def __iter__(self) -> Iterator[tuple[BatchResult, State | None]]:
+        """Yield results; the state is None for errors and reports of the filter."""
         for pool in self._pools or ():
-            self._tally.open(pool)
+            self._stats.add_pool(pool)
         failed = True
         try:
-            for made, portion in self._elements():
-                failed = made.error is not None
-                yield made, portion
+            for result, state in self._build_elements():
+                failed = result.error is not None
+                yield result, state
                 failed = True
             failed = False
         finally:
             for pool in self._pools or ():
-                close_pool(pool, self._tally, failed=failed)
+                close_pool(pool, self._stats, failed=failed)
 
-    def _elements(self) -> Iterator[tuple[Made, Stand | None]]:
-        ahead = self._pace.workers + self._pace.prefetch
-        ordered = taken = 0
-        for portion in self._portions():
-            if isinstance(portion, Made):
-                yield from self._rest(taken, ordered)
-                taken = ordered
-                yield portion, None
+    def _build_elements(self) -> Iterator[tuple[BatchResult, State | None]]:
+        ahead = self._options.workers + self._options.prefetch
+        num_submitted = num_taken = 0
+        for batch in self._own_batches():
+            if isinstance(batch, BatchResult):
+                for number in range(num_taken, num_submitted):
+                    yield self._take(number)
+                num_taken = num_submitted
+                yield batch, None
                 continue
-            self._order(ordered, portion)
-            ordered += 1
-            while ordered - taken > ahead:
-                yield self._take(taken)
-                taken += 1
-        yield from self._rest(taken, ordered)
-
-    def _rest(self, taken: int, ordered: int) -> Iterator[tuple[Made, Stand]]:
-        for number in range(taken, ordered):
+            self._submit(num_submitted, batch)
+            num_submitted += 1
+            while num_submitted - num_taken > ahead:
+                yield self._take(num_taken)
+                num_taken += 1
+        for number in range(num_taken, num_submitted):
             yield self._take(number)
 
-    def _order(self, number: int, portion: Portion) -> None:
-        self._stands[number] = portion.position, portion.passed
+    def _submit(self, number: int, batch: FilteredBatch) -> None:
+        self._states[number] = State(self._builder.epoch, batch.position, batch.passed)
         pool = None if self._pools is None else self._pools[1]
         if isinstance(pool, ProcessPool):
-            pool.write_input(number, portion)
+            pool.write_input(number, batch)
         else:
-            self._tails.add(number, portion)
+            self._batch_task.add(number, batch)
         if pool is not None:
             pool.submit(number + 1)
 
-    def _take(self, number: int) -> tuple[Made, Stand]:
-        begun = perf_counter()
+    def _take(self, number: int) -> tuple[BatchResult, State]:
+        started = perf_counter()
         if self._pools is None:
-            made = self._tails(number)
+            result = self._batch_task(number)
         else:
-            self._tally.ask(self._pools[1])
-            made = self._taken(self._pools[1], number, lambda error: Made([], error))
-        self._tally.waited_s += perf_counter() - begun
-        return made, self._stands.pop(number)
+            self._stats.count_request(self._pools[1])
+            try:
+                result = wait_for_result(self._pools[1], number, self._builder)
+            except Exception as error:  # noqa: BLE001 (the consumer raises it after the batches before it)
+                result = BatchResult([], error)
+        self._stats.waited_s += perf_counter() - started
+        return result, self._states.pop(number)
 
-    def _taken(self, pool: WorkerPool, task: int, failed: Callable[[Exception], Any]) -> Any:
-        """What workers made, or what it failed with: threads and processes hand errors over in different ways."""
-        try:
-            return take_watched(pool, task, self._maker)
-        except Exception as error:  # noqa: BLE001 (it reaches the caller in its place)
-            return failed(error)
-
-    def _portions(self) -> Iterator[Portion | Made]:
-        """Full portions as they come; in between, what holding samples against the filter cost or failed with."""
-        index, count = self._pace.part
+    def _own_batches(self) -> Iterator[FilteredBatch | BatchResult]:
+        """Yield the batches of this loader among those of its rank; results of the filter in between."""
+        index, count = self._options.part
         number = 0
-        for portion in self._all_portions():
-            if isinstance(portion, Made):
-                yield portion
+        for batch in self._all_batches():
+            if isinstance(batch, BatchResult):
+                yield batch
                 continue
             if number % count == index:
-                yield portion
+                yield batch
             number += 1
 
-    def _all_portions(self) -> Iterator[Portion | Made]:
-        chunk = barren = passed = portions = 0
-        while (self._heads.count is None or chunk < self._heads.count) and not self._gatherer.is_done:
-            made, rows, positions = self._head(chunk)
+    def _all_batches(self) -> Iterator[FilteredBatch | BatchResult]:
+        chunk = num_rejected = num_passed = num_batches = 0
+        num_chunks = self._filter_task.num_chunks
+        while (num_chunks is None or chunk < num_chunks) and not self._batcher.is_done:
+            result, rows, positions = self._take_chunk(chunk)
             chunk += 1
-            barren = 0 if rows is None or len(rows) else barren + self._heads.size
-            self._check_passing(barren)
-            if made.error is not None or made.skipped:
-                yield made
+            num_rejected = 0 if rows is None or len(rows) else num_rejected + self._filter_task.chunk_size
+            self._check_any_passes(num_rejected)
+            if result.error is not None or result.skipped:
+                yield result
             else:
-                self._tally.count(made)
+                self._stats.add(result)
             if rows is not None and positions is not None:
-                passed += len(rows)
-                for portion in self._gatherer.add(rows, positions):
-                    portions += 1
-                    yield portion
-        for portion in self._gatherer.finish():
-            portions += 1
-            yield portion
-        if self._maker.batch is not None and not portions and self._is_whole:
-            self._tell_empty(passed)
+                num_passed += len(rows)
+                for batch in self._batcher.add(rows, positions):
+                    num_batches += 1
+                    yield batch
+        for batch in self._batcher.finish():
+            num_batches += 1
+            yield batch
+        if self._builder.batch is not None and not num_batches and self._is_full_epoch:
+            self._warn_empty(num_passed)
 
-    def _tell_empty(self, passed: int) -> None:
-        head = self._maker.program.head
-        found = f"{head.stages[-1]!r} let {passed:,} of {head.length:,} samples through"
-        warnings.warn(f"epoch {self._maker.epoch} has no batch: {found}", RuntimeWarning, stacklevel=2)
+    def _take_chunk(self, chunk: int) -> _Chunk:
+        if self._pools is None:
+            return self._filter_task(chunk)
+        started = perf_counter()
+        stop, num_chunks = chunk + self._options.workers + 2, self._filter_task.num_chunks
+        self._pools[0].submit(stop if num_chunks is None else min(stop, num_chunks))
+        try:
+            found: _Chunk = wait_for_result(self._pools[0], chunk, self._builder)
+        except Exception as error:  # noqa: BLE001 (the consumer raises it after the batches before it)
+            found = _Chunk(BatchResult([], error), None, None)
+        self._stats.waited_s += perf_counter() - started
+        return found
 
-    def _check_passing(self, barren: int) -> None:
-        """Refuse to look for ever for samples that pass."""
-        head = self._maker.program.head
-        turn = next((length for length in reversed(head.lengths) if length is not None), 0)
-        if self._heads.count is None and barren > _TURNS * turn + _CHUNK:
+    def _check_any_passes(self, num_rejected: int) -> None:
+        """Raise MapError instead of searching an endless pipeline forever."""
+        head = self._builder.pipeline.head
+        repetition = next((length for length in reversed(head.lengths) if length is not None), 0)
+        is_endless = self._filter_task.num_chunks is None
+        if is_endless and num_rejected > _MAX_EMPTY_REPETITIONS * repetition + _CHUNK_SAMPLES:
             raise MapError(
-                f"{head.stages[-1]!r} lets nothing through: {barren:,} samples in a row did not pass",
+                f"no sample passes {head.stages[-1]!r}: it rejected {num_rejected:,} consecutive samples",
                 kind="nothing_passes",
                 stage=repr(head.stages[-1]),
-                found=f"{_TURNS} turns of {turn:,} samples",
-                hint="an endless pipeline would look for samples for ever",
+                found=f"{_MAX_EMPTY_REPETITIONS} repetitions of {repetition:,} samples",
+                hint="an endless pipeline would search forever",
             )
 
-    def _head(self, chunk: int) -> Any:
-        begun = perf_counter()
-        if self._pools is None:
-            return self._heads(chunk)
-        ahead = chunk + self._pace.workers + 2
-        self._pools[0].submit(ahead if self._heads.count is None else min(ahead, self._heads.count))
-        found = self._taken(self._pools[0], chunk, lambda error: (Made([], error), None, None))
-        self._tally.waited_s += perf_counter() - begun
-        return found
+    def _warn_empty(self, num_passed: int) -> None:
+        head = self._builder.pipeline.head
+        found = f"{head.stages[-1]!r} passed {num_passed:,} of {head.length:,} samples"
+        warnings.warn(f"epoch {self._builder.epoch} has no batch: {found}", RuntimeWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Iterations that still go on when the interpreter ends are closed while their modules are whole."""
+"""The loader: iterates over the epochs of a dataset with workers, and saves and restores its position."""
 
 from __future__ import annotations
 
@@ -15,39 +15,33 @@ from weakref import WeakSet
 
 from recordmill.allocator import Memory
 from recordmill.concurrency.thread_pool import ThreadPool
-from recordmill.pipeline.builder import Made, Maker
-from recordmill.pipeline.checks import epoch_of, is_whole, settle
-from recordmill.pipeline.failures import Barren, OnError, Report
-from recordmill.pipeline.run import CreatePool, Pace, run
-from recordmill.pipeline.state import State, check_inside, state_from
-from recordmill.pipeline.stats import LoaderStats, Tally
+from recordmill.pipeline.checks import check_epoch, is_integer, set_fields
+from recordmill.pipeline.engine import BatchBuilder, BatchResult, CreatePool, PrefetchOptions, run_epoch
+from recordmill.pipeline.failures import EmptyBatchLimit, FailureReport, OnError
+from recordmill.pipeline.state import State, check_state, parse_state
+from recordmill.pipeline.stats import LoaderStats, StatsCollector
 
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
 
-_GOING_ON: WeakSet[Generator[Any]] = WeakSet()
+# Memory of released batches that is kept for the next ones, also between epochs: six batches of 128 photographs in
+# float32, for two worker threads, two prefetched batches and a consumer that holds two.
+_CACHED_BYTES = 480 << 20
 
-
-def close_at_exit(running: Generator[Any]) -> None:
-    """Close an iteration when the interpreter ends, if it is still there."""
-    _GOING_ON.add(running)
+# Iterations that still run at exit are closed before the modules that they use are torn down.
+_RUNNING: WeakSet[Generator[Any]] = WeakSet()
 
 
 @atexit.register
-def _close_all() -> None:
-    for running in list(_GOING_ON):
-        with contextlib.suppress(ValueError):  # another thread is in it
-            running.close()
-
-
-# Memory of batches that nobody has any more, kept for the next ones, between epochs too: six of 128 photographs in
-# float32, which two threads, what is ready and whoever looks at one may hold at once.
-_KEPT_BYTES = 480 << 20
+def _close_running() -> None:
+    for iteration in list(_RUNNING):
+        with contextlib.suppress(ValueError):  # another thread runs it
+            iteration.close()
 
 
 @dataclass(frozen=True, slots=True)
 class LoaderOptions:
-    """What `Dataset.loader` takes."""
+    """Arguments of `Dataset.loader`."""
 
     threads: int = 2
     prefetch: int = 2
@@ -58,27 +52,27 @@ class LoaderOptions:
     workers: tuple[int, int] = (0, 1)
 
     def __post_init__(self) -> None:
-        """Refuse what makes no loader."""
-        if not is_whole(self.threads) or not is_whole(self.prefetch):
+        """Check the arguments."""
+        if not is_integer(self.threads) or not is_integer(self.prefetch):
             raise ValueError(
-                f"threads and prefetch are whole numbers, not negative: not {self.threads!r} and {self.prefetch!r}"
+                f"threads and prefetch must be integers of at least 0, got {self.threads!r} and {self.prefetch!r}"
             )
         if self.on_error not in ("raise", "skip", "substitute"):
-            raise ValueError(f'on_error is "raise", "skip" or "substitute", not {self.on_error!r}')
-        given: Any = self.workers
-        pair = isinstance(given, tuple | list) and len(given) == 2 and all(map(is_whole, given))
-        if not pair or not given[0] < given[1]:
-            raise ValueError(f"workers is (index, count) with an index from 0 to count - 1, not {given!r}")
-        settle(self, workers=(int(given[0]), int(given[1])))
+            raise ValueError(f'on_error must be "raise", "skip" or "substitute", got {self.on_error!r}')
+        workers: Any = self.workers
+        is_pair = isinstance(workers, tuple | list) and len(workers) == 2 and all(map(is_integer, workers))
+        if not is_pair or not workers[0] < workers[1]:
+            raise ValueError(f"workers must be (index, count) with an index from 0 to count - 1, got {workers!r}")
+        set_fields(self, workers=(int(workers[0]), int(workers[1])))
 
 
 class Loader:
-    """Elements of a pipeline, in order, one epoch per iteration; made by `Dataset.loader`.
+    """Iterates over the elements of a dataset in order, one epoch per iteration. Create it with `Dataset.loader`.
 
-    The first iteration is epoch 0, or the one that was set; each later one, once something was delivered, the next.
-    Every iteration has its own workers, which end with it, also when it is left early or fails. Several may go on at
-    once; the state is that of the last one begun. An error reaches the caller in the place of the element that it
-    spoiled.
+    The first iteration is epoch 0, or the epoch that was set; each later one is the next epoch if the one before
+    delivered an element. Every iteration has its own workers, which stop when it ends, fails or is closed. Several
+    iterations can run at once; the state is that of the one that started last. An error is raised at the position of
+    the element that failed.
 
     Parameters
     ----------
@@ -88,229 +82,246 @@ class Loader:
 
     def __init__(self, dataset: Dataset, options: LoaderOptions) -> None:
         self._dataset, self._options = dataset, options
-        self._report = Report(options.max_errors)
-        self._tally = Tally(in_processes=dataset.runs_in_processes and options.threads > 0)
-        self._memory = Memory(_KEPT_BYTES)
-        self._state, self._begun, self._epoch = State(), False, 0
-        self._running: WeakSet[Generator[Any]] = WeakSet()
-        self._run = object()
-        self._closed = False
+        self._report = FailureReport(options.max_errors)
+        self._stats = StatsCollector(in_processes=dataset.runs_in_processes and options.threads > 0)
+        self._memory = Memory(_CACHED_BYTES)
+        self._state, self._has_started, self._epoch = State(), False, 0
+        self._iterations: WeakSet[Generator[Any]] = WeakSet()
+        self._current: object = None  # identifies the iteration that the state belongs to
+        self._is_closed = False
         if dataset.program.is_stream and options.on_error == "substitute":
             raise ValueError(
-                'on_error="substitute" needs the number of samples, which a filter leaves open: take "skip"'
+                'on_error="substitute" cannot be combined with filter, which makes the number of samples unknown; '
+                'use "skip"'
             )
-        cuts, program = self._maker(State()).cuts, dataset.program
+        sampler, program = self._builder(State()).sampler, dataset.program
         if program.is_stream:
-            cuts.check_filtered(program.head.length)
+            sampler.check_filtered(program.head.length)
         else:
-            cuts.check()
+            sampler.check_not_empty()
 
     @property
     def epoch(self) -> int:
-        """The epoch being iterated over, or the one that comes next."""
+        """The epoch of the current iteration, or of the next one."""
         return self._epoch
 
     @property
     def rank(self) -> int:
-        """Of this process."""
+        """Rank of this process."""
         return self._options.rank
 
     @property
     def world_size(self) -> int:
-        """Processes that share the samples."""
+        """Number of processes that share the samples."""
         return self._options.world_size
 
     @property
-    def report(self) -> Report:
-        """Samples that failed and were left out or replaced."""
+    def report(self) -> FailureReport:
+        """Samples that failed and were skipped or substituted, in all epochs."""
         return self._report
 
     def __len__(self) -> int:
         """Return the number of elements of an epoch of this rank (and worker)."""
-        count = None if self._dataset.program.is_stream else self._maker(State()).cuts.count
+        count = None if self._dataset.program.is_stream else self._builder(State()).sampler.num_batches
         index, step = self._options.workers
         return len(range(index, len(self._dataset) if count is None else count, step))
 
-    def _maker(self, state: State) -> Maker:
+    def _builder(self, state: State) -> BatchBuilder:
         dataset, options = self._dataset, self._options
-        cuts = dataset.cuts(options.rank, options.world_size)
+        sampler = dataset.cuts(options.rank, options.world_size)
         if not dataset.program.is_stream:
-            cuts = replace(cuts, start=max(cuts.start, state.position))
-        return Maker(
+            sampler = replace(sampler, start=max(sampler.start, state.position))
+        return BatchBuilder(
             dataset.program,
             dataset.stage,
             dataset.maps,
-            cuts,
+            sampler,
             state.epoch,
             options.on_error,
-            shares_memory=not self._tally.in_processes,
+            in_processes=self._stats.in_processes,
             memory=self._memory,
         )
 
     def __iter__(self) -> Iterator[Any]:
-        """Elements of the next epoch, or of the rest of the one whose state was loaded."""
+        """Return an iterator over the next epoch, or over the rest of the epoch whose state was loaded."""
         self._check_open()
-        if self._begun:
-            self._stand(State(self._state.epoch + 1))
-        self._run = object()
-        running = self._deliver(self._state, self._run)
-        self._running.add(running)
-        close_at_exit(running)
-        return running
+        if self._has_started:
+            self._set_state(State(self._state.epoch + 1))
+        self._current = object()
+        iteration = self._iterate(self._state, self._current)
+        self._iterations.add(iteration)
+        _RUNNING.add(iteration)
+        return iteration
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self._is_closed:
             raise ValueError("the loader is closed")
 
     def __reduce__(self) -> Any:
-        """Refuse to be pickled or copied: workers belong to their process."""
-        raise TypeError("a loader stays in its process: pickle the pipeline it was made from, and its state_dict()")
+        """Raise TypeError: workers belong to their process."""
+        raise TypeError("a loader cannot be pickled or copied; pickle its dataset and its state_dict() instead")
 
-    def _stand(self, state: State) -> None:
-        """Be between two epochs, or where a state says: runs that still go on do not count any more."""
-        self._state, self._begun, self._epoch = state, False, state.epoch
-        self._run = object()
+    def _set_state(self, state: State) -> None:
+        """Set the state before the next iteration; iterations that still run do not change it any more."""
+        self._state, self._has_started, self._epoch = state, False, state.epoch
+        self._current = None
 
-    def _deliver(self, state: State, this: object) -> Generator[Any]:
-        maker = self._maker(state)
-        elements = self._of_stream(maker, state) if maker.program.is_stream else self._of_positions(maker, state)
-        begun = perf_counter()
-        with closing(elements):
-            for element, behind in elements:
-                self._check_open()
-                if self._run is this:
-                    self._state, self._begun = behind, True
-                self._tally.elements += 1
-                self._tally.elapsed_s += perf_counter() - begun
-                begun = perf_counter()
+    def _iterate(self, state: State, identity: object) -> Generator[Any]:
+        builder = self._builder(state)
+        run = self._run_filtered if builder.pipeline.is_stream else self._run
+        started = perf_counter()
+        with closing(run(builder, state)) as elements:
+            for element, state_after in elements:
+                if self._is_closed:
+                    self._check_open()
+                if self._current is identity:
+                    self._state, self._has_started = state_after, True
+                self._stats.elements += 1
+                self._stats.elapsed_s += perf_counter() - started
+                started = perf_counter()
                 yield element
-        if self._run is this:
-            self._stand(State(state.epoch + 1))
+        if self._current is identity:
+            self._set_state(State(state.epoch + 1))
 
-    def _of_positions(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
-        processes, barren = not maker.shares_memory, self._barren(maker, state)
-        for made in run(maker, self._pace(processes), self._pool_factory(processes), self._tally, processes=processes):
-            self._note(made)
-            for number, element in made.elements:
-                if not barren.lacks(element, made.skipped):
-                    behind = maker.cuts.behind(number + 1)
-                    yield element, State(state.epoch, behind, behind)
-            if made.error is not None:
-                raise made.error
-        barren.end()
+    def _run(self, builder: BatchBuilder, state: State) -> Generator[tuple[Any, State]]:
+        limit = self._empty_batch_limit(builder, state)
+        options, create_pool = self._prefetch_options(builder.in_processes), self._pool_factory(builder.in_processes)
+        for result in run_epoch(builder, options, create_pool, self._stats):
+            self._count(result)
+            for number, element in result.elements:
+                if element is None:
+                    limit.add(result.skipped)
+                    continue
+                limit.num_failed, limit.is_empty = 0, False
+                position = builder.sampler.position_after(number + 1)
+                yield element, State(state.epoch, position, position)
+            if result.error is not None:
+                raise result.error
+        limit.finish()
 
-    def _of_stream(self, maker: Maker, state: State) -> Generator[tuple[Any, State]]:
-        from recordmill.pipeline.filtered_run import StreamRun
+    def _run_filtered(self, builder: BatchBuilder, state: State) -> Generator[tuple[Any, State]]:
+        from recordmill.pipeline.filtered_run import FilteredRun
 
-        barren = self._barren(maker, state)
-        for made, stand in StreamRun(maker, state, self._pace(False), self._pool_factory, self._tally):
-            self._note(made)
-            if made.error is not None:
-                raise made.error
-            for _, element in made.elements:
-                if stand is not None and not barren.lacks(element, made.skipped):
-                    yield element, State(state.epoch, *stand)
-        barren.end()
+        limit = self._empty_batch_limit(builder, state)
+        run = FilteredRun(builder, state, self._prefetch_options(False), self._pool_factory, self._stats)
+        for result, state_after in run:
+            self._count(result)
+            if result.error is not None:
+                raise result.error
+            if state_after is None:
+                continue
+            for _, element in result.elements:
+                if element is None:
+                    limit.add(result.skipped)
+                    continue
+                limit.num_failed, limit.is_empty = 0, False
+                yield element, state_after
+        limit.finish()
 
-    def _barren(self, maker: Maker, state: State) -> Barren:
-        alone = self._options.workers[1] == 1
-        return Barren(maker.batch.size if maker.batch else 1, whole=alone and not state.position)
+    def _empty_batch_limit(self, builder: BatchBuilder, state: State) -> EmptyBatchLimit:
+        is_full_epoch = self._options.workers[1] == 1 and not state.position
+        return EmptyBatchLimit(builder.batch.size if builder.batch else 1, is_full_epoch=is_full_epoch)
 
-    def _note(self, made: Made) -> None:
-        self._tally.count(made)
-        self._report.add(made.num_samples, made.skipped)
+    def _count(self, result: BatchResult) -> None:
+        self._stats.add(result)
+        self._report.num_samples += result.num_samples
+        if result.skipped:
+            self._report.add_skipped(result.skipped)
 
-    def _pace(self, processes: bool) -> Pace:
+    def _prefetch_options(self, in_processes: bool) -> PrefetchOptions:
         options = self._options
-        return Pace(options.threads, options.prefetch, options.workers, not processes)
+        return PrefetchOptions(options.threads, options.prefetch, options.workers, not in_processes)
 
-    def _pool_factory(self, processes: bool) -> CreatePool | None:
-        threads = self._options.threads
-        if not threads:
+    def _pool_factory(self, in_processes: bool) -> CreatePool | None:
+        num_workers = self._options.threads
+        if not num_workers:
             return None
-        if processes:
+        if in_processes:
             from recordmill.concurrency.process_pool import ProcessPool
 
-            return lambda function: ProcessPool(function, threads)
-        return lambda function: ThreadPool(function, threads)
+            return lambda function: ProcessPool(function, num_workers)
+        return lambda function: ThreadPool(function, num_workers)
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch of the next iteration; one that a loaded state is in goes on where that says.
+        """Choose the epoch of the next iteration.
+
+        If a state inside this epoch was loaded, the iteration still starts at the position of the state.
 
         Parameters
         ----------
         epoch : int
         """
-        chosen = State(epoch_of(epoch))
-        if self._begun or chosen.epoch != self._state.epoch:
-            self._stand(chosen)
+        chosen = State(check_epoch(epoch))
+        if self._has_started or chosen.epoch != self._state.epoch:
+            self._set_state(chosen)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands: behind the element that was delivered last.
+        """Return the position after the last delivered element, for a checkpoint.
 
         Returns
         -------
         dict
-            Small, of numbers and text; the same for every rank, and good for any number of threads, ranks and workers.
+            A small dict of numbers and text. It is the same for every rank, and can be loaded with any number of
+            threads, ranks and workers.
         """
         return self._state.to_dict(self._dataset.fingerprint())
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on where another loader of the same data and order stood.
+        """Resume from the state of another loader of the same data and order.
 
         Parameters
         ----------
         state_dict : mapping
-            Of `state_dict`.
+            The result of `state_dict`.
 
         Raises
         ------
         StateError
-            It belongs to another pipeline, lies beyond the end of the epoch, or is no state.
+            If the state belongs to another pipeline, is beyond the end of its epoch, or is not a state.
         """
-        state = state_from(state_dict, self._dataset.fingerprint())
-        program, cuts = self._dataset.program, self._maker(State()).cuts
-        check_inside(state, program.head.length if program.is_stream else cuts.length, cuts.length)
-        self._stand(state)
+        state = parse_state(state_dict, self._dataset.fingerprint())
+        program, stop = self._dataset.program, self._builder(State()).sampler.length
+        check_state(state, program.head.length if program.is_stream else stop, stop)
+        self._set_state(state)
 
     def stats(self) -> LoaderStats:
-        """Where time went until now.
+        """Return statistics of all epochs so far: throughput, wait times and the bottleneck.
 
         Returns
         -------
         LoaderStats
         """
-        return self._tally.stats()
+        return self._stats.stats()
 
     def close(self) -> None:
-        """End the workers; the loader cannot be used afterwards. A thread that waits for an element gets an error."""
-        self._closed = True
-        for running in list(self._running):
-            self._end(running)
+        """Stop the workers. The loader cannot be used afterwards; a thread that waits for an element gets an error."""
+        self._is_closed = True
+        for iteration in list(self._iterations):
+            self._close_iteration(iteration)
         self._memory.close()
 
-    def _end(self, running: Generator[Any]) -> None:
+    def _close_iteration(self, iteration: Generator[Any]) -> None:
         try:
-            running.close()
+            iteration.close()
         except ValueError:
-            if getgeneratorstate(running) != GEN_RUNNING:
+            if getgeneratorstate(iteration) != GEN_RUNNING:
                 raise
             # The iteration waits for its workers, in another thread or in the frame below a signal handler.
-            for pool in list(self._tally.pools):
+            for pool in list(self._stats.pools):
                 pool.close()
 
     def __enter__(self) -> Self:
-        """Return the loader itself."""
+        """Return the loader."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close."""
+        """Close the loader."""
         self.close()
 
     def __repr__(self) -> str:
-        """Readable form."""
+        """Return the calls that build the loader."""
         options = self._options
         rank = f", rank={options.rank}, world_size={options.world_size}" if options.world_size > 1 else ""
         return f"{self._dataset!r}.loader(threads={options.threads}, prefetch={options.prefetch}{rank})"

@@ -1,109 +1,86 @@
-"""Where the time of a worker goes: computing in a stage, or waiting in it."""
+"""Statistics of a loader: where workers spend their time, and what limits the throughput."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recordmill.concurrency.pool import PoolCounters, WorkerPool
-    from recordmill.pipeline.builder import Made
+    from recordmill.pipeline.engine import BatchResult
 
 
 @dataclass(slots=True)
-class Spent:
-    """Seconds by stage.
+class Timings:
+    """Busy time and wait time by stage, in seconds.
 
     Parameters
     ----------
     busy : dict of str to float
-        In which the thread in the stage computed.
+        CPU time of the threads in the stage.
     waited : dict of str to float
-        In which it was in the stage and did not: for storage, the interpreter lock, a core, other threads, or whatever
-        a function waits for.
+        Time in the stage without CPU time: waits for storage, the interpreter lock, a core, other threads, or what a
+        user function waits for.
     """
 
     busy: dict[str, float] = field(default_factory=dict)
     waited: dict[str, float] = field(default_factory=dict)
 
-    def timed(self, stage: str) -> _Inside:
-        """Count the time spent in a `with` statement for a stage."""
-        return _Inside(self, stage)
-
-    def count(self, stage: str, busy: float, waited: float) -> None:
-        """Count time for a stage."""
+    def add(self, stage: str, busy: float, waited: float) -> None:
+        """Add time of a stage."""
         self.busy[stage] = self.busy.get(stage, 0.0) + busy
         self.waited[stage] = self.waited.get(stage, 0.0) + waited
 
-    def add(self, other: Spent) -> None:
-        """Count what was spent elsewhere."""
+    def merge(self, other: Timings) -> None:
+        """Add the times of another object."""
         for stage, busy in other.busy.items():
-            self.count(stage, busy, other.waited[stage])
-
-    def total(self, stage: str) -> float:
-        """Seconds in a stage, computing or not."""
-        return self.busy.get(stage, 0.0) + self.waited.get(stage, 0.0)
+            self.busy[stage] = self.busy.get(stage, 0.0) + busy
+            self.waited[stage] = self.waited.get(stage, 0.0) + other.waited[stage]
 
 
-class _Inside:
-    """Two looks at the clocks; a class, as a generator would take longer than they do."""
-
-    __slots__ = ("_begun", "_computed", "_spent", "_stage")
-
-    def __init__(self, spent: Spent, stage: str) -> None:
-        self._spent, self._stage = spent, stage
-
-    def __enter__(self) -> None:
-        self._begun, self._computed = perf_counter(), thread_time()
-
-    def __exit__(self, *_: object) -> None:
-        busy, inside = thread_time() - self._computed, perf_counter() - self._begun
-        self._spent.count(self._stage, busy, max(0.0, inside - busy))
-
-
-# A consumer that waits for less than this share of the time is itself what everything waits for.
-_PATIENT = 0.1
-# A stage that spends this share of its time waiting is told to do so.
-_IDLE = 0.3
-_PARTS = {
+# A consumer that waits for less than this share of the time is the bottleneck itself.
+_CONSUMER_LIMITED = 0.1
+# A stage that waits for at least this share of its time is reported as waiting.
+_STAGE_WAITS = 0.3
+_DESCRIPTIONS = {
     "read": "reading and parsing records",
     "decode": "decoding",
     "map": "the Python function of map",
     "filter": "the Python function of filter",
-    "batch": "putting batches together",
+    "batch": "collating batches",
 }
-_AWAITED = {
+_WAITS_FOR = {
     "read": "storage or a core",
     "decode": "a core",
     "map": "the interpreter lock, a core, or what the function waits for",
     "filter": "the interpreter lock, a core, or what the function waits for",
 }
 _ADVICE = {
-    "read": "more threads help; compressed shards want shuffle(block=…), or no compression",
-    "decode": "more threads help; so does decoding less: smaller crops first, uint8 instead of float32",
-    "map": 'map(workers="processes") helps where the function holds the interpreter lock',
+    "read": "use more threads; for compressed shards, use shuffle(block=…) or no compression",
+    "decode": "use more threads, or decode less: smaller crops first, uint8 instead of float32",
+    "map": 'use map(workers="processes") if the function holds the interpreter lock',
     "filter": "filter before decode, on the features that decide",
-    "batch": "uint8 instead of float32 makes smaller batches",
+    "batch": "use uint8 instead of float32 for smaller batches",
 }
-# Where other advice holds: for storage that is waited for, and for functions that have processes already.
-_WAITING_READ = "faster storage or shuffle(block=…) helps"
-_IN_PROCESSES = "more processes (threads=) help if there are cores for them"
-_AWAITED_IN_PROCESSES = "a core, or what the function waits for"
+# Texts for reading that waits for storage, and for functions that run in processes already.
+_ADVICE_STORAGE = "use faster storage or shuffle(block=…)"
+_ADVICE_PROCESSES = "use more processes (threads=) if there are cores for them"
+_WAITS_FOR_IN_PROCESSES = "a core, or what the function waits for"
 
 
 @dataclass(frozen=True, slots=True)
 class StageStats:
-    """Time of one stage, of all workers together.
+    """Time of one stage, summed over all workers.
 
     Parameters
     ----------
     name : str
+        Name of the kind of stage: "read", "decode", "map", "filter" or "batch".
     busy_s : float
-        Seconds in which a worker was in the stage and computed.
+        Seconds of CPU time in the stage.
     waited_s : float
-        Seconds in which a worker was in the stage and did not compute: it waited for storage, the interpreter lock, a
-        core, other threads, or whatever a function waits for.
+        Seconds in the stage without CPU time: waits for storage, the interpreter lock, a core, other threads, or what
+        a user function waits for.
     """
 
     name: str
@@ -112,40 +89,41 @@ class StageStats:
 
     @property
     def inside_s(self) -> float:
-        """Seconds in the stage, computing or not."""
+        """Seconds in the stage, busy or waiting."""
         return self.busy_s + self.waited_s
 
     @property
     def idle(self) -> float:
-        """Share of these seconds in which nothing was computed."""
+        """Share of wait time, from 0 to 1."""
         return self.waited_s / self.inside_s if self.inside_s else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class LoaderStats:
-    """A loader's work since it began, all epochs together.
+    """Statistics of all epochs of a loader.
 
     Parameters
     ----------
     elements : int
-        Batches (samples, without `batch`) that were delivered.
+        Number of delivered batches; of delivered samples if the pipeline is not batched.
     samples : int
-        That were asked for to make them.
+        Number of samples that were requested for them.
     num_bytes : int
-        Of parsed features.
+        Bytes of parsed features.
     elapsed_s : float
-        Seconds from the first order to the last delivery, iterations alone.
+        Seconds of iteration, from the first request to the last delivery.
     waited_s : float
-        Seconds of it in which the consumer waited for the loader.
+        Seconds of these in which the consumer waited for the loader.
     workers : int
+        Number of worker threads or processes.
     worker_wait_s : float
-        Seconds that workers waited for orders, together.
+        Seconds that workers waited for tasks, summed over all workers.
     queue_depth : float
-        Jobs (of one element or several small ones) that were ready when the consumer asked, on average.
+        Mean number of finished tasks at the time of a request; a task makes one element, or several small ones.
     stages : tuple of StageStats
-        In the order of their time.
+        Stages, the slowest first.
     in_processes : bool
-        Whether functions of `map` run in processes.
+        Whether functions of `map` run in worker processes.
     """
 
     elements: int
@@ -161,52 +139,51 @@ class LoaderStats:
 
     @property
     def samples_per_s(self) -> float:
-        """Samples delivered in a second."""
+        """Samples per second."""
         return self.samples / self.elapsed_s if self.elapsed_s else 0.0
 
     @property
     def bottleneck(self) -> str:
-        """One sentence on what everything else waits for."""
+        """One sentence that names the bottleneck and suggests a remedy."""
         if not self.elements:
             return "Nothing was delivered yet."
         share = self.waited_s / self.elapsed_s if self.elapsed_s else 0.0
-        if share < _PATIENT:
+        if share < _CONSUMER_LIMITED:
             return f"The consumer: it waited for batches in {share:.0%} of the time, so the loader keeps up."
         if not self.stages:
             return f"The consumer waited in {share:.0%} of the time."
-        return f"{self._narrowest()}, while the consumer waited in {share:.0%} of the time; {self._advice()}."
+        return f"{self._describe_slowest()}, while the consumer waited in {share:.0%} of the time; {self._advice()}."
 
-    def _narrowest(self) -> str:
-        """The stage that takes longest, and how much of that it waits for something else."""
-        first, total = self.stages[0], sum(stage.inside_s for stage in self.stages) or 1.0
-        part = _PARTS.get(first.name, first.name) + (" (storage)" if self._waits_for_storage else "")
-        for_what = _AWAITED.get(first.name, "a core")
-        if self.in_processes and first.name == "map":
-            for_what = _AWAITED_IN_PROCESSES
-        waiting = f", {first.idle:.0%} of that waiting for {for_what}" if first.idle >= _IDLE else ""
-        return f"{part[0].upper()}{part[1:]}: {first.inside_s / total:.0%} of the work{waiting}"
+    def _describe_slowest(self) -> str:
+        slowest, total = self.stages[0], sum(stage.inside_s for stage in self.stages) or 1.0
+        text = _DESCRIPTIONS.get(slowest.name, slowest.name) + (" (storage)" if self._waits_for_storage else "")
+        waits_for = _WAITS_FOR.get(slowest.name, "a core")
+        if self.in_processes and slowest.name == "map":
+            waits_for = _WAITS_FOR_IN_PROCESSES
+        waiting = f", {slowest.idle:.0%} of that waiting for {waits_for}" if slowest.idle >= _STAGE_WAITS else ""
+        return f"{text[0].upper()}{text[1:]}: {slowest.inside_s / total:.0%} of the work{waiting}"
 
     def _advice(self) -> str:
         name = self.stages[0].name
         if self._waits_for_storage:
-            return _WAITING_READ
-        return _IN_PROCESSES if self.in_processes and name == "map" else _ADVICE.get(name, "more threads help")
+            return _ADVICE_STORAGE
+        return _ADVICE_PROCESSES if self.in_processes and name == "map" else _ADVICE.get(name, "use more threads")
 
     @property
     def _waits_for_storage(self) -> bool:
-        return self.stages[0].name == "read" and self.stages[0].idle >= _IDLE
+        return self.stages[0].name == "read" and self.stages[0].idle >= _STAGE_WAITS
 
     def to_json(self) -> dict[str, Any]:
-        """Plain form."""
+        """Return the statistics as plain values."""
         names = ("elements", "samples", "num_bytes", "elapsed_s", "waited_s", "workers", "worker_wait_s", "queue_depth")
         return {name: getattr(self, name) for name in names} | {
-            "stages": {one.name: {"busy_s": one.busy_s, "waited_s": one.waited_s} for one in self.stages},
+            "stages": {stage.name: {"busy_s": stage.busy_s, "waited_s": stage.waited_s} for stage in self.stages},
             "samples_per_s": self.samples_per_s,
             "bottleneck": self.bottleneck,
         }
 
     def __str__(self) -> str:
-        """Readable form, a line each."""
+        """Return a readable summary of several lines."""
         lines = [f"{self.samples:,} samples in {self.elapsed_s:.2f} s: {self.samples_per_s:,.0f}/s"]
         lines += [
             f"  {stage.name:<8}{stage.busy_s:10.2f} s busy, {stage.waited_s:.2f} s waiting" for stage in self.stages
@@ -216,10 +193,19 @@ class LoaderStats:
 
 
 @dataclass(slots=True)
-class Tally:
-    """Counts what `LoaderStats` tells; written by the consumer alone."""
+class StatsCollector:
+    """Counters behind `LoaderStats`; only the consumer writes them.
 
-    # From run to run: how large elements are, 0 while that is not known, and how long functions take for one.
+    Parameters
+    ----------
+    element_bytes : int
+        Approximate size of an element, for the next epochs; 0 if unknown.
+    element_s : float
+        Seconds that functions of `map` take for an element.
+    num_requests, num_ready : int
+        Number of requested results, and sum of the finished results at these times.
+    """
+
     element_bytes: int = 0
     element_s: float = 0.0
     elements: int = 0
@@ -229,41 +215,41 @@ class Tally:
     waited_s: float = 0.0
     workers: int = 0
     worker_wait_s: float = 0.0
-    asked: int = 0
-    depths: int = 0
+    num_requests: int = 0
+    num_ready: int = 0
     in_processes: bool = False
-    spent: Spent = field(default_factory=Spent)
+    timings: Timings = field(default_factory=Timings)
     pools: list[WorkerPool] = field(default_factory=list)
 
-    def count(self, made: Made) -> None:
-        """Add what making some elements cost."""
-        self.samples += made.num_samples
-        self.num_bytes += made.num_bytes
-        self.spent.add(made.spent)
+    def add(self, result: BatchResult) -> None:
+        """Add the costs of some elements."""
+        self.samples += result.num_samples
+        self.num_bytes += result.num_bytes
+        self.timings.merge(result.timings)
 
-    def ask(self, pool: WorkerPool) -> None:
-        """Count the results that are ready when the consumer asks for one."""
-        self.asked += 1
-        self.depths += pool.num_ready
+    def count_request(self, pool: WorkerPool) -> None:
+        """Count the results that are ready when the consumer requests one."""
+        self.num_requests += 1
+        self.num_ready += pool.num_ready
 
-    def open(self, pool: WorkerPool) -> None:
-        """Include the counters of a pool from now on."""
+    def add_pool(self, pool: WorkerPool) -> None:
+        """Include the counters of a worker pool from now on."""
         self.pools.append(pool)
 
-    def close(self, pool: WorkerPool) -> None:
-        """Add the final counters of a pool."""
-        self.workers, self.worker_wait_s = self._with(pool.counters())
+    def remove_pool(self, pool: WorkerPool) -> None:
+        """Add the final counters of a worker pool."""
+        self.workers, self.worker_wait_s = self._add_counters(pool.counters())
         self.pools.remove(pool)
 
-    def _with(self, *counters: PoolCounters) -> tuple[int, float]:
+    def _add_counters(self, *counters: PoolCounters) -> tuple[int, float]:
         """Return the number of workers and the seconds that they waited, including those of pools still in use."""
-        workers = max([self.workers, *(len(one.workers) for one in counters)])
-        return workers, self.worker_wait_s + sum(worker.waited_s for one in counters for worker in one.workers)
+        workers = max([self.workers, *(len(pool.workers) for pool in counters)])
+        return workers, self.worker_wait_s + sum(worker.waited_s for pool in counters for worker in pool.workers)
 
     def stats(self) -> LoaderStats:
-        """Return the figures of this moment."""
-        workers, worker_wait_s = self._with(*(pool.counters() for pool in list(self.pools)))
-        busy, waited = self.spent.busy, self.spent.waited
+        """Return the statistics so far."""
+        workers, worker_wait_s = self._add_counters(*(pool.counters() for pool in list(self.pools)))
+        busy, waited = self.timings.busy, self.timings.waited
         stages = [StageStats(name, busy[name], waited[name]) for name in list(busy)]
         return LoaderStats(
             self.elements,
@@ -273,7 +259,7 @@ class Tally:
             self.waited_s,
             workers,
             worker_wait_s,
-            self.depths / self.asked if self.asked else 0.0,
+            self.num_ready / self.num_requests if self.num_requests else 0.0,
             tuple(sorted(stages, key=lambda stage: -stage.inside_s)),
             self.in_processes,
         )

@@ -155,4 +155,4 @@ def _last_batch_size(dataset: rm.Dataset, world_size: int) -> int:
     cuts = dataset.cuts(0, world_size)
     if cuts.length is None or cuts.last != "keep" or dataset.program.is_stream:
         return 0
-    return (cuts.length - cuts.start) % cuts.together
+    return (cuts.length - cuts.start) % cuts.global_size

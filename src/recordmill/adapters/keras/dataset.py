@@ -154,7 +154,7 @@ class PyDataset:
         with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:
             loader.set_epoch(self._epoch + epochs)
             state = loader.state_dict()
-        position = self.dataset.cuts().behind(batch) if batch else 0
+        position = self.dataset.cuts().position_after(batch) if batch else 0
         return state | {"position": position, "passed": position}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -176,7 +176,7 @@ class PyDataset:
         with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:
             loader.load_state_dict(state)
         cuts = self.dataset.cuts()
-        batch, inside = divmod(max(0, state["position"] - cuts.start), cuts.together)
+        batch, inside = divmod(max(0, state["position"] - cuts.start), cuts.global_size)
         if inside and batch + 1 < self._num_batches:
             raise rm.StateError(
                 "the position of the state is inside a batch",

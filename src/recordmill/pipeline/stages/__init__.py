@@ -1,1 +1,1 @@
-"""What happens to samples and batches on their way; one file for each stage."""
+"""The stages of a pipeline: one module for each public stage."""

@@ -1,16 +1,16 @@
-"""The stage that puts samples together into batches of arrays."""
+"""The batch stage: which positions form a batch, and how samples become arrays."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import FeatureError
-from recordmill.pipeline.checks import settle, whole
-from recordmill.pipeline.rows import Columns, column_of
+from recordmill.pipeline.checks import check_integer, set_fields
+from recordmill.pipeline.samples import Columns, Ints, build_column
 from recordmill.types import Ragged
 
 Last = Literal["keep", "drop", "pad", "wrap"]
@@ -19,20 +19,118 @@ VALID = "valid"
 
 
 @dataclass(frozen=True, slots=True)
+class BatchSampler:
+    """The positions of each batch of one rank.
+
+    All ranks together consume ``size * world_size`` consecutive positions, of which each gets a slice of `size`. Every
+    rank gets the same number of batches.
+
+    Parameters
+    ----------
+    length : int, optional
+        Number of positions of the epoch; endless without.
+    size : int
+        Batch size of one rank.
+    last : {"keep", "drop", "pad", "wrap"}
+        Treatment of positions that are too few for a full batch on all ranks.
+    rank, world_size : int
+    start : int
+        Positions that were consumed already.
+
+    Raises
+    ------
+    ValueError
+        If a rank would get no sample in the last batch.
+    """
+
+    length: int | None
+    size: int
+    last: Last = "keep"
+    rank: int = 0
+    world_size: int = 1
+    start: int = 0
+
+    @property
+    def global_size(self) -> int:
+        """Batch size of all ranks together."""
+        return self.size * self.world_size
+
+    @property
+    def num_batches(self) -> int | None:
+        """Number of batches of each rank; None means endless."""
+        if self.length is None:
+            return None
+        full, rest = divmod(max(0, self.length - self.start), self.global_size)
+        if not rest or self.last == "drop":
+            return full
+        if self.last == "keep" and rest < self.world_size:
+            raise ValueError(
+                f"the last {rest} samples are not enough for {self.world_size} ranks: "
+                'batch(last="drop"), "pad" or "wrap" gives every rank the same number of batches'
+            )
+        return full + 1
+
+    def check_not_empty(self) -> None:
+        """Raise ValueError if the epoch has no batch."""
+        if self.length is None:
+            return
+        if self.length <= self.start:
+            raise ValueError(
+                f"skip() drops all of the {self.length} samples" if self.length else "the dataset has no samples"
+            )
+        if self.num_batches == 0:
+            raise ValueError(
+                f"{self.length - self.start} samples make no batch of {self.global_size} ({self.size} for "
+                f'each of {self.world_size} ranks): use a smaller batch size, or last="keep", "pad" or "wrap"'
+            )
+
+    def check_filtered(self, num_candidates: int | None) -> None:
+        """Raise ValueError if the epoch has no batch, however many of the candidates pass the filter."""
+        ends = [end for end in (num_candidates, self.length) if end is not None]
+        longest = replace(self, length=min(ends) if ends else None)
+        if longest.length is not None and (self.last == "drop" or longest.length <= self.start):
+            longest.check_not_empty()
+
+    def positions(self, number: int) -> range | Ints:
+        """Return the positions of a batch of this rank."""
+        global_size = self.global_size
+        first = self.start + number * global_size
+        rest = global_size if self.length is None else self.length - first
+        if rest >= global_size or self.last == "wrap":
+            begin = first + self.rank * self.size
+            batch = range(begin, begin + self.size)
+            if self.length is None or batch.stop <= self.length:
+                return batch
+            return np.arange(batch.start, batch.stop) % (self.length or 1)
+        if self.last == "pad":
+            begin = min(self.rank * self.size, rest)
+            return range(first + begin, first + min(begin + self.size, rest))
+        share, extra = divmod(rest, self.world_size)
+        begin = self.rank * share + min(self.rank, extra)
+        return range(first + begin, first + begin + share + (self.rank < extra))
+
+    def position_after(self, num_batches: int) -> int:
+        """Return the number of positions that all ranks have consumed after a number of batches."""
+        position = self.start + num_batches * self.global_size
+        return position if self.length is None else min(position, self.length)
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
-    """Samples as batches.
+    """Combines samples into batches.
 
     Parameters
     ----------
     size : int
-        Samples per batch and rank.
+        Batch size of one rank.
     last : {"keep", "drop", "pad", "wrap"}
-        What becomes of samples that fill no batch: a smaller one; nothing; a batch filled up with zeros and empty rows,
-        of which the feature ``"valid"`` (bool) tells, in every batch; or one filled up with the epoch's first samples.
+        Treatment of samples that are too few for a full batch: a smaller batch; no batch; a batch filled up with zeros
+        and empty rows, with a feature ``"valid"`` (bool) in every batch; or a batch filled up with the first samples of
+        the epoch.
     ragged : {"ragged", "pad", "list"}
-        What becomes of features with different numbers of values: a `Ragged`, an array padded with zeros to the
-        longest row, or a list of arrays. Byte strings are lists of `bytes` with "list" and a `Ragged` otherwise.
-        Tensors of other libraries are taken for arrays.
+        Form of features with different numbers of values: a `Ragged`, an array padded with zeros to the longest row,
+        or a list of arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise. Tensors of
+        other libraries are converted to arrays.
     """
 
     size: int
@@ -40,60 +138,60 @@ class Batch:
     ragged: RaggedAs = "ragged"
 
     def __post_init__(self) -> None:
-        """Refuse what makes no batch."""
-        settle(self, size=whole(self.size, "a batch holds at least one example", 1))
+        """Check the arguments."""
+        set_fields(self, size=check_integer(self.size, "batch size must be a positive integer", 1))
         if self.last not in ("keep", "drop", "pad", "wrap"):
-            raise ValueError(f'last is "keep", "drop", "pad" or "wrap", not {self.last!r}')
+            raise ValueError(f'last must be "keep", "drop", "pad" or "wrap", got {self.last!r}')
         if self.ragged not in ("ragged", "pad", "list"):
-            raise ValueError(f'ragged is "ragged", "pad" or "list", not {self.ragged!r}')
+            raise ValueError(f'ragged must be "ragged", "pad" or "list", got {self.ragged!r}')
 
     def collate(self, columns: Columns, count: int, ordinals: NDArray[np.int64] | None = None) -> Columns:
-        """Bring columns into the form that was asked for."""
-        formed = {name: self._form(column) for name, column in columns.items()}
+        """Convert the columns of a batch of `count` rows; `ordinals` are the rows that are present."""
+        collated = {name: self._collate_column(column) for name, column in columns.items()}
         if self.last != "pad":
-            return formed
-        if VALID in formed:
+            return collated
+        if VALID in collated:
             raise FeatureError(
-                f'samples have a feature {VALID!r}, and so has what last="pad" makes',
+                f'samples have a feature {VALID!r}, which batch(last="pad") adds',
                 kind="feature_mismatch",
-                hint="give it another name with map before batch",
+                hint="rename it with map before batch",
             )
         valid = np.zeros(count, bool)
         valid[slice(None) if ordinals is None else ordinals] = True
         if not valid.all():
-            formed = {name: _spread(column, valid) for name, column in formed.items()}
-        return formed | {VALID: valid}
+            collated = {name: _fill_rows(column, valid) for name, column in collated.items()}
+        return collated | {VALID: valid}
 
-    def _form(self, column: Any) -> Any:
+    def _collate_column(self, column: Any) -> Any:
         if isinstance(column, list):
-            # The rows of this batch alone decide, not of those that were made with it.
-            column = column_of(_of_one_width(_arrays(column)))
+            # The form depends on the rows of this batch only, not on others that were evaluated with it.
+            column = build_column(_unify_string_widths(_convert_tensors(column)))
         if isinstance(column, list) and self.ragged != "list":
-            column = _ragged_of(column)
+            column = _build_ragged(column)
         if not isinstance(column, Ragged) or self.ragged == "ragged":
             return column
         if self.ragged == "list":
             return list(column)
-        return column if _holds_bytes(column) else _padded(column)
+        return column if _contains_bytes(column) else _pad(column)
 
     def __repr__(self) -> str:
-        """Readable form."""
+        """Return the call that adds the stage."""
         ragged = f", ragged={self.ragged!r}" if self.ragged != "ragged" else ""
         return f"batch({self.size}, last={self.last!r}{ragged})"
 
 
-def _arrays(rows: list[Any]) -> list[Any]:
-    """Rows that are tensors of other libraries as arrays; as they are where NumPy cannot hold them."""
+def _convert_tensors(rows: list[Any]) -> list[Any]:
+    """Convert tensors of other libraries to arrays, unless NumPy cannot represent them."""
     if not rows or not all(hasattr(row, "__dlpack__") for row in rows):
         return rows
     try:
         return [np.asarray(row) for row in rows]
-    except (TypeError, RuntimeError, ValueError):  # on a device, with a gradient, of a dtype of its own
+    except (TypeError, RuntimeError, ValueError):  # on a device, with a gradient, or of a dtype that NumPy lacks
         return rows
 
 
-def _of_one_width(rows: list[Any]) -> list[Any]:
-    """Rows of NumPy's strings as long as the longest; others as they are."""
+def _unify_string_widths(rows: list[Any]) -> list[Any]:
+    """Give all NumPy strings the dtype of the longest; return other rows unchanged."""
     if not all(isinstance(row, np.ndarray | np.generic) for row in rows):
         return rows
     dtypes = {row.dtype for row in rows}
@@ -103,46 +201,46 @@ def _of_one_width(rows: list[Any]) -> list[Any]:
     return [np.asarray(row, widest) for row in rows]
 
 
-def _ragged_of(rows: list[Any]) -> Any:
-    """Rows as a Ragged, where they are byte strings or arrays that differ in their first length alone."""
+def _build_ragged(rows: list[Any]) -> Any:
+    """Return a Ragged of byte strings, or of arrays that differ only in their first dimension; otherwise the rows."""
     if rows and all(isinstance(row, bytes) for row in rows):
         return Ragged.from_rows(rows)
     arrays = [row for row in rows if isinstance(row, np.ndarray) and row.ndim]
-    alike = {(array.dtype, array.shape[1:]) for array in arrays}
-    return Ragged.from_rows(rows) if rows and len(arrays) == len(rows) and len(alike) == 1 else rows
+    forms = {(array.dtype, array.shape[1:]) for array in arrays}
+    return Ragged.from_rows(rows) if rows and len(arrays) == len(rows) and len(forms) == 1 else rows
 
 
-def _holds_bytes(column: Ragged) -> bool:
+def _contains_bytes(column: Ragged) -> bool:
     inner: Any = column
     while isinstance(inner, Ragged):
         inner = inner.data
     return bool(inner.dtype == np.uint8)
 
 
-def _padded(column: Ragged) -> Any:
+def _pad(column: Ragged) -> Any:
     if not isinstance(column.data, Ragged):
         return column.to_padded()
     inner = column.data.to_padded()
     return Ragged(inner, column.row_splits).to_padded()
 
 
-def _spread(column: Any, valid: NDArray[np.bool_]) -> Any:
-    """Rows at their places, zeros and empty rows between them; what there are more rows than places is left out."""
+def _fill_rows(column: Any, valid: NDArray[np.bool_]) -> Any:
+    """Move the rows of a column to the valid rows of a batch, and fill the others with zeros or empty rows."""
     num_rows = int(valid.sum())
     if isinstance(column, np.ndarray):
-        whole = np.zeros((len(valid), *column.shape[1:]), column.dtype)
-        whole[valid] = column[:num_rows]
-        return whole
+        filled = np.zeros((len(valid), *column.shape[1:]), column.dtype)
+        filled[valid] = column[:num_rows]
+        return filled
     if isinstance(column, Ragged):
         counts = np.zeros(len(valid), np.int64)
         counts[valid] = np.diff(column.row_splits)[:num_rows]
         return Ragged(column.data[: column.row_splits[num_rows]], np.concatenate([[0], np.cumsum(counts)]))
     rows = iter(column)
-    return [next(rows) if there else _empty(column) for there in valid]
+    return [next(rows) if is_valid else _empty_row(column) for is_valid in valid]
 
 
-def _empty(rows: list[Any]) -> Any:
-    """Row without values, of the kind of the first: zero for a number, None for what has no empty form."""
+def _empty_row(rows: list[Any]) -> Any:
+    """Return an empty value of the type of the first row: 0 for numbers, None if the type has no empty value."""
     first = rows[0] if rows else None
     if isinstance(first, np.ndarray | np.generic) and not first.ndim:
         return np.zeros((), first.dtype)[()]

@@ -1,4 +1,4 @@
-"""The stage that turns features into arrays, whole batches at a time, natively."""
+"""The decode stage: turns features into arrays, a whole batch per native call."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import numpy as np
 from recordmill.decode.batch import decode_batch
 from recordmill.decode.specs.image import Image
 from recordmill.errors import DecodeError
-from recordmill.pipeline.checks import seed_of, settle
-from recordmill.pipeline.rows import Rows, joined_rows
+from recordmill.pipeline.checks import check_seed, set_fields
+from recordmill.pipeline.samples import Rows, concatenate_rows
 
 if TYPE_CHECKING:
     from recordmill.decode.batch import Spec
-    from recordmill.pipeline.positions import Ints
-    from recordmill.pipeline.stages.base import Work
+    from recordmill.pipeline.samples import Ints
+    from recordmill.pipeline.stages.base import StageInput
 
-# Keeps the draws of a second decode stage apart from those of the first.
-_STEP = 0x9E3779B97F4A7C15
+# Added to the seed for each earlier decode stage, so that their random parameters differ.
+_SEED_STEP = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True, slots=True)
 class Decode:
-    """Features to arrays.
+    """Decodes features.
 
     Parameters
     ----------
     specs : tuple of (str, spec)
-        By the name of the output.
+        Specs by the name of the output.
     seed : int, optional
-        Of the random parts; that of the shuffle before, or 0.
+        Seed of the random parameters; by default that of the last shuffle before, or 0.
     options : tuple of (str, object)
-        Of `decode_batch`.
+        Further arguments of `decode_batch`.
     """
 
     specs: tuple[tuple[str, Spec], ...]
@@ -41,70 +41,65 @@ class Decode:
     options: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a seed that is none."""
+        """Check the seed."""
         if self.seed is not None:
-            settle(self, seed=seed_of(self.seed))
+            set_fields(self, seed=check_seed(self.seed))
 
     @property
     def name(self) -> str:
-        """What its time is counted under."""
+        """Name of this kind of stage in statistics."""
         return "decode"
 
-    def apply(self, work: Work) -> Rows:
-        """Samples with their features decoded."""
-        groups = work.places.by_epoch()
-        parts = [self._decoded(work, epoch, rows, whole=len(groups) == 1) for epoch, rows in groups]
-        return joined_rows(parts) if parts else work.rows
+    def apply(self, stage_input: StageInput) -> Rows:
+        """Return the samples with decoded features."""
+        if isinstance(epoch := stage_input.positions.epochs, int):
+            return self._decode_epoch(stage_input, epoch, None)
+        groups = stage_input.positions.by_epoch()
+        parts = [self._decode_epoch(stage_input, epoch, rows if len(groups) > 1 else None) for epoch, rows in groups]
+        return concatenate_rows(parts) if parts else stage_input.rows
 
-    def _tables(self, work: Work) -> dict[str, Any] | None:
-        """Entry points of images that are cut before they are resized, where some are kept."""
+    def _decode_epoch(self, stage_input: StageInput, epoch: int, chosen: Ints | None) -> Rows:
+        """Decode the chosen rows, which are of one epoch; None means all rows."""
+        rows, positions, context = stage_input.rows, stage_input.positions.array, stage_input.context
+        if chosen is not None:
+            rows, positions = rows.take(chosen), positions[chosen]
+        errors: list[DecodeError] = []
+        columns = decode_batch(
+            rows.columns,
+            dict(self.specs),
+            rng=(stage_input.seed + stage_input.ordinal * _SEED_STEP) & (1 << 64) - 1,
+            epoch=epoch,
+            positions=positions,
+            threads=context.threads,
+            on_error=errors.append,
+            entry_points=self._load_entry_points(stage_input) if chosen is None else None,
+            empty=np.empty if context.memory is None else context.memory.empty,
+            **dict(self.options),
+        )
+        if not errors:
+            return Rows(columns, rows.ordinals, rows.origins)
+        failed = [int(error.position or 0) for error in errors]
+        for index, error in zip(failed, errors, strict=True):
+            row = index if chosen is None else int(chosen[index])
+            # The error names the record instead of the row in the batch.
+            fields = error.parts() | {"position": None} | stage_input.locate(row)
+            context.fail(*stage_input.requested.at(row), DecodeError(error.message, **fields))
+        kept = np.delete(np.arange(len(rows)), failed)
+        return Rows(columns, rows.ordinals[kept], rows.origins[kept])
+
+    def _load_entry_points(self, stage_input: StageInput) -> dict[str, Any] | None:
+        """Return the stored entry points of images that are cropped before they are resized, if there are any."""
         found = {}
         for name, spec in self.specs:
             if isinstance(spec, Image) and spec.crop is not None and spec.resize is None:
                 feature = spec.feature or name
-                tables = work.tables(feature)
+                tables = stage_input.entry_points(feature)
                 if tables is not None:
                     found[feature] = tables
         return found or None
 
-    @staticmethod
-    def draws_seed(seed: int, number: int = 0) -> int:
-        """Seed of the draws of one of several decode stages."""
-        return (seed + number * _STEP) & (1 << 64) - 1
-
-    def _decoded(self, work: Work, epoch: int, chosen: Ints, *, whole: bool) -> Rows:
-        rows = work.rows if whole else work.rows.take(chosen)
-        positions = work.places.array[chosen]
-        faults: list[DecodeError] = []
-        seed = self.draws_seed(work.seed, work.number_of(Decode))
-        columns = decode_batch(
-            rows.columns,
-            dict(self.specs),
-            rng=seed,
-            epoch=epoch,
-            positions=positions,
-            threads=work.context.threads,
-            on_error=faults.append,
-            entry_points=self._tables(work) if whole else None,
-            empty=np.empty if work.context.memory is None else work.context.memory.empty,
-            **dict(self.options),
-        )
-        if not faults:
-            return Rows(columns, rows.ordinals, rows.origins)
-        lost = [int(fault.position or 0) for fault in faults]
-        for row, fault in zip(lost, faults, strict=True):
-            work.context.fail(*work.asked.at(int(chosen[row])), _placed(fault, work.where(int(chosen[row]))))
-        kept = np.delete(np.arange(len(rows)), lost)
-        return Rows(columns, rows.ordinals[kept], rows.origins[kept])
-
     def __repr__(self) -> str:
-        """Readable form."""
-        told = [f"{name}={spec!r}" for name, spec in self.specs]
-        told += [] if self.seed is None else [f"seed={self.seed}"]
-        return f"decode({', '.join(told + [f'{name}={value!r}' for name, value in self.options])})"
-
-
-def _placed(fault: DecodeError, where: dict[str, Any]) -> DecodeError:
-    """The same error with the record instead of the place in the batch."""
-    parts = fault.parts() | {"position": None} | where
-    return DecodeError(fault.message, **parts)
+        """Return the call that adds the stage."""
+        arguments = [f"{name}={spec!r}" for name, spec in self.specs]
+        arguments += [] if self.seed is None else [f"seed={self.seed}"]
+        return f"decode({', '.join(arguments + [f'{name}={value!r}' for name, value in self.options])})"

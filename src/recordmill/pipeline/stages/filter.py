@@ -1,4 +1,4 @@
-"""The stage that leaves out the samples a function says no to."""
+"""The filter stage: keeps the samples for which a Python function is true."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recordmill.errors import MapError
-from recordmill.pipeline.rows import Rows
-from recordmill.pipeline.stages.function import Caller, Function, check_function, function_name
+from recordmill.pipeline.samples import Rows
+from recordmill.pipeline.stages.function import Function, FunctionCaller, check_function, describe_function
 
 if TYPE_CHECKING:
-    from recordmill.pipeline.stages.base import Work
+    from recordmill.pipeline.stages.base import StageInput
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Samples for which a function is true.
+    """Keeps the samples for which a function is true.
 
     Parameters
     ----------
     function : callable
-        Takes a sample; returns something true or false.
+        Takes a sample; returns a value that is true or false.
     rng : bool
-        Whether it takes a `numpy.random.Generator` as its second argument.
+        Pass a `numpy.random.Generator` as the second argument.
     timeout : float, optional
-        Seconds after which it counts as hanging.
+        Seconds after which a call counts as hanging.
     seed : int, optional
-        Of the generators; that of the shuffle before, or 0.
+        Seed of the generators; by default that of the last shuffle before, or 0.
     """
 
     function: Function
@@ -37,41 +37,35 @@ class Filter:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be called."""
+        """Check the arguments."""
         check_function("filter", self.function, self.timeout, self.seed)
 
     @property
     def name(self) -> str:
-        """What its time is counted under."""
+        """Name of this kind of stage in statistics."""
         return "filter"
 
-    def apply(self, work: Work) -> Rows:
-        """Samples that stay."""
-        caller = Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout)
-        samples, kept = work.rows.samples(), list[int]()
-
-        def hold(row: int) -> None:
+    def apply(self, stage_input: StageInput) -> Rows:
+        """Return the samples that pass."""
+        caller = FunctionCaller(self.function, repr(self), stage_input, rng=self.rng, timeout=self.timeout)
+        rows, kept = stage_input.rows, list[int]()
+        for row, sample in enumerate(rows.split()):
             try:
-                if self._holds(caller, row, samples[row]):
+                if self._passes(caller, row, sample):
                     kept.append(row)
             except MapError as error:
                 caller.fail(row, error)
-
-        work.context.turns.each(id(self), len(samples), hold)
-        return work.rows if len(kept) == len(work.rows) else work.rows.take(np.array(kept, np.int64))
+        return rows if len(kept) == len(rows) else rows.take(np.array(kept, np.int64))
 
     @staticmethod
-    def _holds(caller: Caller, row: int, sample: dict[str, object]) -> bool:
+    def _passes(caller: FunctionCaller, row: int, sample: dict[str, object]) -> bool:
         answer = caller(row, sample)
         try:
             return bool(answer)
         except (TypeError, ValueError) as error:
-            raise caller.error(row, "returned something that is neither true nor false", error) from error
+            raise caller.error(row, "returned a value that is neither true nor false", error) from error
 
     def __repr__(self) -> str:
-        """Readable form."""
-        told = [function_name(self.function)]
-        told += ["rng=True"] if self.rng else []
-        told += [f"timeout={self.timeout}"] if self.timeout is not None else []
-        told += [f"seed={self.seed}"] if self.seed is not None else []
-        return f"filter({', '.join(told)})"
+        """Return the call that adds the stage."""
+        options = {"rng": True if self.rng else None, "timeout": self.timeout, "seed": self.seed}
+        return f"filter({describe_function(self.function, options)})"

@@ -1,37 +1,43 @@
-"""The stage that calls a Python function on samples, or on batches."""
+"""The map stage: calls a Python function on samples, or on batches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from recordmill.errors import MapError
-from recordmill.pipeline.rows import Columns, Rows, locked
-from recordmill.pipeline.stages.function import Caller, Function, Gathering, check_function, function_name
+from recordmill.pipeline.samples import Columns, Rows, lock_columns
+from recordmill.pipeline.stages.function import (
+    ColumnsBuilder,
+    Function,
+    FunctionCaller,
+    check_function,
+    describe_function,
+)
 
 if TYPE_CHECKING:
-    from recordmill.pipeline.stages.base import Work
+    from recordmill.pipeline.stages.base import StageInput
 
 Workers = Literal["threads", "processes"]
 
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """A function on samples, or behind `batch` on batches.
+    """Calls a function on samples, or after `batch` on batches.
 
     Parameters
     ----------
     function : callable
-        Takes a sample (a dict), or a batch; returns another dict.
+        Takes a sample or a batch as a dict, and returns another dict.
     rng : bool
-        Whether it takes a `numpy.random.Generator` as its second argument.
+        Pass a `numpy.random.Generator` as the second argument.
     workers : {"threads", "processes"}
-        Where it runs.
+        Kind of workers that call the function.
     timeout : float, optional
-        Seconds after which it counts as hanging.
+        Seconds after which a call counts as hanging.
     seed : int, optional
-        Of the generators; that of the shuffle before, or 0.
+        Seed of the generators; by default that of the last shuffle before, or 0.
     """
 
     function: Function
@@ -41,64 +47,58 @@ class Map:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be called."""
+        """Check the arguments."""
         check_function("map", self.function, self.timeout, self.seed)
         if self.workers not in ("threads", "processes"):
-            raise ValueError(f'workers is "threads" or "processes", not {self.workers!r}')
+            raise ValueError(f'workers must be "threads" or "processes", got {self.workers!r}')
 
     @property
     def name(self) -> str:
-        """What its time is counted under."""
+        """Name of this kind of stage in statistics."""
         return "map"
 
-    def apply(self, work: Work) -> Rows:
-        """Samples that the function returned."""
-        caller, samples = self._caller(work), work.rows.samples()
-        gathered, kept = Gathering(len(samples)), list[int]()
-
-        def add(row: int) -> None:
+    def apply(self, stage_input: StageInput) -> Rows:
+        """Return the samples that the function returns."""
+        caller, rows = self._caller(stage_input), stage_input.rows
+        builder, kept = ColumnsBuilder(len(rows)), list[int]()
+        must_be_picklable = self in stage_input.context.pickled_maps
+        for row, sample in enumerate(rows.split()):
             try:
-                result = caller(row, samples[row])
-                caller.check(row, result)
-                if caller.hands_over(self):
-                    caller.check_portable(row, result)
+                result = caller(row, sample)
+                caller.check_sample(row, result)
+                if must_be_picklable:
+                    caller.check_picklable(row, result)
             except MapError as error:
                 caller.fail(row, error)
             else:
-                gathered.add(result)
+                builder.add(result)
                 kept.append(row)
+        return Rows(builder.columns(), rows.ordinals[kept], rows.origins[kept])
 
-        work.context.turns.each(id(self), len(samples), add)
-        rows = work.rows
-        return Rows(gathered.columns(), rows.ordinals[kept], rows.origins[kept])
-
-    def apply_batch(self, work: Work, batch: Columns) -> Columns:
-        """Batch that the function returned."""
-        caller = self._caller(work)
-        with work.context.turns.taken(id(self), 1):
-            returned = caller(0, locked(batch))
+    def apply_batch(self, stage_input: StageInput, batch: Columns) -> Columns:
+        """Return the batch that the function returns."""
+        caller = self._caller(stage_input)
+        returned = caller(0, lock_columns(batch))
         caller.check_batch(returned)
         result: Columns = dict(returned)
-        if caller.hands_over(self):
-            caller.check_portable(0, result)
+        if self in stage_input.context.pickled_maps:
+            caller.check_picklable(0, result)
         return result
 
-    def _caller(self, work: Work) -> Caller:
-        return Caller(self.function, repr(self), work, rng=self.rng, timeout=self.timeout, key=id(self))
+    def _caller(self, stage_input: StageInput) -> FunctionCaller:
+        # The identity distinguishes the stage from all others; its number does not, because parts of a mixture have
+        # numbers of their own.
+        return FunctionCaller(
+            self.function, repr(self), stage_input, rng=self.rng, timeout=self.timeout, stage_key=id(self)
+        )
 
     def __repr__(self) -> str:
-        """Readable form."""
-        told = [function_name(self.function)]
-        told += ["rng=True"] if self.rng else []
-        told += [f"workers={self.workers!r}"] if self.workers != "threads" else []
-        told += [f"{name}={value}" for name in ("timeout", "seed") if (value := _of(self, name)) is not None]
-        return f"map({', '.join(told)})"
+        """Return the call that adds the stage."""
+        workers = None if self.workers == "threads" else self.workers
+        options = {"rng": True if self.rng else None, "workers": workers, "timeout": self.timeout, "seed": self.seed}
+        return f"map({describe_function(self.function, options)})"
 
 
-def in_processes(stages: Sequence[Map]) -> bool:
-    """Whether one of some functions asks for worker processes."""
+def uses_processes(stages: Sequence[Map]) -> bool:
+    """Return whether a stage runs in worker processes."""
     return any(stage.workers == "processes" for stage in stages)
-
-
-def _of(stage: Map, name: str) -> Any:
-    return getattr(stage, name)

@@ -1,4 +1,4 @@
-"""Permutations of 0 … n - 1 that are computed, not stored."""
+"""The shuffle stage, and permutations of 0 … n - 1 that are computed instead of stored."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.pipeline.checks import seed_of, settle, whole
-from recordmill.pipeline.positions import Places
+from recordmill.pipeline.checks import check_integer, check_seed, set_fields
+from recordmill.pipeline.samples import Ints, Positions
 
-Ints = NDArray[np.int64]
-
-# Below this many entries the order of as many random words is kept: exactly uniform, and half a megabyte at most.
-_TABLE = 1 << 16
+# Permutations of at most this many entries are stored, as the order of random words: exactly uniform, up to 512 KiB.
+_MAX_STORED = 1 << 16
 _ROUNDS = 10
-_LIMIT = 1 << 48
+_MAX_LENGTH = 1 << 48
 
 
 class Permutation:
-    """One order of 0 … `length` - 1, a pure function of the key.
+    """A permutation of 0 … `length` - 1 that depends only on the key.
 
-    Small ones are the order of random words; larger ones a Feistel network on two numbers of about the same size whose
-    product is hardly more than `length`, walked until the result is inside.
+    Small permutations are the order of random words. Larger ones are a Feistel network on two numbers of about the same
+    size whose product is slightly larger than `length`, applied until the result is smaller than `length`.
 
     Parameters
     ----------
     length : int
         0 to 2**48.
     key : tuple of int
-        Seed (64 bits), and up to three words of 32 bits that tell permutations of one seed apart.
+        Seed (64 bits), and up to three words of 32 bits that distinguish permutations with the same seed.
 
     References
     ----------
@@ -40,81 +38,82 @@ class Permutation:
     """
 
     def __init__(self, length: int, key: tuple[int, ...]) -> None:
-        if not 0 <= length <= _LIMIT:
-            raise ValueError(f"a permutation has 0 to 2**48 entries, not {length}")
+        if not 0 <= length <= _MAX_LENGTH:
+            raise ValueError(f"a permutation must have 0 to 2**48 entries, got {length}")
         self._length, self._key = length, key
         self._left = isqrt(max(length - 1, 0)) + 1
 
     def __call__(self, positions: Ints) -> Ints:
-        """Entries at positions."""
-        if self._length <= _TABLE:
-            return _order(self._length, self._key)[positions]
-        return self._walk(positions, invert=False)
+        """Return the entries at the given positions."""
+        if self._length <= _MAX_STORED:
+            return _stored_order(self._length, self._key)[positions]
+        return self._compute(positions, invert=False)
 
     def inverse(self, entries: Ints) -> Ints:
-        """Positions of entries."""
-        if self._length <= _TABLE:
-            return _places(self._length, self._key)[entries]
-        return self._walk(entries, invert=True)
+        """Return the positions of the given entries."""
+        if self._length <= _MAX_STORED:
+            return _stored_inverse(self._length, self._key)[entries]
+        return self._compute(entries, invert=True)
 
-    def _walk(self, numbers: Ints, *, invert: bool) -> Ints:
-        found = _core.permute(np.ascontiguousarray(numbers), self._length, self._left, _keys(self._key), invert=invert)
+    def _compute(self, numbers: Ints, *, invert: bool) -> Ints:
+        found = _core.permute(
+            np.ascontiguousarray(numbers), self._length, self._left, _round_keys(self._key), invert=invert
+        )
         return np.frombuffer(memoryview(found), np.int64)
 
 
 @lru_cache(maxsize=64)
-def _keys(key: tuple[int, ...]) -> NDArray[np.uint64]:
-    return _words(key, _ROUNDS)
+def _round_keys(key: tuple[int, ...]) -> NDArray[np.uint64]:
+    return _random_words(key, _ROUNDS)
 
 
 @lru_cache(maxsize=32)
-def _order(length: int, key: tuple[int, ...]) -> Ints:
-    seed, *stream = _padded(key)
+def _stored_order(length: int, key: tuple[int, ...]) -> Ints:
+    seed, *stream = _pad_key(key)
     return np.frombuffer(memoryview(_core.random_order(length, seed, stream)), np.int64)
 
 
 @lru_cache(maxsize=32)
-def _places(length: int, key: tuple[int, ...]) -> Ints:
-    places = np.empty(length, np.int64)
-    places[_order(length, key)] = np.arange(length)
-    return places
+def _stored_inverse(length: int, key: tuple[int, ...]) -> Ints:
+    inverse = np.empty(length, np.int64)
+    inverse[_stored_order(length, key)] = np.arange(length)
+    return inverse
 
 
-def _padded(key: tuple[int, ...]) -> tuple[int, ...]:
+def _pad_key(key: tuple[int, ...]) -> tuple[int, ...]:
     seed, *stream = (*key, 0, 0, 0)[:4]
     return (seed, *(word & 0xFFFFFFFF for word in stream))
 
 
-def _words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
-    seed, first, second, third = _padded(key)
+def _random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
+    seed, first, second, third = _pad_key(key)
     positions = np.array([second << 32 | first], np.uint64)
     return np.asarray(_core.random_words(seed, third, positions, 0, 0, count))
 
 
-# Blocks whose samples are mixed with one another; what a reader has in hand at a time.
+# Number of blocks whose samples are shuffled together, and which a reader therefore reads at the same time.
 BLOCKS_TOGETHER = 16
-_MOST = 1 << 48  # as many entries as a permutation may have
 _GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)
 
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """Samples in a random order that depends on the seed and the epoch alone.
+    """Shuffles samples; the order depends only on the seed and the epoch.
 
     Parameters
     ----------
     seed : int
         0 to 2**64 - 1.
     block : int, optional
-        Neighbors that stay together for reading: blocks come in random order, and the samples of 16 blocks at a time
-        in random order among themselves.
+        Shuffle blocks of this many consecutive samples, then the samples of every 16 consecutive blocks. Reads stay
+        local.
     window : int, optional
-        No sample moves farther than this.
+        Move no sample by more than this many positions.
 
     Raises
     ------
     ValueError
-        Both, or a size below 2, or a seed that is none.
+        If both are set, a size is smaller than 2, or the seed is not valid.
     """
 
     seed: int = 0
@@ -122,29 +121,30 @@ class Shuffle:
     window: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what makes no order."""
+        """Check the arguments."""
         if self.block is not None and self.window is not None:
-            raise ValueError("block= and window= exclude each other")
-        settle(self, seed=seed_of(self.seed))
+            raise ValueError("block= cannot be combined with window=")
+        set_fields(self, seed=check_seed(self.seed))
         for name in ("block", "window"):
             if (size := getattr(self, name)) is not None:
-                size = whole(size, f"{name} is a whole number from 2 to 2**48", 2, _MOST + 1)
-                settle(self, **{name: size})
+                size = check_integer(size, f"{name} must be an integer from 2 to 2**48", 2, _MAX_LENGTH + 1)
+                set_fields(self, **{name: size})
 
     def length(self, upstream: int | None) -> int | None:
-        """Samples that come out of so many."""
+        """Return the number of samples after this stage."""
         if upstream is None:
-            raise ValueError("an endless pipeline cannot be shuffled: put shuffle before repeat")
+            raise ValueError("an endless pipeline cannot be shuffled; put shuffle before repeat")
         return upstream
 
-    def at(self, places: Places, upstream: int | None) -> Places:
-        """Places of the samples before the shuffle."""
-        if isinstance(places.epochs, int):
-            return Places(places.epochs, self._order(places.array, upstream or 0, places.epochs))
-        positions, found = places.array, np.empty(len(places), np.int64)
-        for epoch, rows in places.by_epoch():
-            found[rows] = self._order(positions[rows], upstream or 0, epoch)
-        return Places(places.epochs, found)
+    def at(self, positions: Positions, upstream: int | None) -> Positions:
+        """Map positions after the shuffle to positions before it."""
+        values, epochs = positions.array, positions.epochs
+        if isinstance(epochs, int):
+            return Positions(epochs, self._order(values, upstream or 0, epochs))
+        found = np.empty(len(values), np.int64)
+        for epoch, rows in positions.by_epoch():
+            found[rows] = self._order(values[rows], upstream or 0, epoch)
+        return Positions(epochs, found)
 
     def _order(self, positions: Ints, length: int, epoch: int) -> Ints:
         if self.block is not None:
@@ -156,7 +156,7 @@ class Shuffle:
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
 
     def quality(self, length: int) -> float:
-        """Chance that two neighbors in the new order come from different parts of the old one."""
+        """Return the probability that adjacent samples come from different blocks or windows of the stored order."""
         size = self.block or self.window
         if size is None or length < 2:
             return 1.0
@@ -164,13 +164,13 @@ class Shuffle:
         return 1 - (min(size, length) - 1) / max(together - 1, 1)
 
     def __repr__(self) -> str:
-        """Readable form."""
+        """Return the call that adds the stage."""
         size = f", block={self.block}" if self.block else f", window={self.window}" if self.window else ""
         return f"shuffle(seed={self.seed}{size})"
 
 
 def _by_segments(positions: Ints, length: int, size: int, shift: int, key: tuple[int, ...]) -> Ints:
-    """Segments of one size, the first one shorter by the shift, each in an order of its own."""
+    """Shuffle within segments of one size; the first segment is shorter by `shift`."""
     number = (positions + (size - shift) % size) // size
     found = np.empty(len(positions), np.int64)
     for segment in np.unique(number):
@@ -182,19 +182,19 @@ def _by_segments(positions: Ints, length: int, size: int, shift: int, key: tuple
 
 
 def _by_blocks(positions: Ints, length: int, size: int, key: tuple[int, int]) -> Ints:
-    """Blocks in random order; the last one may be short, and stands anywhere."""
+    """Shuffle blocks, then samples within groups of blocks; the last block may be shorter than the others."""
     blocks, missing = -(-length // size), -length % size
     order = Permutation(blocks, (*key, _BLOCKS))
-    # The place of the short block: behind it everything stands `missing` samples earlier than full blocks would.
+    # End of the short block if it were full: all later samples have positions that are smaller by `missing`.
     gap = int(order.inverse(np.array([blocks - 1]))[0]) * size + size - missing
     group = size * BLOCKS_TOGETHER
     number = (positions + np.where(positions >= gap, missing, 0)) // group
     found = np.empty(len(positions), np.int64)
-    for each in np.unique(number):
-        edges = [edge - missing * (edge > gap) for edge in (int(each) * group, (int(each) + 1) * group)]
+    for group_number in np.unique(number):
+        edges = [edge - missing * (edge > gap) for edge in (int(group_number) * group, (int(group_number) + 1) * group)]
         start, stop = edges[0], min(length, edges[1])
-        rows = np.flatnonzero(number == each)
-        inside = Permutation(stop - start, (*key, _GROUP, int(each) & 0xFFFFFFFF))(positions[rows] - start)
+        rows = np.flatnonzero(number == group_number)
+        inside = Permutation(stop - start, (*key, _GROUP, int(group_number) & 0xFFFFFFFF))(positions[rows] - start)
         found[rows] = start + inside
     spread = found + np.where(found >= gap, missing, 0)
     return order(spread // size) * size + spread % size

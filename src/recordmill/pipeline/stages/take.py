@@ -1,4 +1,4 @@
-"""Order stages that shorten or repeat: take, skip, repeat."""
+"""The stages take, skip and repeat."""
 
 from __future__ import annotations
 
@@ -6,46 +6,46 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recordmill.pipeline.checks import settle, whole
-from recordmill.pipeline.positions import Places
+from recordmill.pipeline.checks import check_integer, set_fields
+from recordmill.pipeline.samples import Positions
 
-# Positions are counted with 64 bits.
-MOST = 1 << 62
+# Maximum number of samples of an epoch: positions are 64-bit integers.
+MAX_SAMPLES = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """The first samples.
+    """Keeps the first samples.
 
     Parameters
     ----------
     count : int
-        All, where there are fewer.
+        Number of samples; all are kept if there are fewer.
     """
 
     count: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of samples."""
-        settle(self, count=_count("take", self.count, 0))
+        """Check the count."""
+        set_fields(self, count=check_integer(self.count, "take() needs an integer of at least 0", 0))
 
     def length(self, upstream: int | None) -> int | None:
-        """Samples that come out of so many."""
+        """Return the number of samples after this stage."""
         return self.count if upstream is None else min(self.count, upstream)
 
-    def at(self, places: Places, upstream: int | None) -> Places:
-        """Places of the samples before this stage."""
+    def at(self, positions: Positions, upstream: int | None) -> Positions:
+        """Map positions after this stage to positions before it."""
         del upstream
-        return places
+        return positions
 
     def __repr__(self) -> str:
-        """Readable form."""
+        """Return the call that adds the stage."""
         return f"take({self.count})"
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """What comes behind the first samples.
+    """Drops the first samples.
 
     Parameters
     ----------
@@ -55,69 +55,68 @@ class Skip:
     count: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of samples."""
-        settle(self, count=_count("skip", self.count, 0, MOST))
+        """Check the count."""
+        set_fields(self, count=_check_count("skip", self.count, 0))
 
     def length(self, upstream: int | None) -> int | None:
-        """Samples that come out of so many."""
+        """Return the number of samples after this stage."""
         return None if upstream is None else max(0, upstream - self.count)
 
-    def at(self, places: Places, upstream: int | None) -> Places:
-        """Places of the samples before this stage."""
+    def at(self, positions: Positions, upstream: int | None) -> Positions:
+        """Map positions after this stage to positions before it."""
         del upstream
-        found = places.positions
-        if isinstance(found, range):
-            return Places(places.epochs, range(found.start + self.count, found.stop + self.count, found.step))
-        return Places(places.epochs, found + self.count)
+        values = positions.values
+        if isinstance(values, range):
+            return Positions(positions.epochs, range(values.start + self.count, values.stop + self.count, values.step))
+        return Positions(positions.epochs, values + self.count)
 
     def __repr__(self) -> str:
-        """Readable form."""
+        """Return the call that adds the stage."""
         return f"skip({self.count})"
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """All samples several times, each time as another epoch of the stages before.
+    """Repeats all samples; each repetition is another epoch of the stages before.
 
     Parameters
     ----------
     count : int, optional
-        Endless without.
+        Number of repetitions; endless by default.
     """
 
     count: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of times."""
+        """Check the count."""
         if self.count is not None:
-            settle(self, count=_count("repeat", self.count, 1, MOST))
+            set_fields(self, count=_check_count("repeat", self.count, 1))
 
     def length(self, upstream: int | None) -> int | None:
-        """Samples that come out of so many."""
+        """Return the number of samples after this stage."""
         if upstream is None:
             raise ValueError("an endless pipeline cannot be repeated")
         if not upstream and self.count is None:
-            raise ValueError("an empty pipeline cannot be repeated for ever")
+            raise ValueError("an empty pipeline cannot be repeated endlessly")
         return None if self.count is None else upstream * self.count
 
-    def at(self, places: Places, upstream: int | None) -> Places:
-        """Places of the samples before this stage."""
-        length, times = max(upstream or 0, 1), self.count or 1
-        found = places.positions
-        if isinstance(found, range) and isinstance(places.epochs, int) and len(found):
-            turn = found[0] // length
-            if turn == found[-1] // length:
-                start = turn * length
-                inside = range(found.start - start, found.stop - start, found.step)
-                return Places(places.epochs * times + turn, inside)
-        turns, inside_array = np.divmod(places.array, length)
-        return Places(np.asarray(places.epochs, np.int64) * times + turns, inside_array)
+    def at(self, positions: Positions, upstream: int | None) -> Positions:
+        """Map positions after this stage to positions before it."""
+        length, count = max(upstream or 0, 1), self.count or 1
+        values = positions.values
+        if isinstance(values, range) and isinstance(positions.epochs, int) and len(values):
+            repetition = values[0] // length
+            if repetition == values[-1] // length:
+                start = repetition * length
+                inside = range(values.start - start, values.stop - start, values.step)
+                return Positions(positions.epochs * count + repetition, inside)
+        repetitions, remainders = np.divmod(positions.array, length)
+        return Positions(np.asarray(positions.epochs, np.int64) * count + repetitions, remainders)
 
     def __repr__(self) -> str:
-        """Readable form."""
+        """Return the call that adds the stage."""
         return f"repeat({'' if self.count is None else self.count})"
 
 
-def _count(name: str, count: int, least: int, most: int | None = None) -> int:
-    up_to = "" if most is None else " and at most 2**62"
-    return whole(count, f"{name} needs a whole number of at least {least}{up_to}", least, most and most + 1)
+def _check_count(name: str, count: int, minimum: int) -> int:
+    return check_integer(count, f"{name}() needs an integer from {minimum} to 2**62", minimum, MAX_SAMPLES + 1)

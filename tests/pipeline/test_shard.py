@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recordmill.pipeline.ranks import find_rank
+from recordmill.pipeline.stages.shard import find_rank
 from tests.pipeline.sources import ids, numbers
 
 VARIABLES = [
@@ -27,15 +27,13 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax._src.distributed", None)
 
 
-def test_rank_when_nobody_says_then_is_the_only_one() -> None:
+def test_find_rank_defaults_to_single_process() -> None:
     assert find_rank() == (0, 1)
     assert find_rank(2, 3) == (2, 3)
 
 
 @pytest.mark.parametrize("rank, size", VARIABLES)
-def test_rank_when_a_launcher_says_then_is_taken_for_shard(
-    rank: str, size: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shard_uses_rank_of_launcher(rank: str, size: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(rank, "1")
     monkeypatch.setenv(size, "2")
     assert find_rank() == (1, 2)
@@ -43,11 +41,11 @@ def test_rank_when_a_launcher_says_then_is_taken_for_shard(
     assert ids(numbers(8).shard(0, 2).batch(2).loader()) == [0, 1, 4, 5]
     assert ids(numbers(8).batch(2).loader()) == list(range(8)), "only shard() asks"
     monkeypatch.setenv(size, "many")
-    with pytest.raises(ValueError, match="no whole numbers"):
+    with pytest.raises(ValueError, match="must be integers"):
         find_rank()
 
 
-def test_rank_when_a_framework_says_then_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_rank_prefers_framework_to_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "9")
     state = SimpleNamespace(client=object(), process_id=3, num_processes=4)
@@ -61,16 +59,14 @@ def test_rank_when_a_framework_says_then_goes_before_the_environment(monkeypatch
 
 
 @pytest.mark.parametrize("given", [(1, None), (None, 2), (2, 2), (-1, 2), (0, 0)])
-def test_rank_when_it_makes_no_sense_then_is_refused(given: tuple[int | None, int | None]) -> None:
+def test_find_rank_refuses_invalid_rank(given: tuple[int | None, int | None]) -> None:
     with pytest.raises(ValueError, match=r"rank"):
         find_rank(*given)
 
 
 @pytest.mark.parametrize("on_error", ["skip", "substitute"])
 @pytest.mark.parametrize("threads", [0, 2])
-def test_rank_without_samples_when_the_one_it_looks_at_fails_then_its_batch_has_the_form_of_others(
-    on_error: Any, threads: int
-) -> None:
+def test_batch_without_samples_has_form_even_if_template_fails(on_error: Any, threads: int) -> None:
     loader = numbers(3, 0).batch(1, last="pad").loader(rank=3, world_size=4, on_error=on_error, threads=threads)
     (batch,) = loader
     assert {name: value.tolist() for name, value in batch.items()} == {"id": [0], "valid": [False]}

@@ -1,4 +1,4 @@
-"""Loaders that are closed while another thread, or what a signal interrupted, waits in them."""
+"""Loaders that are closed while another thread, or the code that a signal interrupted, waits in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.pipeline.sources import ids, numbers
 
 
 class Gate:
-    """A function that waits behind the first samples, and tells that it does."""
+    """A function that blocks after the first samples, and signals that it does."""
 
     def __init__(self) -> None:
         self.waits, self.opened = threading.Event(), threading.Event()
@@ -28,20 +28,20 @@ class Gate:
         return sample
 
 
-def consumed(loader: Loader, found: list[Any]) -> None:
+def consume(loader: Loader, found: list[Any]) -> None:
     try:
         found += ids(loader)
-    except Exception as error:  # noqa: BLE001 (looked at below)
+    except Exception as error:  # noqa: BLE001 (the test checks it)
         found.append(error)
 
 
 @pytest.mark.parametrize("filtered", [False, True])
-def test_loader_when_closed_by_another_thread_then_whoever_waits_is_told(filtered: bool) -> None:
+def test_close_raises_error_in_waiting_thread(filtered: bool) -> None:
     gate, found = Gate(), list[Any]()
     samples = numbers(40).map(gate)
     with nothing_left():
         loader = (samples.filter(len) if filtered else samples).batch(4).loader(threads=1)
-        thread = threading.Thread(target=consumed, args=(loader, found))
+        thread = threading.Thread(target=consume, args=(loader, found))
         thread.start()
         gate.waits.wait(30)
         closing = threading.Thread(target=loader.close)
@@ -52,10 +52,10 @@ def test_loader_when_closed_by_another_thread_then_whoever_waits_is_told(filtere
     assert isinstance(found[-1], rm.WorkerError) and "were stopped" in str(found[-1])
 
 
-def test_loader_without_workers_when_closed_by_another_thread_then_ends_behind_the_element() -> None:
+def test_close_without_workers_stops_after_current_element() -> None:
     gate, found = Gate(), list[Any]()
     loader = numbers(40).map(gate).batch(4).loader(threads=0)
-    thread = threading.Thread(target=consumed, args=(loader, found))
+    thread = threading.Thread(target=consume, args=(loader, found))
     thread.start()
     gate.waits.wait(30)
     loader.close()
@@ -64,7 +64,7 @@ def test_loader_without_workers_when_closed_by_another_thread_then_ends_behind_t
     assert isinstance(found[-1], ValueError) and "closed" in str(found[-1])
 
 
-def test_loader_when_closed_by_a_signal_handler_then_the_loop_ends_with_an_error() -> None:
+def test_close_in_signal_handler_raises_error_in_loop() -> None:
     gate = Gate()
     loader = numbers(40).map(gate).batch(4).loader(threads=1)
     threading.Thread(target=lambda: gate.waits.wait(30) and signal.raise_signal(signal.SIGUSR1)).start()
@@ -83,7 +83,7 @@ def test_loader_when_closed_by_a_signal_handler_then_the_loop_ends_with_an_error
         iter(loader)
 
 
-def test_loader_when_closed_in_the_same_thread_then_iterators_are_at_their_end() -> None:
+def test_close_exhausts_iterators() -> None:
     loader = numbers(40).batch(4).loader(threads=1)
     batches = iter(loader)
     next(batches)
@@ -100,10 +100,10 @@ with rm.ShardWriter("{folder}/part") as writer:
         writer.write({{"id": number}})
 batches = iter(rm.open("{folder}/part*").map(dict).batch(4).loader(threads=2))
 next(batches)
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.modules["__main__"]))  # as frameworks do: it ends after our modules
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.modules["__main__"]))  # torn down last, as with frameworks
 """
 
 
-def test_script_when_it_ends_in_an_epoch_and_is_held_by_others_then_says_nothing(tmp_path: Path) -> None:
+def test_interpreter_exits_silently_during_epoch(tmp_path: Path) -> None:
     done = run_script(SCRIPT.format(folder=tmp_path), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

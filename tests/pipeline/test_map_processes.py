@@ -15,8 +15,8 @@ import pytest
 import recordmill as rm
 from recordmill.concurrency.process_pool import ProcessPool
 from recordmill.concurrency.status_page import StatusPage
+from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
-from recordmill.pipeline.sources import SourceOrigin
 from tests.concurrency import tasks
 from tests.concurrency.helpers import nothing_left
 from tests.pipeline.sources import Numbers, ids, numbers
@@ -93,9 +93,7 @@ def raised_by(dataset: Dataset, kind: type[Exception]) -> Any:
     ],
     ids=repr,
 )
-def test_function_when_it_ends_its_process_then_is_named_with_the_sample(
-    dataset: Dataset, position: int, code: int
-) -> None:
+def test_dead_process_names_function_and_sample(dataset: Dataset, position: int, code: int) -> None:
     error, record = raised_by(dataset, rm.WorkerError), 2 if position == 12 else 3
     assert (error.exit_code, error.position, error.function) == (code, position, error.stage[4:].split(",")[0])
     assert (error.shard, error.record, error.offset) == ("numbers-1", record, record * 100)
@@ -118,23 +116,21 @@ def test_function_when_it_ends_its_process_then_is_named_with_the_sample(
     ],
     ids=repr,
 )
-def test_function_when_what_it_returns_cannot_be_handed_over_then_is_named(
-    dataset: Dataset, position: int, kind: str
-) -> None:
+def test_unpicklable_result_names_function(dataset: Dataset, position: int, kind: str) -> None:
     error = raised_by(dataset, rm.MapError)
     assert (error.shard, error.record, error.position) == ("numbers-0", position, position)
     assert f"{error.function} returned 'call' as {kind}, which a worker process cannot send" in str(error)
     assert error.stage.startswith(f"map({error.function}") and "pickled" in error.hint
 
 
-def test_samples_when_they_cannot_be_handed_over_then_may_be_skipped() -> None:
+def test_unpicklable_results_can_be_skipped() -> None:
     loader = numbers(40).map(closes_over, workers="processes").batch(10).loader(threads=1, on_error="skip")
     assert ids(loader) == [number for number in range(40) if number % 10 != 3]
     assert [entry.error.record for entry in loader.report.skipped] == [3] * 4
 
 
 @pytest.mark.parametrize("mixed", [False, pytest.param(True, marks=pytest.mark.deep)])
-def test_function_when_it_hangs_in_a_process_then_is_named_with_the_sample(mixed: bool) -> None:
+def test_timeout_in_process_names_function_and_sample(mixed: bool) -> None:
     samples = numbers(40).map(hangs, workers="processes", timeout=0.1)
     error = raised_by((rm.mix([samples], [1]) if mixed else samples).batch(4), rm.MapError)
     assert (error.function, error.stage) == ("hangs", "map(hangs, workers='processes', timeout=0.1)")
@@ -143,22 +139,22 @@ def test_function_when_it_hangs_in_a_process_then_is_named_with_the_sample(mixed
 
 
 @pytest.mark.parametrize("workers", ["threads", pytest.param("processes", marks=pytest.mark.deep)])
-def test_function_when_another_one_has_a_limit_then_it_does_not_hold_for_it(workers: Any) -> None:
+def test_timeout_applies_only_to_its_function(workers: Any) -> None:
     samples = numbers(4).map(exits, workers=workers, timeout=0.02).map(slow, workers=workers).batch(1)
     assert ids(samples.loader(threads=1)) == list(range(4))
 
 
-def test_process_when_it_dies_between_functions_then_the_stage_and_its_first_sample_are_named() -> None:
+def test_dead_process_between_functions_names_stage_and_first_sample() -> None:
     samples = Dataset(SourceOrigin(Deadly(40))).shuffle(2).map(same, workers="processes").batch(4)
     error = raised_by(samples, rm.WorkerError)
     first, *others = ids(numbers(40).shuffle(2).fetch(range(error.position, error.position + 4)))
     assert error.position % 4 == 0 and 13 in (first, *others)
     assert (error.stage, error.shard, error.record) == ("read", f"numbers-{first // 10}", first % 10)
     assert error.exit_code == -signal.SIGKILL and not error.function
-    assert "with samples in one stage, of which this is the first" in str(error)
+    assert "its samples were in one stage, this is the first of them" in str(error)
 
 
-def test_worker_when_killed_while_it_starts_then_the_hint_is_not_about_scripts() -> None:
+def test_worker_killed_at_start_has_no_hint_about_scripts() -> None:
     pool = ProcessPool(tasks.Kills(), 1)
     pool.submit(1)
     with pytest.raises(rm.WorkerError, match=r"SIGTERM.* while it was starting") as caught:

@@ -1,4 +1,4 @@
-"""Functions that do not return: they are named, and nobody has to wait for them."""
+"""Functions that hang: they are reported, and the loader can still be closed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import recordmill as rm
-from recordmill.pipeline import run as watching
+from recordmill.pipeline import watch
 from tests.concurrency.helpers import run_script, script
 from tests.pipeline.sources import ids, numbers
 
@@ -42,7 +42,7 @@ STAGES = ["map(hangs)", "filter(passes)", 'map(hangs, workers="processes")']
 
 
 class Gate:
-    """A function that returns when it may, and a thread that says so."""
+    """A function that blocks at sample 13 until it is opened."""
 
     def __init__(self) -> None:
         self.opened = threading.Event()
@@ -54,14 +54,12 @@ class Gate:
 
 
 @pytest.mark.parametrize("as_filter", [False, True])
-def test_function_when_it_does_not_return_then_a_warning_names_it(
-    monkeypatch: pytest.MonkeyPatch, as_filter: bool
-) -> None:
-    monkeypatch.setattr(watching, "_TELL_S", 0.02)
-    gate, told = Gate(), list[str]()
+def test_long_call_causes_warning_that_names_it(monkeypatch: pytest.MonkeyPatch, as_filter: bool) -> None:
+    monkeypatch.setattr(watch, "WARN_AFTER_S", 0.02)
+    gate, messages = Gate(), list[str]()
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        told.append(str(message))
+        messages.append(str(message))
         gate.opened.set()
 
     samples = numbers(40).filter(gate) if as_filter else numbers(40).map(gate)
@@ -71,10 +69,10 @@ def test_function_when_it_does_not_return_then_a_warning_names_it(
         assert len(list(samples.batch(4).loader(threads=2))) == 10
     stage = "filter(Gate)" if as_filter else "map(Gate)"
     place = f"(stage {stage}, sample 13 of the epoch, shard numbers-1, record 3, offset 300)"
-    assert any(one.startswith("Gate has not returned for") and place in one for one in told), told
+    assert any(one.startswith("Gate has not returned for") and place in one for one in messages), messages
 
 
-def test_function_when_it_hangs_in_a_thread_then_the_sample_is_named() -> None:
+def test_timeout_in_thread_names_sample() -> None:
     def slow(sample: dict[str, Any]) -> dict[str, Any]:
         time.sleep(2 if sample["id"] == 13 else 0)
         return sample
@@ -86,7 +84,7 @@ def test_function_when_it_hangs_in_a_thread_then_the_sample_is_named() -> None:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_script_when_a_function_hangs_then_it_can_be_interrupted(stage: str, tmp_path: Path) -> None:
+def test_script_with_hanging_function_can_be_interrupted(stage: str, tmp_path: Path) -> None:
     with script(HANGS.format(stage=stage), tmp_path) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
@@ -96,15 +94,15 @@ def test_script_when_a_function_hangs_then_it_can_be_interrupted(stage: str, tmp
 
 @pytest.mark.deep
 @pytest.mark.parametrize("stage", STAGES[-1:])
-def test_loader_when_a_function_hangs_then_closing_and_leaving_do_not(stage: str, tmp_path: Path) -> None:
+def test_close_does_not_wait_for_hanging_function(stage: str, tmp_path: Path) -> None:
     text = HANGS.format(stage=stage).replace("ids(loader)", "ids([next(iter(loader))])\n        loader.close()")
-    # In the element behind the first one, or the chunk that is held against the filter behind it.
+    # The function hangs in the element after the first one, or in the chunk that is filtered after it.
     done = run_script(text.replace("== 13", "== 70" if "filter" in stage else "== 5"), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("head", [0, 1])
-def test_filter_when_it_takes_longer_than_it_may_then_is_named(head: int) -> None:
+def test_filter_timeout_names_filter_and_sample(head: int) -> None:
     gate = Gate()
     samples = (numbers(200).filter(len) if head else numbers(200)).filter(gate, timeout=0.05)
     try:
@@ -113,15 +111,15 @@ def test_filter_when_it_takes_longer_than_it_may_then_is_named(head: int) -> Non
     finally:
         gate.opened.set()
     assert (caught.value.stage, caught.value.position) == ("filter(Gate, timeout=0.05)", 13)
-    assert "timeout" not in samples.fingerprint()  # a state of the same without a limit goes on here
+    assert "timeout" not in samples.fingerprint()  # states do not depend on the timeout
 
 
-def test_function_when_it_hangs_on_a_substitute_then_is_named() -> None:
+def test_timeout_on_substitute_names_function() -> None:
     opened, calls = threading.Event(), []
 
     def refuses(sample: dict[str, Any]) -> dict[str, Any]:
         calls.append(sample)
-        if len(calls) > 12:  # all of the batch were called
+        if len(calls) > 12:  # after all samples of the batch
             opened.wait(30)
         if sample["id"] < 5:
             raise ValueError("no")

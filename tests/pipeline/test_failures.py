@@ -44,7 +44,7 @@ def nothing(sample: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("threads", [0, 2])
-def test_function_when_it_raises_then_the_error_names_all(threads: int) -> None:
+def test_map_error_names_function_stage_and_record(threads: int) -> None:
     with pytest.raises(rm.MapError) as caught:
         list(numbers(50).map(picky).batch(4).loader(threads=threads))
     error = pickle.loads(pickle.dumps(caught.value))
@@ -59,7 +59,7 @@ def foreign(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("workers", ["threads", "processes"])
-def test_function_when_what_it_raises_cannot_be_pickled_then_the_place_is_kept(workers: Any) -> None:
+def test_map_error_with_unpicklable_cause_keeps_record(workers: Any) -> None:
     with pytest.raises(rm.MapError) as caught:
         next(iter(numbers(9).map(foreign, workers=workers).batch(3).loader(threads=1)))
     error = pickle.loads(pickle.dumps(caught.value))
@@ -76,9 +76,9 @@ def test_function_when_what_it_raises_cannot_be_pickled_then_the_place_is_kept(w
 
 @pytest.mark.parametrize(
     "function, words",
-    [(wrong, "returned 'x' as float64"), (lost, "returned the features y"), (nothing, "NoneType, not a dict")],
+    [(wrong, "returned 'x' as float64"), (lost, "returned the features y"), (nothing, "NoneType, expected a dict")],
 )
-def test_function_when_it_returns_what_does_not_fit_then_is_named(function: Any, words: str) -> None:
+def test_map_refuses_result_that_differs_from_first(function: Any, words: str) -> None:
     with pytest.raises(rm.MapError, match=words):
         list(numbers(20).map(function).batch(4).loader())
 
@@ -91,16 +91,16 @@ def test_function_when_it_returns_what_does_not_fit_then_is_named(function: Any,
             lambda batch: {"x": batch["id"].astype("u1" if batch["id"][0] < 8 else "f4")},
             "'x' as float32; before: uint8",
         ),
-        (lambda batch: [batch], "list, not a dict"),
+        (lambda batch: [batch], "list, expected a dict"),
     ],
 )
-def test_function_when_its_batches_do_not_fit_then_is_named(function: Any, words: str) -> None:
+def test_map_refuses_batch_that_differs_from_first(function: Any, words: str) -> None:
     with pytest.raises(rm.MapError, match=words) as caught:
         list(numbers(20).batch(4).map(function).loader())
     assert caught.value.stage == "map(<lambda>)"
 
 
-def test_function_when_its_batches_differ_in_size_or_form_then_fits() -> None:
+def test_map_accepts_batches_of_different_sizes() -> None:
     def free(batch: dict[str, Any]) -> dict[str, Any]:
         even = [1, 2] if batch["id"][0] % 8 else [1, 1]
         return {"z": [np.zeros(size) for size in even] if batch["id"][0] % 16 else np.zeros((2, 1))}
@@ -110,14 +110,14 @@ def test_function_when_its_batches_differ_in_size_or_form_then_fits() -> None:
     assert sizes == [(3,), (5,)]
 
 
-def test_function_when_it_changes_its_input_then_is_told_how_not_to() -> None:
+def test_map_refuses_modified_input_with_hint() -> None:
     dataset = numbers(20).map(lambda sample: {"id": np.full(2, sample["id"])})
-    with pytest.raises(rm.MapError, match="greedy changes its input") as caught:
+    with pytest.raises(rm.MapError, match="greedy modifies its input") as caught:
         list(dataset.map(greedy).batch(4).loader())
     assert "copy" in (caught.value.hint or "")
 
 
-def test_filter_when_its_answer_is_none_then_is_named() -> None:
+def test_filter_refuses_ambiguous_answer() -> None:
     with pytest.raises(rm.MapError, match="neither true nor false"):
         list(numbers(9).filter(lambda sample: np.zeros(3)).batch(2).loader())
 
@@ -127,7 +127,7 @@ def slow(sample: dict[str, Any]) -> dict[str, Any]:
     return sample
 
 
-def test_function_when_it_hangs_then_is_named_in_time() -> None:
+def test_map_timeout_raises_error_in_time() -> None:
     begun = time.monotonic()
     with pytest.raises(rm.MapError, match="slow hangs") as caught:
         list(numbers(20).map(slow, timeout=0.1).batch(4).loader(threads=2))
@@ -136,7 +136,7 @@ def test_function_when_it_hangs_then_is_named_in_time() -> None:
 
 
 @pytest.mark.parametrize("filtered", [False, True])
-def test_function_when_it_raises_then_the_error_does_not_wait_for_other_workers(filtered: bool) -> None:
+def test_map_error_does_not_wait_for_other_workers(filtered: bool) -> None:
     busy, caught_it, ended = threading.Event(), threading.Event(), list[bool]()
 
     def stuck(sample: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def test_function_when_it_raises_then_the_error_does_not_wait_for_other_workers(
     assert all(ended)
 
 
-def test_samples_when_skipped_then_batches_are_smaller_and_the_report_tells() -> None:
+def test_skipped_samples_are_missing_and_reported() -> None:
     loader = numbers(40, 7, 25).map(picky).batch(10).loader(on_error="skip")
     batches = list(loader)
     assert ids(batches) == [number for number in range(40) if number not in (3, 7, 13, 23, 25, 33)]
@@ -168,7 +168,7 @@ def test_samples_when_skipped_then_batches_are_smaller_and_the_report_tells() ->
     assert json.dumps(told)
 
 
-def test_samples_when_substituted_then_batches_are_full_and_repeat() -> None:
+def test_substituted_samples_fill_batches_reproducibly() -> None:
     def run(threads: int) -> list[int]:
         return ids(
             numbers(40, 7, 25).shuffle(seed=1).map(picky).batch(10).loader(on_error="substitute", threads=threads)
@@ -182,7 +182,7 @@ def test_samples_when_substituted_then_batches_are_full_and_repeat() -> None:
     assert run(1) == run(3) == found
 
 
-def test_samples_when_none_is_sound_then_the_error_is_raised() -> None:
+def test_substitute_raises_error_if_all_samples_fail() -> None:
     for policy in ("skip", "substitute"):
         with pytest.raises(rm.PayloadError):
             list(numbers(8, *range(8)).batch(4).loader(on_error=policy))
@@ -191,7 +191,7 @@ def test_samples_when_none_is_sound_then_the_error_is_raised() -> None:
 @pytest.mark.parametrize("threads", [0, 1, 3])
 @pytest.mark.parametrize("filtered", [False, True])
 @pytest.mark.parametrize("size", [1, 2])
-def test_batch_when_all_its_samples_are_skipped_then_is_left_out(size: int, filtered: bool, threads: int) -> None:
+def test_batch_whose_samples_all_fail_is_skipped(size: int, filtered: bool, threads: int) -> None:
     samples = numbers(41, 20, 21, 40)
     dataset = (samples.filter(lambda sample: True) if filtered else samples).map(picky).batch(size)
     bad = {3, 13, 20, 21, 23, 33, 40}
@@ -208,22 +208,22 @@ def test_batch_when_all_its_samples_are_skipped_then_is_left_out(size: int, filt
     assert ids(first) + ids(list(resumed)) == ids(batches)
 
 
-def test_batches_when_none_of_a_worker_is_left_then_others_go_on() -> None:
+def test_empty_worker_does_not_stop_others() -> None:
     shares = [numbers(4, 1, 3).batch(1).loader(on_error="skip", workers=(index, 2)) for index in range(2)]
     assert [ids(list(share)) for share in shares] == [[0, 2], []]
     with pytest.raises(rm.PayloadError):
         list(numbers(4, *range(4)).batch(1).loader(on_error="skip"))
 
 
-def test_batch_when_all_its_samples_fail_and_other_ranks_need_one_then_the_error_says_so() -> None:
+def test_empty_batch_is_error_with_several_ranks() -> None:
     loader = numbers(40, 20, 21).batch(2).loader(on_error="skip", rank=0, world_size=2)
     with pytest.raises(rm.PayloadError) as caught:
         list(loader)
-    assert caught.value.__notes__ == ["all 2 samples of a batch failed, and every rank has to have one"]
+    assert caught.value.__notes__ == ["all 2 samples of a batch failed, and every rank needs a batch"]
 
 
 @pytest.mark.parametrize("size, delivered", [(1, 30), (8, 4), (70, 0)])
-def test_batches_when_too_many_samples_fail_in_a_row_then_the_error_is_raised(size: int, delivered: int) -> None:
+def test_too_many_consecutive_failures_raise_error(size: int, delivered: int) -> None:
     found: list[Any] = []
     loader = numbers(300, *range(30, 300)).batch(size).skip(int(size == 70)).loader(on_error="skip", threads=0)
     with pytest.raises(rm.PayloadError):
@@ -233,7 +233,7 @@ def test_batches_when_too_many_samples_fail_in_a_row_then_the_error_is_raised(si
 
 
 @pytest.mark.parametrize("limit, count", [(3, 4), (0, 1), (0.02, 3)])
-def test_samples_when_too_many_fail_then_ends(limit: float, count: int) -> None:
+def test_max_errors_limits_failed_samples(limit: float, count: int) -> None:
     loader = numbers(400).map(picky).batch(10).loader(on_error="skip", max_errors=limit)
     with pytest.raises(rm.LimitError, match="too many"):
         list(loader)
@@ -241,7 +241,7 @@ def test_samples_when_too_many_fail_then_ends(limit: float, count: int) -> None:
     assert isinstance(loader.report.skipped[-1].error, rm.MapError)
 
 
-def test_image_when_it_does_not_decode_then_the_record_is_named(tmp_path: Path) -> None:
+def test_decode_error_names_record(tmp_path: Path) -> None:
     good = encode(Image.fromarray(np.full((8, 8, 3), 9, np.uint8)))
     with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
         for number in range(12):
@@ -261,7 +261,7 @@ def test_image_when_it_does_not_decode_then_the_record_is_named(tmp_path: Path) 
     assert [entry.error.record for entry in skipping.report.skipped] == [error.record]
 
 
-def test_shard_when_it_is_replaced_while_training_then_the_error_is_named(tmp_path: Path) -> None:
+def test_replaced_shard_raises_error_that_names_it(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "part", shards=1) as writer:
         for number in range(500):
             writer.write({"id": number, "pad": bytes(5000)})
@@ -274,7 +274,7 @@ def test_shard_when_it_is_replaced_while_training_then_the_error_is_named(tmp_pa
         list(batches)
 
 
-def test_shard_when_it_disappears_then_it_is_the_one_that_is_named(tmp_path: Path) -> None:
+def test_deleted_shard_raises_error_that_names_it(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "part", shards=3) as writer:
         for number in range(300):
             writer.write({"id": number, "pad": bytes(5000)})

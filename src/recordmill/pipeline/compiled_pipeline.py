@@ -1,0 +1,392 @@
+"""A pipeline's source and sample stages, checked, and evaluated for any positions of any epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.random import Draws
+from recordmill.errors import DamageError, FeatureError, RecordmillError
+from recordmill.pipeline.samples import Positions, Rows, concatenate_rows
+from recordmill.pipeline.stages.base import Context, OrderStage, SampleStage, StageInput
+from recordmill.pipeline.stages.filter import Filter
+from recordmill.pipeline.stages.map import Map
+from recordmill.pipeline.stages.shuffle import Shuffle
+from recordmill.pipeline.stages.take import MAX_SAMPLES, Skip, Take
+from recordmill.schema import Schema
+from recordmill.types import Ragged, RecordRef
+
+# Errors that concern one record; all others end the run.
+_RECORD_ERRORS = (DamageError, FeatureError)
+# Stage number of the random numbers that choose substitutes, and number of attempts to find one.
+_SUBSTITUTE = 0xFFFF
+_ATTEMPTS = 32
+
+
+class ExampleSource(Protocol):
+    """Examples by position.
+
+    Implementations may be called from several threads at once. A pickled copy returns the same examples, and a
+    position always returns the same example.
+    """
+
+    @property
+    def schema(self) -> Schema:
+        """Kinds and shapes of the features."""
+        ...
+
+    @property
+    def is_schema_inferred(self) -> bool:
+        """Whether the schema was inferred from the first examples."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the number of examples."""
+        ...
+
+    def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
+        """Read examples; negative positions count from the end."""
+        ...
+
+    def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
+        """Read the features of examples as arrays; positions are not negative."""
+        ...
+
+    def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
+        """Read the stored entry points of a JPEG feature; positions are not negative."""
+        ...
+
+    def where(self, position: int) -> RecordRef:
+        """Return shard, record and offset of an example."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return a short text that identifies the data, independent of the folder that it is stored in."""
+        ...
+
+
+class Origin(Protocol):
+    """Samples by position: one source, or a mixture of pipelines."""
+
+    @property
+    def sources(self) -> list[ExampleSource]:
+        """Sources that the first column of `Rows.origins` refers to."""
+        ...
+
+    @property
+    def functions(self) -> list[Map]:
+        """Stages inside the origin that call user functions."""
+        ...
+
+    def length(self) -> int | None:
+        """Return the number of samples of an epoch; None means endless."""
+        ...
+
+    def rows(self, positions: Positions, context: Context, requested: Positions) -> Rows:
+        """Read samples; errors refer to the requested positions."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return a short text that identifies the samples and their order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOrigin:
+    """The examples of one source; all epochs are the same.
+
+    Parameters
+    ----------
+    source : ExampleSource
+    """
+
+    source: ExampleSource
+
+    @property
+    def sources(self) -> list[ExampleSource]:
+        """The source."""
+        return [self.source]
+
+    @property
+    def functions(self) -> list[Map]:
+        """An empty list."""
+        return []
+
+    def length(self) -> int:
+        """Return the number of samples of an epoch."""
+        return len(self.source)
+
+    def fingerprint(self) -> str:
+        """Return the fingerprint of the source."""
+        return self.source.fingerprint()
+
+    def rows(self, positions: Positions, context: Context, requested: Positions) -> Rows:
+        """Read examples."""
+        context.begin_stage("read", requested, 0, int(positions.values[0]) if len(positions.values) else -1)
+        rows = self._read(positions, 0, context, requested)
+        context.num_bytes += context.end_stage("read", rows.columns)
+        return rows
+
+    def _read(self, positions: Positions, first: int, context: Context, requested: Positions) -> Rows:
+        try:
+            columns = self.source.columns(positions.values)
+        except _RECORD_ERRORS as error:
+            if not context.collect_errors:
+                raise
+            return self._read_halves(positions, first, context, requested, error)
+        count = len(positions.values)
+        origins = np.zeros((count, 2), np.int64)
+        origins[:, 1] = positions.array
+        return Rows(columns, np.arange(first, first + count, dtype=np.int64), origins)
+
+    def _read_halves(
+        self, positions: Positions, first: int, context: Context, requested: Positions, error: RecordmillError
+    ) -> Rows:
+        """Find damaged examples by bisection, and read the others."""
+        count = len(positions)
+        if count == 1:
+            context.fail(*requested.at(0), error)
+            empty = self.source.columns(range(0))
+            return Rows(empty, np.empty(0, np.int64), np.empty((0, 2), np.int64))
+        middle = count // 2
+        halves = (np.arange(middle), np.arange(middle, count))
+        return concatenate_rows(
+            [self._read(positions.take(rows), first + int(rows[0]), context, requested.take(rows)) for rows in halves]
+        )
+
+    def __repr__(self) -> str:
+        """Return the representation of the source."""
+        return repr(self.source)
+
+
+class _Step(NamedTuple):
+    """A stage with what evaluation needs to know about it; computed once, because `isinstance` of protocols is slow."""
+
+    stage: Any
+    is_order: bool
+    is_sample: bool
+    upstream: int | None  # samples of an epoch before the stage
+    seed: int
+    ordinal: int  # number of stages of the same type before it
+
+
+@dataclass(frozen=True)
+class CompiledPipeline:
+    """An origin, and the order and sample stages after it.
+
+    Parameters
+    ----------
+    origin : Origin
+    stages : tuple of OrderStage or SampleStage
+    """
+
+    origin: Origin
+    stages: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that the stages can follow one another."""
+        filtered = False
+        for number, stage in enumerate(self.stages):
+            if filtered and isinstance(stage, OrderStage):
+                if not isinstance(stage, Take | Skip):
+                    what = "needs the number of samples, which is unknown after filter; put it before filter"
+                    raise ValueError(f"{stage!r} {what}")
+                if number < self._last_filter:
+                    raise ValueError(f"{stage!r} cannot stand between two filters; put it after the last filter")
+            filtered = filtered or isinstance(stage, Filter)
+        self.lengths  # noqa: B018 (stages check their upstream length)
+
+    @cached_property
+    def _last_filter(self) -> int:
+        return max((number for number, stage in enumerate(self.stages) if isinstance(stage, Filter)), default=-1)
+
+    @cached_property
+    def lengths(self) -> list[int | None]:
+        """Samples of an epoch before each stage and after the last one; with a filter, up to the last filter."""
+        lengths: list[int | None] = [self.origin.length()]
+        for stage in self.stages[: self._last_filter + 1] if self.is_stream else self.stages:
+            lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
+            if (lengths[-1] or 0) > MAX_SAMPLES:
+                raise ValueError(f"{stage!r} makes more than 2**62 samples; repeat() without a number is endless")
+        return lengths
+
+    @cached_property
+    def _steps(self) -> list[_Step]:
+        lengths = [*self.lengths, *[None] * len(self.stages)]
+        return [
+            _Step(
+                stage,
+                isinstance(stage, OrderStage),
+                isinstance(stage, SampleStage),
+                lengths[number],
+                self._find_seed(number),
+                sum(isinstance(before, type(stage)) for before in self.stages[:number]),
+            )
+            for number, stage in enumerate(self.stages)
+        ]
+
+    def _find_seed(self, number: int) -> int:
+        """Return the seed of a stage: its own, otherwise that of the last shuffle before it, otherwise 0."""
+        own = getattr(self.stages[number], "seed", None) if number < len(self.stages) else None
+        if own is not None:
+            return int(own)
+        seeds = [stage.seed for stage in self.stages[:number] if isinstance(stage, Shuffle)]
+        return seeds[-1] if seeds else 0
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the number of samples is unknown because of a filter."""
+        return self._last_filter >= 0
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether the order differs between epochs."""
+        parts = getattr(self.origin, "parts", ())
+        return any(isinstance(stage, Shuffle) for stage in self.stages) or any(part.is_shuffled for part in parts)
+
+    @property
+    def functions(self) -> list[Map]:
+        """Stages that call user functions, those of the parts of a mixture first."""
+        return [*self.origin.functions, *(stage for stage in self.stages if isinstance(stage, Map))]
+
+    @cached_property
+    def sources(self) -> list[ExampleSource]:
+        """Sources of the samples."""
+        return self.origin.sources
+
+    @property
+    def mean_record_bytes(self) -> int:
+        """Approximate size of a record; 1 if the sources do not know it."""
+        return max(getattr(source, "mean_bytes", 1) for source in self.sources)
+
+    @property
+    def length(self) -> int | None:
+        """Samples of an epoch; with a filter, those before the last filter; None means endless."""
+        return self.lengths[-1]
+
+    def __len__(self) -> int:
+        """Return the number of samples of an epoch."""
+        if self.is_stream:
+            raise TypeError("a pipeline with a filter has no length")
+        if self.length is None:
+            raise TypeError("an endless pipeline has no length")
+        return self.length
+
+    @cached_property
+    def head(self) -> CompiledPipeline:
+        """The stages up to the last filter, which determine the number of samples."""
+        return CompiledPipeline(self.origin, self.stages[: self._last_filter + 1])
+
+    @property
+    def tail_functions(self) -> list[Map]:
+        """Stages after the last filter that call user functions."""
+        return [stage for stage in self.stages[self._last_filter + 1 :] if isinstance(stage, Map)]
+
+    @property
+    def without_head(self) -> CompiledPipeline:
+        """A copy for `evaluate_tail` in worker processes, without the functions up to the last filter."""
+        start = self._last_filter + 1
+        head = (
+            replace(stage, function=_unavailable) if isinstance(stage, Map | Filter) else stage
+            for stage in self.stages[:start]
+        )
+        return CompiledPipeline(self.origin, (*head, *self.stages[start:]))
+
+    @property
+    def tail_slice(self) -> tuple[int, int | None]:
+        """Start and stop among the samples that passed the last filter, from the take and skip stages after it."""
+        start, stop = 0, None
+        for stage in self.stages[self._last_filter + 1 :]:
+            if isinstance(stage, Skip):
+                start += stage.count
+            elif isinstance(stage, Take):
+                stop = start + stage.count if stop is None else min(stop, start + stage.count)
+        return start, stop
+
+    def fingerprint(self) -> str:
+        """Return a short text that identifies the samples and their order."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:  # the state of a loader contains it for each batch, and many shards take a while
+        stages = [stage for stage in self.stages if isinstance(stage, OrderStage | Filter)]
+        texts = [repr(replace(stage, timeout=None) if isinstance(stage, Filter) else stage) for stage in stages]
+        return ".".join([self.origin.fingerprint(), *texts])
+
+    def evaluate(self, positions: Positions, context: Context, requested: Positions | None = None) -> Rows:
+        """Return the samples at the given positions."""
+        requested = positions if requested is None else requested
+        after = [positions]  # positions after each stage, the last stage first
+        for step in reversed(self._steps):
+            if step.is_order:
+                positions = step.stage.at(positions, step.upstream)
+            after.append(positions)
+        rows = self.origin.rows(positions, context, requested)
+        return self._apply_stages(rows, after[-2::-1], 0, context, requested)
+
+    def evaluate_tail(self, rows: Rows, positions: Positions, context: Context) -> Rows:
+        """Apply the stages after the last filter to samples that passed it."""
+        return self._apply_stages(rows, [positions] * len(self.stages), self._last_filter + 1, context, positions)
+
+    def _apply_stages(
+        self, rows: Rows, after: list[Positions], start: int, context: Context, requested: Positions
+    ) -> Rows:
+        for number in range(start, len(self._steps)):
+            step = self._steps[number]
+            if not step.is_sample or not len(rows.ordinals):
+                continue
+            stage_input = self.stage_input(
+                number, rows, after[number].take(rows.ordinals), requested.take(rows.ordinals), context
+            )
+            source, record = rows.origins[0].tolist()
+            context.begin_stage(step.stage, stage_input.requested, source, record)
+            rows = step.stage.apply(stage_input)
+            context.end_stage(step.stage.name, rows.columns)
+        return rows
+
+    def stage_input(
+        self, number: int, rows: Rows, positions: Positions, requested: Positions, context: Context
+    ) -> StageInput:
+        """Build the input of a stage; numbers from `len(stages)` on belong to stages after batch."""
+        if number < len(self.stages):
+            seed, ordinal = self._steps[number].seed, self._steps[number].ordinal
+        else:
+            seed, ordinal = self._find_seed(number), 0
+        seed = (seed + context.part_seed) & (1 << 64) - 1
+        return StageInput(rows, positions, requested, self.sources, number, ordinal, seed, context)
+
+    def evaluate_with_substitutes(self, positions: Positions, context: Context) -> Rows:
+        """Return the samples at the given positions, with others of the epoch instead of those that failed."""
+        rows = self.evaluate(positions, context)
+        num_skipped = len(context.skipped)
+        for attempt in range(_ATTEMPTS):
+            missing = np.setdiff1d(np.arange(len(positions)), rows.ordinals)
+            if not len(missing):
+                return rows
+            found = self.evaluate(self._choose_substitutes(positions.take(missing), attempt), context)
+            del context.skipped[num_skipped:]  # the report lists requested samples, not substitutes that failed
+            substitutes = Rows(found.columns, missing[found.ordinals], found.origins)
+            rows = concatenate_rows([rows, substitutes]) if len(rows) else substitutes
+        raise context.skipped[0].error
+
+    def _choose_substitutes(self, positions: Positions, attempt: int) -> Positions:
+        length = min(self.length or 1 << 31, 1 << 31)
+        values = positions.array
+        found = np.empty(len(positions), np.int64)
+        for epoch, rows in positions.by_epoch():
+            draws = Draws(self._find_seed(len(self.stages)), epoch)
+            found[rows] = draws.integers(values[rows], _SUBSTITUTE, length, attempt)
+        return Positions(positions.epochs, found)
+
+    def __repr__(self) -> str:
+        """Return the calls that build the pipeline."""
+        return ".".join([repr(self.origin), *map(repr, self.stages)])
+
+
+def _unavailable(*_: Any) -> None:
+    """Replace a function that is called in another process."""

@@ -1,0 +1,435 @@
+"""The engine of a loader: builds the elements of an epoch ahead of the consumer, and returns them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from threading import get_ident
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recordmill.allocator import Memory
+from recordmill.concurrency.pool import WorkerPool
+from recordmill.pipeline.compiled_pipeline import CompiledPipeline
+from recordmill.pipeline.failures import MAX_CONSECUTIVE_FAILURES, OnError, SkippedSample
+from recordmill.pipeline.samples import (
+    Columns,
+    Ints,
+    Positions,
+    Rows,
+    concatenate_positions,
+    count_bytes,
+    split_samples,
+)
+from recordmill.pipeline.stages.base import Call, Context
+from recordmill.pipeline.stages.batch import Batch, BatchSampler
+from recordmill.pipeline.stages.decode import Decode
+from recordmill.pipeline.stages.filter import Filter
+from recordmill.pipeline.stages.map import Map
+from recordmill.pipeline.stats import Timings
+from recordmill.pipeline.watch import wait_for_result
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.stats import StatsCollector
+
+# Small elements are built several at a time: together of about this many bytes, and at most this many.
+_JOB_BYTES = 8 << 20
+_MAX_ELEMENTS_PER_JOB = 64
+# Functions may take this long in a job of several elements: errors and `close` wait for the job.
+_JOB_SECONDS = 0.25
+# Number of jobs whose element size and function time are measured: the first call of a function may import or compile.
+_MEASURED_JOBS = 4
+_FIRST_SAMPLES = 16
+# After an error, the pool is closed without waiting longer for running jobs.
+_CLOSE_AFTER_ERROR_S = 0.5
+
+CreatePool = Callable[[Callable[[int], Any]], WorkerPool]
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """Elements of an epoch, and what it cost to build them.
+
+    Parameters
+    ----------
+    elements : list of (int, object)
+        Numbers of the elements in the epoch of this rank, rising, and the elements: batches, or samples. An element is
+        None if all of its samples failed.
+    error : Exception, optional
+        Error of the element after the last one.
+    num_samples : int
+        Number of samples that were requested.
+    skipped : list of SkippedSample
+    timings : Timings
+    num_bytes : int
+        Bytes of the features that were read.
+    peak_bytes : int
+        Largest number of bytes that the samples occupied after any stage.
+    """
+
+    elements: list[tuple[int, Any]]
+    error: BaseException | None = None
+    num_samples: int = 0
+    skipped: list[SkippedSample] = field(default_factory=list)
+    timings: Timings = field(default_factory=Timings)
+    num_bytes: int = 0
+    peak_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class BatchBuilder:
+    """Builds the elements of one epoch for one rank, in any thread or process.
+
+    Parameters
+    ----------
+    pipeline : CompiledPipeline
+    batch : Batch, optional
+        Without it, elements are samples.
+    maps : tuple of Map
+        Stages on batches.
+    sampler : BatchSampler
+    epoch : int
+    on_error : {"raise", "skip", "substitute"}
+    threads : int
+        Threads inside one native call.
+    first_results : dict
+        Names, dtypes and shapes of the first result of each function.
+    in_processes : bool
+        Whether functions run in worker processes.
+    memory : Memory, optional
+        Allocator of large arrays.
+    pickled_maps : tuple of Map
+        Functions whose return values must be picklable because they run in worker processes.
+    """
+
+    pipeline: CompiledPipeline
+    batch: Batch | None
+    maps: tuple[Map, ...]
+    sampler: BatchSampler
+    epoch: int = 0
+    on_error: OnError = "raise"
+    threads: int = 1
+    first_results: dict[Any, Any] = field(default_factory=dict, compare=False)
+    in_processes: bool = False
+    memory: Memory | None = field(default=None, compare=False)
+    pickled_maps: tuple[Map, ...] = ()
+    _contexts: dict[int, Context] = field(default_factory=dict, compare=False)
+
+    @property
+    def functions(self) -> list[Map]:
+        """Map stages on samples and on batches."""
+        return [*self.pipeline.functions, *self.maps]
+
+    @property
+    def timeouts(self) -> list[float]:
+        """Timeouts of all functions that have one."""
+        filters = [stage for stage in self.pipeline.stages if isinstance(stage, Filter)]
+        timeouts = [*(stage.timeout for stage in self.functions), *(stage.timeout for stage in filters)]
+        return [timeout for timeout in timeouts if timeout is not None]
+
+    def with_pickle_checks(self) -> BatchBuilder:
+        """Return a builder that checks results for pickling, so that an error names the function."""
+        maps = [stage for stage in (*self.pipeline.stages, *self.maps) if isinstance(stage, Map)]
+        # The results of the last function are sent; without one, those of the functions of a mixture.
+        return replace(self, pickled_maps=tuple(maps[-1:] or self.pipeline.functions))
+
+    def current_calls(self) -> list[Call]:
+        """Return the calls that threads of this process are in."""
+        return [call for context in list(self._contexts.values()) if (call := context.current_call) is not None]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without members that belong to this process."""
+        return self.__dict__ | {"_contexts": {}, "first_results": {}, "memory": None}
+
+    def build(self, numbers: range) -> BatchResult:
+        """Build elements in order, up to the first error."""
+        if len(numbers) > 1 and not len(self.sampler.positions(numbers[-1])):
+            # Its form is that of a batch of another rank, not that of the elements before it.
+            return self._build_one_by_one(numbers)
+        try:
+            return self._build_together(numbers)
+        except Exception as error:  # noqa: BLE001 (the consumer raises it after the elements before it)
+            return BatchResult([], error) if len(numbers) == 1 else self._build_one_by_one(numbers)
+
+    def _build_one_by_one(self, numbers: range) -> BatchResult:
+        result = BatchResult([])
+        for number in numbers:
+            single = self.build(range(number, number + 1))
+            result.elements += single.elements
+            result.skipped += single.skipped
+            result.num_samples += single.num_samples
+            result.num_bytes += single.num_bytes
+            result.peak_bytes += single.peak_bytes
+            result.timings.merge(single.timings)
+            if single.error is not None:
+                result.error = single.error
+                break
+        return result
+
+    def create_context(self) -> Context:
+        """Create the context of one evaluation in this thread."""
+        collect_errors = self.on_error != "raise"
+        context = Context(collect_errors, self.threads, self.memory, self.first_results, self.pickled_maps)
+        self._contexts[get_ident()] = context
+        return context
+
+    def _build_together(self, numbers: range) -> BatchResult:
+        parts = [self.sampler.positions(number) for number in numbers]
+        context = self.create_context()
+        positions = concatenate_positions(self.epoch, parts)
+        if not len(positions.values):
+            rows = self._evaluate_template(numbers[0], context)
+        elif self.on_error == "substitute":
+            rows = self.pipeline.evaluate_with_substitutes(positions, context)
+        else:
+            rows = self.pipeline.evaluate(positions, context)
+        return self.collate(rows, parts, numbers, context)
+
+    def _evaluate_template(self, number: int, context: Context) -> Rows:
+        """Return no rows, with columns whose form is that of a sample of another rank."""
+        positions = Positions(self.epoch, np.array([self.sampler.position_after(number)], np.int64))
+        evaluate = self.pipeline.evaluate_with_substitutes if context.collect_errors else self.pipeline.evaluate
+        rows = evaluate(positions, context)
+        context.skipped.clear()  # the rank to which the sample belongs reports it
+        return replace(rows, ordinals=np.empty(0, np.int64))
+
+    def collate(self, rows: Rows, parts: Sequence[range | Ints], numbers: range, context: Context) -> BatchResult:
+        """Build elements from evaluated samples; `parts` are the requested positions of each element."""
+        if self.batch is None:
+            found = (numbers[0] + numbers.step * rows.ordinals).tolist()
+            elements: list[tuple[int, Any]] = list(zip(found, split_samples(rows.columns, len(rows)), strict=True))
+        else:
+            elements = list(zip(numbers, self._collate_batches(self.batch, rows, parts, context), strict=True))
+        num_samples = sum(map(len, parts))
+        peak_bytes = max(context.peak_bytes, context.num_bytes)
+        return BatchResult(elements, None, num_samples, context.skipped, context.timings, context.num_bytes, peak_bytes)
+
+    def _collate_batches(
+        self, stage: Batch, rows: Rows, parts: Sequence[range | Ints], context: Context
+    ) -> list[Columns | None]:
+        """Return batches; None for a batch whose samples all failed."""
+        offsets = np.cumsum([0, *map(len, parts)])
+        starts = np.searchsorted(rows.ordinals, offsets).tolist()
+        context.begin_stage(stage)  # once for all of them: small batches hardly take longer than the clock
+        batches: list[Columns | None] = []
+        for part, offset, start, stop in zip(parts, offsets, starts, starts[1:], strict=False):
+            if start == stop and len(part):
+                self._check_skipped_batch(context, len(part))
+                batches.append(None)
+            else:
+                columns = rows.slice(start, stop)
+                batches.append(stage.collate(columns, stage.size, rows.ordinals[start:stop] - offset))
+        context.end_stage("batch")
+        if self.maps:
+            for index, batch in enumerate(batches):
+                if batch is not None:
+                    batches[index] = self._map_batch(batch, rows, parts[index], starts[index], context)
+        return batches
+
+    def _check_skipped_batch(self, context: Context, count: int) -> None:
+        """Raise the last error unless a batch without samples may be skipped."""
+        is_single_rank = self.sampler.world_size == 1
+        if self.on_error == "skip" and is_single_rank and count < MAX_CONSECUTIVE_FAILURES:
+            return
+        error = context.skipped[-1].error
+        error.add_note(
+            f"all {count} samples of a batch failed" + ("" if is_single_rank else ", and every rank needs a batch")
+        )
+        raise error
+
+    def _map_batch(self, batch: Columns, rows: Rows, part: range | Ints, start: int, context: Context) -> Columns:
+        """Call functions on a batch; errors and random numbers refer to its first sample."""
+        first = Positions(self.epoch, np.array([int(part[0]) if len(part) else 0], np.int64))
+        sample = Rows({}, np.zeros(1, np.int64), rows.origins[start : start + 1])
+        for index, stage in enumerate(self.maps):
+            number = len(self.pipeline.stages) + index
+            stage_input = self.pipeline.stage_input(number, sample, first, first, context)
+            context.begin_stage(stage)
+            batch = stage.apply_batch(stage_input, batch)
+            context.end_stage(stage.name)
+        return batch
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchOptions:
+    """How far ahead of the consumer elements are built.
+
+    Parameters
+    ----------
+    workers : int
+    prefetch : int
+        Number of finished elements beyond those that workers are building.
+    part : (int, int)
+        Build only every `count`-th element, starting with `index`: (index, count).
+    combine : bool
+        Whether a job may build several small elements.
+    """
+
+    workers: int
+    prefetch: int
+    part: tuple[int, int] = (0, 1)
+    combine: bool = True
+
+
+class JobPlanner:
+    """Assigns the elements of an epoch to jobs, ahead of the workers.
+
+    Parameters
+    ----------
+    total : int, optional
+        Number of elements of the epoch; endless without.
+    options : PrefetchOptions
+    first_count : int
+        Elements per job until their size is known.
+    first_alone : bool
+        Plan no other job before the first one is taken.
+    """
+
+    def __init__(
+        self, total: int | None, options: PrefetchOptions, first_count: int, *, first_alone: bool = False
+    ) -> None:
+        self._total, self._options, self._first_alone = total, options, first_alone
+        self._count = first_count if options.combine else 1
+        self._next, self._seconds = options.part[0], inf
+        self._jobs: dict[int, range] = {}
+        self.num_planned = 0
+
+    def set_element_size(self, num_bytes: int, seconds: float = 0.0) -> None:
+        """Choose the number of elements per job from the bytes and the function seconds of one element."""
+        self._seconds = min(self._seconds, seconds)
+        if self._options.combine:
+            is_quick = self._seconds * _MAX_ELEMENTS_PER_JOB <= _JOB_SECONDS
+            limit = _MAX_ELEMENTS_PER_JOB if is_quick else int(_JOB_SECONDS / self._seconds)
+            self._count = max(1, min(limit, _JOB_BYTES // max(num_bytes, 1)))
+
+    def plan(self, num_taken: int) -> int:
+        """Plan jobs until enough are ahead of those that were taken; return the number of all planned jobs."""
+        ahead = self._options.workers + -(-self._options.prefetch // self._count) + 1
+        if self._first_alone and not num_taken:
+            ahead = 1
+        while self.num_planned - num_taken < ahead and (self._total is None or self._next < self._total):
+            step, count = self._options.part[1], self._count
+            if self._total is not None:  # the last elements are divided among all workers
+                remaining = len(range(self._next, self._total, step))
+                count = min(count, -(-remaining // max(self._options.workers, 1)))
+            stop = self._next + count * step
+            self._jobs[self.num_planned] = range(self._next, stop, step)
+            self._next = stop
+            self.num_planned += 1
+        return self.num_planned
+
+    def elements(self, job: int) -> range:
+        """Return the numbers of the elements of a job."""
+        return self._jobs[job]
+
+    def remove(self, job: int) -> None:
+        """Forget a finished job."""
+        del self._jobs[job]
+
+
+class _ThreadTask:
+    """The function of worker threads: builds the elements of a planned job."""
+
+    def __init__(self, builder: BatchBuilder, planner: JobPlanner, first_threads: int) -> None:
+        self._builder, self._planner = builder, planner
+        self._first_builder = replace(builder, threads=first_threads)
+
+    def __call__(self, job: int) -> BatchResult:
+        return (self._builder if job else self._first_builder).build(self._planner.elements(job))
+
+
+class _ProcessTask:
+    """The function of worker processes: a job is one element, and errors are raised to keep their traceback."""
+
+    def __init__(self, builder: BatchBuilder, part: tuple[int, int]) -> None:
+        self._builder, self._part = builder, part
+
+    def __call__(self, job: int) -> BatchResult:
+        return self._build(self._builder, job)
+
+    def carefully(self, job: int) -> BatchResult:
+        """Build an element whose result could not be sent; the error names the function."""
+        return self._build(self._builder.with_pickle_checks(), job)
+
+    def _build(self, builder: BatchBuilder, job: int) -> BatchResult:
+        index, count = self._part
+        number = index + job * count
+        result = builder.build(range(number, number + 1))
+        if result.error is not None:
+            raise result.error
+        return result
+
+
+def run_epoch(
+    builder: BatchBuilder, options: PrefetchOptions, create_pool: CreatePool | None, stats: StatsCollector
+) -> Iterator[BatchResult]:
+    """Yield the results of an epoch in order; the last one may contain an error."""
+    is_measured = stats.element_bytes > 0
+    parallel_first = not is_measured and options.workers > builder.threads and _is_native(builder)
+    first_samples = max(1, min(_FIRST_SAMPLES, _JOB_BYTES // builder.pipeline.mean_record_bytes))
+    first_count = 1 if builder.batch is not None else first_samples
+    planner = JobPlanner(builder.sampler.num_batches, options, first_count, first_alone=parallel_first)
+    if is_measured:
+        planner.set_element_size(stats.element_bytes, stats.element_s)
+    task: _ProcessTask | _ThreadTask
+    if builder.in_processes:
+        task = _ProcessTask(builder, options.part)
+    else:
+        task = _ThreadTask(builder, planner, options.workers if parallel_first else builder.threads)
+    pool = None if create_pool is None else create_pool(task)
+    if pool is not None:
+        stats.add_pool(pool)
+    failed = True
+    try:
+        num_taken = 0
+        while planner.plan(num_taken) > num_taken:
+            started = perf_counter()
+            if pool is None:
+                result = task(num_taken)
+            else:
+                pool.submit(planner.num_planned)
+                stats.count_request(pool)
+                result = wait_for_result(pool, num_taken, builder)
+            stats.waited_s += perf_counter() - started
+            planner.remove(num_taken)
+            num_taken += 1
+            if num_taken <= _MEASURED_JOBS:
+                _measure(result, planner, stats)
+            failed = result.error is not None
+            yield result
+            failed = True
+        failed = False
+    finally:
+        if pool is not None:
+            close_pool(pool, stats, failed=failed)
+
+
+def _is_native(builder: BatchBuilder) -> bool:
+    """Return whether all threads can decode one batch together, so that the first batch is ready sooner."""
+    has_decode = any(isinstance(stage, Decode) for stage in builder.pipeline.stages)
+    return not builder.in_processes and builder.batch is not None and not builder.functions and has_decode
+
+
+def _measure(result: BatchResult, planner: JobPlanner, stats: StatsCollector) -> None:
+    """Choose the number of elements per job from the size of these elements."""
+    for _, element in result.elements:
+        if element is not None:
+            num_elements = len(result.elements)
+            timings = result.timings
+            map_s = timings.busy.get("map", 0.0) + timings.waited.get("map", 0.0)
+            stats.element_bytes = max(1, count_bytes(element), result.peak_bytes // num_elements)
+            stats.element_s = map_s / num_elements
+            planner.set_element_size(stats.element_bytes, stats.element_s)
+            return
+
+
+def close_pool(pool: WorkerPool, stats: StatsCollector, *, failed: bool) -> None:
+    """Close a pool and add its counters; after an error, do not wait long for running jobs."""
+    stats.remove_pool(pool)
+    if failed:
+        pool.close(timeout=_CLOSE_AFTER_ERROR_S)
+    else:
+        pool.close()

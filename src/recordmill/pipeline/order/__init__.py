@@ -1,1 +1,0 @@
-"""Which sample stands at a position of an epoch: arithmetic on whole numbers, nothing stored."""

@@ -1,0 +1,189 @@
+"""mix(): samples of several pipelines in fixed proportions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recordmill.pipeline.checks import check_integer, is_number
+from recordmill.pipeline.dataset import Dataset
+from recordmill.pipeline.samples import Ints, Positions, Rows, concatenate_rows
+from recordmill.pipeline.stages.shard import Shard
+from recordmill.pipeline.stages.take import MAX_SAMPLES
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.compiled_pipeline import CompiledPipeline, ExampleSource
+    from recordmill.pipeline.stages.base import Context
+    from recordmill.pipeline.stages.map import Map
+
+# The pattern of parts repeats after this many samples, so proportions are met to one part in 65,536.
+_PERIOD = 1 << 16
+
+
+def mix(datasets: Iterable[Dataset], weights: Iterable[float], *, num_samples: int | None = None) -> Dataset:
+    """Combine the samples of several datasets in fixed proportions, evenly interleaved.
+
+    Parameters
+    ----------
+    datasets : iterable of Dataset
+        Datasets of samples with the same features: finite, without `batch`, `filter` and `shard`. Each keeps its own
+        shuffle.
+    weights : iterable of float
+        One positive weight per dataset. They need not add up to 1; proportions are exact to one part in 65,536.
+    num_samples : int, optional
+        Samples per epoch. By default, an epoch ends before a dataset would repeat a sample. With a larger number, a
+        dataset that is exhausted starts its next epoch.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    TypeError
+        If an element of `datasets` is not a Dataset.
+    ValueError
+        If a dataset cannot be mixed, or if a weight is not a positive number.
+    """
+    given: Any = datasets
+    parts = () if isinstance(given, Dataset) else tuple(given)
+    if not parts:
+        raise ValueError(f"mix() takes a non-empty list of datasets, got {datasets!r}")
+    for part in parts:
+        _check_part(part)
+    if num_samples is not None:
+        requirement = "num_samples must be an integer from 1 to 2**62"
+        num_samples = check_integer(num_samples, requirement, 1, MAX_SAMPLES + 1)
+    pipelines = tuple(part.program for part in parts)
+    return Dataset(Mixture(pipelines, _normalize_weights(weights, len(parts)), num_samples))
+
+
+def _check_part(part: Any) -> None:
+    if not isinstance(part, Dataset):
+        raise TypeError(f"mix() takes datasets, as open() returns them, got {part!r}")
+    if part.stage is not None or part.program.is_stream or part.program.length == 0:
+        raise ValueError(
+            f"mix() takes unbatched, unfiltered, non-empty datasets; got {part!r}. "
+            "Call batch() and filter() on the result of mix()."
+        )
+    if part.program.length is None:
+        raise ValueError(f"mix() takes finite datasets and repeats them itself; remove repeat() from {part!r}")
+    if any(isinstance(stage, Shard) for stage in part.stages):
+        raise ValueError(f"mix() takes datasets without shard(); got {part!r}. Call shard() on the result of mix().")
+
+
+def _normalize_weights(weights: Iterable[float], count: int) -> tuple[float, ...]:
+    """Return weights that add up to 1."""
+    given = [] if isinstance(weights, Mapping) or not isinstance(weights, Iterable) else list(weights)
+    if len(given) != count or not all(is_number(weight) and 0 < weight < math.inf for weight in given):
+        raise ValueError(f"weights must be {count} positive numbers, got {given or weights!r}")
+    numbers = np.array(given, np.float64) / (1.0 if sum(given) < math.inf else max(given))
+    shares = numbers / numbers.sum()
+    if (shares < 1 / _PERIOD).any():
+        raise ValueError(f"each weight must be at least 1/{_PERIOD} of the sum, got {shares.min():.2g}")
+    return tuple(float(share) for share in shares)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The origin of a mixed dataset.
+
+    Parameters
+    ----------
+    parts : tuple of CompiledPipeline
+        Finite pipelines of samples.
+    shares : tuple of float
+        Share of each part; they add up to 1.
+    num_samples : int, optional
+        Samples per epoch; by default as many as there are before a part would repeat a sample.
+    """
+
+    parts: tuple[CompiledPipeline, ...]
+    shares: tuple[float, ...]
+    num_samples: int | None = None
+
+    @cached_property
+    def _pattern(self) -> tuple[Ints, Ints, Ints]:
+        """Part of each sample of a period, number of earlier samples of that part, and samples per part."""
+        counts = _split_period(self.shares)
+        parts = np.repeat(np.arange(len(counts)), counts)
+        earlier = np.concatenate([np.arange(count) for count in counts])
+        order = np.lexsort((parts, (earlier + 0.5) / counts[parts]))
+        return parts[order], earlier[order], counts
+
+    @property
+    def sources(self) -> list[ExampleSource]:
+        """Sources of all parts."""
+        return [source for part in self.parts for source in part.sources]
+
+    @property
+    def functions(self) -> list[Map]:
+        """Stages of the parts that call user functions."""
+        return [stage for part in self.parts for stage in part.functions]
+
+    def length(self) -> int:
+        """Return the number of samples of an epoch."""
+        if self.num_samples is not None:
+            return self.num_samples
+        return min(self._samples_before(number, len(part)) for number, part in enumerate(self.parts))
+
+    def _samples_before(self, number: int, count: int) -> int:
+        """Return the number of samples of the mixture before the sample `count` of a part."""
+        parts, _, counts = self._pattern
+        periods, rest = divmod(count, int(counts[number]))
+        return periods * len(parts) + int(np.flatnonzero(parts == number)[rest])
+
+    def _samples_of(self, number: int) -> int:
+        """Return the number of samples of a part in one epoch of the mixture."""
+        parts, _, counts = self._pattern
+        periods, rest = divmod(self.length(), len(parts))
+        return periods * int(counts[number]) + int((parts[:rest] == number).sum())
+
+    def fingerprint(self) -> str:
+        """Return a short text that identifies the samples and their order."""
+        inner = ", ".join(part.fingerprint() for part in self.parts)
+        return f"mix([{inner}], {list(self.shares)}, {self.num_samples})"
+
+    def rows(self, positions: Positions, context: Context, requested: Positions) -> Rows:
+        """Read samples; a part that is exhausted starts its next epoch."""
+        chosen, ordinals = self._locate(positions)
+        found, first_source = [], 0
+        for number, part in enumerate(self.parts):
+            rows = np.flatnonzero(chosen == number)
+            if len(rows):
+                epochs, inside = np.divmod(ordinals[rows], len(part))
+                with context.mixture_part(number, first_source):
+                    samples = part.evaluate(Positions(epochs, inside), context, requested.take(rows))
+                origins = samples.origins + np.array([first_source, 0])
+                found.append(Rows(samples.columns, rows[samples.ordinals], origins))
+            first_source += len(part.sources)
+        return concatenate_rows(found) if found else self.parts[0].evaluate(Positions(0, range(0)), context)
+
+    def _locate(self, positions: Positions) -> tuple[Ints, Ints]:
+        """Return the part of each position, and the number of samples of that part before it since epoch 0."""
+        parts, earlier, counts = self._pattern
+        periods, rest = np.divmod(positions.array, len(parts))
+        chosen = parts[rest]
+        per_epoch = np.array([self._samples_of(number) for number in range(len(self.parts))])
+        epochs = np.asarray(positions.epochs, np.int64)
+        return chosen, epochs * per_epoch[chosen] + periods * counts[chosen] + earlier[rest]
+
+    def __repr__(self) -> str:
+        """Return the call that builds the mixture."""
+        shares = ", ".join(f"{share:.4g}" for share in self.shares)
+        count = "" if self.num_samples is None else f", num_samples={self.num_samples}"
+        return f"mix([{', '.join(map(repr, self.parts))}], [{shares}]{count})"
+
+
+def _split_period(shares: Sequence[float]) -> Ints:
+    """Return the number of samples of each part in a period: the largest remainder method, at least one each."""
+    exact = np.asarray(shares) * _PERIOD
+    counts: Ints = np.maximum(np.floor(exact), 1).astype(np.int64)
+    for number in np.argsort(counts - exact, kind="stable")[: max(0, _PERIOD - int(counts.sum()))]:
+        counts[number] += 1
+    return counts

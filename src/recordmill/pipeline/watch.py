@@ -1,0 +1,78 @@
+"""Waiting for workers: reports functions that hang and worker processes that died."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from recordmill.concurrency.pool import NotReadyError, WorkerPool
+from recordmill.errors import MapError, WorkerError
+from recordmill.pipeline.stages.base import Call
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.compiled_pipeline import ExampleSource
+    from recordmill.pipeline.engine import BatchBuilder
+
+# A longer wait for a call causes a warning if there is no timeout; one only, because some functions are slow.
+WARN_AFTER_S = 60.0
+
+
+def wait_for_result(pool: WorkerPool, task: int, builder: BatchBuilder) -> Any:
+    """Wait for the result of a task, but not for a function that hangs."""
+    interval = min([WARN_AFTER_S, *builder.timeouts]) / 2
+    started = monotonic()
+    while True:
+        try:
+            return pool.result(task, timeout=interval)
+        except NotReadyError:
+            calls = [*builder.current_calls(), *(call for call in _published_calls(pool).values() if call.function)]
+            _check_timeouts(calls, builder.pipeline.sources)
+            if calls and monotonic() - started >= WARN_AFTER_S:
+                _warn_of_longest(calls, builder.pipeline.sources)
+                started = inf
+        except WorkerError as error:
+            if error.exit_code is None:
+                raise
+            raise _add_call(pool, error, builder.pipeline.sources) from error.__cause__
+
+
+def _check_timeouts(calls: Sequence[Call], sources: Sequence[ExampleSource]) -> None:
+    for call in calls:
+        if call.timeout is not None and call.seconds > call.timeout:
+            raise MapError(
+                f"{call.function} hangs: it has not returned for {call.seconds:.1f} s",
+                kind="function_hangs",
+                expected=f"at most {call.timeout:g} s",
+                hint="timeout= sets the limit",
+                **call.error_fields(sources),
+            )
+
+
+def _warn_of_longest(calls: Sequence[Call], sources: Sequence[ExampleSource]) -> None:
+    call = max(calls, key=lambda call: call.seconds)
+    fields = call.error_fields(sources)
+    record = [f"{name} {fields[name]}" for name in ("shard", "record", "offset") if fields.get(name) is not None]
+    where = ", ".join([f"stage {call.stage}", f"sample {call.position} of the epoch", *record])
+    warnings.warn(
+        f"{call.function} has not returned for {call.seconds:.0f} s ({where}); timeout= sets a limit",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def _published_calls(pool: WorkerPool) -> dict[int, Call]:
+    """Return the calls that worker processes are in, or were in when they died, by task."""
+    calls = {task: Call.from_bytes(status) for task, status in pool.statuses().items()}
+    return {task: call for task, call in calls.items() if call is not None}
+
+
+def _add_call(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
+    """Add the call or stage to the error of a process that died in it."""
+    call = None if error.place is None else _published_calls(pool).get(error.place)
+    if call is None:
+        return error
+    where = f" in {call.function}" if call.function else "; its samples were in one stage, this is the first of them"
+    return WorkerError(f"{error.message}{where}", **(error.parts() | call.error_fields(sources)))
