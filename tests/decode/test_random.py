@@ -22,6 +22,26 @@ def test_words_follow_the_documented_counters() -> None:
     assert rm.Draws(seed, epoch).words([position], stage, count=2, first=2).tolist() == [expected]
 
 
+@given(
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 2**32 - 1),
+    st.lists(st.integers(0, 2**48 - 1), max_size=4),
+    st.integers(0, 2**16 - 1),
+    st.integers(0, 2**32 - 8),
+    st.integers(0, 9),
+)
+def test_words_equal_the_reference_generator(seed, epoch, positions, stage, first, count) -> None:
+    key, expected = (seed & 0xFFFFFFFF, seed >> 32), []
+    for position in positions:
+        stream = [position & 0xFFFFFFFF, position >> 32 | stage << 16, epoch]
+        counters = np.array([[number // 2, *stream] for number in range(first, first + count)], np.uint64)
+        blocks = generate_words(counters.reshape(-1, 4).T, key).T.tolist()
+        pairs = [block[2:] if number % 2 else block[:2] for number, block in enumerate(blocks, first)]
+        expected.append([high << 32 | low for low, high in pairs])
+    found = rm.Draws(seed, epoch).words(positions, stage, count, first)
+    assert found.tolist() == expected
+
+
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.integers(0, 7), st.integers(1, 9))
 def test_words_do_not_depend_on_how_they_are_requested(seed: int, epoch: int, first: int, count: int) -> None:
     draws = rm.Draws(seed, epoch)
@@ -127,6 +147,8 @@ def test_draws_survive_pickling() -> None:
         (lambda: rm.Draws(0).words([0.5], 1), TypeError),
         (lambda: rm.Draws(0).words(3, 1), TypeError),
         (lambda: rm.Draws(0).words([0], 65536), ValueError),
+        (lambda: rm.Draws(0).words([0], 1, count=2**33 + 1), ValueError),
+        (lambda: rm.Draws(0).words([0], 1, first=2**33), ValueError),
         (lambda: rm.Draws(0).integers([0], 1, 0), ValueError),
         (lambda: rm.Draws(0).integers([0], 1, 2**32), ValueError),
         (lambda: rm.Draws(0).choice([0], 1, []), ValueError),

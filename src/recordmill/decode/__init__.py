@@ -1,1 +1,1 @@
-"""From the bytes of a feature to arrays: what is wanted, which draws it takes, and who carries it out."""
+"""Decode the features of records to arrays: specs, the compiled plan of a batch, and functions for single images."""

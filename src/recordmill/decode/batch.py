@@ -163,7 +163,7 @@ def compile_specs(specs: Any) -> CompiledSpecs:
     if not isinstance(specs, Mapping) or not specs:
         raise TypeError('specs must be a non-empty mapping of names to specs, such as {"image": Image(...)}')
     for name, spec in specs.items():
-        if not isinstance(spec, Spec):
+        if type(spec) not in _DECODERS:
             raise TypeError(f"'{name}' must be an Image, Mask, Raw, Text, Boxes or Keypoints, got {spec!r}")
     return _compile_specs(tuple(specs.items()))
 

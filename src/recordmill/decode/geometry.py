@@ -226,7 +226,7 @@ def plan_geometry(
     elif crop is None:
         resized = resized_sizes(sizes, resize)
         crops = _whole_windows(resized)
-    else:
+    elif isinstance(crop, CenterCrop | RandomCrop):
         resized = resized_sizes(sizes, resize)
         if crop.small == "enlarge":
             resized = _enlarge(resized, crop)
@@ -234,6 +234,8 @@ def plan_geometry(
         crops = np.concatenate([corners, _repeat_size(crop, len(sizes))], axis=1)
         if crop.small == "error":
             too_small = np.asarray((room < 0).any(axis=1))
+    else:
+        raise TypeError(f"crop of type {type(crop).__name__} is not supported")
     flips = _plan_flips(spec.flip, draws, positions, given)
     matrices = None
     if spec.affine is not None:
