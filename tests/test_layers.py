@@ -72,7 +72,7 @@ EVERYWHERE = set(sys.stdlib_module_names) | {PACKAGE}
 AT_TOP: dict[str, set[str]] = {layer: {"numpy"} for layer in MAY_IMPORT} | {
     "cli": set(),
     PACKAGE: set(),
-    "testing": {"numpy", "hypothesis", "pytest"},
+    "testing": {"numpy", "hypothesis"},
 }
 
 

@@ -103,10 +103,13 @@ class Source:
 
 @final
 class FrameKind:
-    TFRECORD: FrameKind
-    OFRECORD: FrameKind
-    RECORDIO: FrameKind
-    def __int__(self) -> int: ...
+    def __new__(cls, name: str) -> FrameKind: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def has_checksum(self) -> bool: ...
+    @property
+    def can_resync(self) -> bool: ...
 
 @final
 class PayloadKind:

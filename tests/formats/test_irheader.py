@@ -15,7 +15,7 @@ from recordmill.schema import Feature, Schema
 from recordmill.testing import irheader, strategies
 from recordmill.testing.faults import OracleError
 from recordmill.testing.framing_suite import splits_of
-from recordmill.testing.payload_suite import spelled
+from recordmill.testing.payload_suite import reprs
 from tests.golden import bits, cases, load
 
 SCHEMA = Schema(
@@ -91,7 +91,7 @@ def test_header_when_written_and_read_then_agrees_with_the_oracle(drawn: tuple[A
     expected = irheader.unpack(payload)
     found = unpacked(payload)
     assert (found[0], *found[2:]) == (expected.flag, expected.id, expected.id2, expected.data)
-    assert spelled(found[1]) == spelled(np.atleast_1d(np.float32(expected.label)))
+    assert reprs(found[1]) == reprs(np.atleast_1d(np.float32(expected.label)))
 
 
 @given(st.binary(max_size=60), st.integers(0, 12))

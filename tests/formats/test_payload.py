@@ -9,7 +9,7 @@ import numpy as np
 from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 from recordmill.testing import protobuf, strategies, unusual
-from recordmill.testing.payload_suite import PayloadTests, Told, tell_features, tell_lists
+from recordmill.testing.payload_suite import Contents, PayloadTests, feature_contents, list_contents
 from recordmill.testing.protobuf import EXAMPLE_KINDS, OFRECORD_KINDS, encode_sequence_example
 from recordmill.types import FeatureList
 
@@ -23,7 +23,7 @@ class TestExample(PayloadTests):
 
     codec = EXAMPLE
     kinds = EXAMPLE_KINDS
-    decode = staticmethod(lambda payload: tell_features(protobuf.decode_example(payload)))
+    decode = staticmethod(lambda payload: feature_contents(protobuf.decode_example(payload)))
     encode = staticmethod(protobuf.encode_example)
     odd = staticmethod(unusual.odd_example)
     canonical = staticmethod(lambda: strategies.examples().map(protobuf.encode_example))
@@ -47,7 +47,7 @@ class TestOfrecord(PayloadTests):
 
     codec = OFRECORD_MESSAGE
     kinds = OFRECORD_KINDS
-    decode = staticmethod(lambda payload: tell_features(protobuf.decode_ofrecord(payload)))
+    decode = staticmethod(lambda payload: feature_contents(protobuf.decode_ofrecord(payload)))
     encode = staticmethod(protobuf.encode_ofrecord)
     odd = staticmethod(unusual.odd_ofrecord)
     canonical = staticmethod(lambda: strategies.ofrecords().map(protobuf.encode_ofrecord))
@@ -61,9 +61,9 @@ class TestOfrecord(PayloadTests):
     )
 
 
-def tell_sequence(payload: bytes) -> Told:
+def sequence_contents(payload: bytes) -> Contents:
     context, lists = protobuf.decode_sequence_example(payload)
-    return tell_features(context) | tell_lists(lists)
+    return feature_contents(context) | list_contents(lists)
 
 
 class TestSequenceExample(PayloadTests):
@@ -71,7 +71,7 @@ class TestSequenceExample(PayloadTests):
 
     codec = SEQUENCE_EXAMPLE
     kinds = EXAMPLE_KINDS
-    decode = staticmethod(tell_sequence)
+    decode = staticmethod(sequence_contents)
     encode = staticmethod(lambda features: encode_sequence_example(features, {}))
     canonical = staticmethod(lambda: strategies.sequence_examples().map(lambda drawn: encode_sequence_example(*drawn)))
     unusual = staticmethod(lambda: strategies.unusual_sequence_examples().map(first))

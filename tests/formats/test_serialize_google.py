@@ -13,7 +13,7 @@ from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 from recordmill.schema import Feature, Schema
 from recordmill.testing import strategies
-from recordmill.testing.payload_suite import schema_of, written
+from recordmill.testing.payload_suite import as_written, schema_for
 from recordmill.testing.protobuf import EXAMPLE_KINDS, OFRECORD_KINDS, Features
 from recordmill.types import FeatureList
 from tests.oracle import test_oracle_against_google_protobuf as google
@@ -50,8 +50,8 @@ def google_bytes(codec: NativeCodec, features: Features, lists: Mapping[str, Any
 
 
 def ours(codec: NativeCodec, features: Features) -> bytes:
-    example = {name: written(kind or "", values) for name, (kind, values) in features.items()}
-    return codec.serialize([example], schema_of(features), 0)[0]
+    example = {name: as_written(kind or "", values) for name, (kind, values) in features.items()}
+    return codec.serialize([example], schema_for(features), 0)[0]
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_serialize_of_sequences_when_compared_with_google_protobuf_then_is_byte_
     for name in names:
         kind = data.draw(st.sampled_from(("bytes", "float32", "int64")))
         lists[name] = (kind, data.draw(st.lists(st.lists(strategies.values(kind), max_size=3), max_size=4)))
-    kinds = dict(schema_of(context))
+    kinds = dict(schema_for(context))
     kinds |= {name: Feature(kind, (None, None), sequence=True, optional=True) for name, (kind, _) in lists.items()}
-    example = {name: written(kind or "", values) for name, (kind, values) in context.items()}
-    example |= {name: FeatureList([written(kind, row) for row in frames]) for name, (kind, frames) in lists.items()}
+    example = {name: as_written(kind or "", values) for name, (kind, values) in context.items()}
+    example |= {name: FeatureList([as_written(kind, row) for row in frames]) for name, (kind, frames) in lists.items()}
     found = SEQUENCE_EXAMPLE.serialize([example], Schema(kinds), 0)[0]
     assert found == google_bytes(SEQUENCE_EXAMPLE, context, lists)

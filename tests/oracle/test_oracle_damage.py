@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.testing import ofrecord, recordio, strategies, tfrecord
-from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, damages
+from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, damaged_shards, damages
 from recordmill.testing.damage.compression import StreamDamage, stream_damages
 from recordmill.testing.faults import FAULT_KINDS, OracleError, until_fault
 
@@ -18,7 +18,7 @@ CONTENT = b"".join(tfrecord.frame(payload) for payload in SAMPLE_PAYLOADS)
 
 
 @pytest.mark.parametrize("family, row", ROWS)
-def test_records_of_damaged_shard_are_those_before_the_damage_then_its_fault(family: str, row: Damage) -> None:
+def test_records_yields_payloads_before_damage_then_raises_fault(family: str, row: Damage) -> None:
     found, error = until_fault(READERS[family](row.data))
     assert [payload for _, payload in found] == row.payloads_before
     if row.kind is None or row.verify_only:
@@ -29,28 +29,28 @@ def test_records_of_damaged_shard_are_those_before_the_damage_then_its_fault(fam
 
 
 @pytest.mark.parametrize("row", [row for row in damages("recordio") if row.verify_only], ids=str)
-def test_bad_padding_of_damaged_shard_tells_offset_and_record(row: Damage) -> None:
+def test_bad_padding_reports_offset_and_record(row: Damage) -> None:
     assert recordio.bad_padding(row.data) == [(row.offset, row.position)]
 
 
 @pytest.mark.parametrize("family", TABLES)
-def test_damages_of_a_format_have_names_of_their_own_and_change_the_shard(family: str) -> None:
+def test_damages_have_unique_names_and_change_shard(family: str) -> None:
     rows = damages(family)
     sound = b"".join(TABLES[family][0](payload) for payload in SAMPLE_PAYLOADS)
     assert len({row.name for row in rows}) == len(rows)
     assert all(row.data != sound for row in rows)
 
 
-def test_damages_of_all_formats_together_show_every_framing_fault() -> None:
+def test_damages_cover_every_framing_fault() -> None:
     shown = {row.kind for family in TABLES for row in damages(family)}
     payload_faults = {"bad_payload", "feature_mismatch", "bad_compression", "limit_exceeded"}
     assert shown - {None} == set(FAULT_KINDS) - payload_faults
 
 
 @pytest.mark.parametrize("payloads", [(b"a", b"b"), (b"", *SAMPLE_PAYLOADS), (*SAMPLE_PAYLOADS, b"x")])
-def test_damages_of_unsuitable_payloads_are_refused(payloads: tuple[bytes, ...]) -> None:
+def test_damaged_shards_rejects_unsuitable_payloads(payloads: tuple[bytes, ...]) -> None:
     with pytest.raises(ValueError, match="payload"):
-        damages("tfrecord", payloads)
+        damaged_shards(*TABLES["tfrecord"], payloads)
 
 
 def inflate_all(row: StreamDamage) -> tuple[bytes, bool]:

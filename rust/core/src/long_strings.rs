@@ -1,7 +1,7 @@
 //! Records with one long string, which is read straight to where it is wanted; the rest of them is read around it.
 use std::mem::MaybeUninit;
 
-use crate::checksum::{Crc32c, mask};
+use crate::checksum::Crc32c;
 use crate::framing::{FrameKind, Place};
 use crate::payload::{Cut, LONG, Plan};
 use crate::source::ReadAt;
@@ -79,7 +79,7 @@ impl Around {
         if verify && self.kind.has_checksum() {
             let mut checksum = Crc32c::new();
             [&self.head[..self.cut.start], string, tail].iter().for_each(|part| checksum.update(part));
-            self.kind.check_foot(mask(checksum.finish()), foot, self.offset).ok()?;
+            self.kind.check_foot(checksum.finish(), foot, self.offset).ok()?;
         }
         self.cut.rest(&self.head, tail, rest).then_some(())
     }

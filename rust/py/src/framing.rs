@@ -17,28 +17,47 @@ use crate::rows::check_row_splits;
 use crate::source::Source;
 use crate::watched::Watched;
 
-/// How records are framed.
-#[pyclass(frozen, eq, eq_int, hash, from_py_object, module = "recordmill._core", name = "FrameKind")]
+/// How the records of a format are framed, by the name of the format.
+#[pyclass(frozen, eq, hash, from_py_object, module = "recordmill._core", name = "FrameKind")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PyFrameKind {
-    /// TFRecord.
-    #[pyo3(name = "TFRECORD")]
-    TfRecord,
-    /// OFRecord.
-    #[pyo3(name = "OFRECORD")]
-    OfRecord,
-    /// RecordIO.
-    #[pyo3(name = "RECORDIO")]
-    RecordIo,
+pub struct PyFrameKind(FrameKind);
+
+#[pymethods]
+impl PyFrameKind {
+    #[new]
+    fn new(name: &str) -> PyResult<Self> {
+        FrameKind::from_name(name).map(Self).ok_or_else(|| {
+            let names: Vec<_> = FrameKind::ALL.iter().map(|kind| kind.name()).collect();
+            PyValueError::new_err(format!("frame kind must be one of {}, got {name:?}", names.join(", ")))
+        })
+    }
+
+    /// Name of the format.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Whether each payload carries a checksum.
+    #[getter]
+    fn has_checksum(&self) -> bool {
+        self.0.has_checksum()
+    }
+
+    /// Whether reading can find a record after damage.
+    #[getter]
+    fn can_resync(&self) -> bool {
+        self.0.can_resync()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("FrameKind({:?})", self.0.name())
+    }
 }
 
 impl From<PyFrameKind> for FrameKind {
     fn from(kind: PyFrameKind) -> Self {
-        match kind {
-            PyFrameKind::TfRecord => Self::TfRecord,
-            PyFrameKind::OfRecord => Self::OfRecord,
-            PyFrameKind::RecordIo => Self::RecordIo,
-        }
+        kind.0
     }
 }
 

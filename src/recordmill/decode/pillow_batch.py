@@ -79,7 +79,7 @@ def _decode_image(plan: ImagePlan) -> Pixels:
 
 
 def _check_channels(plan: ImagePlan, channels: int) -> None:
-    fills = [plan.fill, plan.warp_fill, *(step.fill for step in plan.colors if step.kind == "paint")]
+    fills = [plan.fill, plan.warp_fill, *(step.fill for step in plan.colors if step.fill)]
     for fill in fills:
         if len(fill) not in (1, channels):
             raise _channel_error("fill", "bad_fill", channels, len(fill))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,8 @@ class ColorStep(NamedTuple):
 
     Parameters
     ----------
-    kind : {"jitter", "gray", "shift", "paint"}
+    kind : str
+        A color step of the native module, which raises ValueError for any other name.
     numbers : ndarray of float64, shape (n, k)
         jitter: factors of brightness, contrast and saturation and the shift of hue (NaN skips one), then the order of
         these four. gray: 1 converts the image. shift: levels added to red, green and blue. paint: x, y, width and
@@ -66,7 +67,7 @@ class ColorStep(NamedTuple):
         Levels of the paint.
     """
 
-    kind: Literal["jitter", "gray", "shift", "paint"]
+    kind: str
     numbers: Floats
     fill: tuple[int, ...] = ()
 

@@ -1,1 +1,1 @@
-"""Framings and payload codecs, a folder per format; sees buffers, never files."""
+"""Framings and payload codecs, one folder per format; they work on buffers, never on files."""

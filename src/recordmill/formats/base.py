@@ -1,4 +1,4 @@
-"""What a format is made of: a framing, payload codecs, an index codec; all see buffers, never files."""
+"""Interfaces of a format: framing, payload codecs and index codec, all of which work on buffers, never on files."""
 
 from __future__ import annotations
 
@@ -13,43 +13,47 @@ from recordmill.types import FrameIndex, Ragged
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """Where records begin and end; knows nothing of features.
+    """How a format marks where records begin and end; independent of their features.
 
     Parameters
     ----------
     kind : _core.FrameKind
-        What the native calls do.
-    has_checksum : bool
-        Whether frames carry checksums of their payloads.
-    can_resync : bool
-        Whether a record start can be found again behind damage.
+        The native framing, which scans, reads and writes frames.
     min_payload_bytes, max_payload_bytes : int
-        Limits of one payload.
+        Limits of the length of one payload, in bytes.
     """
 
     kind: _core.FrameKind
-    has_checksum: bool
-    can_resync: bool
     min_payload_bytes: int
     max_payload_bytes: int
 
+    @property
+    def has_checksum(self) -> bool:
+        """Whether frames carry checksums of their payloads."""
+        return self.kind.has_checksum
+
+    @property
+    def can_resync(self) -> bool:
+        """Whether the start of a record can be found after damage."""
+        return self.kind.can_resync
+
 
 class PayloadCodec(Protocol):
-    """Bytes of one record to features and back; knows nothing of files."""
+    """Convert payloads to features and back."""
 
     @property
     def name(self) -> str:
-        """Word by which callers choose the codec."""
+        """Name by which callers choose the codec."""
         ...
 
     @property
     def kind(self) -> _core.PayloadKind | None:
-        """What the native parser reads; None if the payload is one opaque feature."""
+        """Message type of the native parser; None if the payload is one opaque feature."""
         ...
 
     @property
     def shows_itself(self) -> bool:
-        """Whether hardly anything else fits, so that payloads are known in the framing of another format too."""
+        """Whether `fits` is reliable enough to detect this payload in the framing of another format."""
         ...
 
     def plan(self, schema: Schema) -> Any:
@@ -57,47 +61,56 @@ class PayloadCodec(Protocol):
         ...
 
     def columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
-        """Name and shape what the native parser brought."""
+        """Build named, shaped columns from the output of the native parser."""
         ...
 
     def parse(self, payloads: Ragged, schema: Schema) -> dict[str, Any]:
-        """Columns of payloads in a buffer."""
+        """Parse payloads to columns."""
         ...
 
     def serialize(
         self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
     ) -> Ragged:
-        """Canonical payloads of examples; `first` is the position of the first one.
+        """Serialize examples to canonical payloads.
 
-        `known` tells, where there is no schema, kinds of features that have no value here, or integers for floats.
+        Parameters
+        ----------
+        examples : sequence of mapping
+            Values by feature name.
+        schema : Schema or None
+            Kinds and shapes that the values must have.
+        first : int
+            Position of the first example.
+        known : Schema, optional
+            Without a schema: the kinds of features that have no values here, or integers instead of floats.
         """
         ...
 
     def infer(self, payloads: Ragged) -> Inference:
-        """Features that some payloads have."""
+        """Infer the features of payloads."""
         ...
 
     def fits(self, payloads: Ragged) -> bool:
-        """Whether some payloads are likely to be of this kind."""
+        """Return whether payloads are probably of this type."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureSummary:
-    """One feature as seen in some records.
+    """One feature, summarized over some records.
 
     Parameters
     ----------
     feature : Feature
-        The narrowest description that fits them all.
+        The narrowest description that all of them satisfy.
     num_present : int
-        Records that have it.
+        Number of records that have it.
     counts : (int, int)
-        Least and most values per record (per frame in a sequence).
+        Minimum and maximum number of values per record (per frame in a sequence).
     num_bytes : (int, int) or None
-        Shortest and longest byte string.
+        Minimum and maximum length of byte strings, in bytes; None for numbers.
     mixed_kinds : bool
-        Whether some records have it in another kind than `feature` says.
+        Whether some records have it with another kind than `feature.kind`.
     """
 
     feature: Feature
@@ -109,15 +122,16 @@ class FeatureSummary:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """What a look at some payloads told.
+    """Features inferred from some payloads.
 
     Parameters
     ----------
     num_records : int
-        Payloads that were looked at and did parse.
+        Number of payloads that were parsed.
     features : dict of str to FeatureSummary
+        Features by name.
     fault : str or None
-        Why the next payload did not parse.
+        Why the next payload could not be parsed.
     """
 
     num_records: int
@@ -126,12 +140,12 @@ class Inference:
 
     @property
     def schema(self) -> Schema:
-        """The features alone."""
+        """Schema of the inferred features."""
         return Schema({name: summary.feature for name, summary in self.features.items()})
 
 
 class IndexCodec(Protocol):
-    """The index file that a format's own tools read."""
+    """Read and write the index file of the format's own tools."""
 
     @property
     def suffix(self) -> str:
@@ -139,40 +153,45 @@ class IndexCodec(Protocol):
         ...
 
     def write(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Text of the index."""
+        """Format the index, with one key per record."""
         ...
 
     def read(self, data: bytes) -> tuple[list[str], list[int]]:
-        """Keys and offsets in file order."""
+        """Parse keys and offsets, in file order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format: everything that the other layers ask about it.
+    """One format: everything that the other layers need to know about it.
 
     Parameters
     ----------
     name : str
-        Word by which callers choose it.
+        Name by which callers choose it.
     framing : Framing
+        How records are delimited.
     payloads : tuple of PayloadCodec
-        The first is the usual one.
+        Usual payload codecs; the first is the default.
     suffixes : tuple of str
-        Usual endings of shard names; hints only.
+        Usual endings of shard names, used only if the content matches no format.
     pattern : str
-        Names of shards: ``{prefix}``, ``{shard}``, ``{num_shards}``.
+        Template of shard names, with the fields ``{prefix}``, ``{shard}`` and ``{num_shards}``.
     index : IndexCodec or None
+        Codec of the index files of the format's own tools, if they have any.
     index_on_write : bool
-        Whether the format's own tools need its index beside each shard.
+        Whether the format's own tools need an index file beside each shard.
     image_feature, label_feature : str
-        Usual feature names when images are packed.
+        Default feature names for packed images.
     compressible : bool
-        Whether readers of this format take whole-file compression.
+        Whether readers of this format support whole-file compression.
     spans_files : bool
-        Whether a record may begin in one shard and go on in the next.
+        Whether a record may start in one shard and continue in the next.
     looks_like : callable
-        Whether a shard that begins with these bytes, and has so many bytes in all if that is known, is of this format.
+        Takes the first uncompressed bytes of a shard and its length in bytes (None if unknown); returns whether the
+        shard is of this format.
+    prefixes : tuple of str
+        Usual beginnings of names of shards that have none of `suffixes`.
     """
 
     name: str
@@ -187,3 +206,4 @@ class Format:
     compressible: bool
     spans_files: bool
     looks_like: Callable[[bytes, int | None], bool]
+    prefixes: tuple[str, ...] = ()

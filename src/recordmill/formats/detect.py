@@ -1,13 +1,14 @@
-"""Which format some bytes are of, or what else they are."""
+"""Detect the format of a shard from its content or its name; describe content of other kinds."""
 
 from __future__ import annotations
 
 from recordmill.formats.base import Format
 from recordmill.formats.registry import FORMATS
 
-# Bytes that detection looks at.
+# Bytes at the start of a shard that detection needs at most.
 HEAD_BYTES = 64 << 10
 
+# Offset, bytes there, and description of other kinds of files.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself (git lfs pull fetches it)"),
     (257, b"ustar", "a tar archive"),
@@ -26,20 +27,20 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
 )
 
 
-def recognize(head: bytes, num_bytes: int | None) -> Format | None:
-    """Tell the format of uncompressed bytes from their content.
+def detect_format(head: bytes, num_bytes: int | None) -> Format | None:
+    """Detect the format of a shard from its uncompressed content.
 
     Parameters
     ----------
     head : bytes
         The first bytes of the shard, up to `HEAD_BYTES`.
     num_bytes : int or None
-        Uncompressed bytes in all, if known.
+        Length of the uncompressed shard in bytes, if known.
 
     Returns
     -------
     Format or None
-        None where the content does not show one.
+        None if no format matches.
     """
     for format_ in FORMATS.values():
         if format_.looks_like(head, num_bytes):
@@ -47,8 +48,8 @@ def recognize(head: bytes, num_bytes: int | None) -> Format | None:
     return None
 
 
-def from_name(name: str) -> Format | None:
-    """Guess the format from a file name: a hint for files whose content does not tell.
+def format_from_name(name: str) -> Format | None:
+    """Guess the format from a file name, for files whose content matches no format.
 
     Parameters
     ----------
@@ -64,11 +65,12 @@ def from_name(name: str) -> Format | None:
     for format_ in FORMATS.values():
         if stem.endswith(format_.suffixes) or any(f"{suffix}-" in stem for suffix in format_.suffixes):
             return format_
-    return FORMATS["ofrecord"] if stem.rsplit("/", 1)[-1].startswith("part-") else None
+    base = stem.rsplit("/", 1)[-1]
+    return next((format_ for format_ in FORMATS.values() if base.startswith(format_.prefixes)), None)
 
 
 def describe(head: bytes) -> str:
-    """Say what bytes are that are of no known format.
+    """Describe bytes that are of no known format.
 
     Parameters
     ----------
@@ -77,12 +79,12 @@ def describe(head: bytes) -> str:
     Returns
     -------
     str
-        Words to stand behind "the file is".
+        Completes the sentence "the file is ...".
     """
     if not head:
         return "empty"
-    for place, signature, words in _SIGNATURES:
-        if head[place : place + len(signature)] == signature:
+    for offset, signature, words in _SIGNATURES:
+        if head[offset : offset + len(signature)] == signature:
             return words
     start = head[:1024].lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html", b"<?xml")):

@@ -1,4 +1,4 @@
-"""Payload codecs whose bytes the native module parses and writes: what they have in common."""
+"""Base of the payload codecs that the native module parses and serializes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _CONTEXT = "context/"
 
 @dataclass(frozen=True, slots=True)
 class NativeCodec:
-    """One message type.
+    """Codec of one message type.
 
     Parameters
     ----------
     name : str
     kind : _core.PayloadKind
     kinds : tuple of str
-        Kinds of values that the message can hold.
+        Feature kinds that the message can hold.
     """
 
     name: str
@@ -37,11 +37,11 @@ class NativeCodec:
 
     @property
     def shows_itself(self) -> bool:
-        """Other bytes are hardly ever such a message."""
+        """Return True: other bytes hardly ever parse as such a message."""
         return True
 
     def key(self, name: str, schema: Schema) -> bytes:
-        """Key in the message of a feature: its name, but for a context feature named like a feature list."""
+        """Key of a feature in the message: its name, without ``context/`` where a feature list has the same name."""
         stripped = name.removeprefix(_CONTEXT)
         if stripped != name and stripped in schema and schema[stripped].sequence and not schema[name].sequence:
             name = stripped
@@ -61,43 +61,43 @@ class NativeCodec:
         Raises
         ------
         FeatureError
-            A kind that the message cannot hold.
+            If the message cannot hold a feature of this kind.
         """
-        wanted = []
+        features = []
         for name, feature in schema.items():
             if feature.kind not in self.kinds:
                 expected = " or ".join(self.kinds)
                 message = f"feature {name!r} cannot be read from a payload of type {self.name}"
                 raise FeatureError(message, kind="feature_mismatch", expected=expected, found=feature.kind)
-            wanted.append(
-                (self.key(name, schema), feature.sequence, feature.kind, feature.count, _missing(name, feature))
+            features.append(
+                (self.key(name, schema), feature.sequence, feature.kind, feature.count, _missing_value(name, feature))
             )
         try:
-            return _core.Plan(self.kind, wanted)
+            return _core.Plan(self.kind, features)
         except _core.CoreFault as error:
-            raise _refused(error) from None
+            raise _feature_error(error) from None
 
     def columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
-        """Name and shape what the native parser brought.
+        """Build named, shaped columns from the output of the native parser.
 
         Parameters
         ----------
         parsed : sequence of (values, row_splits, frame_splits)
-            Values of bytes are (data, splits), or a list.
+            Byte strings are ``(data, splits)`` or a list.
         schema : Schema
         num_records : int
 
         Returns
         -------
         dict of str to ndarray or Ragged
-            Dense features ``(num_records, *shape)``. Byte strings are rows of a Ragged of uint8, or a list of `bytes`
-            where that is what was brought.
+            Dense features have the shape ``(num_records, *shape)``. Byte strings are rows of a Ragged of uint8, or a
+            list of `bytes` if the parser returned a list.
         """
         pairs = zip(schema.items(), parsed, strict=True)
-        return {name: _shaped(feature, entry, num_records) for (name, feature), entry in pairs}
+        return {name: _build_column(feature, entry, num_records) for (name, feature), entry in pairs}
 
     def parse(self, payloads: Ragged, schema: Schema) -> dict[str, Any]:
-        """Columns of payloads in a buffer.
+        """Parse payloads to columns.
 
         Parameters
         ----------
@@ -114,18 +114,18 @@ class NativeCodec:
     def serialize(
         self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
     ) -> Ragged:
-        """Canonical payloads of examples.
+        """Serialize examples to canonical payloads.
 
         Parameters
         ----------
         examples : sequence of mapping
-            Values per feature name.
+            Values by feature name.
         schema : Schema or None
             Kinds and shapes that the values must have.
         first : int
             Position of the first example.
         known : Schema, optional
-            Where there is no schema: kinds of features that have no value here, or integers instead of floats.
+            Without a schema: the kinds of features that have no values here, or integers instead of floats.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class NativeCodec:
         Raises
         ------
         FeatureError
-            A value that the message cannot hold, or that the schema forbids.
+            If the message cannot hold a value, or a value does not match the schema.
         """
         del first
         names = dict.fromkeys(name for example in examples for name in example)
@@ -150,15 +150,15 @@ class NativeCodec:
         return self.write_columns(len(examples), columns)
 
     def write_columns(self, num_records: int, columns: list[Any]) -> Ragged:
-        """Canonical payloads of columns."""
+        """Serialize columns to canonical payloads."""
         try:
             data, row_splits = _core.serialize(self.kind, num_records, columns)
         except _core.CoreFault as error:
-            raise _refused(error) from None
+            raise _feature_error(error) from None
         return Ragged.from_blocks(data, row_splits)
 
     def infer(self, payloads: Ragged) -> Inference:
-        """Features that some payloads have.
+        """Infer the features of payloads.
 
         Parameters
         ----------
@@ -178,30 +178,30 @@ class NativeCodec:
             name = key.decode("utf-8", "surrogateescape")
             if not sequence and key in lists:
                 name = _CONTEXT + name
-            feature = _narrowest(kind, sequence, num_present < num_records, counts)
+            feature = _narrowest_feature(kind, sequence, num_present < num_records, counts)
             features[name] = FeatureSummary(feature, num_present, counts, num_bytes if kind == "bytes" else None, mixed)
         return Inference(num_records, features, None if fault is None else fault[5])
 
     def fits(self, payloads: Ragged) -> bool:
-        """Whether all payloads parse, and show features unless all are empty."""
+        """Return whether all payloads parse and have features, unless all are empty."""
         found = self.infer(payloads)
         return found.fault is None and (bool(found.features) or not len(payloads.data))
 
 
-def _narrowest(kind: Kind, sequence: bool, lacking: bool, counts: tuple[int, int]) -> Feature:
+def _narrowest_feature(kind: Kind, sequence: bool, is_missing: bool, counts: tuple[int, int]) -> Feature:
     least, most = counts
     per_row: tuple[int | None, ...] = (None,) if least != most else () if most == 1 else (most,)
     if sequence:
-        return Feature(kind, (None, *per_row), sequence=True, optional=lacking)
-    return Feature(kind, (None,), optional=True) if lacking else Feature(kind, per_row)
+        return Feature(kind, (None, *per_row), sequence=True, optional=is_missing)
+    return Feature(kind, (None,), optional=True) if is_missing else Feature(kind, per_row)
 
 
-def _refused(fault: _core.CoreFault) -> FeatureError:
+def _feature_error(fault: _core.CoreFault) -> FeatureError:
     kind, _, _, expected, found, message = fault.args
     return FeatureError(message, kind=kind, expected=expected, found=found)
 
 
-def _missing(name: str, feature: Feature) -> Any:
+def _missing_value(name: str, feature: Feature) -> Any:
     if feature.default is None:
         return "empty" if feature.optional else "error"
     return column(name, [feature.default], feature, (feature.kind,)).values
@@ -209,19 +209,19 @@ def _missing(name: str, feature: Feature) -> Any:
 
 def _check_names(names: Mapping[str, None], schema: Schema) -> None:
     unknown = [name for name in names if name not in schema]
-    lacking = [
+    is_missing = [
         name
         for name, feature in schema.items()
         if name not in names and not feature.optional and feature.default is None
     ]
-    if unknown or lacking:
+    if unknown or is_missing:
         message = "the example does not have the features of the schema"
         raise FeatureError(
             message, kind="feature_mismatch", expected=", ".join(schema), found=", ".join(names) or "no feature"
         )
 
 
-def _shaped(feature: Feature, entry: Any, num_records: int) -> Any:
+def _build_column(feature: Feature, entry: Any, num_records: int) -> Any:
     values, row_splits, frame_splits = entry
     if feature.kind != "bytes":
         flat: Any = np.frombuffer(values, feature.kind)

@@ -1,4 +1,4 @@
-"""Payloads left as they are: one feature, ``payload``."""
+"""Payloads that are not parsed: one feature, ``payload``."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ FEATURE = "payload"
 
 @dataclass(frozen=True, slots=True)
 class RawCodec:
-    """Opaque payloads."""
+    """Codec of opaque payloads."""
 
     name: str = "raw"
     kind: None = None
 
     @property
     def shows_itself(self) -> bool:
-        """Anything is a raw payload."""
+        """Return False: anything is a raw payload."""
         return False
 
     def plan(self, schema: Schema) -> None:
-        """Nothing to compile; the schema must be that of raw payloads."""
+        """Check that the schema is that of raw payloads; there is nothing to compile."""
         if set(schema) != {FEATURE} or schema[FEATURE] != Feature("bytes"):
             message = "raw payloads have one feature of one byte string"
             raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(schema))
 
     def columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
-        """Name what was read."""
+        """Name the payloads."""
         del schema, num_records
         return {FEATURE: parsed[0]}
 
@@ -47,12 +47,12 @@ class RawCodec:
     def serialize(
         self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
     ) -> Ragged:
-        """Payloads of examples with the one feature.
+        """Return the values of the feature as payloads.
 
         Raises
         ------
         FeatureError
-            An example with other features.
+            If an example has other features.
         """
         del schema, first, known
         for example in examples:
@@ -62,14 +62,14 @@ class RawCodec:
         return Ragged.from_rows([bytes(example[FEATURE]) for example in examples])
 
     def infer(self, payloads: Ragged) -> Inference:
-        """Every payload is one byte string."""
+        """Summarize the lengths of the payloads."""
         lengths = np.diff(payloads.row_splits)
         sizes = (int(lengths.min(initial=0)), int(lengths.max(initial=0)))
         summary = FeatureSummary(Feature("bytes"), len(payloads), (1, 1), sizes)
         return Inference(len(payloads), {FEATURE: summary})
 
     def fits(self, payloads: Ragged) -> bool:
-        """Anything is a raw payload."""
+        """Return True: anything is a raw payload."""
         del payloads
         return True
 

@@ -1,4 +1,4 @@
-"""The formats and payload codecs that are known, by name; a new format adds one line here."""
+"""Registry of formats and payload codecs by name."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ PAYLOADS: dict[str, PayloadCodec] = {codec.name: codec for format_ in FORMATS.va
 
 
 def get_format(name: str) -> Format:
-    """Choose a format by name.
+    """Return the format with a name.
 
     Parameters
     ----------
-    name : {"tfrecord", "ofrecord", "recordio"}
+    name : str
+        A key of `FORMATS`.
 
     Returns
     -------
@@ -27,23 +28,23 @@ def get_format(name: str) -> Format:
     Raises
     ------
     ValueError
-        No format has that name.
+        If no format has that name.
     """
     try:
         return FORMATS[name]
     except KeyError:
-        raise ValueError(f"format is one of {', '.join(FORMATS)}, not {name!r}") from None
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {name!r}") from None
 
 
 def format_for(path: str | os.PathLike[str], name: str | None = None) -> Format:
-    """Choose the format of shards to be written.
+    """Choose the format of shards to write.
 
     Parameters
     ----------
     path : path
-        Where they go.
-    name : {"tfrecord", "ofrecord", "recordio"}, optional
-        None for the format whose files end like `path`, TFRecord where none does.
+        Destination of the shards.
+    name : str, optional
+        A key of `FORMATS`; by default the format with the file suffix of `path`, or else TFRecord.
 
     Returns
     -------
@@ -52,7 +53,7 @@ def format_for(path: str | os.PathLike[str], name: str | None = None) -> Format:
     Raises
     ------
     ValueError
-        No format has that name.
+        If no format has that name.
     """
     if name is not None:
         return get_format(name)
@@ -60,12 +61,12 @@ def format_for(path: str | os.PathLike[str], name: str | None = None) -> Format:
 
 
 def get_payload(name: str | None, format_: Format) -> PayloadCodec:
-    """Choose a payload codec by name; any codec can stand in any framing.
+    """Return the payload codec with a name; any codec can be used in any format.
 
     Parameters
     ----------
     name : str or None
-        None for the one that is usual in the format.
+        A key of `PAYLOADS`; None for the default codec of the format.
     format_ : Format
 
     Returns
@@ -75,11 +76,11 @@ def get_payload(name: str | None, format_: Format) -> PayloadCodec:
     Raises
     ------
     ValueError
-        No codec has that name.
+        If no codec has that name.
     """
     if name is None:
         return format_.payloads[0]
     try:
         return PAYLOADS[name]
     except KeyError:
-        raise ValueError(f"payload is one of {', '.join(PAYLOADS)}, not {name!r}") from None
+        raise ValueError(f"payload must be one of {', '.join(PAYLOADS)}, got {name!r}") from None

@@ -1,4 +1,4 @@
-"""Values that callers give, as columns that the native serializer takes."""
+"""Convert feature values of examples to columns for the native serializer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NUMBER_KINDS: tuple[tuple[type[np.generic], tuple[Kind, ...]], ...] = (
 
 @dataclass(slots=True)
 class ColumnArgs:
-    """One column for ``_core.serialize``; attributes as the native side reads them."""
+    """One column for ``_core.serialize``, which reads the attributes by name."""
 
     name: bytes
     lists: bool
@@ -44,19 +44,19 @@ class ColumnArgs:
 def column(
     name: str, values: Sequence[Any], feature: Feature | None, kinds: Collection[str], usual: Kind = "int64"
 ) -> ColumnArgs:
-    """Gather one feature of many examples.
+    """Convert one feature of many examples to a column.
 
     Parameters
     ----------
     name : str
     values : sequence
-        One entry per example; None where it lacks the feature.
+        One entry per example; None if the example does not have the feature.
     feature : Feature or None
-        What the schema says of it.
+        Its entry in the schema.
     kinds : collection of str
-        Kinds that the payload can hold.
+        Feature kinds that the payload can hold.
     usual : str
-        Kind where there are only empty lists, which have none; one of floats also where there are only integers.
+        Kind of a feature that has only empty lists; a float kind also applies if there are only integers.
 
     Returns
     -------
@@ -65,16 +65,16 @@ def column(
     Raises
     ------
     FeatureError
-        A value of no kind that the payload holds, of several kinds, or of another shape than the schema says.
+        If the payload cannot hold the kind of a value, kinds differ, or a shape does not match the schema.
     """
     present = np.fromiter((value is not None for value in values), np.uint8, len(values))
-    given = [value for value in values if value is not None]
-    if feature is not None and len(given) < len(values) and not feature.optional and feature.default is None:
-        raise _wrong(name, "a value in every example", f"none in {len(values) - len(given)} of {len(values)}")
-    lists = any(isinstance(value, FeatureList) for value in given)
-    if lists and not all(isinstance(value, FeatureList) for value in given):
-        raise _wrong(name, "a FeatureList in every example", "other values too")
-    rows = [frame for value in given for frame in value.frames] if lists else given
+    known = [value for value in values if value is not None]
+    if feature is not None and len(known) < len(values) and not feature.optional and feature.default is None:
+        raise _value_error(name, "a value in every example", f"none in {len(values) - len(known)} of {len(values)}")
+    lists = any(isinstance(value, FeatureList) for value in known)
+    if lists and not all(isinstance(value, FeatureList) for value in known):
+        raise _value_error(name, "a FeatureList in every example", "other values too")
+    rows = [frame for value in known for frame in value.frames] if lists else known
     kind, flat, counts, scalar = _flatten(name, rows, feature, kinds, usual)
     splits = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     _check_counts(name, counts, feature, lists)
@@ -83,7 +83,7 @@ def column(
         frames = np.zeros(len(values) + 1, np.int64)
         np.cumsum([len(value.frames) if value is not None else 0 for value in values], out=frames[1:])
         args.row_splits, args.frame_splits = frames, splits
-    elif len(given) < len(values):
+    elif len(known) < len(values):
         args.row_splits = np.concatenate(
             ([0], np.cumsum(np.bincount(np.flatnonzero(present), counts, len(values))))
         ).astype(np.int64)
@@ -91,7 +91,7 @@ def column(
 
 
 def has_no_kind(value: Any) -> bool:
-    """Whether a value is none at all, or an empty list.
+    """Return whether a value is None or an empty list, so that its kind is unknown.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _flatten(
     first = next((row for row in rows if not _is_empty(row)), rows[0] if rows else None)
     if _holds_bytes(first, feature):
         if "bytes" not in kinds:
-            raise _wrong(name, " or ".join(kinds), "bytes")
+            raise _value_error(name, " or ".join(kinds), "bytes")
         return ("bytes", *_flatten_bytes(name, rows))
     return _flatten_numbers(name, rows, feature, kinds, usual)
 
@@ -155,7 +155,7 @@ def _strings(name: str, row: Any) -> list[Any]:
     try:
         return list(row)
     except TypeError:
-        raise _wrong(name, "bytes or str, or a sequence of them", type(row).__name__) from None
+        raise _value_error(name, "bytes or str, or a sequence of them", type(row).__name__) from None
 
 
 def _encode(name: str, item: Any) -> bytes:
@@ -165,7 +165,7 @@ def _encode(name: str, item: Any) -> bytes:
         return item
     if isinstance(item, bytearray | memoryview):
         return bytes(item)
-    raise _wrong(name, "bytes or str", type(item).__name__)
+    raise _value_error(name, "bytes or str", type(item).__name__)
 
 
 def _flatten_numbers(
@@ -175,7 +175,7 @@ def _flatten_numbers(
     try:
         arrays = [np.asarray(rows)] if scalar else [np.asarray(row) for row in rows]
     except (ValueError, OverflowError) as error:
-        raise _wrong(name, "numbers of one shape", str(error)) from error
+        raise _value_error(name, "numbers of one shape", str(error)) from error
     counts = np.ones(len(rows), np.int64) if scalar else np.array([array.size for array in arrays], np.int64)
     full = [array.reshape(-1) for array in arrays if array.size]
     flat = np.concatenate(full) if full else np.zeros(0, np.int64)
@@ -183,7 +183,7 @@ def _flatten_numbers(
     if feature is None and kind == "int64" and usual.startswith("float"):
         kind = usual
     if kind not in kinds:
-        raise _wrong(name, " or ".join(kinds), kind)
+        raise _value_error(name, " or ".join(kinds), kind)
     return kind, _convert(name, flat, kind), counts, scalar
 
 
@@ -193,10 +193,10 @@ def _kind_of(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
             for kind in choices:
                 if kind in kinds:
                     return kind
-    raise _wrong(name, " or ".join(kinds), _shown(flat))
+    raise _value_error(name, " or ".join(kinds), _describe_values(flat))
 
 
-def _shown(flat: NDArray[Any]) -> str:
+def _describe_values(flat: NDArray[Any]) -> str:
     if flat.dtype == object and flat.size:
         return f"values such as {flat[0]!r:.60}"
     return f"values of dtype {flat.dtype}"
@@ -205,11 +205,11 @@ def _shown(flat: NDArray[Any]) -> str:
 def _convert(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
     target = np.dtype(kind)
     if flat.dtype.kind not in "biuf" or (target.kind in "iu" and flat.dtype.kind == "f"):
-        raise _wrong(name, kind, _shown(flat))
+        raise _value_error(name, kind, _describe_values(flat))
     if target.kind in "iu" and flat.size:
         limits = np.iinfo(target)
         if int(flat.min()) < limits.min or int(flat.max()) > limits.max:
-            raise _wrong(name, f"{kind} from {limits.min} to {limits.max}", f"{flat.min()} to {flat.max()}")
+            raise _value_error(name, f"{kind} from {limits.min} to {limits.max}", f"{flat.min()} to {flat.max()}")
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(flat, dtype=target)
 
@@ -218,11 +218,11 @@ def _check_counts(name: str, counts: NDArray[np.int64], feature: Feature | None,
     if feature is None:
         return
     if feature.sequence != lists:
-        raise _wrong(name, "a FeatureList" if feature.sequence else "no FeatureList", "the other")
+        raise _value_error(name, "a FeatureList" if feature.sequence else "no FeatureList", "the other")
     if feature.count is not None and (counts != feature.count).any():
         bad = int(counts[counts != feature.count][0])
-        raise _wrong(name, f"{feature.count} values of shape {feature.shape}", f"{bad} values")
+        raise _value_error(name, f"{feature.count} values of shape {feature.shape}", f"{bad} values")
 
 
-def _wrong(name: str, expected: str, found: str) -> FeatureError:
+def _value_error(name: str, expected: str, found: str) -> FeatureError:
     return FeatureError(f"feature {name!r} cannot be stored", kind="feature_mismatch", expected=expected, found=found)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from recordmill import _core
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import Format
-from recordmill.formats.detect import HEAD_BYTES, describe, from_name, recognize
-from recordmill.formats.registry import get_format
+from recordmill.formats.detect import HEAD_BYTES, describe, detect_format, format_from_name
+from recordmill.formats.registry import FORMATS, get_format
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.storage.base import Storage
 from recordmill.storage.compression import Compression, check_compression, detect_compression, detect_stream
@@ -75,7 +75,7 @@ def open_shard(
         chosen = check_compression(compression)
         actual = detect_compression(head)
         if chosen is not None and head and actual != chosen:
-            raise _compression_mismatch(name, chosen, actual if recognize(head, None) is None else None)
+            raise _compression_mismatch(name, chosen, actual if detect_format(head, None) is None else None)
     if chosen is not None:
         # A zlib header has only two bytes, so a plain shard may begin with one by chance.
         may_be_plain = compression == "auto" and chosen == "zlib"
@@ -119,7 +119,7 @@ def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) 
     """Detect the format of uncompressed bytes; the declared one has priority if the content fits several."""
     if declared is not None and declared.looks_like(head, num_bytes):
         return declared
-    return recognize(head, num_bytes)
+    return detect_format(head, num_bytes)
 
 
 def _choose_format(name: str, declared: Format | None, detected: Format | None, head: bytes) -> Format:
@@ -139,10 +139,10 @@ def _choose_format(name: str, declared: Format | None, detected: Format | None, 
         return declared
     if detected is not None:
         return detected
-    named = from_name(os.path.basename(name))
+    named = format_from_name(os.path.basename(name))
     if named is not None and not (head and _is_known_type(head)):
         return named
-    raise _unknown_format(name, head, "tfrecord, ofrecord or recordio")
+    raise _unknown_format(name, head, " or ".join(FORMATS))
 
 
 def _is_known_type(head: bytes) -> bool:

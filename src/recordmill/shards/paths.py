@@ -10,7 +10,7 @@ from glob import escape
 from typing import Any
 
 from recordmill.errors import FormatError
-from recordmill.formats.detect import from_name
+from recordmill.formats.detect import format_from_name
 from recordmill.formats.registry import FORMATS
 from recordmill.shards.open import NAME_SHARDS_HINT
 from recordmill.storage.base import Storage
@@ -78,7 +78,7 @@ def _find_pattern(excluded: str, names: Sequence[str]) -> str | None:
     counts.pop(_replace_numbers(os.path.basename(excluded)), None)
     if not counts:
         return None
-    best = max(counts, key=lambda pattern: (from_name(pattern) is not None, counts[pattern]))
+    best = max(counts, key=lambda pattern: (format_from_name(pattern) is not None, counts[pattern]))
     if counts[best] == 1:
         best = next(name for name in others if _replace_numbers(name) == best)
     return os.path.join(directory, best)

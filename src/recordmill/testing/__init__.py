@@ -1,12 +1,13 @@
-"""Oracle and tooling for tests: the three formats once more, in plain Python, slow and easy to read.
+"""Oracles and conformance tests: the three formats in plain Python, slow and easy to read.
 
-Nothing here but the two suites imports the rest of the package or its native module, so that neither can hide a
-mistake of the other. Read these modules to learn the formats; use them to judge any other implementation.
+Only the two suites import the rest of the package and its native module, so that neither the oracle nor the package
+can hide a mistake of the other. Read these modules to learn the formats; use them to test any other implementation.
+Nothing here imports pytest when it is imported.
 
 =============  ==============================================================================================
-module         what it holds
+module         content
 =============  ==============================================================================================
-faults         the words for damage, the error of the oracle, and a collector of what came before the damage
+faults         kinds of faults, the error of the oracle, and a collector of the records before a fault
 tfrecord       TFRecord frames and their masked CRC-32C
 recordio       MXNet RecordIO frames, split at the magic word and rejoined
 ofrecord       OFRecord frames, one stream over several part files
@@ -14,9 +15,9 @@ wire           the protobuf wire format: varints, tags, fields
 protobuf       Example, SequenceExample and OFRecord messages as plain Python values
 irheader       the label header in front of a RecordIO image
 unusual        legal but odd encodings of the same messages
-damage         shards damaged in every way that we know, with what a reader must do about each
+damage         damaged shards, with what a reader must return and report for each
 strategies     Hypothesis strategies for all of these (needs Hypothesis)
-framing_suite  FramingTests: what every framing must pass (needs pytest and Hypothesis)
-payload_suite  PayloadTests: what every payload codec must pass (needs pytest and Hypothesis)
+framing_suite  FramingTests: the tests of every framing (needs Hypothesis; pytest runs them)
+payload_suite  PayloadTests: the tests of every payload codec (needs Hypothesis; pytest runs them)
 =============  ==============================================================================================
 """

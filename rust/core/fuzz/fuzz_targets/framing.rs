@@ -46,7 +46,7 @@ fn assert_written_reads_back(kind: FrameKind, payloads: &[Vec<u8>], data: &[u8])
 
 fuzz_target!(|input: &[u8]| {
     let Some((&choice, data)) = input.split_first() else { return };
-    let kind = [FrameKind::TfRecord, FrameKind::OfRecord, FrameKind::RecordIo][usize::from(choice) % 3];
+    let kind = FrameKind::ALL[usize::from(choice) % FrameKind::ALL.len()];
     let data = data.to_vec();
     let found = scan(&data, kind, 0, false, Limit::NONE).expect("memory");
     let checked = scan(&data, kind, 0, true, Limit::NONE).expect("memory");

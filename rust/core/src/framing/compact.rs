@@ -2,8 +2,7 @@
 use super::gather::{Gathered, payload_of_frame};
 use super::payloads::Payloads;
 use super::scan::Scan;
-use super::{FrameKind, Place, tfrecord};
-use crate::checksum::mask;
+use super::{FrameKind, Place};
 use crate::checksum_rows::crc32c_of_rows;
 use crate::error::Fault;
 use std::ops::Range;
@@ -25,7 +24,7 @@ pub fn compact(
     let (mut joined, mut at, mut first) = (Vec::new(), start, 0);
     for (offsets, lengths) in found.offsets.chunks(GROUP).zip(found.lengths.chunks(GROUP)) {
         let (sound, broken) = match verify && kind.has_checksum() {
-            true => checked(offsets, lengths, payloads.stored(at..)),
+            true => checked(kind, offsets, lengths, payloads.stored(at..)),
             false => (offsets.len(), None),
         };
         for (ordinal, (&offset, &length)) in offsets[..sound].iter().zip(lengths).enumerate() {
@@ -44,19 +43,20 @@ pub fn compact(
 }
 
 /// Number of records in front of the first one whose payload is not what its checksum says, and what is wrong there.
-fn checked(offsets: &[i64], lengths: &[i64], stored: &[u8]) -> (usize, Option<Fault>) {
+fn checked(kind: FrameKind, offsets: &[i64], lengths: &[i64], stored: &[u8]) -> (usize, Option<Fault>) {
     let (mut rows, mut feet): ([&[u8]; GROUP], [&[u8]; GROUP]) = ([&[]; GROUP], [&[]; GROUP]);
+    let (head_len, foot_len) = (kind.head_len(), kind.foot_len().unwrap_or(0));
     let mut rest = stored;
     for ((row, foot), &length) in rows.iter_mut().zip(&mut feet).zip(lengths) {
         let (frame, behind) = rest.split_at(length as usize);
-        (*row, *foot) = tfrecord::split(frame);
+        (*row, *foot) = frame[head_len..].split_at(frame.len() - head_len - foot_len);
         rest = behind;
     }
     let mut sums = [0; GROUP];
     let count = offsets.len();
     crc32c_of_rows(&rows[..count], &mut sums[..count]);
     for (ordinal, (&sum, foot)) in sums[..count].iter().zip(&feet).enumerate() {
-        if let Err(fault) = tfrecord::check(mask(sum), foot, offsets[ordinal] as u64) {
+        if let Err(fault) = kind.check_foot(sum, foot, offsets[ordinal] as u64) {
             return (ordinal, Some(fault));
         }
     }

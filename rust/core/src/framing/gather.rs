@@ -2,8 +2,8 @@
 use super::payloads::Payloads;
 use super::scatter::{is_long, scatter};
 use super::window::Window;
-use super::{FrameKind, Place, recordio, tfrecord, truncated_data, truncated_head};
-use crate::checksum::masked_crc32c;
+use super::{FrameKind, Place, truncated_data, truncated_head};
+use crate::checksum::crc32c;
 use crate::error::{Fault, FaultKind};
 use crate::source::SourceError;
 
@@ -110,14 +110,14 @@ pub fn payload_of_frame<'a>(
     }
     let head = kind.head(&frame[..head_len], offset)?;
     if head.place != Place::Whole {
-        return join_parts(frame, offset, joined);
+        return join_parts(kind, frame, offset, joined);
     }
     if head.stored_len != frame.len() as u64 {
         return Err(other_length(offset, frame.len() as u64, head.stored_len));
     }
     let end = head_len + head.data_len as usize;
     if verify && kind.has_checksum() {
-        tfrecord::check(masked_crc32c(&frame[head_len..end]), &frame[end..], offset)?;
+        kind.check_foot(crc32c(&frame[head_len..end]), &frame[end..], offset)?;
     }
     Ok(&frame[head_len..end])
 }
@@ -127,21 +127,22 @@ pub(super) fn other_length(offset: u64, expected: u64, found: u64) -> Fault {
         .values(format_args!("{expected} bytes"), format_args!("{found} bytes"))
 }
 
-fn join_parts<'a>(frame: &[u8], offset: u64, joined: &'a mut Vec<u8>) -> Result<&'a [u8], Fault> {
+fn join_parts<'a>(kind: FrameKind, frame: &[u8], offset: u64, joined: &'a mut Vec<u8>) -> Result<&'a [u8], Fault> {
+    let head_len = kind.head_len();
     joined.clear();
     let mut at = 0;
     while at < frame.len() {
         let here = offset + at as u64;
-        let bytes = frame.get(at..at + 8).ok_or_else(|| truncated_head(FrameKind::RecordIo, here, frame.len() - at))?;
-        let head = recordio::head(bytes, here)?;
+        let bytes = frame.get(at..at + head_len).ok_or_else(|| truncated_head(kind, here, frame.len() - at))?;
+        let head = kind.head(bytes, here)?;
         if (at == 0) != (head.place == Place::First) {
             let fault = Fault::new(FaultKind::BadContinuation, here, "parts of a record do not follow one another");
             return Err(fault.values("first, middle and last parts", format_args!("{:?}", head.place)));
         }
-        let (start, end) = (at + 8, at + 8 + head.data_len as usize);
+        let (start, end) = (at + head_len, at + head_len + head.data_len as usize);
         let data = frame.get(start..end).ok_or_else(|| other_length(offset, frame.len() as u64, end as u64))?;
         if at > 0 {
-            joined.extend_from_slice(&recordio::MAGIC);
+            joined.extend_from_slice(kind.separator().unwrap_or_default());
         }
         joined.extend_from_slice(data);
         at += head.stored_len as usize;
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn gather_of_long_and_short_frames_in_any_order_gives_their_payloads() {
-        for kind in [FrameKind::TfRecord, FrameKind::OfRecord, FrameKind::RecordIo] {
+        for &kind in FrameKind::ALL {
             let sizes: [usize; 9] = [40_000, 10, 9_000, 50_000, 70_001, 1, 8_192, 100_000, 20];
             let payloads: Vec<Vec<u8>> =
                 sizes.iter().map(|&size| (0..size).map(|i| i.wrapping_mul(size) as u8).collect()).collect();

@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn frames_of_several_contents_in_any_order_give_their_payloads() {
-        for kind in [FrameKind::TfRecord, FrameKind::OfRecord, FrameKind::RecordIo] {
+        for &kind in FrameKind::ALL {
             let payloads: Vec<Vec<u8>> = (0..100usize).map(|size| vec![size as u8; 1 + size * 37]).collect();
             let (data, offsets, lengths) = framed(kind, &payloads);
             let order: Vec<usize> = (0..100).map(|i| (i * 37) % 100).collect();

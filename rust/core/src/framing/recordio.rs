@@ -1,54 +1,88 @@
 //! MXNet RecordIO: magic word, 3-bit flag with 29-bit length, data, zero padding to 4 bytes; all little-endian.
 //!
-//! The writer cuts a payload wherever its aligned words equal the magic and leaves that word out; the reader puts it
-//! back between the parts. So an aligned magic followed by flag 0 or 1 always begins a record.
-use super::{Head, Place};
+//! The writer splits a payload wherever an aligned word equals the magic word and omits that word; the reader restores
+//! it between the parts. So an aligned magic word followed by flag 0 or 1 always begins a record.
+use super::{Framing, Head, Place};
 use crate::error::{Fault, FaultKind};
 
 /// The magic word as stored.
-pub const MAGIC: [u8; 4] = 0xCED7_230A_u32.to_le_bytes();
+const MAGIC: [u8; 4] = 0xCED7_230A_u32.to_le_bytes();
 const LENGTH_BITS: u32 = 29;
-const HEAD: u64 = 8;
+const HEAD: usize = 8;
 
-#[inline]
-pub fn head(head: &[u8], offset: u64) -> Result<Head, Fault> {
-    if head[..4] != MAGIC {
-        let found = u32::from_le_bytes(head[..4].try_into().expect("four bytes"));
-        let fault = Fault::new(FaultKind::BadMagic, offset, "no magic word where a record must begin");
-        return Err(fault.values("0xced7230a", format_args!("{found:#010x}")));
-    }
-    let word = u32::from_le_bytes(head[4..8].try_into().expect("four bytes"));
-    let place = match word >> LENGTH_BITS {
-        0 => Place::Whole,
-        1 => Place::First,
-        2 => Place::Middle,
-        3 => Place::Last,
-        flag => {
-            let fault = Fault::new(FaultKind::BadContinuation, offset, "a part's flag is unknown");
-            return Err(fault.values("0 to 3", flag));
+pub struct RecordIo;
+
+impl Framing for RecordIo {
+    const NAME: &'static str = "recordio";
+    const HEAD_LEN: usize = HEAD;
+    const FOOT_LEN: Option<usize> = None;
+    const CAN_RESYNC: bool = true;
+    const SEPARATOR: Option<&'static [u8]> = Some(&MAGIC);
+
+    #[inline]
+    fn head(head: &[u8], offset: u64) -> Result<Head, Fault> {
+        if head[..4] != MAGIC {
+            let found = u32::from_le_bytes(head[..4].try_into().expect("four bytes"));
+            let fault = Fault::new(FaultKind::BadMagic, offset, "no magic word where a record must begin");
+            return Err(fault.values("0xced7230a", format_args!("{found:#010x}")));
         }
-    };
-    let length = u64::from(word & ((1 << LENGTH_BITS) - 1));
-    Ok(Head { data_len: length, stored_len: HEAD + length.next_multiple_of(4), place })
-}
+        let word = u32::from_le_bytes(head[4..8].try_into().expect("four bytes"));
+        let place = match word >> LENGTH_BITS {
+            0 => Place::Whole,
+            1 => Place::First,
+            2 => Place::Middle,
+            3 => Place::Last,
+            flag => {
+                let fault = Fault::new(FaultKind::BadContinuation, offset, "a part's flag is unknown");
+                return Err(fault.values("0 to 3", flag));
+            }
+        };
+        let length = u64::from(word & ((1 << LENGTH_BITS) - 1));
+        Ok(Head { data_len: length, stored_len: HEAD as u64 + length.next_multiple_of(4), place })
+    }
 
-/// Fills in the head at `start` for the payload behind it and pads; a payload that holds the magic is cut into parts.
-pub fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
-    let payload = &out[start + HEAD as usize..];
-    let length = payload.len();
-    if length >= 1 << LENGTH_BITS {
-        let fault = Fault::new(FaultKind::BadLength, 0, "RecordIO cannot store a record this long");
-        return Err(fault.values("less than 2^29 bytes", format_args!("{length} bytes")));
+    /// A payload that holds an aligned magic word is split into parts.
+    fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
+        let payload = &out[start + HEAD..];
+        let length = payload.len();
+        if length >= 1 << LENGTH_BITS {
+            let fault = Fault::new(FaultKind::BadLength, 0, "RecordIO cannot store a record this long");
+            return Err(fault.values("less than 2^29 bytes", format_args!("{length} bytes")));
+        }
+        if let Some(first) = next_magic(payload, 0) {
+            let payload = payload.to_vec();
+            out.truncate(start);
+            push_parts(&payload, first, out);
+            return Ok(());
+        }
+        out[start..start + HEAD].copy_from_slice(&head_of(0, length));
+        out.extend_from_slice(padding(length));
+        Ok(())
     }
-    if let Some(first) = next_magic(payload, 0) {
-        let payload = payload.to_vec();
-        out.truncate(start);
-        push_parts(&payload, first, out);
-        return Ok(());
+
+    /// An aligned magic word whose flag begins a record.
+    fn resync(bytes: &[u8], offset: u64, _: u64) -> Option<usize> {
+        let first = (4 - offset % 4) as usize % 4;
+        (first..bytes.len().saturating_sub(7))
+            .step_by(4)
+            .find(|&at| bytes[at..at + 4] == MAGIC && matches!(bytes[at + 7] >> 5, 0 | 1))
     }
-    out[start..start + HEAD as usize].copy_from_slice(&head_of(0, length));
-    out.extend_from_slice(padding(length));
-    Ok(())
+
+    fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
+        let mut at = 0;
+        while at + HEAD <= frame.len() {
+            let here = offset + at as u64;
+            let head = Self::head(&frame[at..at + HEAD], here).ok()?;
+            let (start, end) = (at + HEAD + head.data_len as usize, at + head.stored_len as usize);
+            let padding = frame.get(start..end)?;
+            if padding.iter().any(|&byte| byte != 0) {
+                let fault = Fault::new(FaultKind::BadPadding, here, "padding bytes are not zero");
+                return Some(fault.values("zeros", format_args!("{padding:02x?}")));
+            }
+            at = end;
+        }
+        None
+    }
 }
 
 fn push_parts(payload: &[u8], first: usize, out: &mut Vec<u8>) {
@@ -66,8 +100,8 @@ fn next_magic(payload: &[u8], from: usize) -> Option<usize> {
     words.enumerate().find(|(_, word)| **word == MAGIC).map(|(at, _)| from + at * 4)
 }
 
-fn head_of(flag: u32, length: usize) -> [u8; HEAD as usize] {
-    let mut head = [0; HEAD as usize];
+fn head_of(flag: u32, length: usize) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
     head[..4].copy_from_slice(&MAGIC);
     head[4..].copy_from_slice(&(flag << LENGTH_BITS | length as u32).to_le_bytes());
     head
@@ -83,48 +117,23 @@ fn push_part(data: &[u8], flag: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(padding(data.len()));
 }
 
-/// An aligned magic whose flag begins a record.
-pub fn resync(bytes: &[u8], offset: u64) -> Option<usize> {
-    let first = (4 - offset % 4) as usize % 4;
-    (first..bytes.len().saturating_sub(7))
-        .step_by(4)
-        .find(|&at| bytes[at..at + 4] == MAGIC && matches!(bytes[at + 7] >> 5, 0 | 1))
-}
-
-/// Padding that is not zero, in the stored bytes of one record.
-pub fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
-    let mut at = 0;
-    while at + HEAD as usize <= frame.len() {
-        let here = offset + at as u64;
-        let head = head(&frame[at..at + HEAD as usize], here).ok()?;
-        let (start, end) = (at + (HEAD + head.data_len) as usize, at + head.stored_len as usize);
-        let padding = frame.get(start..end)?;
-        if padding.iter().any(|&byte| byte != 0) {
-            let fault = Fault::new(FaultKind::BadPadding, here, "padding bytes are not zero");
-            return Some(fault.values("zeros", format_args!("{padding:02x?}")));
-        }
-        at = end;
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn frame(payload: &[u8]) -> Vec<u8> {
-        let mut out = [&[0; HEAD as usize], payload].concat();
-        close(&mut out, 0).unwrap();
+        let mut out = [&[0; HEAD], payload].concat();
+        RecordIo::close(&mut out, 0).unwrap();
         out
     }
 
     #[test]
-    fn frame_of_the_magic_alone_is_two_empty_parts() {
+    fn close_splits_the_magic_word_into_two_empty_parts() {
         assert_eq!(frame(&MAGIC), [MAGIC, [0, 0, 0, 0x20], MAGIC, [0, 0, 0, 0x60]].concat());
     }
 
     #[test]
-    fn frame_of_an_unaligned_magic_is_one_part() {
+    fn close_keeps_an_unaligned_magic_word_in_one_part() {
         let out = frame(&[1, MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3]]);
         assert_eq!(out.len(), 16);
         assert_eq!(out[4..8], [5, 0, 0, 0]);

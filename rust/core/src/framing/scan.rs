@@ -2,8 +2,8 @@
 use std::hint::black_box;
 
 use super::window::Window;
-use super::{FrameKind, Head, Place, tfrecord, truncated_data, truncated_head};
-use crate::checksum::{Crc32c, mask};
+use super::{FrameKind, Head, Place, truncated_data, truncated_head};
+use crate::checksum::Crc32c;
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
@@ -214,11 +214,12 @@ impl Walker<'_, '_> {
             crc.update(bytes);
             from += bytes.len() as u64;
         }
-        let foot = self.window.bytes(end, 4, self.ahead)?;
-        if foot.len() < 4 {
+        let foot_len = self.kind.foot_len().unwrap_or(0);
+        let foot = self.window.bytes(end, foot_len, self.ahead)?;
+        if foot.len() < foot_len {
             return Ok(Err(truncated_data(record, head.stored_len, end - at)));
         }
-        Ok(tfrecord::check(mask(crc.finish()), foot, record))
+        Ok(self.kind.check_foot(crc.finish(), foot, record))
     }
 }
 

@@ -4,16 +4,14 @@ use std::io::IoSliceMut;
 use super::gather::{Gathered, Selection, other_length};
 use super::payloads::Payloads;
 use super::window::Window;
-use super::{FrameKind, tfrecord, truncated_data};
-use crate::checksum::masked_crc32c;
+use super::{FrameKind, MAX_MARGIN, truncated_data};
+use crate::checksum::crc32c;
 use crate::error::Fault;
 
 /// Records from here on are read straight into place; below, copying is cheaper than telling the system where.
 const LONG: i64 = 8 << 10;
 /// Bytes per read, about: what was read is still in the second-level cache when its checksum is computed.
 const BLOCK: i64 = 256 << 10;
-/// The largest footer and head together.
-const MARGIN: usize = 16;
 
 /// Whether a frame is long enough, and of a format whose frames tell by their length how long the payload is.
 pub fn is_long(kind: FrameKind, length: i64) -> bool {
@@ -58,7 +56,7 @@ fn read_block(
 ) -> Result<(), Gathered> {
     let head_len = run.kind.head_len();
     let data_len = |length: i64| length as usize - head_len - foot_len;
-    let mut margins = vec![[0; MARGIN]; run.offsets.len() + 1];
+    let mut margins = vec![[0; MAX_MARGIN]; run.offsets.len() + 1];
     let mut slices = Vec::with_capacity(2 * margins.len());
     let places = payloads.room(run.lengths.iter().map(|&length| data_len(length)));
     let (between, last) = margins.split_at_mut(run.offsets.len());
@@ -75,7 +73,7 @@ fn read_block(
             Err(truncated_data(offset as u64, length as u64, left.max(0) as u64))
         } else {
             let head = &margins[ordinal][foot_len..foot_len + head_len];
-            check(run, offset as u64, head, payloads.next(data_len(length)), &margins[ordinal + 1])
+            check(run, offset as u64, head, payloads.next(data_len(length)), &margins[ordinal + 1][..foot_len])
         };
         checked.map_err(|fault| Gathered { ordinal, error: fault.into() })?;
         payloads.keep(data_len(length));
@@ -89,7 +87,7 @@ fn check(run: Selection<'_>, offset: u64, head: &[u8], data: &[u8], foot: &[u8])
         return Err(other_length(offset, data.len() as u64, head.data_len));
     }
     if run.verify && run.kind.has_checksum() {
-        tfrecord::check(masked_crc32c(data), foot, offset)?;
+        run.kind.check_foot(crc32c(data), foot, offset)?;
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn frames_read_here_and_there_give_their_payloads_up_to_the_first_that_is_cut() {
-        for kind in [FrameKind::TfRecord, FrameKind::OfRecord, FrameKind::RecordIo] {
+        for &kind in FrameKind::ALL {
             let payloads: Vec<Vec<u8>> = (0..300usize).map(|size| vec![size as u8; 1 + size * 7]).collect();
             let mut frames = Frames::new(kind, Vec::new());
             payloads.iter().for_each(|payload| frames.push(payload).unwrap());

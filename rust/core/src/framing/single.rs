@@ -1,12 +1,9 @@
 //! One record found by its first byte alone, and read straight to where it is wanted.
 use std::mem::MaybeUninit;
 
-use super::{FrameKind, Place};
-use crate::checksum::masked_crc32c;
+use super::{FrameKind, MAX_MARGIN, Place};
+use crate::checksum::crc32c;
 use crate::source::ReadAt;
-
-/// Longest head or foot of a frame.
-const LONGEST: usize = 16;
 
 /// A record of one part, as its head tells it.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +17,7 @@ pub struct Single {
 impl Single {
     /// Looks at the record at `offset`. None where the source has none, or anything about it is unusual, faults included.
     pub fn look<S: ReadAt + ?Sized>(source: &S, kind: FrameKind, offset: u64) -> Option<Self> {
-        let mut memory = [MaybeUninit::uninit(); LONGEST];
+        let mut memory = [MaybeUninit::uninit(); MAX_MARGIN];
         let bytes = source.read_into_at(offset, &mut memory[..kind.head_len()]).ok()??;
         let head = kind.head(Some(&*bytes).filter(|bytes| bytes.len() == kind.head_len())?, offset).ok()?;
         let end =
@@ -43,10 +40,10 @@ impl Single {
         let start = self.offset + self.kind.head_len() as u64;
         let payload = &*source.read_into_at(start, place).ok()?.filter(|payload| payload.len() == self.data_len)?;
         if verify && self.kind.has_checksum() {
-            let (mut memory, foot_len) = ([MaybeUninit::uninit(); LONGEST], self.kind.foot_len()?);
+            let (mut memory, foot_len) = ([MaybeUninit::uninit(); MAX_MARGIN], self.kind.foot_len()?);
             let foot = &*source.read_into_at(start + self.data_len as u64, &mut memory[..foot_len]).ok()??;
             let foot = Some(foot).filter(|foot| foot.len() == foot_len)?;
-            self.kind.check_foot(masked_crc32c(payload), foot, self.offset).ok()?;
+            self.kind.check_foot(crc32c(payload), foot, self.offset).ok()?;
         }
         Some(())
     }

@@ -1,7 +1,7 @@
 //! Walks a shard to its end and tells every fault, going on behind the damage where the format allows it.
 use super::scan::{Step, Walker};
 use super::window::Window;
-use super::{FrameKind, Selection, for_each_payload, recordio};
+use super::{FrameKind, Selection, for_each_payload};
 use crate::error::Fault;
 use crate::source::{ReadAt, SourceError};
 
@@ -105,8 +105,8 @@ fn look(
     if length > INSPECT {
         return Ok(None);
     }
-    if kind == FrameKind::RecordIo
-        && let Some(fault) = recordio::padding_fault(window.bytes(at, length as usize, AHEAD)?, at)
+    if kind.foot_len().is_none()
+        && let Some(fault) = kind.padding_fault(window.bytes(at, length as usize, AHEAD)?, at)
     {
         return Ok(Some(fault));
     }
@@ -123,7 +123,7 @@ fn look(
 
 /// First byte that may begin a record after a fault: a misplaced beginning is itself one.
 fn resume_from(kind: FrameKind, fault: &Fault, at: u64) -> u64 {
-    if kind == FrameKind::RecordIo && fault.offset > at { fault.offset } else { at + 1 }
+    if kind.separator().is_some() && fault.offset > at { fault.offset } else { at + 1 }
 }
 
 /// Next record start at or after `from`; none where the format has no way to tell, or the source is damaged.

@@ -1,14 +1,93 @@
-//! Colors of one image changed, piece after piece.
+//! Color steps of a batch: their names, the numbers that each image brings, and what they do to its pixels.
 use super::levels::Levels;
 use super::moves::{Image, levels};
-use super::plan::{Colors, Jitter};
 use crate::color::{channels, enhance, erase, hue, noise};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::level::Level;
-use crate::pixels::Size;
+use crate::pixels::{Size, Window};
 
-/// Does to the colors of image number `row` what the pieces say; floats are rounded first.
-pub fn change(image: &mut Image, pieces: &[Colors], row: usize) -> Result<()> {
+/// One step done to the colors of every image, with the numbers of each image.
+#[derive(Debug, Clone)]
+pub enum ColorStep {
+    /// Brightness, contrast, saturation, hue.
+    Jitter(Vec<Jitter>),
+    /// Whether the image becomes gray.
+    Gray(Vec<bool>),
+    /// Levels added.
+    Shift(Vec<Shift>),
+    /// A window filled with levels, if there is one.
+    Paint(Vec<Option<Window>>, Vec<u16>),
+}
+
+/// Builds a step from rows of numbers, one row per image, and the levels of its fill.
+type Build = fn(&mut dyn Iterator<Item = &[f64]>, &[u16]) -> ColorStep;
+
+/// Name of each step, numbers per image, and the function that builds it.
+const STEPS: &[(&str, usize, Build)] = &[
+    ("jitter", 8, |rows, _| ColorStep::Jitter(rows.map(Jitter::parse).collect())),
+    ("gray", 1, |rows, _| ColorStep::Gray(rows.map(|row| row[0] != 0.0).collect())),
+    ("shift", 3, |rows, _| ColorStep::Shift(rows.map(Shift::parse).collect())),
+    ("paint", 4, |rows, fill| ColorStep::Paint(rows.map(parse_window).collect(), fill.to_vec())),
+];
+
+impl ColorStep {
+    /// Builds the step called `kind` for `count` images from the numbers of all of them, one image after the other.
+    ///
+    /// An error states what was expected.
+    pub fn parse(kind: &str, numbers: &[f64], fill: &[u16], count: usize) -> std::result::Result<Self, String> {
+        let Some((_, width, build)) = STEPS.iter().find(|(name, ..)| *name == kind) else {
+            let names: Vec<_> = STEPS.iter().map(|(name, ..)| *name).collect();
+            return Err(format!("color step must be one of {}, got {kind:?}", names.join(", ")));
+        };
+        if numbers.len() != width * count {
+            return Err(format!("color step {kind:?} expects {width} numbers per image, got {} in all", numbers.len()));
+        }
+        Ok(build(&mut numbers.chunks_exact(*width), fill))
+    }
+}
+
+/// Factors of one image's color jitter, each if it is used, and their order: 0 brightness, 1 contrast, 2 saturation,
+/// 3 hue.
+#[derive(Debug, Clone, Copy)]
+pub struct Jitter {
+    /// The factors; hue in turns.
+    pub factors: [Option<f64>; 4],
+    /// The order.
+    pub order: [usize; 4],
+}
+
+impl Jitter {
+    fn parse(row: &[f64]) -> Self {
+        Self {
+            factors: std::array::from_fn(|which| Some(row[which]).filter(|factor| !factor.is_nan())),
+            order: std::array::from_fn(|place| row[4 + place] as usize),
+        }
+    }
+}
+
+/// Levels added to red, green and blue, or to gray.
+#[derive(Debug, Clone, Copy)]
+pub struct Shift {
+    /// Red, green, blue.
+    pub color: [f32; 3],
+    /// Their mean.
+    pub gray: f32,
+}
+
+impl Shift {
+    fn parse(row: &[f64]) -> Self {
+        let mean = (row[0] + row[1] + row[2]) / 3.0;
+        Self { color: std::array::from_fn(|channel| row[channel] as f32), gray: mean as f32 }
+    }
+}
+
+fn parse_window(row: &[f64]) -> Option<Window> {
+    let [x, y, width, height] = std::array::from_fn(|place| row[place] as usize);
+    (width > 0).then_some(Window { x, y, width, height })
+}
+
+/// Applies the steps to the colors of image number `row`; floats are rounded first.
+pub fn change(image: &mut Image, steps: &[ColorStep], row: usize) -> Result<()> {
     let refuse = |expected: &str, found: String| Err(ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found));
     if !matches!(image.channels, 1 | 3) {
         return refuse("gray or RGB for changes of color", format!("{} channels", image.channels));
@@ -18,20 +97,20 @@ pub fn change(image: &mut Image, pieces: &[Colors], row: usize) -> Result<()> {
     }
     match &mut image.levels {
         Levels::Bytes(pixels) => {
-            pieces.iter().try_for_each(|piece| change_once(pixels, (image.size, image.channels), piece, row))
+            steps.iter().try_for_each(|step| apply(pixels, (image.size, image.channels), step, row))
         }
         _ => refuse("8 bits for changes of color", "16".into()),
     }
 }
 
-fn change_once(pixels: &mut [u8], (size, channels): (Size, usize), piece: &Colors, row: usize) -> Result<()> {
-    match piece {
-        Colors::Jitter(jitters) => jitter(pixels, channels, &jitters[row]),
-        Colors::Gray(chosen) if chosen[row] && channels == 3 => channels::gray_in_place(pixels),
-        Colors::Gray(_) => Ok(()),
-        Colors::Shift(shifts) if channels == 3 => noise::add_offset(pixels, shifts[row].color),
-        Colors::Shift(shifts) => noise::add_offset(pixels, [shifts[row].gray]),
-        Colors::Paint(windows, fill) => match windows[row] {
+fn apply(pixels: &mut [u8], (size, channels): (Size, usize), step: &ColorStep, row: usize) -> Result<()> {
+    match step {
+        ColorStep::Jitter(jitters) => jitter(pixels, channels, &jitters[row]),
+        ColorStep::Gray(chosen) if chosen[row] && channels == 3 => channels::gray_in_place(pixels),
+        ColorStep::Gray(_) => Ok(()),
+        ColorStep::Shift(shifts) if channels == 3 => noise::add_offset(pixels, shifts[row].color),
+        ColorStep::Shift(shifts) => noise::add_offset(pixels, [shifts[row].gray]),
+        ColorStep::Paint(windows, fill) => match windows[row] {
             None => Ok(()),
             Some(window) => {
                 let fill = levels(fill, channels)?.map(|level| level.min(255) as u8);
@@ -53,4 +132,21 @@ fn jitter(pixels: &mut [u8], channels: usize, jitter: &Jitter) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parse_rejects_unknown_step() {
+        let error = ColorStep::parse("sepia", &[], &[], 0).unwrap_err();
+        assert!(error.contains("jitter, gray, shift, paint") && error.contains("sepia"), "{error}");
+    }
+
+    #[test]
+    fn parse_rejects_wrong_number_of_numbers() {
+        assert!(ColorStep::parse("shift", &[0.0; 4], &[], 1).unwrap_err().contains("3 numbers per image"));
+        assert!(ColorStep::parse("shift", &[0.0; 6], &[], 2).is_ok());
+    }
 }

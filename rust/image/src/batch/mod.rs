@@ -12,11 +12,12 @@ mod plan;
 mod read;
 mod run;
 
+pub use colors::{ColorStep, Jitter, Shift};
 pub use element::Element;
 pub use engine::Engine;
 pub use entry::entry_points;
 pub use header::{Described, describe};
 pub use levels::Source;
 pub use mask::{Class, masks_each, masks_into};
-pub use plan::{Beyond, Colors, Deep, Finish, Gray, Jitter, Job, MaskPlan, Move, Place, Reading, Shift, Want};
+pub use plan::{Beyond, Deep, Finish, Gray, Job, MaskPlan, Move, Place, Reading, Want};
 pub use run::{Decoded, change_pixels, decode_each, decode_into};

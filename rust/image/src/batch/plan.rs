@@ -1,4 +1,5 @@
 //! What is to be done to the images of a batch; all that is random has been drawn already.
+use super::colors::ColorStep;
 use super::levels::Source;
 use crate::collate::slot::Layout;
 use crate::color::normalize::Normalize;
@@ -101,38 +102,6 @@ pub enum Beyond {
     Reflect,
 }
 
-/// Factors of one image's color jitter, each where it is used, and their order: 0 brightness, 1 contrast, 2 saturation,
-/// 3 hue.
-#[derive(Debug, Clone, Copy)]
-pub struct Jitter {
-    /// The factors; hue in turns.
-    pub factors: [Option<f64>; 4],
-    /// The order.
-    pub order: [usize; 4],
-}
-
-/// Levels added to red, green and blue, or to gray.
-#[derive(Debug, Clone, Copy)]
-pub struct Shift {
-    /// Red, green, blue.
-    pub color: [f32; 3],
-    /// Their mean.
-    pub gray: f32,
-}
-
-/// One thing done to the colors of every image, with the numbers of each.
-#[derive(Debug, Clone)]
-pub enum Colors {
-    /// Brightness, contrast, saturation, hue.
-    Jitter(Vec<Jitter>),
-    /// Whether the image becomes gray.
-    Gray(Vec<bool>),
-    /// Levels added.
-    Shift(Vec<Shift>),
-    /// A window painted over with levels, if there is one.
-    Paint(Vec<Option<Window>>, Vec<u16>),
-}
-
 /// What masks need beside a job: of the job's reading they take the limit of pixels alone, and of its kernel nothing.
 pub struct MaskPlan {
     /// Whether the mask's own EXIF orientation is undone.
@@ -190,7 +159,7 @@ pub struct Job<'a> {
     /// Levels where the affine map leaves the image, one for each channel or one for all.
     pub warp_fill: Vec<u16>,
     /// What is done to colors.
-    pub colors: &'a [Colors],
+    pub colors: &'a [ColorStep],
     /// How numbers are stored.
     pub finish: Finish,
 }

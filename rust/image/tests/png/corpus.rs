@@ -74,7 +74,7 @@ fn corpus_when_decoded_like_pillow_then_pixels_are_equal() {
     let count = compare("pillow", |line| {
         let wide_gray = line.file.starts_with("grey_16");
         Some(match line.request.as_str() {
-            "stored" if wide_grey => Options::default(),
+            "stored" if wide_gray => Options::default(),
             // Pillow shows gray with alpha of 16 bits as RGBA.
             "stored" if line.file.starts_with("grey_alpha_16") => eight(Channels::Rgba, GrayRule::Pillow),
             "stored" => Options { palette: Palette::Indices, depth: Depth::Eight, ..Options::default() },
@@ -95,7 +95,7 @@ fn corpus_when_decoded_like_opencv_then_pixels_are_equal() {
     let count = compare("opencv", |line| {
         Some(match line.request.as_str() {
             "grey" => eight(Channels::Gray, GrayRule::Libpng),
-            "color" => eight(Channels::Bgr, GrayRule::Libpng),
+            "colour" => eight(Channels::Bgr, GrayRule::Libpng),
             _ => {
                 let channels = [Channels::Gray, Channels::Bgr, Channels::Bgra][line.shape[2] / 2];
                 Options { channels, ..Options::default() }

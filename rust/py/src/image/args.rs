@@ -1,7 +1,7 @@
 //! The words and numbers of a batch's plan, as Python gives them.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::batch::{Beyond, Colors, Deep, Finish, Gray, Jitter, Move, Place, Reading, Shift, Want};
+use recordmill_image::batch::{Beyond, ColorStep, Deep, Finish, Gray, Move, Place, Reading, Want};
 use recordmill_image::collate::slot::Layout;
 use recordmill_image::color::normalize::Normalize;
 use recordmill_image::geometry::affine::Affine;
@@ -149,9 +149,13 @@ impl JobArgs<'_> {
     }
 
     /// What is done to colors.
-    pub fn colors(&self, py: Python<'_>) -> PyResult<Vec<Colors>> {
-        let (pieces, count) = (self.colors.iter(), self.payloads.len()?);
-        pieces.map(|(kind, numbers, fill)| piece(kind, &vector::<f64>(py, numbers)?, fill, count)).collect()
+    pub fn colors(&self, py: Python<'_>) -> PyResult<Vec<ColorStep>> {
+        let (steps, count) = (self.colors.iter(), self.payloads.len()?);
+        steps
+            .map(|(kind, numbers, fill)| {
+                ColorStep::parse(kind, &vector::<f64>(py, numbers)?, fill, count).map_err(PyValueError::new_err)
+            })
+            .collect()
     }
 
     /// How numbers are stored.
@@ -193,37 +197,4 @@ fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>)
         flip: [numbers[10] != 0, numbers[11] != 0],
         matrix,
     })
-}
-
-/// One piece of color; `numbers` has as many for each of `count` images.
-fn piece(kind: &str, numbers: &[f64], fill: &[u16], count: usize) -> PyResult<Colors> {
-    let width = numbers.len().checked_div(count).unwrap_or(0);
-    let wanted = choose("colors", kind, &[("jitter", 8), ("gray", 1), ("shift", 3), ("paint", 4)])?;
-    if count > 0 && (width != wanted || numbers.len() != width * count) {
-        return Err(PyValueError::new_err(format!("{kind} has {wanted} numbers for each image")));
-    }
-    let rows = numbers.chunks_exact(wanted);
-    Ok(match kind {
-        "jitter" => Colors::Jitter(rows.map(jitter).collect()),
-        "gray" => Colors::Gray(rows.map(|row| row[0] != 0.0).collect()),
-        "shift" => Colors::Shift(rows.map(shift).collect()),
-        _ => Colors::Paint(rows.map(painted).collect(), fill.to_vec()),
-    })
-}
-
-fn jitter(row: &[f64]) -> Jitter {
-    Jitter {
-        factors: std::array::from_fn(|which| Some(row[which]).filter(|factor| !factor.is_nan())),
-        order: std::array::from_fn(|place| row[4 + place] as usize),
-    }
-}
-
-fn shift(row: &[f64]) -> Shift {
-    let mean = (row[0] + row[1] + row[2]) / 3.0;
-    Shift { color: std::array::from_fn(|channel| row[channel] as f32), gray: mean as f32 }
-}
-
-fn painted(row: &[f64]) -> Option<Window> {
-    let [x, y, width, height] = std::array::from_fn(|place| row[place] as usize);
-    (width > 0).then_some(Window { x, y, width, height })
 }

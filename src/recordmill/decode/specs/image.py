@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from recordmill.decode.presets import (
     Channels,
@@ -17,7 +17,7 @@ from recordmill.decode.presets import (
     returns_float32,
 )
 from recordmill.decode.specs.base import Spec, check_choice, check_number, parse_channel_values
-from recordmill.decode.specs.color import Color, ColorJitter, PCANoise, RandomErasing, RandomGrayscale
+from recordmill.decode.specs.color import Color
 from recordmill.decode.specs.geometry import (
     CenterCrop,
     Crop,
@@ -179,7 +179,7 @@ class Image(Spec):
 
     def _check_color(self) -> None:
         for step in self.color:
-            _check_type("color", step, ColorJitter, RandomGrayscale, PCANoise, RandomErasing)
+            _check_type("color", step, *get_args(Color))
         if self.color and self.channels == "stored":
             raise ValueError('color cannot be combined with channels="stored"; use "rgb", "bgr" or "gray"')
         if self.color and self.dtype == "uint16":

@@ -20,4 +20,5 @@ OFRECORD = Format(
     compressible=False,
     spans_files=True,
     looks_like=looks_like,
+    prefixes=("part-",),
 )

@@ -7,23 +7,21 @@ from recordmill.formats.base import Framing
 
 HEAD_BYTES = 8
 FRAMING = Framing(
-    kind=_core.FrameKind.OFRECORD,
-    has_checksum=False,
-    can_resync=False,
+    kind=_core.FrameKind("ofrecord"),
     min_payload_bytes=1,
     max_payload_bytes=2**31 - 1,
 )
 
 
 def looks_like(head: bytes, num_bytes: int | None) -> bool:
-    """Whether a shard that begins so is OFRecord: a length that fits, and a message of map entries behind it.
+    """Return whether a shard is OFRecord: a length that fits, followed by a message of map entries.
 
     Parameters
     ----------
     head : bytes
-        First uncompressed bytes.
+        First uncompressed bytes of the shard.
     num_bytes : int or None
-        Uncompressed bytes in all, if known.
+        Length of the uncompressed shard in bytes, if known.
 
     Returns
     -------

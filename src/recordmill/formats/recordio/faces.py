@@ -1,4 +1,4 @@
-"""The layout of face data sets (insightface): a header record, images, then records of identities."""
+"""The layout of face datasets (insightface): a header record, images, then records of identities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordmill.errors import FormatError
 
 @dataclass(frozen=True, slots=True)
 class FaceLayout:
-    """Which keys of a face data set are what.
+    """Keys of the images and of the identities in a face dataset.
 
     Parameters
     ----------
@@ -27,26 +27,26 @@ class FaceLayout:
 
 
 def read_layout(label: Any, num_bytes: int, num_records: int) -> FaceLayout:
-    """Tell the layout from the record with key 0.
+    """Parse the layout from the record with key 0.
 
     Parameters
     ----------
     label : float or array_like
-        Label of that record.
+        Label of the record with key 0.
     num_bytes : int
-        Bytes of its data: 0 for a header record.
+        Length of its data in bytes: 0 for a header record.
     num_records : int
-        Records of the shard.
+        Number of records in the shard.
 
     Returns
     -------
     FaceLayout
-        All keys are images where the record with key 0 is an image itself.
+        All keys are images if the record with key 0 is an image itself.
 
     Raises
     ------
     FormatError
-        The header record does not fit the number of records.
+        If the header record does not match the number of records.
     """
     values = np.asarray(label, np.float64).reshape(-1)
     if num_bytes or len(values) != 2:
@@ -54,13 +54,13 @@ def read_layout(label: Any, num_bytes: int, num_records: int) -> FaceLayout:
     end, total = (int(value) if np.isfinite(value) else 0 for value in values)
     # As a float32, the number of records is rounded from 2**24 on.
     if not 1 <= end <= total or np.float32(total) != np.float32(num_records):
-        message = "the header record of a face data set does not fit its records"
+        message = "the header record of a face dataset does not match its number of records"
         raise FormatError(message, expected=f"two keys from 1 to {num_records}", found=str(values.tolist()))
     return FaceLayout(range(1, end), range(end, total))
 
 
 def read_property(data: bytes) -> dict[str, int]:
-    """Read the ``property`` file: number of identities, height, width, and the number of images if it is there.
+    """Parse the ``property`` file: number of identities, height, width, and optionally the number of images.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def read_property(data: bytes) -> dict[str, int]:
     Raises
     ------
     FormatError
-        The first line is not three whole numbers.
+        If the first line is not three integers.
     """
     lines = data.decode("ascii", "replace").split()
     fields = lines[0].split(",") if lines else []

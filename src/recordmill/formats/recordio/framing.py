@@ -7,23 +7,21 @@ from recordmill.formats.base import Framing
 
 MAGIC = (0xCED7230A).to_bytes(4, "little")
 FRAMING = Framing(
-    kind=_core.FrameKind.RECORDIO,
-    has_checksum=False,
-    can_resync=True,
+    kind=_core.FrameKind("recordio"),
     min_payload_bytes=0,
     max_payload_bytes=2**29 - 1,
 )
 
 
 def looks_like(head: bytes, num_bytes: int | None) -> bool:
-    """Whether a shard that begins so is RecordIO: the magic word, then a flag that begins a record.
+    """Return whether a shard is RecordIO: it starts with the magic word.
 
     Parameters
     ----------
     head : bytes
-        First uncompressed bytes.
+        First uncompressed bytes of the shard.
     num_bytes : int or None
-        Uncompressed bytes in all, if known.
+        Length of the uncompressed shard in bytes, if known.
 
     Returns
     -------

@@ -11,12 +11,12 @@ from recordmill.types import FrameIndex
 
 @dataclass(frozen=True, slots=True)
 class KeyIndex:
-    """Reads and writes ``.idx`` files; keys are text, duplicates and order are kept."""
+    """Codec of ``.idx`` files; keys are text, and duplicates and order are preserved."""
 
     suffix: str = ".idx"
 
     def write(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Text of an index.
+        """Format an index.
 
         Parameters
         ----------
@@ -32,10 +32,10 @@ class KeyIndex:
         return "".join(f"{key}\t{offset}\n" for key, offset in rows).encode()
 
     def read(self, data: bytes) -> tuple[list[str], list[int]]:
-        """Keys and offsets in file order.
+        """Parse keys and offsets in file order.
 
-        Carriage returns, a missing last newline and further columns are fine, as they are for MXNet; a blank line
-        or blanks instead of the tabulator are not.
+        Like MXNet, accept carriage returns, a missing last newline and additional columns, but neither blank lines nor
+        spaces instead of the tab.
 
         Parameters
         ----------
@@ -49,7 +49,7 @@ class KeyIndex:
         Raises
         ------
         FormatError
-            A line that has no key and offset with a tabulator between.
+            If a line is not a key and an offset with a tab between them.
         """
         keys: list[str] = []
         offsets: list[int] = []
@@ -60,10 +60,10 @@ class KeyIndex:
                 offsets.append(int(fields[1]))
             except (IndexError, ValueError):
                 raise FormatError(
-                    f"line {number + 1} of the .idx is no key and offset",
+                    f"line {number + 1} of the .idx must be a key and an offset",
                     expected="key<TAB>offset",
                     found=repr(line[:80]),
-                    hint="build the index anew: recordmill index --idx SHARD",
+                    hint="rebuild the index: recordmill index --idx SHARD",
                 ) from None
             keys.append(fields[0])
         return keys, offsets

@@ -1,4 +1,4 @@
-"""MXNet's ``.lst``: a line ``index<TAB>label[<TAB>label…]<TAB>path`` per image, read and written."""
+"""Read and write MXNet's ``.lst``: a line ``index<TAB>label[<TAB>label…]<TAB>path`` per image."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from recordmill.errors import LabelError
 from recordmill.types import Ragged
 
 SUFFIX = ".lst"
-# Labels as im2rec of MXNet 1.9 writes them.
+# Decimals of labels that im2rec of MXNet 1.9 writes.
 DECIMALS = 6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImageList:
-    """What an image list says, a row per image.
+    """Content of an image list, one row per image.
 
     Parameters
     ----------
     keys : ndarray of int64, shape (num_rows,)
         The index column.
     labels : ndarray of float64, shape (num_rows,) or (num_rows, num_labels), or Ragged of float64
-        One label per image, equally many, or different numbers of them.
+        One label per image, the same number of labels for each, or different numbers (Ragged).
     names : list of str
-        Paths as they stand there.
+        Paths as written in the list.
     lines : list of int
-        Line of each row, from 1.
+        Line number of each row, from 1.
     """
 
     keys: NDArray[np.int64]
@@ -40,15 +40,16 @@ class ImageList:
 
 
 def read_image_list(data: bytes, name: str = "the list") -> ImageList:
-    """Read a list, with tabulators (paths may hold blanks) or, as MXNet's C++ readers take it, with any blanks.
+    """Parse an image list with tabs (paths may contain spaces) or, like MXNet's C++ readers, with any whitespace.
 
-    Blank lines, carriage returns and a missing last newline are fine.
+    Blank lines, carriage returns and a missing last newline are accepted.
 
     Parameters
     ----------
     data : bytes
+        Content of the list, UTF-8.
     name : str
-        Path of the list, for messages.
+        Path of the list, for error messages.
 
     Returns
     -------
@@ -57,7 +58,7 @@ def read_image_list(data: bytes, name: str = "the list") -> ImageList:
     Raises
     ------
     LabelError
-        A line without index, labels and path; it names the line.
+        If a line does not have an index, labels and a path; the error names the line.
     """
     keys: list[str] = []
     labels: list[str] = []
@@ -70,7 +71,7 @@ def read_image_list(data: bytes, name: str = "the list") -> ImageList:
             continue
         fields = text.split("\t") if "\t" in text else _split_blanks(text)
         if len(fields) < 3 or not fields[-1].strip():
-            raise _bad(name, number, "index, label and path", repr(text[:80]))
+            raise _line_error(name, number, "index, label and path", repr(text[:80]))
         keys.append(fields[0])
         labels += fields[1:-1]
         counts.append(len(fields) - 2)
@@ -82,7 +83,7 @@ def read_image_list(data: bytes, name: str = "the list") -> ImageList:
 
 
 def _split_blanks(text: str) -> list[str]:
-    """Index, all numbers that follow, and the rest of the line as path; the last word is always of the path."""
+    """Split a line into its index, all numbers that follow, and the path, which has at least the last word."""
     words = text.split()
     end = 1
     while end < len(words) - 1 and _is_number(words[end]):
@@ -102,7 +103,7 @@ def _keys(words: list[str], name: str, lines: list[int]) -> NDArray[np.int64]:
     keys = _numbers(words, int, name, lines, "a whole number as index")
     for key, line in zip(keys, lines, strict=True) if keys and not 0 <= min(keys) <= max(keys) < 2**63 else ():
         if not 0 <= key < 2**63:
-            raise _bad(name, line, "an index from 0 to 2**63 - 1", str(key))
+            raise _line_error(name, line, "an index from 0 to 2**63 - 1", str(key))
     return np.array(keys, np.int64)
 
 
@@ -114,7 +115,7 @@ def _numbers(words: list[str], kind: type, name: str, lines: list[int], expected
             try:
                 kind(word)
             except ValueError:
-                raise _bad(name, line, expected, repr(word[:80])) from None
+                raise _line_error(name, line, expected, repr(word[:80])) from None
         raise
 
 
@@ -124,48 +125,50 @@ def _shape(values: NDArray[np.float64], counts: list[int]) -> NDArray[np.float64
     return values if not counts or counts[0] == 1 else values.reshape(len(counts), counts[0])
 
 
-def _bad(name: str, line: int, expected: str, found: str) -> LabelError:
+def _line_error(name: str, line: int, expected: str, found: str) -> LabelError:
     return LabelError(
         f"line {line} of the image list cannot be used",
         kind="bad_list_line",
         shard=name,
         expected=expected,
         found=found,
-        hint="a line is index<TAB>label<TAB>path, with as many labels as you like",
+        hint="a line is index<TAB>label<TAB>path, with any number of labels",
     )
 
 
 def format_image_list(
     keys: Sequence[int], labels: Sequence[Any] | NDArray[Any], names: Sequence[str], *, decimals: int | None = DECIMALS
 ) -> bytes:
-    """Text of a list.
+    """Format an image list.
 
     Parameters
     ----------
     keys : sequence of int
+        Index of each image.
     labels : sequence of number or of sequences of numbers
         One entry per image.
     names : sequence of str
-        Paths, relative to the folder that the list is for.
+        Paths, relative to the image folder.
     decimals : int or None
         Decimals of each label, 6 as im2rec of MXNet 1.9 writes it (``3.000000``); None for the shortest text
-        (``3``), as MXNet's later versions have it.
+        (``3``), as later versions of MXNet write it.
 
     Returns
     -------
     bytes
+        Content of the list, UTF-8.
 
     Raises
     ------
     LabelError
-        A path that holds a tabulator or a newline, or an image without a label.
+        If a path contains a tab or a newline, or an image has no label.
     """
     lines = []
     for key, label, name in zip(keys, labels, names, strict=True):
         texts = [_text(value, decimals) for value in np.asarray(label).reshape(-1).tolist()]
         if not texts or not name.strip() or any(mark in name for mark in "\t\n\r"):
             raise LabelError(
-                f"image {key} has no place in a list",
+                f"image {key} cannot be written to an image list",
                 kind="bad_list_line",
                 expected="labels and a path",
                 found=repr(name),

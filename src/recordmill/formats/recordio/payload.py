@@ -1,7 +1,7 @@
 """MXNet's image record: a 24-byte header with flag, label, id and id2, optional labels, then the data.
 
-In an example the data are the one feature of bytes (``image`` unless a schema names it otherwise); ``label`` is a
-float32 or a vector of them, ``id`` and ``id2`` are uint64.
+In an example the data is the one bytes feature (``image`` unless the schema has another name); ``label`` is a float32
+or a vector of float32, and ``id`` and ``id2`` are uint64.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ _DATA = b"data"
 
 @dataclass(frozen=True, slots=True)
 class IRHeaderCodec(NativeCodec):
-    """Header fields and data as features."""
+    """Codec with header fields and data as features."""
 
     @property
     def shows_itself(self) -> bool:
-        """Many bytes can be read as a header."""
+        """Return False: many byte strings can be parsed as a header."""
         return False
 
     def key(self, name: str, schema: Schema) -> bytes:
-        """Key for the native parser: the header field, or the data for the one feature of bytes."""
+        """Key for the native parser: the header field, or the data for the one bytes feature."""
         if schema[name].kind == "bytes":
             return _DATA
         if name not in _HEADER:
-            raise _no_room(name)
+            raise _unsupported_feature(name)
         return name.encode()
 
     def serialize(
         self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
     ) -> Ragged:
-        """Image records of examples.
+        """Serialize examples to image records.
 
-        A missing ``label`` is 0, a missing ``id`` the position, a missing ``id2`` 0. A label that is a single number
-        goes into the header; an array, even of one value, is stored behind it (flag = number of values).
+        ``label`` and ``id2`` default to 0, ``id`` to the position. A label that is a single number is stored in the
+        header; an array, even of one value, is stored after it (flag = number of values).
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class IRHeaderCodec(NativeCodec):
         first : int
             Position of the first example.
         known : Schema, optional
-            Not used: the header fixes all kinds.
+            Not used, because the header determines all kinds.
 
         Returns
         -------
@@ -66,14 +66,14 @@ class IRHeaderCodec(NativeCodec):
         Raises
         ------
         FeatureError
-            Not exactly one feature of bytes, or a feature that the header has no room for.
+            If an example does not have exactly one bytes feature, or has a feature that the header cannot hold.
         """
         del known
         data = _data_names(examples)
         names = {name for example in examples for name in example}
         for name in sorted(names - set(data)):
             if name not in ("label", "id", "id2"):
-                raise _no_room(name)
+                raise _unsupported_feature(name)
         feature = None if schema is None else schema.get("label")
         fields = {
             "image": [example[data[0]] for example in examples],
@@ -98,7 +98,7 @@ class IRHeaderCodec(NativeCodec):
     def _write_mixed(
         self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, scalar: list[bool]
     ) -> Ragged:
-        """Write scalar labels and arrays apart: neighbors must not change how a label is stored."""
+        """Serialize scalar labels and arrays separately: other examples must not change how a label is stored."""
         rows: list[bytes] = [b""] * len(scalar)
         for plain in (True, False):
             chosen = [row for row, is_scalar in enumerate(scalar) if is_scalar is plain]
@@ -108,7 +108,7 @@ class IRHeaderCodec(NativeCodec):
         return Ragged.from_rows(rows)
 
     def infer(self, payloads: Ragged) -> Inference:
-        """Features that some payloads have: data, label and ids; the flag only says how labels are stored."""
+        """Infer data, label and ids; the flag only states how labels are stored."""
         found = NativeCodec.infer(self, payloads)
         features: dict[str, FeatureSummary] = {}
         for name in ("data", "label", "id", "id2"):
@@ -148,7 +148,7 @@ def _renamed(args: ColumnArgs, key: bytes) -> ColumnArgs:
     return args
 
 
-def _no_room(name: str) -> FeatureError:
+def _unsupported_feature(name: str) -> FeatureError:
     return FeatureError(
         f"an image record has no room for feature {name!r}",
         kind="feature_mismatch",

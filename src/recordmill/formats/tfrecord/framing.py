@@ -7,23 +7,21 @@ from recordmill.formats.base import Framing
 
 HEAD_BYTES = 12
 FRAMING = Framing(
-    kind=_core.FrameKind.TFRECORD,
-    has_checksum=True,
-    can_resync=True,
+    kind=_core.FrameKind("tfrecord"),
     min_payload_bytes=0,
     max_payload_bytes=2**63 - 17,
 )
 
 
 def looks_like(head: bytes, num_bytes: int | None) -> bool:
-    """Whether a shard that begins so is TFRecord: the checksum of the first length fits.
+    """Return whether a shard is TFRecord: the checksum of its first length matches.
 
     Parameters
     ----------
     head : bytes
-        First uncompressed bytes.
+        First uncompressed bytes of the shard.
     num_bytes : int or None
-        Uncompressed bytes in all, if known.
+        Length of the uncompressed shard in bytes, if known.
 
     Returns
     -------

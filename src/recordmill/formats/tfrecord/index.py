@@ -1,4 +1,4 @@
-"""The text index that ``tfrecord2idx`` makes: a line ``offset length`` per record, framing bytes included."""
+"""The text index of ``tfrecord2idx``: a line ``offset length`` per record, where the length includes the framing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from recordmill.types import FrameIndex
 
 @dataclass(frozen=True, slots=True)
 class TextIndex:
-    """Reads and writes ``.tfindex`` files."""
+    """Codec of ``.tfindex`` files."""
 
     suffix: str = ".tfindex"
 
     def write(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Text of an index; TFRecord has no keys.
+        """Format an index; TFRecord has no keys.
 
         Parameters
         ----------
@@ -33,7 +33,7 @@ class TextIndex:
         return "".join(f"{offset} {length}\n" for offset, length in rows).encode()
 
     def read(self, data: bytes) -> tuple[list[str], list[int]]:
-        """Keys (none are stored: positions stand in) and offsets in file order.
+        """Parse offsets in file order; the keys are positions, because the file stores none.
 
         Parameters
         ----------
@@ -47,17 +47,17 @@ class TextIndex:
         Raises
         ------
         FormatError
-            A line that is not two whole numbers.
+            If a line is not two integers.
         """
         offsets = []
         for number, line in enumerate(data.decode("utf-8", "replace").splitlines()):
             fields = line.split()
             if len(fields) != 2 or not all(field.isdecimal() for field in fields):
                 raise FormatError(
-                    f"line {number + 1} of the index is no offset and length",
+                    f"line {number + 1} of the index must be an offset and a length",
                     expected="offset length",
                     found=repr(line[:80]),
-                    hint="build the index anew: recordmill index --foreign SHARD",
+                    hint="rebuild the index: recordmill index --foreign SHARD",
                 )
             offsets.append(int(fields[0]))
         return [str(position) for position in range(len(offsets))], offsets

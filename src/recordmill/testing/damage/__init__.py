@@ -1,10 +1,10 @@
-"""Shards damaged in every way that we know, with what a reader must deliver and report for each.
+"""Damaged shards of every kind that we know, with what a reader must return and report for each.
 
-`damages` makes the rows of one format; the modules of this package hold one table each. The expectations are
-worked out from how the damage was done, never by reading the result, so they judge the oracle as well.
+`damages` builds the rows of one format; each module of this package holds one table. The expected results are
+derived from how the damage was done, never by reading the damaged shard, so they test the oracle as well.
 
 =============  ===================================================
-module         what it holds
+module         content
 =============  ===================================================
 base           the row of a table, and helpers to make rows
 tfrecord       damage to TFRecord shards
@@ -16,12 +16,12 @@ compression    damage to whole-file gzip and zlib streams
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from recordmill.testing.damage import ofrecord, recordio, tfrecord
-from recordmill.testing.damage.base import SAMPLE_PAYLOADS, Damage, Maker, Sound
+from recordmill.testing.damage.base import SAMPLE_PAYLOADS, Damage, Maker, damaged_shards
 
-__all__ = ["SAMPLE_PAYLOADS", "TABLES", "Damage", "damages"]
+__all__ = ["SAMPLE_PAYLOADS", "TABLES", "Damage", "damaged_shards", "damages"]
 
 TABLES: dict[str, tuple[Callable[[bytes], bytes], Sequence[Maker]]] = {
     "tfrecord": (tfrecord.frame, tfrecord.TABLE),
@@ -30,26 +30,6 @@ TABLES: dict[str, tuple[Callable[[bytes], bytes], Sequence[Maker]]] = {
 }
 
 
-def damages(family: str, payloads: Sequence[bytes] = SAMPLE_PAYLOADS) -> list[Damage]:
-    """Return all damaged shards of a format.
-
-    Parameters
-    ----------
-    family : str
-        "tfrecord", "recordio" or "ofrecord".
-    payloads : sequence of bytes
-        What the shard held while it was sound; see `base.Sound` for what is asked of them.
-
-    Returns
-    -------
-    list of Damage
-        Their names are unique, so ``pytest.mark.parametrize("damage", damages(...), ids=str)`` works.
-    """
-    frame, table = TABLES[family]
-    sound = Sound.of(payloads, frame)
-    return list(_rows(sound, table))
-
-
-def _rows(sound: Sound, table: Sequence[Maker]) -> Iterator[Damage]:
-    for maker in table:
-        yield from maker(sound)
+def damages(family: str) -> list[Damage]:
+    """Return all damaged shards of a format in `TABLES`."""
+    return damaged_shards(*TABLES[family])

@@ -1,4 +1,4 @@
-"""The row of a damage table, the sound shard behind it, and the damages that every format shares."""
+"""A row of a damage table, the intact shard that it damages, and the damage that every format shares."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SAMPLE_PAYLOADS = (
     b"\x0a\x04next",
     b"\x0a\x0cand the last",
 )
-"""Five payloads that suit every table; they are no messages."""
+"""Five payloads that suit every table; they are not serialized messages."""
 
 HTML = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head></html>\n"
 
 
 @dataclass(frozen=True)
 class Damage:
-    """A damaged shard and what must come of it.
+    """A damaged shard and what a reader must return and report for it.
 
     Attributes
     ----------
@@ -30,15 +30,15 @@ class Damage:
     data : bytes
         The damaged shard.
     payloads_before : list of bytes
-        What a reader delivers before the fault; everything that it delivers where `kind` is None.
+        Payloads that a reader returns before the fault; all payloads if `kind` is None.
     kind : str or None
-        The fault, one of `faults.FAULT_KINDS`; None where the format cannot show the damage.
+        The fault, one of `faults.FAULT_KINDS`; None if the format cannot detect the damage.
     offset : int or None
-        Where the fault is reported, as `faults.OracleError` says; None without a fault.
+        Reported byte offset of the fault, as defined by `faults.OracleError`; None without a fault.
     position : int or None
         Ordinal of the damaged record; None without a fault.
     verify_only : bool
-        Whether readers pass over the fault and only a verifier reports it; `payloads_before` then are all.
+        Whether only verification reports the fault and readers ignore it; `payloads_before` then holds all payloads.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Damage:
     verify_only: bool = False
 
     def __str__(self) -> str:
-        """Return the name, which serves as the test's id."""
+        """Return the name, which pytest uses as the id of the test."""
         return self.name
 
 
@@ -84,7 +84,7 @@ class Sound:
 
     @property
     def victim(self) -> int:
-        """Position of the record that is damaged when it should have sound ones on both sides."""
+        """Position of the damaged record, for damage that needs intact records on both sides."""
         return len(self.payloads) // 2
 
     @property
@@ -106,11 +106,34 @@ class Sound:
         return b"".join([*self.frames[:position], frame, *self.frames[position + 1 :]])
 
     def fault(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
-        """Return a row for a fault `at` bytes behind the start of a record, all before it being sound."""
+        """Return a row for a fault `at` bytes after the start of a record, with all records before it intact."""
         return Damage(name, data, self.payloads[:position], kind, self.offset(position) + at, position)
 
 
 Maker = Callable[[Sound], Iterator[Damage]]
+
+
+def damaged_shards(
+    frame: Callable[[bytes], bytes], table: Sequence[Maker], payloads: Sequence[bytes] = SAMPLE_PAYLOADS
+) -> list[Damage]:
+    """Return all damaged shards of a format.
+
+    Parameters
+    ----------
+    frame : callable
+        Oracle that frames one payload: bytes to bytes.
+    table : sequence of callable
+        Makers of damaged shards.
+    payloads : sequence of bytes
+        Contents of the shard before it is damaged; `Sound` states the requirements.
+
+    Returns
+    -------
+    list of Damage
+        Their names are unique, so ``pytest.mark.parametrize("damage", damaged_shards(...), ids=str)`` works.
+    """
+    sound = Sound.of(payloads, frame)
+    return [damage for maker in table for damage in maker(sound)]
 
 
 def flip(data: bytes, bit: int) -> bytes:
@@ -126,17 +149,17 @@ def zeroed(data: bytes, start: int, end: int) -> bytes:
 
 
 def empty_file(_: Sound) -> Iterator[Damage]:
-    """Make a file of no bytes, which is a sound shard without records in every format."""
+    """Make an empty file, which is an intact shard without records in every format."""
     yield Damage("empty_file", b"", [])
 
 
 def cut_between_records(sound: Sound) -> Iterator[Damage]:
-    """End the file where a record ends, which no format shows without an index."""
+    """Cut the file between two records, which no format can detect without an index."""
     yield Damage("cut_between_records", sound.data[: sound.offset(sound.last)], sound.payloads[:-1])
 
 
 def not_this_format(kinds: dict[str, str]) -> Maker:
-    """Return a maker of files that are something else; `kinds` has the fault for "html" and "gzip"."""
+    """Return a maker of files in other formats; `kinds` maps "html" and "gzip" to the expected fault."""
 
     def make(sound: Sound) -> Iterator[Damage]:
         yield sound.fault("html_page", HTML, kinds["html"], 0)
