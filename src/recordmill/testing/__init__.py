@@ -1,7 +1,7 @@
 """Oracles and conformance tests: the three formats in plain Python, slow and easy to read.
 
-Only the two suites import the rest of the package and its native module, so that neither the oracle nor the package
-can hide a mistake of the other. Read these modules to learn the formats; use them to test any other implementation.
+The oracles do not import the rest of the package or its native module, so that neither can hide a mistake of the
+other. Read these modules to learn the formats; use them to test any other implementation.
 Nothing here imports pytest when it is imported.
 
 =============  ==============================================================================================
@@ -17,6 +17,7 @@ irheader       the label header in front of a RecordIO image
 unusual        legal but odd encodings of the same messages
 damage         damaged shards, with what a reader must return and report for each
 strategies     Hypothesis strategies for all of these (needs Hypothesis)
+storage        a storage in memory, and one that raises an error in a chosen operation
 framing_suite  FramingTests: the tests of every framing (needs Hypothesis; pytest runs them)
 payload_suite  PayloadTests: the tests of every payload codec (needs Hypothesis; pytest runs them)
 =============  ==============================================================================================
