@@ -34,12 +34,12 @@ def test_verify_prints_one_line_per_fault(run: Run, damaged: Path) -> None:
     assert result.code == 1
     first, second = result.out.splitlines()[:2]
     assert first.startswith(f"{damaged}, record 2, offset ") and ": payload_checksum: " in first
-    assert second == "9 sound records, 1 fault"
+    assert second == "9 intact records, 1 fault"
 
 
 def test_verify_prints_guarantees_of_format(run: Run, shards: Path) -> None:
     lines = run("verify", shards).out.splitlines()
-    assert lines[0] == "10 sound records, no faults"
+    assert lines[0] == "10 intact records, no faults"
     assert any(line.startswith("tfrecord: ") and "CRC-32C" in line for line in lines[1:])
 
 

@@ -120,7 +120,7 @@ def test_command_line_script_uses_functions_of_modules_only(tmp_path: Path) -> N
         [sys.executable, "-c", text], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("WorkerError it imports what the work needs") and "file" in done.stdout
+    assert done.stdout.startswith("WorkerError each worker process imports the functions") and "file" in done.stdout
 
 
 NOTEBOOK = """

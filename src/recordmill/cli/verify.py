@@ -46,7 +46,7 @@ def _format_report(plain: dict[str, Any]) -> Iterator[str]:
     if len(plain["faults"]) < plain["num_faults"]:
         yield f"… and {plain['num_faults'] - len(plain['faults']):,} more"
     faults = format_count(plain["num_faults"], "fault") if plain["num_faults"] else "no faults"
-    yield f"{format_count(plain['num_records'], 'sound record')}, {faults}"
+    yield f"{format_count(plain['num_records'], 'intact record')}, {faults}"
     for name, sentences in plain["guarantees"].items():
         yield from (f"{name}: {sentence}" for sentence in sentences)
 

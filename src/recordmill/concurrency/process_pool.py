@@ -125,10 +125,10 @@ class ProcessPool:
 
     def _check(self) -> None:
         if self._fork_depth != Forks.depth:
-            hint = "begin a new iteration in this process"
+            hint = "start a new iteration in this process"
             raise WorkerError(f"the worker processes of this iteration belong to process {self._process}", hint=hint)
         if self._group.closed:
-            raise WorkerError("the worker processes of this iteration were stopped", hint="begin a new iteration")
+            raise WorkerError("the worker processes of this iteration were stopped", hint="start a new iteration")
 
     def _send(self) -> None:
         """Send task numbers and released segments as far as the workers have room for them."""
@@ -192,7 +192,7 @@ def _build_start_error(chain: ErrorChain) -> WorkerError:
     if not hint:
         message += f": {type(cause).__name__}: {cause}".partition("\n")[0][:200]
         hint = (
-            "it imports what the work needs: define functions in a module, or in a script file outside of "
+            "each worker process imports the functions: define them in a module, or in a script file outside of "
             "`if __name__ == '__main__':`; move functions of a notebook into a module"
         )
     error = WorkerError(message, hint=hint)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
 MAIN_GUARD_HINT = "a script needs `if __name__ == '__main__':` around its calls, because each worker process imports it"
-MEMORY_HINT = "memory may be short: use fewer workers"
-PICKLE_HINT = "worker processes exchange what can be pickled: arrays, numbers, strings, and dicts and lists of them"
+MEMORY_HINT = "there may be too little memory: use fewer workers"
+PICKLE_HINT = "only values that can be pickled can be sent between processes: arrays, numbers, strings, dicts and lists"
 
 
 def prepare_worker_process(parent: int) -> None:

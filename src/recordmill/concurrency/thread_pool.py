@@ -164,10 +164,10 @@ class ThreadPool:
 
     def _check(self) -> None:
         if self._fork_depth != Forks.depth:
-            hint = "begin a new iteration in this process"
+            hint = "start a new iteration in this process"
             raise WorkerError(f"the worker threads of this iteration belong to process {self._process}", hint=hint)
         if self._shared.closed:
-            raise WorkerError("the worker threads of this iteration were stopped", hint="begin a new iteration")
+            raise WorkerError("the worker threads of this iteration were stopped", hint="start a new iteration")
 
     def _start(self, num_open: int) -> None:
         while len(self._threads) < min(self._num_workers, num_open):

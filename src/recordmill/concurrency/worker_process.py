@@ -40,7 +40,7 @@ def create_setup_file(function: TaskFunction) -> int:
         pickled = pickle.dumps(function, 5)
     except Exception as error:
         hint = "define functions for worker processes at the top of a module (no lambda, nothing inside a function)"
-        raise WorkerError(f"the work cannot be sent to worker processes: {error}", hint=hint) from error
+        raise WorkerError(f"the function cannot be sent to worker processes: {error}", hint=hint) from error
     names = ("sys_path", "sys_argv", "orig_dir", "dir", "init_main_from_name", "init_main_from_path")
     data = spawn.get_preparation_data("recordmill-load")
     preparation = {name: data[name] for name in names if name in data}
