@@ -1,4 +1,4 @@
-"""Damaged images: a named fault where other decoders fill in what is lost; irregular ones are left to Pillow."""
+"""Damaged images are errors; irregular but complete ones are decoded with Pillow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def with_chunk(data: bytes, name: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    """Change a chunk's body, or leave the chunk out where nothing is left of it; its checksum fits."""
+    """Change the body of a chunk, or drop the chunk if the new body is empty; the checksum is valid."""
     start = data.index(name) - 4
     stop = start + 12 + int.from_bytes(data[start : start + 4], "big")
     body = change(data[start + 8 : stop - 4])
@@ -59,7 +59,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("case", DAMAGED)
-def test_image_when_damaged_then_every_way_names_it(case: str) -> None:
+def test_damaged_image_is_error_in_every_function(case: str) -> None:
     data, kind = DAMAGED[case]
     one = rm.decode_jpeg if case.startswith("jpeg") else rm.decode_png
     for call in (one, rm.decode_image, lambda data: rm.decode_image(data, like="opencv", orientation="apply")):
@@ -72,7 +72,7 @@ def test_image_when_damaged_then_every_way_names_it(case: str) -> None:
         assert batch.value.kind == kind and batch.value.position == 1
 
 
-def test_damaged_image_when_left_out_then_the_others_are_there_in_order() -> None:
+def test_skipping_damaged_image_keeps_order_of_others() -> None:
     cmyk = jpeg(3, mode="CMYK")
     files = [jpeg(0), *(data for data, _ in DAMAGED.values()), cmyk, png(2)]
     seen: list[rm.DecodeError] = []
@@ -83,14 +83,14 @@ def test_damaged_image_when_left_out_then_the_others_are_there_in_order() -> Non
     assert [error.position for error in seen] == 2 * list(range(1, len(DAMAGED) + 1))
 
 
-def test_damaged_image_when_pillow_is_asked_then_gives_what_pillow_makes_of_it() -> None:
+def test_pillow_decoder_accepts_damaged_images() -> None:
     data, _ = DAMAGED["jpeg: taller than its data"]
     found = rm.decode_batch([data], {"x": rm.Image(decoder="pillow", layout="hwc")})["x"][0]
     assert found.shape == (200, 80, 3)
     np.testing.assert_array_equal(found[:56], rm.decode_jpeg(SOUND)[:56])
 
 
-def test_damaged_mask_when_decoded_then_names_it() -> None:
+def test_damaged_mask_is_error() -> None:
     gray = with_chunk(encode(Image.fromarray(colors(1)[:, :, 0])), b"IHDR", taller)
     for mask in (gray, palette_mask()[0][:-12]):
         with pytest.raises(rm.DecodeError) as caught:
@@ -108,7 +108,7 @@ def test_damaged_mask_when_decoded_then_names_it() -> None:
         png(1)[:-12] + chunk(b"ABCD", b"unknown") + png(1)[-12:],
     ],
 )
-def test_image_when_irregular_and_whole_then_is_left_to_pillow(irregular: bytes) -> None:
+def test_irregular_complete_image_is_decoded_with_pillow(irregular: bytes) -> None:
     with pytest.raises(rm.DecodeError):
         rm.decode_batch([irregular], {"x": rm.Image(decoder="native")})
     auto, pillow = (
@@ -119,7 +119,7 @@ def test_image_when_irregular_and_whole_then_is_left_to_pillow(irregular: bytes)
     np.testing.assert_array_equal(rm.decode_image(irregular), pillow)
 
 
-def test_postscript_when_met_then_no_program_is_started(monkeypatch) -> None:
+def test_eps_starts_no_program(monkeypatch) -> None:
     started: list[object] = []
     monkeypatch.setattr("subprocess.Popen", lambda *call, **options: started.append(call))
     monkeypatch.setattr("PIL.EpsImagePlugin.has_ghostscript", lambda: True)

@@ -1,4 +1,4 @@
-"""Unusual and damaged EXIF: both decoders find the same orientation, and it is Pillow's."""
+"""Unusual and damaged EXIF data: both decoders read the orientation that Pillow reads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def directory(order: str, *entries: bytes, count: int | None = None, rest: bytes
 
 
 def notes() -> Iterator[tuple[str, bytes, int]]:
-    """Name, bytes of the segment, orientation."""
+    """Yield name, EXIF bytes and orientation."""
     for order in "<>":
         six = struct.pack(order + "H", 6)
         short = entry(order, 0x112, SHORT, 1, six)
@@ -51,9 +51,7 @@ def notes() -> Iterator[tuple[str, bytes, int]]:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name, body, orientation", list(notes()))
-def test_orientation_when_exif_is_unusual_then_is_pillows_from_both_decoders(
-    name: str, body: bytes, orientation: int
-) -> None:
+def test_orientation_of_unusual_exif_equals_pillow_in_both_decoders(name: str, body: bytes, orientation: int) -> None:
     data = jpeg(3, exif=body)
     expected = orient(rm.decode_jpeg(data), orientation)
     for decoder in ("native", "pillow"):

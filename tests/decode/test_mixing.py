@@ -1,4 +1,4 @@
-"""Mixup and CutMix: shares of images and labels, and what they depend on."""
+"""mixup and cutmix: weights of images and labels, and the inputs they depend on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LABELS = np.array([0, 1, 2, 3, 3])
 
 
 @given(st.integers(0, 999), st.integers(0, 2**40), st.sampled_from([0.1, 0.2, 1.0, 8.0]))
-def test_mixup_when_done_then_images_and_labels_have_the_same_shares(seed: int, position: int, alpha: float) -> None:
+def test_mixup_blends_images_and_labels_with_equal_weights(seed: int, position: int, alpha: float) -> None:
     images, labels = rm.mixup(IMAGES, LABELS, rng=seed, position=position, alpha=alpha, num_classes=4)
     share = labels[0, 0]
     np.testing.assert_allclose(images, share * IMAGES + (1 - share) * np.roll(IMAGES, 1, axis=0), rtol=1e-5, atol=1e-6)
@@ -22,7 +22,7 @@ def test_mixup_when_done_then_images_and_labels_have_the_same_shares(seed: int, 
 
 
 @given(st.integers(0, 999), st.sampled_from(["chw", "hwc"]))
-def test_cutmix_when_done_then_one_rectangle_is_replaced_and_labels_are_its_area(seed: int, layout: str) -> None:
+def test_cutmix_replaces_one_rectangle_and_blends_labels_by_area(seed: int, layout: str) -> None:
     given_images = IMAGES if layout == "chw" else IMAGES.transpose(0, 2, 3, 1)
     images, labels = rm.cutmix(given_images, LABELS, rng=seed, num_classes=4, layout=layout)
     axis = 1 if layout == "chw" else 3
@@ -36,7 +36,7 @@ def test_cutmix_when_done_then_one_rectangle_is_replaced_and_labels_are_its_area
     np.testing.assert_allclose(labels[0, 0], 1 - other[0].mean(), rtol=1e-6)
 
 
-def test_mixing_when_seed_epoch_or_position_differ_then_differs() -> None:
+def test_mixing_depends_on_seed_epoch_and_position() -> None:
     shares = {
         rm.mixup(IMAGES, LABELS, rng=seed, epoch=epoch, position=position, num_classes=4)[1][0, 0]
         for seed in (0, 1)
@@ -48,19 +48,19 @@ def test_mixing_when_seed_epoch_or_position_differ_then_differs() -> None:
     np.testing.assert_array_equal(*same)
 
 
-def test_mixing_when_labels_are_soft_already_then_mixes_them_again() -> None:
+def test_mixing_accepts_label_weights() -> None:
     images, labels = rm.mixup(IMAGES, LABELS, rng=1, num_classes=4)
     _, twice = rm.cutmix(images, labels, rng=1)
     assert twice.shape == (5, 4) and abs(twice.sum(axis=1) - 1).max() < 1e-6
 
 
-def test_mixing_when_the_batch_is_one_image_then_it_stays() -> None:
+def test_mixing_keeps_batch_of_one_image() -> None:
     images, labels = rm.cutmix(IMAGES[:1], LABELS[:1], rng=1, num_classes=2)
     np.testing.assert_array_equal(images, IMAGES[:1])
     assert labels.tolist() == [[1, 0]]
 
 
-def test_mixup_when_of_half_precision_then_stays_so() -> None:
+def test_mixup_keeps_float16() -> None:
     assert rm.mixup(IMAGES.astype(np.float16), LABELS, rng=1, num_classes=4)[0].dtype == np.float16
 
 
@@ -71,14 +71,14 @@ def test_mixup_when_of_half_precision_then_stays_so() -> None:
         (lambda: rm.mixup(IMAGES, LABELS, rng=0), ValueError, "num_classes"),
         (lambda: rm.mixup(IMAGES, LABELS, rng=0, num_classes=3), ValueError, "0 to 2"),
         (lambda: rm.mixup(IMAGES, LABELS - 1, rng=0, num_classes=4), ValueError, "0 to 3"),
-        (lambda: rm.mixup(IMAGES, LABELS[:4], rng=0, num_classes=4), ValueError, "as many labels"),
+        (lambda: rm.mixup(IMAGES, LABELS[:4], rng=0, num_classes=4), ValueError, "one entry for each of 5 images"),
         (lambda: rm.mixup(IMAGES, LABELS * 0.5, rng=0, num_classes=4), TypeError, "class numbers"),
-        (lambda: rm.mixup(IMAGES, LABELS, rng=None, num_classes=4), TypeError, "rng is a seed"),
+        (lambda: rm.mixup(IMAGES, LABELS, rng=None, num_classes=4), TypeError, "rng must be a seed"),
         (lambda: rm.mixup(IMAGES, LABELS, rng=0, alpha=0, num_classes=4), ValueError, "alpha"),
         (lambda: rm.cutmix(IMAGES[0], LABELS, rng=0, num_classes=4), ValueError, "four axes"),
         (lambda: rm.cutmix(IMAGES, LABELS, rng=0, num_classes=4, layout="nchw"), ValueError, "layout"),
     ],
 )
-def test_mixing_when_misused_then_refuses(call, error: type[Exception], message: str) -> None:
+def test_mixing_rejects_invalid_arguments(call, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()

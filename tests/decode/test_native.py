@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -16,15 +17,6 @@ from recordmill.decode import pillow_batch
 from recordmill.testing import image_oracle
 from tests.decode.pictures import deep_gray, encode, jpeg, png
 from tests.pictures import palette_mask
-
-
-@pytest.fixture(autouse=True, scope="module")
-def reference() -> Iterator[None]:
-    """Run the steps after decoding with Pillow in the NumPy reference instead of the native module."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pillow_batch, "run_plan", image_oracle.run_plan)
-        yield
-
 
 GEOMETRIES = st.sampled_from(
     [
@@ -55,6 +47,21 @@ VALUES = st.sampled_from(
 LIKE = st.sampled_from(["pillow", "opencv", "tensorflow", "mxnet"])
 
 
+@contextmanager
+def reference_steps() -> Iterator[None]:
+    """Let ``decoder="pillow"`` run the reference implementation of the steps instead of the native one."""
+    calls = []
+
+    def run_plan(*arguments):
+        calls.append(arguments)
+        return image_oracle.run_plan(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pillow_batch, "run_plan", run_plan)
+        yield
+    assert calls, "the reference implementation was not called"
+
+
 def deep_tiff(seed: int) -> bytes:
     return encode(Image.fromarray(deep_gray(seed)[1]), "TIFF")
 
@@ -68,9 +75,12 @@ def test_native_images_equal_the_reference(geometry, values, like: str, channels
         spec = rm.Image(like=like, channels=channels, decoder=decoder, stack=False, **geometry, **values)
         return rm.decode_batch(files, {"x": spec}, rng=seed)["x"]
 
-    for native, pillow in zip(decoded("native"), decoded("pillow"), strict=True):
-        assert native.dtype == pillow.dtype
-        np.testing.assert_array_equal(native, pillow)
+    with reference_steps():
+        expected = decoded("pillow")
+    for native, pillow, reference in zip(decoded("native"), decoded("pillow"), expected, strict=True):
+        assert native.dtype == pillow.dtype == reference.dtype
+        np.testing.assert_array_equal(native, reference)
+        np.testing.assert_array_equal(pillow, reference)
 
 
 @given(GEOMETRIES, LIKE, st.sampled_from(["uint8", "uint16", "int32", "int64"]), st.booleans(), st.integers(0, 50))
@@ -85,9 +95,12 @@ def test_native_masks_equal_the_reference(geometry, like: str, dtype: str, fit: 
         specs = {"image": image, "mask": rm.Mask(fill=200, fit=fit, dtype=dtype, stack=False)}
         return rm.decode_batch(columns, specs, rng=seed)["mask"]
 
-    for native, pillow in zip(decoded("native"), decoded("pillow"), strict=True):
-        assert native.dtype == np.dtype(dtype)
-        np.testing.assert_array_equal(native, pillow)
+    with reference_steps():
+        expected = decoded("pillow")
+    for native, pillow, reference in zip(decoded("native"), decoded("pillow"), expected, strict=True):
+        assert native.dtype == pillow.dtype == reference.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(native, reference)
+        np.testing.assert_array_equal(pillow, reference)
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4])
@@ -143,7 +156,7 @@ def test_fill_is_red_green_blue_for_bgr_output(decoder: str, color: list, kind: 
 
 
 @pytest.mark.parametrize("like", ["pillow", "opencv", "tensorflow"])
-def test_bgr_kernels_sum_in_the_same_order_in_both_decoders(like: str) -> None:
+def test_native_bgr_kernels_equal_the_reference(like: str) -> None:
     from recordmill.decode.presets import KERNELS
 
     noise = np.random.default_rng(0).integers(0, 256, (20, 20, 17, 3)).astype(np.uint8)
@@ -154,5 +167,35 @@ def test_bgr_kernels_sum_in_the_same_order_in_both_decoders(like: str) -> None:
             options = {"like": like, "kernel": word, "channels": "bgr", **moves}
             spec = rm.Image(resize=(10, 5), decoder="native", **options)
             native = rm.decode_batch(files, {"x": spec}, rng=1)["x"]
-            pillow = rm.decode_batch(files, {"x": replace(spec, decoder="pillow")}, rng=1)["x"]
-            np.testing.assert_array_equal(native, pillow)
+            with reference_steps():
+                reference = rm.decode_batch(files, {"x": replace(spec, decoder="pillow")}, rng=1)["x"]
+            np.testing.assert_array_equal(native, reference)
+
+
+@given(LIKE, st.integers(0, 50))
+def test_native_scale_first_equals_the_reference(like: str, seed: int) -> None:
+    spec = rm.Image(
+        like=like,
+        kernel="tensorflow:bilinear",
+        resize=(9, 13),
+        scale_first=True,
+        mean=0.4,
+        std=0.2,
+        decoder="native",
+        stack=False,
+    )
+    files = [png(seed), deep_gray(seed)[0]]
+    native = rm.decode_batch(files, {"x": spec})["x"]
+    pillow = rm.decode_batch(files, {"x": replace(spec, decoder="pillow")})["x"]
+    with reference_steps():
+        expected = rm.decode_batch(files, {"x": replace(spec, decoder="pillow")})["x"]
+    for one, other, reference in zip(native, pillow, expected, strict=True):
+        np.testing.assert_array_equal(one, reference)
+        np.testing.assert_array_equal(other, reference)
+
+
+def test_mask_fill_above_255_is_kept_for_images_of_8_bits() -> None:
+    mask = encode(Image.fromarray(np.full((2, 2), 7, np.uint8)), "TIFF")
+    specs = {"image": rm.Image(crop=rm.CenterCrop(4, small="pad")), "mask": rm.Mask(fill=300, dtype="uint16")}
+    found = rm.decode_batch({"image": [png(0, 2, 2)], "mask": [mask]}, specs)["mask"][0]
+    assert found.tolist() == [[300] * 4, [300, 7, 7, 300], [300, 7, 7, 300], [300] * 4]

@@ -1,4 +1,4 @@
-"""The parity page says what the recordings say."""
+"""The tables of the parity page equal the recordings."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def parity():
     return module
 
 
-def test_page_when_tables_are_made_again_then_has_them(parity) -> None:
+def test_parity_page_contains_generated_tables(parity) -> None:
     page = (ROOT / "docs" / "decoding" / "parity.md").read_text(encoding="utf-8")
     # Sines and exponentials of another C library may turn a last bit of TensorFlow's curves.
     assert parity.tables().replace("below 0.001 level", "equal") in page
 
 
-def test_tables_when_read_then_differences_are_those_that_are_explained(parity) -> None:
+def test_parity_differences_are_the_documented_ones(parity) -> None:
     rows = [line for line in parity.tables().splitlines() if line.startswith("| ") and "equal" not in line]
     explained = ("Library", "lanczos", "gaussian", "mxnet 1.9.1 | `opencv:cubic`")
     assert [row for row in rows if not any(word in row for word in explained)] == []

@@ -1,4 +1,4 @@
-"""Presets against recordings of the real libraries: OpenCV 4.7, TensorFlow 2.21, MXNet 1.9.1."""
+"""Presets against recordings of OpenCV 4.7, TensorFlow 2.21 and MXNet 1.9.1."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ DECODED = [
 RESIZED = [(library, key) for library, recorded in RECORDED.items() for key in recorded if key.startswith("resize_")]
 
 
-def test_recordings_when_counted_then_hold_every_library_and_kind() -> None:
+def test_recordings_cover_every_library_and_kind() -> None:
     assert {library for library, _ in DECODED} == {library for library, _ in RESIZED} == set(LIBRARIES)
     assert len(DECODED) > 100 and len(RESIZED) == 20
 
 
 @pytest.mark.parametrize("library, key", DECODED)
-def test_preset_when_decoding_then_pixels_are_those_of_the_library(library: str, key: str) -> None:
+def test_preset_decodes_like_library(library: str, key: str) -> None:
     word, _, name = key.partition("_")
     options = {"dct": "accurate"} if library == "tensorflow" else {}
     if key == "grey_jpeg_cmyk" and library == "tensorflow":
@@ -48,7 +48,7 @@ def test_preset_when_decoding_then_pixels_are_those_of_the_library(library: str,
 
 
 @pytest.mark.parametrize("library, key", RESIZED)
-def test_preset_when_resizing_then_pixels_are_those_of_the_library(library: str, key: str) -> None:
+def test_preset_resizes_like_library(library: str, key: str) -> None:
     _, kernel, height, width = key.split("_")
     found = rm.resize(PICTURES["pixels"], (int(height), int(width)), kernel=kernel, like=library)
     assert found.dtype == RECORDED[library][key].dtype
@@ -56,7 +56,7 @@ def test_preset_when_resizing_then_pixels_are_those_of_the_library(library: str,
 
 
 @pytest.mark.parametrize("name", ["jpeg_1", "jpeg_turned_6", "png_RGB"])
-def test_mxnet_when_a_whole_batch_is_made_then_is_that_of_image_record_iter(name: str) -> None:
+def test_mxnet_batch_equals_image_record_iter(name: str) -> None:
     spec = rm.Image(
         resize=rm.Resize(shorter=11),
         crop=rm.CenterCrop((8, 10)),
@@ -69,7 +69,7 @@ def test_mxnet_when_a_whole_batch_is_made_then_is_that_of_image_record_iter(name
     np.testing.assert_array_equal(batch[0], RECORDED["mxnet"][f"iterated_{name}"])
 
 
-def test_opencv_when_halved_then_is_the_mean_of_four_pixels() -> None:
+def test_opencv_halving_is_mean_of_four_pixels() -> None:
     found = rm.resize(PICTURES["pixels"][:8, :12], (4, 6), like="opencv")
     np.testing.assert_array_equal(found, RECORDED["opencv"]["halved"])
     wide = PICTURES["pixels"][:8, :12].astype(int)
@@ -77,26 +77,26 @@ def test_opencv_when_halved_then_is_the_mean_of_four_pixels() -> None:
     np.testing.assert_array_equal(found, (total + 2) // 4)
 
 
-def test_opencv_when_no_channels_are_named_then_colors_are_blue_green_red() -> None:
+def test_opencv_default_channels_are_bgr() -> None:
     found = rm.decode_image(PICTURES["jpeg_2"], like="opencv")
     np.testing.assert_array_equal(found[:, :, ::-1], RECORDED["opencv"]["rgb_jpeg_2"])
 
 
-def test_pillow_when_asked_for_the_fast_transform_then_says_that_it_has_none() -> None:
+def test_pillow_rejects_fast_dct() -> None:
     spec = rm.Image(like="tensorflow", decoder="pillow")
     with pytest.raises(rm.DecodeError, match='dct="accurate"'):
         rm.decode_batch([PICTURES["jpeg_2"]], {"image": spec})
     assert rm.decode_image(PICTURES["png_RGB"], like="tensorflow").shape == (9, 13, 3)
 
 
-def test_plain_upsampling_when_only_luma_is_wanted_then_does_not_matter() -> None:
+def test_plain_upsampling_does_not_affect_luma() -> None:
     assert (rm.decode_jpeg(PICTURES["jpeg_2"], upsampling="plain") != rm.decode_jpeg(PICTURES["jpeg_2"])).any()
     luma = rm.decode_jpeg(PICTURES["jpeg_2"], upsampling="plain", channels="gray")
     np.testing.assert_array_equal(luma, RECORDED["opencv"]["grey_jpeg_2"])
 
 
 @pytest.mark.parametrize("like", PRESETS)
-def test_option_when_given_then_beats_the_preset(like: str) -> None:
+def test_option_overrides_preset(like: str) -> None:
     data = PICTURES["jpeg_turned_6"]
     options = {"like": like, "dct": "accurate", "orientation": "ignore", "channels": "rgb"}
     np.testing.assert_array_equal(rm.decode_image(data, **options), RECORDED["tensorflow"]["rgb_jpeg_turned_6"])
@@ -105,7 +105,7 @@ def test_option_when_given_then_beats_the_preset(like: str) -> None:
 
 
 @pytest.mark.parametrize("like", PRESETS)
-def test_kernel_when_named_in_full_then_is_another_librarys(like: str) -> None:
+def test_full_kernel_name_selects_other_library(like: str) -> None:
     for library, kernels in KERNELS.items():
         assert [parse_kernel(f"{library}:{kernel}", like) for kernel in kernels] == [
             f"{library}:{kernel}" for kernel in kernels
@@ -114,7 +114,7 @@ def test_kernel_when_named_in_full_then_is_another_librarys(like: str) -> None:
 
 
 @pytest.mark.parametrize("kernel, like", [("lanczos", "opencv"), ("cubic", "pillow"), ("magic:bilinear", "pillow")])
-def test_kernel_when_unknown_then_the_known_ones_are_named(kernel: str, like: str) -> None:
+def test_unknown_kernel_error_lists_kernels(kernel: str, like: str) -> None:
     with pytest.raises(ValueError, match="pillow:lanczos"):
         rm.resize(PICTURES["pixels"], 4, kernel=kernel, like=like)
     with pytest.raises(ValueError, match="kernel must be one of"):
@@ -127,7 +127,7 @@ MODES = [
 
 
 @pytest.mark.parametrize("key", MODES)
-def test_tensorflow_when_decoding_jpeg_in_its_own_modes_then_pixels_are_the_same(key: str) -> None:
+def test_tensorflow_jpeg_modes_equal_recordings(key: str) -> None:
     word, _, name = key.partition("_")
     options = {"upsampling": "plain"} if word == "plain" else {}
     scale = int(word.removeprefix("scale")) if word.startswith("scale") else 1
@@ -135,12 +135,12 @@ def test_tensorflow_when_decoding_jpeg_in_its_own_modes_then_pixels_are_the_same
     np.testing.assert_array_equal(found, RECORDED["tensorflow"][key])
 
 
-def test_modes_when_counted_then_every_jpeg_is_there_in_five() -> None:
+def test_recordings_have_five_modes_per_jpeg() -> None:
     assert len(MODES) == 5 * sum(name.startswith("jpeg") for name in PICTURES)
 
 
 @pytest.mark.parametrize("number", range(24))
-def test_affine_when_compared_with_torchvision_then_matrix_and_pixels_are_equal(number: int) -> None:
+def test_affine_equals_torchvision(number: int) -> None:
     recorded = load("torchvision")
     angle, right, down, scale, shear = recorded[f"numbers_{number}"]
     height, width = PICTURES["pixels"].shape[:2]

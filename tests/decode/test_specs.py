@@ -1,4 +1,4 @@
-"""Specs as values: immutable, equal, printable, picklable, and refusing what makes no sense."""
+"""Specs: immutable, comparable, picklable values that check their fields."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ SPECS = [
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: type(spec).__name__)
-def test_spec_when_printed_pickled_or_built_again_then_is_equal(spec) -> None:
+def test_spec_equals_its_repr_pickle_and_copy(spec) -> None:
     assert pickle.loads(pickle.dumps(spec)) == spec
     built = eval(repr(spec), {name: getattr(rm, name) for name in rm.__all__})
     assert built == spec and hash(built) == hash(spec)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: type(spec).__name__)
-def test_spec_when_changed_then_refuses(spec) -> None:
+def test_spec_is_immutable(spec) -> None:
     name = type(spec).__dataclass_fields__.__iter__().__next__()
     with pytest.raises(FrozenInstanceError):
         setattr(spec, name, None)
 
 
-def test_specs_when_different_then_are_not_equal() -> None:
+def test_specs_with_different_fields_are_unequal() -> None:
     assert rm.Image() != rm.Image(like="opencv") and rm.Resize(3) != rm.Resize(shorter=3)
     assert rm.Image(flip=True) == rm.Image(flip=0.5) == rm.Image(flip=rm.Flip())
     assert rm.Image(flip=False) == rm.Image() and rm.Resize(3) == rm.Resize((3, 3))
 
 
-def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
+def test_image_converts_arrays_to_tuples() -> None:
     spec = rm.Image(mean=np.array([0.5, 0.25, 0.125]), std=1)
     assert spec.mean == (0.5, 0.25, 0.125) and spec.std == (1.0,)
 
@@ -132,12 +132,12 @@ def test_image_when_given_arrays_then_holds_plain_numbers() -> None:
         (lambda: rm.Keypoints(relative=True, centers=True), ValueError, "relative cannot be combined with centers"),
     ],
 )
-def test_spec_when_it_makes_no_sense_then_says_what_would(make, error: type[Exception], message: str) -> None:
+def test_spec_error_names_invalid_option(make, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
 
 
-def test_image_when_written_briefly_then_means_the_same() -> None:
+def test_image_shorthands_equal_full_options() -> None:
     assert rm.Image(channels=1, scale=1 / 255) == rm.Image(channels="gray", dtype="float32")
     assert rm.Image(scale=1.0) == rm.Image(white=255.0, dtype="float32")
     assert rm.Image(resize=256, crop=rm.CenterCrop(224)) == rm.Image(
@@ -150,7 +150,7 @@ def test_image_when_written_briefly_then_means_the_same() -> None:
 
 
 @pytest.mark.parametrize("channels", ["gray", "rgb", "bgr", None])
-def test_image_when_fill_has_another_number_of_levels_than_channels_then_is_refused(channels) -> None:
+def test_image_rejects_fill_of_wrong_length(channels) -> None:
     fill = (1, 2, 3) if channels == "gray" else (1, 2)
     for options in (
         {"crop": rm.CenterCrop(8, fill=fill)},

@@ -22,7 +22,7 @@ CHOSEN = [
         "packing/test_recode.py",
     ),
     *("pipeline/test_stages.py", "pipeline/test_shuffle.py", "pipeline/test_resume.py", "decode/test_batch.py"),
-    *("decode/test_geometry.py", "decode/test_warping.py", "decode/test_inks.py"),
+    *("decode/test_geometry.py", "decode/test_warp_affine.py", "decode/test_cmyk.py"),
     *("compat/mxnet/test_random_augmentation.py", "compat/mxnet/test_recordio.py"),
     *("compat/tensorflow/test_data_raw.py", "compat/tensorflow/test_image_operations.py"),
     *("compat/tensorflow/test_data_control_flow.py", "compat/tensorflow/test_wider_programs.py", "compat/oneflow"),

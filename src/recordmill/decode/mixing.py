@@ -1,4 +1,4 @@
-"""Images and labels of one batch mixed with one another."""
+"""Mix the images and labels of a batch: mixup and CutMix."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 
-Arrays = tuple[NDArray[Any], NDArray[np.float32]]
-_PLACE = 1024  # number of the stage's first draw after those of the share
+_FIRST_OF_RECTANGLE = 1024  # first random number of the rectangle; those of the mixing weight come before
 
 
 def mixup(
@@ -24,38 +23,46 @@ def mixup(
     position: int = 0,
     alpha: float = 0.2,
     num_classes: int | None = None,
-) -> Arrays:
-    """Each image mixed with the one before it in the batch, the first with the last; labels in the same shares.
+) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """Blend each image with the previous one of the batch, the first with the last, and the labels likewise.
 
     Parameters
     ----------
     images : ndarray of float16 or float32, shape (n, ...)
-    labels : array_like, shape (n,) of class numbers, or (n, num_classes) of shares
+    labels : array_like
+        Class numbers of shape (n,), or weights of shape (n, num_classes).
     rng : Draws or int
-        Draws or a seed.
+        Random numbers, or a seed.
     epoch : int
-        With a seed.
+        Epoch; used with a seed only.
     position : int
-        Position in the epoch of the batch's first sample; the share depends on it.
+        Position in the epoch of the batch's first sample, which determines the random numbers.
     alpha : float
-        The share of the image itself is drawn from Beta(alpha, alpha), once for the batch.
+        The weight of each image is drawn from Beta(alpha, alpha), once per batch.
     num_classes : int, optional
-        Needed with class numbers.
+        Number of classes; required with class numbers.
 
     Returns
     -------
     images : ndarray of the same dtype and shape
     labels : ndarray of float32, shape (n, num_classes)
 
+    Raises
+    ------
+    TypeError
+        If `images`, `labels` or `rng` has another type.
+    ValueError
+        If the lengths differ, a class number is out of range, or `num_classes` is missing.
+
     References
     ----------
     Zhang et al., mixup: beyond empirical risk minimization, ICLR 2018.
     """
     if images.dtype not in (np.float16, np.float32):
-        raise TypeError(f"images of float16 or float32 are mixed, not of {images.dtype}")
-    soft = _soft(labels, len(images), num_classes)
-    share = _share(rng, epoch, position, alpha)
-    return _mixed(images, share), _mixed(soft, share)
+        raise TypeError(f"images must be of float16 or float32, got {images.dtype}")
+    weights = _to_weights(labels, len(images), num_classes)
+    share = _draw_share(_parse_draws(rng, epoch), position, alpha)
+    return _blend_with_previous(images, share), _blend_with_previous(weights, share)
 
 
 def cutmix(
@@ -68,89 +75,99 @@ def cutmix(
     alpha: float = 1.0,
     num_classes: int | None = None,
     layout: Literal["chw", "hwc"] = "chw",
-) -> Arrays:
-    """A rectangle of each image replaced by that of the one before it in the batch; labels in the shares of the areas.
+) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """Replace a rectangle of each image by that of the previous one, and blend the labels by the areas.
 
     Parameters
     ----------
     images : ndarray, shape (n, channels, height, width) or (n, height, width, channels)
-    labels : array_like, shape (n,) of class numbers, or (n, num_classes) of shares
+    labels : array_like
+        Class numbers of shape (n,), or weights of shape (n, num_classes).
     rng : Draws or int
-        Draws or a seed.
+        Random numbers, or a seed.
     epoch : int
-        With a seed.
+        Epoch; used with a seed only.
     position : int
-        Position in the epoch of the batch's first sample; the rectangle depends on it.
+        Position in the epoch of the batch's first sample, which determines the random numbers.
     alpha : float
-        The share of the image itself is drawn from Beta(alpha, alpha), once for the batch; the rectangle's middle is
-        uniform, and what would lie outside is cut off.
+        The area that each image keeps is drawn from Beta(alpha, alpha), once per batch. The center of the rectangle is
+        uniform, and the rectangle is clipped to the image.
     num_classes : int, optional
-        Needed with class numbers.
+        Number of classes; required with class numbers.
     layout : {"chw", "hwc"}
+        Order of the axes of `images`.
 
     Returns
     -------
     images : ndarray of the same dtype and shape
     labels : ndarray of float32, shape (n, num_classes)
 
+    Raises
+    ------
+    TypeError
+        If `labels` or `rng` has another type.
+    ValueError
+        If a shape or the layout is invalid, a class number is out of range, or `num_classes` is missing.
+
     References
     ----------
     Yun et al., CutMix: regularization strategy to train strong classifiers with localizable features, ICCV 2019.
     """
     if images.ndim != 4 or layout not in ("chw", "hwc"):
-        raise ValueError(f'images are of four axes and layout is "chw" or "hwc", not {images.shape} and {layout!r}')
+        raise ValueError(
+            f'images must have four axes and layout must be "chw" or "hwc", got shape {images.shape} and {layout!r}'
+        )
     height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
-    soft = _soft(labels, len(images), num_classes)
-    share = _share(rng, epoch, position, alpha)
-    rows, columns = _rectangle(height, width, share, rng, epoch, position)
+    weights = _to_weights(labels, len(images), num_classes)
+    draws = _parse_draws(rng, epoch)
+    rows, columns = _draw_rectangle(height, width, _draw_share(draws, position, alpha), draws, position)
     mixed = images.copy()
-    part = (..., rows, columns) if layout == "chw" else (slice(None), rows, columns)
-    mixed[part] = np.roll(images[part], 1, axis=0)
+    rectangle = (..., rows, columns) if layout == "chw" else (slice(None), rows, columns)
+    mixed[rectangle] = np.roll(images[rectangle], 1, axis=0)
     area = (rows.stop - rows.start) * (columns.stop - columns.start)
-    return mixed, _mixed(soft, 1 - area / max(1, height * width))
+    return mixed, _blend_with_previous(weights, 1 - area / max(1, height * width))
 
 
-def _draws(rng: Draws | int, epoch: int) -> Draws:
+def _parse_draws(rng: Draws | int, epoch: int) -> Draws:
     draws = parse_rng(rng, epoch)
     if draws is None:
-        raise TypeError("rng is a seed or Draws(seed, epoch), not None")
+        raise TypeError("rng must be a seed or Draws(seed, epoch), got None")
     return draws
 
 
-def _share(rng: Draws | int, epoch: int, position: int, alpha: float) -> float:
-    return draw_beta(_draws(rng, epoch), position, Stage.MIX, check_number("alpha", alpha, 1e-3, 1e6))
+def _draw_share(draws: Draws, position: int, alpha: float) -> float:
+    return draw_beta(draws, position, Stage.MIX, check_number("alpha", alpha, 1e-3, 1e6))
 
 
-def _mixed(rows: NDArray[Any], share: float) -> NDArray[Any]:
+def _blend_with_previous(rows: NDArray[Any], share: float) -> NDArray[Any]:
     own = rows.dtype.type(share)
-    mixed: NDArray[Any] = own * rows + (rows.dtype.type(1) - own) * np.roll(rows, 1, axis=0)
-    return mixed
+    blended: NDArray[Any] = own * rows + (rows.dtype.type(1) - own) * np.roll(rows, 1, axis=0)
+    return blended
 
 
-def _rectangle(
-    height: int, width: int, share: float, rng: Draws | int, epoch: int, position: int
-) -> tuple[slice, slice]:
-    draws, side = _draws(rng, epoch), math.sqrt(1 - share)
-    spans = []
+def _draw_rectangle(height: int, width: int, share: float, draws: Draws, position: int) -> tuple[slice, slice]:
+    """Return the rows and columns of a rectangle that covers 1 - `share` of the image before it is clipped."""
+    side, spans = math.sqrt(1 - share), []
     for axis, length in enumerate((height, width)):
-        middle = int(draws.integers([position], Stage.MIX, max(1, length), first=_PLACE + axis)[0])
+        center = int(draws.integers([position], Stage.MIX, max(1, length), first=_FIRST_OF_RECTANGLE + axis)[0])
         half = int(length * side) // 2
-        spans.append(slice(max(0, middle - half), min(length, middle + half)))
+        spans.append(slice(max(0, center - half), min(length, center + half)))
     return spans[0], spans[1]
 
 
-def _soft(labels: ArrayLike, count: int, num_classes: int | None) -> NDArray[np.float32]:
-    given = np.asarray(labels)
-    if len(given) != count:
-        raise ValueError(f"{count} images have as many labels, not {len(given)}")
-    if given.ndim == 2:
-        return given.astype(np.float32)
-    if given.ndim != 1 or given.dtype.kind not in "iu":
-        raise TypeError(f"labels are class numbers or rows of shares, not {given.dtype} of shape {given.shape}")
+def _to_weights(labels: ArrayLike, count: int, num_classes: int | None) -> NDArray[np.float32]:
+    """Return one weight per image and class."""
+    values = np.asarray(labels)
+    if len(values) != count:
+        raise ValueError(f"labels must have one entry for each of {count} images, got {len(values)}")
+    if values.ndim == 2:
+        return values.astype(np.float32)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise TypeError(f"labels must be class numbers or rows of weights, got {values.dtype} of shape {values.shape}")
     if num_classes is None:
-        raise ValueError("class numbers need num_classes=")
-    if count and not 0 <= given.min() <= given.max() < num_classes:
-        raise ValueError(f"class numbers are 0 to {num_classes - 1}, not {given.min()} to {given.max()}")
-    soft = np.zeros((count, num_classes), np.float32)
-    soft[np.arange(count), given] = 1
-    return soft
+        raise ValueError("num_classes is required with class numbers")
+    if count and not 0 <= values.min() <= values.max() < num_classes:
+        raise ValueError(f"class numbers must be 0 to {num_classes - 1}, got {values.min()} to {values.max()}")
+    weights = np.zeros((count, num_classes), np.float32)
+    weights[np.arange(count), values] = 1
+    return weights

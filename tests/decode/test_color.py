@@ -1,4 +1,4 @@
-"""Hue and saturation in floats: against branches in NumPy, and values that TensorFlow 2.21 gave."""
+"""Color conversions against a loop over colors in NumPy, and against values of TensorFlow 2.21 and OpenCV."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
-from tests.decode import circle
+from tests.decode import circle, fixed
 
 nan, inf = np.nan, np.inf
 # Levels of images, and what no image should hold; few of them, so that parts are equal.
@@ -32,32 +32,32 @@ def each(change: Callable[..., np.ndarray], colors: np.ndarray, amount: float) -
 
 
 @given(COLORS, st.floats(-1, 1, width=32))
-def test_hue_in_floats_when_turned_then_is_that_of_the_branches(colors: np.ndarray, turn: float) -> None:
+def test_adjust_hue_tensorflow_equals_reference(colors: np.ndarray, turn: float) -> None:
     np.testing.assert_array_equal(rm.adjust_hue(colors, turn, like="tensorflow"), each(circle.turned, colors, turn))
 
 
 @given(COLORS, st.floats(width=32))
-def test_saturation_in_floats_when_multiplied_then_is_that_of_the_branches(colors: np.ndarray, factor: float) -> None:
+def test_adjust_saturation_tensorflow_equals_reference(colors: np.ndarray, factor: float) -> None:
     found = rm.adjust_saturation(colors, factor, like="tensorflow")
     np.testing.assert_array_equal(found, each(circle.saturated, colors, factor))
 
 
 @given(COLORS)
-def test_spaces_of_color_when_native_then_are_numpys(colors: np.ndarray) -> None:
+def test_hsv_conversions_equal_reference(colors: np.ndarray) -> None:
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(rm.rgb_to_hsv(colors), circle.rgb_to_hsv(colors))
         np.testing.assert_array_equal(rm.hsv_to_rgb(colors), circle.hsv_to_rgb(colors))
 
 
 @given(arrays.arrays(np.uint8, PICTURES), st.floats(0, 4, width=32), st.floats(-1, 1, width=32))
-def test_colors_of_bytes_when_changed_then_go_through_floats(pixels: np.ndarray, factor: float, turn: float) -> None:
+def test_adjust_tensorflow_converts_uint8_through_float32(pixels: np.ndarray, factor: float, turn: float) -> None:
     floats = tf.image.convert_image_dtype(pixels, tf.float32)
     for change in (lambda it: tf.image.adjust_saturation(it, factor), lambda it: tf.image.adjust_hue(it, turn)):
         expected = tf.image.convert_image_dtype(change(floats), tf.uint8)
         np.testing.assert_array_equal(change(pixels).numpy(), expected.numpy())
 
 
-def test_saturation_when_multiplied_then_is_tensorflows() -> None:
+def test_adjust_saturation_equals_tensorflow_values() -> None:
     # A third is added in double precision there: one level more or less than in float32.
     pixels = np.array([[[3, 219, 255], [6, 225, 108], [15, 150, 204], [15, 219, 225]]], np.uint8)
     expected = [[[0, 219, 255], [0, 225, 104], [0, 146, 204], [0, 219, 225]]]
@@ -69,21 +69,21 @@ def test_saturation_when_multiplied_then_is_tensorflows() -> None:
     np.testing.assert_array_equal(tf.image.adjust_saturation(colors[:, :1], nan).numpy(), [[[1, 1, 1]]])
 
 
-def test_hue_when_no_numbers_are_turned_then_is_tensorflows() -> None:
+def test_adjust_hue_of_nan_and_inf_equals_tensorflow_values() -> None:
     colors = np.array([[nan, 0.5, 0.25], [0.5, nan, 0.25], [0.5, 0.25, nan], [inf, 0.5, 0.25], [0.5, 0.25, -inf]], "f")
     expected = [[nan, 0.25, nan], [0.5, nan, nan], [0.5, 0.25, nan], [inf, inf, 0.25], [0.5, -inf, nan]]
     np.testing.assert_array_equal(tf.image.adjust_hue(colors[None], 0.1).numpy()[0], np.array(expected, np.float32))
 
 
 @pytest.mark.parametrize("shape", [(3,), (0, 3), (2, 0, 3), (5, 4, 3, 3), (64, 3), (65, 3)])
-def test_colors_when_of_any_axes_then_keep_them(shape: tuple[int, ...]) -> None:
+def test_color_conversions_keep_any_shape(shape: tuple[int, ...]) -> None:
     colors = np.linspace(0, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
     assert rm.rgb_to_hsv(colors).shape == rm.adjust_hue(colors, 0.5, like="tensorflow").shape == shape
     turned = np.asfortranarray(colors)
     np.testing.assert_array_equal(rm.rgb_to_hsv(turned), rm.rgb_to_hsv(colors))
 
 
-def test_colors_when_there_are_none_then_says_what_is_needed() -> None:
+def test_color_functions_reject_invalid_arguments() -> None:
     with pytest.raises(TypeError, match="array must be of float32, got float64"):
         rm.rgb_to_hsv(np.zeros((2, 3)))
     with pytest.raises(TypeError, match="array must be of uint8 or float32, got uint16"):
@@ -94,3 +94,35 @@ def test_colors_when_there_are_none_then_says_what_is_needed() -> None:
         rm.adjust_hue(np.zeros((2, 2, 3), np.float32), 1.5, like="tensorflow")
     with pytest.raises(ValueError, match="like must be one of 'pillow', 'tensorflow', got 'opencv'"):
         rm.adjust_saturation(np.zeros((2, 2, 3), np.uint8), 1.5, like="opencv")  # type: ignore[arg-type]
+
+
+BYTE_COLORS = st.lists(st.tuples(*[st.integers(0, 255)] * 3), min_size=1, max_size=80)
+
+
+@given(BYTE_COLORS)
+def test_hls_conversions_equal_reference(colors) -> None:
+    pixels = np.array(colors, np.uint8)
+    np.testing.assert_array_equal(rm.rgb_to_hls(pixels), [fixed.to_hls(one) for one in colors])
+    np.testing.assert_array_equal(rm.hls_to_rgb(pixels), [fixed.from_hls(one) for one in colors])
+
+
+def test_rgb_to_hls_equals_known_values() -> None:
+    colors = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255] * 3, [0] * 3], np.uint8)
+    parts = [[0, 128, 255], [60, 128, 255], [120, 128, 255], [0, 255, 0], [0, 0, 0]]
+    assert rm.rgb_to_hls(colors).tolist() == parts
+    # What MXNet's OpenCV 3.4 rounds another way than OpenCV 4.
+    odd = np.array([[150, 148, 158], [156, 137, 134], [177, 188, 118]], np.uint8)
+    together, alone = [[126, 153, 12], [4, 145, 26], [35, 153, 88]], [[126, 153, 13], [4, 145, 25], [35, 153, 87]]
+    assert rm.rgb_to_hls(odd).tolist() == rm.rgb_to_hls(odd[None], behind=0)[0].tolist() == together
+    assert rm.rgb_to_hls(odd[None]).tolist() == [alone]
+    assert rm.rgb_to_hls(np.concatenate([odd, odd])[None]).tolist() == [[*together, together[0], *alone[1:]]]
+    with pytest.raises(ValueError, match="behind"):
+        rm.rgb_to_hls(odd[None], behind=4)
+
+
+@pytest.mark.parametrize("change", [rm.rgb_to_hls, rm.hls_to_rgb])
+def test_hls_conversions_reject_other_dtypes_and_shapes(change) -> None:
+    with pytest.raises(TypeError, match="uint8"):
+        change(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="array must have shape"):
+        change(np.zeros((2, 4), np.uint8))

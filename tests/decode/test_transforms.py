@@ -1,4 +1,4 @@
-"""Steps on pixels against Pillow and NumPy."""
+"""Image functions in memory against Pillow and NumPy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def images(draw, dtypes=DTYPES, channels=(None, 1, 2, 3, 4)) -> np.ndarray:
 
 @given(images(dtypes=("uint8",), channels=(3,)), st.integers(1, 20), st.integers(1, 20))
 @pytest.mark.parametrize("kernel", KERNELS["pillow"])
-def test_resize_when_like_pillow_then_is_pillows(kernel: str, pixels: np.ndarray, height: int, width: int) -> None:
+def test_resize_equals_pillow(kernel: str, pixels: np.ndarray, height: int, width: int) -> None:
     expected = Image.fromarray(pixels).resize((width, height), getattr(Image.Resampling, kernel.upper()))
     np.testing.assert_array_equal(rm.resize(pixels, (height, width), kernel=kernel), np.asarray(expected))
 
@@ -48,7 +48,7 @@ def test_resize_when_like_pillow_then_is_pillows(kernel: str, pixels: np.ndarray
     st.integers(0, 3),
     st.tuples(st.integers(1, 20), st.integers(1, 20)),
 )
-def test_resize_when_given_many_images_then_each_is_that_of_itself(
+def test_resize_of_several_images_equals_each_alone(
     kernel: str, pixels: np.ndarray, count: int, size: tuple[int, int]
 ) -> None:
     many = np.stack([np.roll(pixels, number) for number in range(4)])[:count]
@@ -58,7 +58,7 @@ def test_resize_when_given_many_images_then_each_is_that_of_itself(
         np.testing.assert_array_equal(found, rm.resize(image, size, kernel=kernel))
 
 
-def test_resize_when_given_no_images_then_says_so() -> None:
+def test_resize_rejects_invalid_batches() -> None:
     with pytest.raises(
         ValueError, match=r"array must have shape \(images, height, width, 1 to 4 channels\), got \(2, 3, 4, 5\)"
     ):
@@ -69,7 +69,7 @@ def test_resize_when_given_no_images_then_says_so() -> None:
         rm.resize(np.zeros((2, 3, 3), np.uint8), 65535, kernel="area", like="tensorflow")
 
 
-def test_resize_when_a_pixel_is_infinite_then_only_its_neighbors_are() -> None:
+def test_resize_spreads_infinity_to_neighbors_only() -> None:
     pixels = np.zeros((4, 4, 1), np.float32)
     pixels[1, 1] = np.inf
     for kernel in ("bilinear", "area"):
@@ -78,7 +78,7 @@ def test_resize_when_a_pixel_is_infinite_then_only_its_neighbors_are() -> None:
 
 
 @given(st.sampled_from(NAMES), images(), st.integers(1, 20), st.integers(1, 20))
-def test_resize_when_done_then_channels_do_not_mix(kernel: str, pixels: np.ndarray, height: int, width: int) -> None:
+def test_resize_does_not_mix_channels(kernel: str, pixels: np.ndarray, height: int, width: int) -> None:
     scaled = rm.resize(pixels, (height, width), kernel=kernel)
     assert scaled.shape == (height, width, *pixels.shape[2:])
     gives_fractions = kernel.startswith("tensorflow:") and kernel != "tensorflow:nearest"
@@ -95,19 +95,19 @@ def test_resize_when_done_then_channels_do_not_mix(kernel: str, pixels: np.ndarr
 
 @given(images(), st.integers(1, 20))
 @pytest.mark.parametrize("kernel", [f"{library}:nearest" for library in KERNELS])
-def test_resize_when_nearest_then_makes_no_new_values(kernel: str, pixels: np.ndarray, side: int) -> None:
+def test_resize_nearest_creates_no_new_values(kernel: str, pixels: np.ndarray, side: int) -> None:
     assert set(rm.resize(pixels, side, kernel=kernel).ravel().tolist()) <= set(pixels.ravel().tolist())
 
 
 @pytest.mark.parametrize("kernel", NAMES)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_resize_when_an_image_is_of_one_color_then_stays_so(kernel: str, dtype: str) -> None:
+def test_resize_keeps_uniform_images(kernel: str, dtype: str) -> None:
     pixels = np.full((7, 5, 3), 200, dtype)
     scaled = rm.resize(pixels, (11, 3), kernel=kernel)
     assert (scaled == 200).all() if scaled.dtype.kind == "u" else np.allclose(scaled, 200, rtol=1e-6)
 
 
-def test_resize_when_of_16_bits_then_keeps_them() -> None:
+def test_resize_keeps_16_bit_precision() -> None:
     pixels = colors(3).astype(np.uint16) * 256 + 77
     fine = rm.resize(pixels, (5, 9), kernel="pillow:bilinear").astype(int)
     assert abs(fine - rm.resize(pixels.astype(np.float32), (5, 9), kernel="pillow:bilinear")).max() <= 0.5
@@ -116,20 +116,20 @@ def test_resize_when_of_16_bits_then_keeps_them() -> None:
 
 @given(images(dtypes=("uint8",), channels=(1, 3)), st.floats(0, 3))
 @pytest.mark.parametrize("adjust", ENHANCE, ids=lambda adjust: adjust.__name__)
-def test_adjust_when_compared_with_pillow_then_is_equal(adjust, pixels: np.ndarray, factor: float) -> None:
+def test_adjust_equals_pillow_enhance(adjust, pixels: np.ndarray, factor: float) -> None:
     image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
     expected = np.asarray(ENHANCE[adjust](image).enhance(factor)).reshape(pixels.shape)
     np.testing.assert_array_equal(adjust(pixels, factor), expected)
 
 
 @given(images(dtypes=("uint8",), channels=(None, 1, 3)))
-def test_adjust_when_the_factor_is_1_then_changes_nothing(pixels: np.ndarray) -> None:
+def test_adjust_with_factor_1_is_identity(pixels: np.ndarray) -> None:
     for adjust in ENHANCE:
         np.testing.assert_array_equal(adjust(pixels, 1.0), pixels)
 
 
 @given(images(dtypes=("uint8",), channels=(3,)), st.floats(-0.5, 0.5))
-def test_hue_when_turned_then_is_a_shift_in_pillows_hsv(pixels: np.ndarray, turn: float) -> None:
+def test_adjust_hue_shifts_pillow_hsv(pixels: np.ndarray, turn: float) -> None:
     hue, saturation, value = Image.fromarray(pixels).convert("HSV").split()
     moved = hue.point([(level + int(turn * 255)) % 256 for level in range(256)])
     expected = np.asarray(Image.merge("HSV", (moved, saturation, value)).convert("RGB"))
@@ -142,14 +142,14 @@ def test_grayscale_equals_pillow(pixels: np.ndarray) -> None:
     np.testing.assert_array_equal(rm.grayscale(pixels), np.repeat(expected[:, :, None], 3, axis=2))
 
 
-def test_gray_image_when_colors_are_changed_then_has_none_to_change() -> None:
+def test_saturation_and_hue_keep_gray_images() -> None:
     pixels = colors(1)[:, :, :1]
     for changed in (rm.adjust_saturation(pixels, 0.2), rm.adjust_hue(pixels, 0.3), rm.grayscale(pixels)):
         np.testing.assert_array_equal(changed, pixels)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_orientation_when_applied_then_is_pillows_transposition(orientation: int) -> None:
+def test_orient_equals_pillow_exif_transpose(orientation: int) -> None:
     data = turned(orientation)
     with Image.open(io.BytesIO(data)) as image:
         expected = np.asarray(ImageOps.exif_transpose(image))
@@ -164,7 +164,7 @@ PAD = {"constant": {"constant_values": 9}, "edge": {}, "reflect": {}}
 
 @given(images(dtypes=("uint8",)), st.integers(-15, 15), st.integers(-15, 15), st.integers(1, 30), st.integers(1, 30))
 @pytest.mark.parametrize("mode", PAD)
-def test_crop_when_it_reaches_beyond_then_is_a_part_of_the_padded_image(mode, pixels, x, y, width, height) -> None:
+def test_crop_beyond_image_equals_crop_of_padded_image(mode, pixels, x, y, width, height) -> None:
     around = 50
     sides = [(around, around)] * 2 + [(0, 0)] * (pixels.ndim - 2)
     padded = np.pad(pixels, sides, mode=mode, **PAD[mode])
@@ -172,14 +172,14 @@ def test_crop_when_it_reaches_beyond_then_is_a_part_of_the_padded_image(mode, pi
     np.testing.assert_array_equal(rm.crop(pixels, (x, y, width, height), mode=mode, fill=9), expected)
 
 
-def test_cut_when_within_the_image_then_copies_nothing() -> None:
+def test_crop_pixels_inside_image_returns_view() -> None:
     pixels = colors(0)
     assert np.shares_memory(crop_pixels(pixels, (2, 3, 4, 5)), pixels)
     assert rm.crop(pixels, (2, 3, 4, 5)).flags.c_contiguous
 
 
 @given(images(), st.booleans(), st.booleans())
-def test_flip_when_done_twice_then_changes_nothing(pixels, horizontal, vertical) -> None:
+def test_flip_twice_is_identity(pixels, horizontal, vertical) -> None:
     once = rm.flip(pixels, horizontal=horizontal, vertical=vertical)
     np.testing.assert_array_equal(rm.flip(once, horizontal=horizontal, vertical=vertical), pixels)
     assert once.flags.c_contiguous and (not horizontal or (once[:, 0] == pixels[:: -1 if vertical else 1, -1]).all())
@@ -187,20 +187,20 @@ def test_flip_when_done_twice_then_changes_nothing(pixels, horizontal, vertical)
 
 @given(images(), st.integers(-4, 4), st.integers(-4, 4))
 @pytest.mark.parametrize("kernel", ["nearest", "bilinear"])
-def test_affine_when_it_shifts_by_whole_pixels_then_is_a_crop(kernel, pixels, x, y) -> None:
+def test_affine_by_whole_pixels_equals_crop(kernel, pixels, x, y) -> None:
     moved = rm.affine(pixels, [[1, 0, x], [0, 1, y]], kernel=kernel, fill=7)
     expected = rm.crop(pixels, (x, y, pixels.shape[1], pixels.shape[0]), fill=7)
     np.testing.assert_array_equal(moved, expected)
 
 
-def test_affine_when_turned_by_a_quarter_then_is_a_transposition() -> None:
+def test_affine_quarter_turn_equals_transposition() -> None:
     pixels = colors(2, 12, 12)
     quarter = [[0, 1, 0], [-1, 0, 12]]
     np.testing.assert_array_equal(rm.affine(pixels, quarter), np.rot90(pixels, -1))
 
 
 @given(images(dtypes=("uint8", "uint16")), st.floats(0, 1), st.floats(0.1, 2), st.sampled_from([1.0, 255.0]))
-def test_normalize_when_compared_with_double_precision_then_differs_by_rounding(pixels, mean, std, white) -> None:
+def test_normalize_equals_float64_up_to_rounding(pixels, mean, std, white) -> None:
     brightest = np.iinfo(pixels.dtype).max
     expected = (pixels.astype(np.float64) * (white / brightest) - mean * white) / (std * white)
     found = rm.normalize(pixels, mean * white, std * white, white=white)
@@ -208,7 +208,7 @@ def test_normalize_when_compared_with_double_precision_then_differs_by_rounding(
     np.testing.assert_allclose(found, expected, rtol=3e-6, atol=3e-6)
 
 
-def test_normalize_when_white_is_255_then_is_mxnets_formula() -> None:
+def test_normalize_with_white_255_equals_mxnet_formula() -> None:
     pixels, mean, std = colors(5), (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)
     expected = (pixels.astype(np.float32) - np.float32(mean)) * (np.float32(1) / np.float32(std))
     np.testing.assert_array_equal(rm.normalize(pixels, mean, std, white=255.0), expected)
@@ -237,12 +237,12 @@ def test_normalize_when_white_is_255_then_is_mxnets_formula() -> None:
         (lambda: rm.grayscale(np.zeros((3, 3, 4), np.uint8)), ValueError),
     ],
 )
-def test_step_when_misused_then_refuses(call, error: type[Exception]) -> None:
+def test_image_functions_reject_invalid_arguments(call, error: type[Exception]) -> None:
     with pytest.raises(error):
         call()
 
 
-def test_window_when_decoded_then_is_the_part_of_the_whole() -> None:
+def test_decode_image_window_equals_part_of_whole() -> None:
     data = jpeg(3, 33, 21)
     whole = rm.decode_jpeg(data)
     np.testing.assert_array_equal(rm.decode_jpeg(data, window=(5, 4, 20, 10)), whole[4:14, 5:25])

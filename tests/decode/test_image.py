@@ -1,4 +1,4 @@
-"""Single images: channels, depths, palettes, windows, scales, and files that are no images."""
+"""decode_image, decode_jpeg and decode_png: channels, depths, palettes, windows, scales and invalid files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def opened(data: bytes) -> Image.Image:
     return Image.open(io.BytesIO(data))
 
 
-def test_jpeg_when_decoded_then_is_what_pillow_gives() -> None:
+def test_decode_jpeg_equals_pillow() -> None:
     data = jpeg(1)
     np.testing.assert_array_equal(rm.decode_jpeg(data), np.asarray(opened(data)))
     np.testing.assert_array_equal(rm.decode_jpeg(data, channels="bgr"), np.asarray(opened(data))[:, :, ::-1])
     np.testing.assert_array_equal(rm.decode_jpeg(bytearray(data)), rm.decode_jpeg(memoryview(data)))
 
 
-def test_gray_jpeg_when_decoded_then_channels_are_as_asked_for() -> None:
+def test_gray_jpeg_decodes_to_requested_channels() -> None:
     data = jpeg(1, mode="L")
     gray = np.asarray(opened(data))
     np.testing.assert_array_equal(rm.decode_jpeg(data, channels="stored"), gray)
@@ -35,7 +35,7 @@ def test_gray_jpeg_when_decoded_then_channels_are_as_asked_for() -> None:
     np.testing.assert_array_equal(rm.decode_jpeg(data), np.repeat(gray[:, :, None], 3, axis=2))
 
 
-def test_cmyk_jpeg_when_decoded_then_is_converted_as_the_preset_says() -> None:
+def test_cmyk_jpeg_follows_preset() -> None:
     data = jpeg(1, mode="CMYK")
     assert rm.decode_jpeg(data, channels="stored").shape == (14, 20, 4)
     np.testing.assert_array_equal(rm.decode_image(data), np.asarray(opened(data).convert("RGB")))
@@ -44,7 +44,7 @@ def test_cmyk_jpeg_when_decoded_then_is_converted_as_the_preset_says() -> None:
 
 
 @pytest.mark.parametrize("scale", [2, 4, 8])
-def test_jpeg_when_scaled_then_sides_are_rounded_up(scale: int) -> None:
+def test_decode_jpeg_scale_rounds_sides_up(scale: int) -> None:
     y, x = np.mgrid[:75, :113]
     smooth = np.stack([x * 2, y * 3, x + y], axis=2).astype(np.uint8)
     data = encode(Image.fromarray(smooth), "JPEG", quality=95)
@@ -55,14 +55,14 @@ def test_jpeg_when_scaled_then_sides_are_rounded_up(scale: int) -> None:
     assert rm.decode_jpeg(turned(6, 2, 113, 75), scale=scale, orientation="apply").shape[:2] == small.shape[1::-1]
 
 
-def test_scale_when_the_image_is_no_jpeg_then_refuses() -> None:
+def test_scale_rejects_other_formats_than_jpeg() -> None:
     with pytest.raises(rm.ImageError, match="only JPEG"):
         rm.decode_image(png(0), scale=2)
     assert rm.decode_jpeg(jpeg(0, 1, 1), scale=8).shape == (1, 1, 3)
 
 
 @given(st.integers(0, 40), st.integers(0, 30), st.integers(1, 41), st.integers(1, 31), st.sampled_from([1, 2, 6]))
-def test_window_when_within_the_upright_image_then_is_its_part(x, y, width, height, orientation) -> None:
+def test_window_equals_part_of_upright_image(x, y, width, height, orientation) -> None:
     data = turned(orientation, 5, 41, 31)
     whole = rm.decode_image(data, orientation="apply")
     call = {"window": (x, y, width, height), "orientation": "apply"}
@@ -76,7 +76,7 @@ def test_window_when_within_the_upright_image_then_is_its_part(x, y, width, heig
 
 @pytest.mark.parametrize("window", [(-1, 0, 5, 5), (0, 0, 0, 5), (0, 0, 5, 1 << 70), (1 << 40, 0, 1, 1), (18, 2, 3, 4)])
 @pytest.mark.parametrize("orientation", ["ignore", "apply"])
-def test_window_when_it_lies_in_no_image_then_is_named_by_every_function(window: tuple, orientation: str) -> None:
+def test_every_function_rejects_invalid_windows(window: tuple, orientation: str) -> None:
     with pytest.raises(rm.ImageError) as jpeg_window:
         rm.decode_jpeg(jpeg(0), window=window, orientation=orientation)
     with pytest.raises(rm.ImageError) as image_window:
@@ -87,7 +87,7 @@ def test_window_when_it_lies_in_no_image_then_is_named_by_every_function(window:
 
 
 @pytest.mark.parametrize("form", [list, np.array])
-def test_window_when_given_as_any_sequence_of_whole_numbers_then_is_taken(form) -> None:
+def test_window_accepts_any_sequence_of_integers(form) -> None:
     for call, data in ((rm.decode_jpeg, jpeg(0)), (rm.decode_png, png(0)), (rm.decode_image, png(0))):
         np.testing.assert_array_equal(call(data, window=form([3, 4, 5, 6])), call(data)[4:10, 3:8])
         with pytest.raises(ValueError, match="x, y, width and height"):
@@ -97,19 +97,19 @@ def test_window_when_given_as_any_sequence_of_whole_numbers_then_is_taken(form) 
 
 
 @pytest.mark.parametrize("mode, channels", [("L", 1), ("LA", 2), ("RGB", 3), ("RGBA", 4)])
-def test_png_when_decoded_then_holds_what_the_file_holds(mode: str, channels: int) -> None:
+def test_decode_png_keeps_stored_channels(mode: str, channels: int) -> None:
     data = png(3, mode=mode)
     found = rm.decode_png(data)
     np.testing.assert_array_equal(found, np.asarray(opened(data)))
     assert found.shape == ((14, 20) if channels == 1 else (14, 20, channels)) and found.dtype == np.uint8
 
 
-def test_alpha_png_when_colors_are_wanted_then_alpha_is_dropped_and_not_blended() -> None:
+def test_decode_image_drops_alpha_without_blending() -> None:
     rgba = np.dstack([colors(1), np.arange(280, dtype=np.uint8).reshape(14, 20)])
     np.testing.assert_array_equal(rm.decode_image(encode(Image.fromarray(rgba))), rgba[:, :, :3])
 
 
-def test_png_when_of_one_bit_then_is_black_and_white() -> None:
+def test_decode_png_scales_1_bit_to_255() -> None:
     bits = colors(1)[:, :, 0] > 128
     data = encode(Image.fromarray(bits))
     np.testing.assert_array_equal(rm.decode_png(data), bits * np.uint8(255))
@@ -117,7 +117,7 @@ def test_png_when_of_one_bit_then_is_black_and_white() -> None:
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
-def test_palette_png_when_decoded_then_gives_colors_or_indices(bits: int) -> None:
+def test_decode_png_palette_gives_colors_or_indices(bits: int) -> None:
     indices = (np.arange(280).reshape(14, 20) % 2**bits).astype(np.uint8)
     image = Image.fromarray(indices)
     palette = np.random.default_rng(2).integers(0, 256, (2**bits, 3)).astype(np.uint8)
@@ -128,7 +128,7 @@ def test_palette_png_when_decoded_then_gives_colors_or_indices(bits: int) -> Non
     np.testing.assert_array_equal(rm.decode_png(data, palette="indices", window=(2, 1, 3, 4)), indices[1:5, 2:5])
 
 
-def test_palette_png_when_a_color_is_transparent_then_colors_have_alpha() -> None:
+def test_decode_png_transparent_palette_gives_alpha() -> None:
     data, indices = palette_mask()
     image = opened(data)
     clear = encode(image, transparency=3)
@@ -138,7 +138,7 @@ def test_palette_png_when_a_color_is_transparent_then_colors_have_alpha() -> Non
     np.testing.assert_array_equal(rm.decode_image(clear), rm.decode_png(data))
 
 
-def test_deep_png_when_decoded_then_keeps_16_bits() -> None:
+def test_decode_png_keeps_16_bits() -> None:
     data, values = deep_gray()
     for found in (rm.decode_png(data), rm.decode_png(data, palette="indices"), rm.decode_image(data, channels="gray")):
         assert found.dtype == np.uint16
@@ -146,7 +146,7 @@ def test_deep_png_when_decoded_then_keeps_16_bits() -> None:
     np.testing.assert_array_equal(rm.decode_image(data), np.repeat(values[:, :, None], 3, axis=2))
 
 
-def test_deep_png_when_8_bits_are_wanted_then_is_refused_or_cut_as_the_preset_says() -> None:
+def test_16_bit_png_to_8_bits_follows_preset() -> None:
     data, values = deep_gray()
     with pytest.raises(rm.ImageError) as caught:
         rm.decode_image(data, depth="8")
@@ -169,7 +169,7 @@ def deep_color_png() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(row)) + chunk(b"IEND", b"")
 
 
-def test_deep_color_png_when_decoded_then_low_bits_are_never_lost_in_silence() -> None:
+def test_16_bit_color_png_never_loses_low_bits_silently() -> None:
     data = deep_color_png()
     assert rm.decode_png(data).tolist() == [[[1, 256, 65535], [4660, 0, 513]]]
     for found in (
@@ -189,7 +189,7 @@ def test_deep_color_png_when_decoded_then_low_bits_are_never_lost_in_silence() -
 
 
 @pytest.mark.parametrize("encoding", ["TIFF", "WEBP", "BMP", "GIF"])
-def test_image_when_of_another_format_then_decodes(encoding: str) -> None:
+def test_decode_image_reads_other_formats(encoding: str) -> None:
     image = Image.fromarray(colors(4))
     data = encode(image, encoding, **({"lossless": True} if encoding == "WEBP" else {}))
     found = rm.decode_image(data)
@@ -197,21 +197,21 @@ def test_image_when_of_another_format_then_decodes(encoding: str) -> None:
     assert encoding == "GIF" or (found == colors(4)).all()
 
 
-def test_image_of_fractions_when_decoded_then_is_refused() -> None:
+def test_decode_image_rejects_floating_point_images() -> None:
     data = encode(Image.fromarray(np.ones((3, 3), np.float32)), "PPM")
     with pytest.raises(rm.ImageError, match="floating-point numbers"):
         rm.decode_image(data)
 
 
 @pytest.mark.parametrize("data", [b"", b"junk", jpeg(0)[:300], png(0)[:100], jpeg(0)[:2], b"\xff\xd8\xff" + bytes(99)])
-def test_bytes_when_no_whole_image_then_are_an_image_error(data: bytes) -> None:
+def test_invalid_data_raises_picklable_image_error(data: bytes) -> None:
     for call in (rm.decode_image, rm.decode_jpeg, rm.decode_png):
         with pytest.raises(rm.ImageError) as caught:
             call(data)
         assert pickle.loads(pickle.dumps(caught.value)).kind == caught.value.kind is not None
 
 
-def test_format_when_not_the_named_one_then_is_refused() -> None:
+def test_decode_jpeg_and_png_reject_other_formats() -> None:
     with pytest.raises(rm.ImageError, match="not a JPEG"):
         rm.decode_jpeg(png(0))
     with pytest.raises(rm.ImageError, match="not a PNG"):
@@ -219,7 +219,7 @@ def test_format_when_not_the_named_one_then_is_refused() -> None:
 
 
 @given(st.data())
-def test_image_when_bytes_are_changed_then_is_pixels_or_an_image_error(data) -> None:
+def test_corrupt_image_gives_pixels_or_image_error(data) -> None:
     whole = bytearray(data.draw(st.sampled_from([jpeg(1), png(1), palette_mask()[0], deep_gray()[0]])))
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
@@ -230,7 +230,7 @@ def test_image_when_bytes_are_changed_then_is_pixels_or_an_image_error(data) -> 
     assert pixels.dtype in (np.uint8, np.uint16) and pixels.size <= 300_000
 
 
-def test_image_when_larger_than_the_limit_then_is_refused_before_it_is_decoded() -> None:
+def test_max_pixels_limits_every_function() -> None:
     for call, data in ((rm.decode_jpeg, jpeg(0)), (rm.decode_png, png(0)), (rm.decode_image, png(0))):
         assert call(data, max_pixels=280).shape == (14, 20, 3)
         with pytest.raises(rm.LimitError, match="too large"):
@@ -240,19 +240,19 @@ def test_image_when_larger_than_the_limit_then_is_refused_before_it_is_decoded()
 
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
-def test_orientation_when_notes_are_damaged_then_counts_as_none() -> None:
+def test_orientation_ignores_damaged_exif() -> None:
     damaged = (b"Exif\0\0II*\0\xff\xff\xff\xff", b"Exif\0\0neither", b"Exif\0\0MM")
     for data in (jpeg(0, exif=notes) for notes in damaged):
         np.testing.assert_array_equal(rm.decode_jpeg(data, orientation="apply"), rm.decode_jpeg(data))
 
 
 @pytest.mark.parametrize("options", [{"mode": "slow"}, {"channels": "rgba"}, {"scale": 3}, {"orientation": "turn"}])
-def test_jpeg_option_when_unknown_then_is_a_value_error(options) -> None:
+def test_decode_jpeg_rejects_unknown_options(options) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         rm.decode_jpeg(jpeg(0), **options)
 
 
-def test_pillow_when_missing_then_native_formats_decode_and_others_name_the_extra(monkeypatch) -> None:
+def test_missing_pillow_affects_other_formats_only(monkeypatch) -> None:
     spec = {decoder: {"image": rm.Image(decoder=decoder)} for decoder in ("auto", "pillow")}
     gif, natively = encode(Image.fromarray(colors(4)), "GIF"), (jpeg(0), png(0), jpeg(0, mode="CMYK"))
     odd = jpeg(0).replace(b"\xff\xdb", b"ab\xff\xdb", 1)

@@ -1,4 +1,4 @@
-"""Boxes of images against NumPy, where each is made by itself, and values that TensorFlow 2.21 gave."""
+"""resize_boxes against a loop over boxes in NumPy, and against values of TensorFlow 2.21."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def cut(image: np.ndarray, box: np.ndarray, size: tuple[int, int], kernel: str, 
 
 
 @given(cuts(), st.sampled_from(["bilinear", "nearest"]), st.sampled_from([0.0, -7.5]))
-def test_boxes_when_cut_then_are_numpys(what: tuple[Any, ...], kernel: Any, fill: float) -> None:
+def test_resize_boxes_equals_reference(what: tuple[Any, ...], kernel: Any, fill: float) -> None:
     pixels, boxes, images, size = what
     found = rm.resize_boxes(pixels, boxes, images, size, kernel=kernel, fill=fill)
     assert found.shape == (len(boxes), *size, pixels.shape[3])
@@ -65,7 +65,7 @@ def test_boxes_when_cut_then_are_numpys(what: tuple[Any, ...], kernel: Any, fill
         np.testing.assert_array_equal(one, cut(pixels[image].astype(np.float32), box, size, kernel, fill))
 
 
-def test_box_when_it_lies_beyond_then_has_the_fill_and_the_other_way_round_is_mirrored() -> None:
+def test_resize_boxes_fills_outside_and_flips_reversed_boxes() -> None:
     pixels = np.arange(12, dtype=np.float32).reshape(1, 3, 4, 1)
     whole = rm.resize_boxes(pixels, [[0, 0, 1, 1]], [0], (3, 4))
     np.testing.assert_array_equal(whole, pixels)
@@ -75,7 +75,7 @@ def test_box_when_it_lies_beyond_then_has_the_fill_and_the_other_way_round_is_mi
     np.testing.assert_array_equal(beyond[0, :, :, 0], [[9, 0, 1, 2], [9, 4, 5, 6], [9, 8, 9, 10]])
 
 
-def test_nearest_pixel_when_just_below_a_half_then_is_the_nearer_one() -> None:
+def test_resize_boxes_nearest_rounds_just_below_half_down() -> None:
     pixels = np.arange(2, dtype=np.float32).reshape(1, 1, 2, 1)
     place = float(np.nextafter(np.float32(0.5), np.float32(0)))
     found = tf.image.crop_and_resize(pixels, [[0, place, 0, place], [0, 0.5, 0, 0.5]], [0, 0], [1, 1], method="nearest")
@@ -83,7 +83,7 @@ def test_nearest_pixel_when_just_below_a_half_then_is_the_nearer_one() -> None:
 
 
 @pytest.mark.parametrize("places", [[0, 0, np.nan, 1], [0, -np.inf, 1, 1]])
-def test_box_when_no_number_then_is_refused(places: list[float]) -> None:
+def test_resize_boxes_rejects_non_finite_boxes(places: list[float]) -> None:
     pixels = np.zeros((1, 3, 3, 1), np.float32)
     with pytest.raises(ValueError, match="boxes must be finite numbers"):
         rm.resize_boxes(pixels, [places], [0], 2)
@@ -91,7 +91,7 @@ def test_box_when_no_number_then_is_refused(places: list[float]) -> None:
         tf.image.crop_and_resize(pixels, [places], [0], [2, 2])
 
 
-def test_boxes_when_they_do_not_fit_then_says_what_is_needed() -> None:
+def test_resize_boxes_rejects_mismatched_arguments() -> None:
     pixels, box = np.zeros((2, 3, 3, 1), np.uint8), [[0, 0, 1, 1]]
     with pytest.raises(ValueError, match="images must be from 0 to 1, got -1"):
         rm.resize_boxes(pixels, box, [-1], 2)

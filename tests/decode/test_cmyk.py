@@ -1,4 +1,4 @@
-"""JPEG of four components: every formula and coding natively, as Pillow's inks say, and without Pillow at all."""
+"""CMYK JPEG: the formula of every library for every encoding, native and equal to Pillow's levels."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def colors(levels: np.ndarray, like: str, *, adobe: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("like", LIKE)
 @pytest.mark.parametrize("name", KINDS)
-def test_inks_when_decoded_natively_then_become_the_librarys_colors(name: str, like: str) -> None:
+def test_cmyk_native_equals_formula_of_library(name: str, like: str) -> None:
     data = KINDS[name]
     levels = 255 - np.asarray(PillowImage.open(io.BytesIO(data)))
     expected = colors(levels, like, adobe=b"Adobe" in data)
@@ -74,7 +74,7 @@ def test_inks_when_decoded_natively_then_become_the_librarys_colors(name: str, l
 
 
 @pytest.mark.parametrize("scale", [2, 4, 8])
-def test_inks_when_scaled_then_equal_pillows_draft(scale: int) -> None:
+def test_cmyk_scaled_equals_pillow_draft(scale: int) -> None:
     data = inks(64, 80)
     with PillowImage.open(io.BytesIO(data)) as image:
         image.draft(None, (80 // scale, 64 // scale))
@@ -82,7 +82,7 @@ def test_inks_when_scaled_then_equal_pillows_draft(scale: int) -> None:
     np.testing.assert_array_equal(rm.decode_jpeg(data, scale=scale), expected)
 
 
-def test_inks_when_wanted_as_stored_then_are_pillows_or_tensorflows_colors() -> None:
+def test_cmyk_stored_keeps_levels_except_for_tensorflow() -> None:
     data = KINDS["plain"]
     np.testing.assert_array_equal(
         rm.decode_jpeg(data, channels="stored"), np.asarray(PillowImage.open(io.BytesIO(data)))
@@ -92,14 +92,14 @@ def test_inks_when_wanted_as_stored_then_are_pillows_or_tensorflows_colors() -> 
     np.testing.assert_array_equal(stored, rm.decode_jpeg(data, channels="stored", mode="fast", cmyk="tensorflow"))
 
 
-def test_inks_when_pillow_is_missing_then_become_colors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cmyk_decodes_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
     for like in LIKE:
         spec = rm.Image(like=like, resize=(20, 30), channels="rgb")
         assert rm.decode_batch([*KINDS.values()], {"image": spec})["image"].shape == (len(KINDS), 3, 20, 30)
 
 
-def test_inks_when_cut_or_turned_over_then_are_errors_or_pixels() -> None:
+def test_cmyk_corrupt_data_gives_error_or_pixels() -> None:
     data, random = KINDS["halved"], np.random.default_rng(2)
     for _ in range(300):
         broken = bytearray(data)
@@ -112,6 +112,6 @@ def test_inks_when_cut_or_turned_over_then_are_errors_or_pixels() -> None:
         assert found.shape[2] == 3
 
 
-def test_cmyk_when_no_formula_is_named_so_then_is_a_value_error() -> None:
+def test_decode_jpeg_rejects_unknown_cmyk_formula() -> None:
     with pytest.raises(ValueError, match="cmyk"):
         rm.decode_jpeg(KINDS["plain"], cmyk="adobe")  # type: ignore[arg-type]

@@ -1,8 +1,10 @@
-"""Files of few bytes and many scans: refused by name whoever would decode them."""
+"""Checks of the Pillow decoder: number of scans, gamma of 16-bit color PNG."""
 
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from tests.decode.pictures import jpeg
 
 
 def repeated(times: int) -> bytes:
-    """A progressive JPEG whose last scan comes again and again, as no encoder would have it."""
+    """Return a progressive JPEG that repeats its last scan."""
     memory = io.BytesIO()
     Image.fromarray(np.random.default_rng(3).integers(0, 256, (24, 20), np.uint8)).save(
         memory, "JPEG", progressive=True
@@ -23,7 +25,7 @@ def repeated(times: int) -> bytes:
     return data[:-2] + data[data.rindex(b"\xff\xda") : -2] * times + data[-2:]
 
 
-def test_scans_when_counted_then_stop_at_the_end_and_pass_over_other_segments() -> None:
+def test_count_scans_skips_segments_and_stops_at_end_marker() -> None:
     assert count_scans(jpeg(0), 9) == count_scans(jpeg(0, exif=b"Exif\0\0\xff\xda\xff\xda"), 9) == 1
     assert count_scans(jpeg(0) + b"\xff\xda" * 20, 9) == 1
     assert count_scans(repeated(5), 100) == count_scans(repeated(0), 100) + 5
@@ -32,7 +34,7 @@ def test_scans_when_counted_then_stop_at_the_end_and_pass_over_other_segments() 
 
 
 @pytest.mark.parametrize("decoder", ["auto", "pillow"])
-def test_image_when_it_has_thousands_of_scans_then_is_refused_by_name(decoder) -> None:
+def test_image_with_thousands_of_scans_raises_limit_error(decoder) -> None:
     spec = {"x": rm.Image(decoder=decoder)}
     assert rm.decode_batch([repeated(3)], spec)["x"].shape == (1, 3, 24, 20)
     with pytest.raises(rm.DecodeError) as caught:
@@ -41,3 +43,22 @@ def test_image_when_it_has_thousands_of_scans_then_is_refused_by_name(decoder) -
     for call in (rm.decode_jpeg, rm.decode_image):
         with pytest.raises(rm.LimitError, match="too many scans"):
             call(repeated(2000))
+
+
+@pytest.mark.parametrize(
+    "chunk, expected", [(b"gAMA" + (45455).to_bytes(4, "big"), None), (b"gAMA\0\1\x86\xa0", 72), (b"", 72)]
+)
+def test_gray_of_16_bit_color_png_with_gamma_is_rejected(chunk: bytes, expected: int | None) -> None:
+    def part(body: bytes) -> bytes:
+        return (len(body) - 4).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
+
+    header = b"IHDR" + struct.pack(">IIBBBBB", 1, 1, 16, 2, 0, 0, 0)
+    pixels = b"IDAT" + zlib.compress(b"\0" + struct.pack(">HHH", 60000, 1000, 1000))
+    parts = [header, *([chunk] if chunk else []), pixels, b"IEND"]
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(map(part, parts))
+    for like in ("opencv", "tensorflow", "mxnet"):
+        if expected is None:
+            with pytest.raises(rm.ImageError, match=r"in linear light is not supported[\s\S]*gamma 0\.45455"):
+                rm.decode_image(data, like=like, channels="gray", depth="8")
+        else:
+            assert rm.decode_image(data, like=like, channels="gray", depth="8").tolist() == [[expected]]
