@@ -1,4 +1,4 @@
-"""Positions of the batches of each rank: no position is lost or repeated, and all ranks have as many batches."""
+"""Positions of the batches of each rank: none is lost or repeated, and all ranks have the same number of batches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from recordmill.pipeline.stages.batch import BatchSampler
 from tests.pipeline.sources import numbers
 
 
-def everything(length: int, size: int, last: Any, world_size: int, start: int = 0) -> list[list[list[int]]]:
-    """Positions by batch and rank."""
+def positions_of_all(length: int, size: int, last: Any, world_size: int, start: int = 0) -> list[list[list[int]]]:
+    """Return the positions of all batches, by batch and rank."""
     ranks = [BatchSampler(length, size, last, rank, world_size, start) for rank in range(world_size)]
     counts = {cuts.num_batches for cuts in ranks}
     assert len(counts) == 1
@@ -25,11 +25,11 @@ def everything(length: int, size: int, last: Any, world_size: int, start: int = 
 def test_sampler_assigns_each_position_once(length: int, size: int, world_size: int, start: int) -> None:
     together, left = size * world_size, list(range(start, length))
     rest = len(left) % together
-    dropped = [one for row in everything(length, size, "drop", world_size, start) for part in row for one in part]
+    dropped = [one for row in positions_of_all(length, size, "drop", world_size, start) for part in row for one in part]
     assert dropped == left[: len(left) - rest]
-    padded = [one for row in everything(length, size, "pad", world_size, start) for part in row for one in part]
+    padded = [one for row in positions_of_all(length, size, "pad", world_size, start) for part in row for one in part]
     assert padded == left
-    wrapped = everything(length, size, "wrap", world_size, start)
+    wrapped = positions_of_all(length, size, "wrap", world_size, start)
     assert {len(part) for row in wrapped for part in row} <= {size}
     flat = [one for row in wrapped for part in row for one in part]
     assert flat[: len(left)] == left
@@ -41,9 +41,9 @@ def test_sampler_divides_last_batch_evenly_or_refuses_it(length: int, size: int,
     rest = length % (size * world_size)
     if 0 < rest < world_size:
         with pytest.raises(ValueError, match="not enough for"):
-            everything(length, size, "keep", world_size)
+            positions_of_all(length, size, "keep", world_size)
         return
-    rows = everything(length, size, "keep", world_size)
+    rows = positions_of_all(length, size, "keep", world_size)
     assert [one for row in rows for part in row for one in part] == list(range(length))
     assert max(map(len, rows[-1])) - min(map(len, rows[-1])) <= 1
 
@@ -51,9 +51,9 @@ def test_sampler_divides_last_batch_evenly_or_refuses_it(length: int, size: int,
 @given(st.integers(1, 200), st.integers(1, 20), st.sampled_from([1, 2, 4]), st.integers(0, 30))
 def test_resumed_sampler_yields_only_remaining_batches(length: int, size: int, world_size: int, number: int) -> None:
     cuts = BatchSampler(length, size, "pad", 0, world_size)
-    behind = cuts.position_after(min(number, cuts.num_batches or 0))
-    whole = everything(length, size, "pad", world_size)
-    assert everything(length, size, "pad", world_size, behind) == whole[min(number, len(whole)) :]
+    start = cuts.position_after(min(number, cuts.num_batches or 0))
+    whole = positions_of_all(length, size, "pad", world_size)
+    assert positions_of_all(length, size, "pad", world_size, start) == whole[min(number, len(whole)) :]
 
 
 def test_sampler_supports_endless_epoch() -> None:
@@ -69,25 +69,25 @@ def test_sampler_refuses_epoch_without_batch(length: int, size: int, world_size:
 
 
 @pytest.mark.parametrize(
-    "held, stop, start, world_size", [(0, None, 0, 1), (15, None, 0, 2), (99, 7, 0, 1), (9, None, 9, 1)]
+    "candidates, stop, start, world_size", [(0, None, 0, 1), (15, None, 0, 2), (99, 7, 0, 1), (9, None, 9, 1)]
 )
 def test_sampler_refuses_filtered_epoch_that_cannot_have_batch(
-    held: int, stop: int | None, start: int, world_size: int
+    candidates: int, stop: int | None, start: int, world_size: int
 ) -> None:
     with pytest.raises(ValueError, match=r"no samples|no batch|drops all"):
-        BatchSampler(stop, 8, "drop", 0, world_size, start).check_filtered(held)
-    BatchSampler(stop, 8, "keep", 0, world_size, start).check_filtered(held + 10)
+        BatchSampler(stop, 8, "drop", 0, world_size, start).check_filtered(candidates)
+    BatchSampler(stop, 8, "keep", 0, world_size, start).check_filtered(candidates + 10)
     BatchSampler(None, 8, "drop", 0, world_size, start).check_filtered(None)
 
 
 def test_loader_refuses_filter_without_candidates() -> None:
-    def held(count: int) -> Dataset:
+    def filtered(count: int) -> Dataset:
         return numbers(count).filter(lambda _: True)
 
     with pytest.raises(ValueError, match="no samples"):
-        held(0).batch(4).loader()
+        filtered(0).batch(4).loader()
     with pytest.raises(ValueError, match="no batch of 16"):
-        held(10).batch(8, last="drop").loader(rank=0, world_size=2)
-    assert list(held(0)) == list(numbers(0)) == []
+        filtered(10).batch(8, last="drop").loader(rank=0, world_size=2)
+    assert list(filtered(0)) == list(numbers(0)) == []
     with pytest.warns(RuntimeWarning, match="passed 0 of 9 samples"):
         assert list(numbers(9).filter(lambda _: False).batch(4).loader()) == []

@@ -1,4 +1,4 @@
-"""Batches and loaders: sizes, forms of ragged columns, order, threads that end, errors in their place, Ctrl-C."""
+"""Batches and loaders: sizes, ragged columns, order, threads, errors at their position, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_loader_order_does_not_depend_on_threads(dataset: rm.Dataset, threads: i
     loader = dataset.batch(4).loader(threads=threads, prefetch=prefetch)
     assert len(loader) == 6
     assert ids(loader) == NUMBERS
-    assert ids(loader) == NUMBERS, "a second pass begins anew"
+    assert ids(loader) == NUMBERS, "a second iteration starts at the beginning"
 
 
 def test_loader_yields_examples_without_batch(dataset: rm.Dataset) -> None:

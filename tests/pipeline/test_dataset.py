@@ -1,4 +1,4 @@
-"""Data sets of examples: positions, schemas found and given, arrays, mismatches that name the record, processes."""
+"""Datasets of examples: positions, inferred and explicit schemas, arrays, errors that name the record, processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def example(number: int) -> dict[str, Any]:
 
 
 def write(path: Path, examples: Sequence[dict[str, Any]], format: str = "tfrecord", **options: Any) -> Path:  # noqa: A002
-    """Write examples and forget what the writer noted, so that the schema must be found."""
+    """Write examples and remove the sidecar, so that the schema must be inferred."""
     noted = options.pop("noted", False)
     with rm.ShardWriter(path, format=format, **options) as writer:
         for row in examples:
@@ -55,7 +55,7 @@ def dataset(request: pytest.FixtureRequest, tmp_path: Path) -> rm.Dataset:
 
 
 def order(num_records: int = 23, shards: int = 3) -> list[int]:
-    """Numbers of examples in the order of the shards."""
+    """Return the numbers of the examples in the order of the shards."""
     return [number for shard in range(shards) for number in range(shard, num_records, shards)]
 
 

@@ -1,4 +1,4 @@
-"""Decoding in a pipeline: equal to decode_batch step by step, and the same for any division of the work."""
+"""The decode stage: equal to single calls of decode_batch, and independent of batches, threads and ranks."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> rm.Dataset:
 
 
 def digest(batches: list[dict[str, Any]]) -> str:
-    told = hashlib.sha256()
+    hasher = hashlib.sha256()
     for batch in batches:
-        told.update(batch["id"].tobytes())
-        told.update(np.ascontiguousarray(batch["image"]).tobytes())
-    return told.hexdigest()
+        hasher.update(batch["id"].tobytes())
+        hasher.update(np.ascontiguousarray(batch["image"]).tobytes())
+    return hasher.hexdigest()
 
 
 def test_loader_equals_single_decode_calls(dataset: rm.Dataset) -> None:

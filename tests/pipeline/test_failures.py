@@ -1,4 +1,4 @@
-"""Samples that fail: raised with their place, left out, or replaced, within a limit."""
+"""Samples that fail: errors that name the record, skipping, substitutes and limits."""
 
 from __future__ import annotations
 
@@ -162,10 +162,10 @@ def test_skipped_samples_are_missing_and_reported() -> None:
     batches = list(loader)
     assert ids(batches) == [number for number in range(40) if number not in (3, 7, 13, 23, 25, 33)]
     assert [len(batch["id"]) for batch in batches] == [8, 9, 8, 9]
-    told = [entry.to_json() for entry in loader.report.skipped]
-    assert sorted(entry["position"] for entry in told) == [3, 7, 13, 23, 25, 33]
-    assert all(entry["shard"].startswith("numbers-") and entry["record"] is not None for entry in told)
-    assert json.dumps(told)
+    entries = [entry.to_json() for entry in loader.report.skipped]
+    assert sorted(entry["position"] for entry in entries) == [3, 7, 13, 23, 25, 33]
+    assert all(entry["shard"].startswith("numbers-") and entry["record"] is not None for entry in entries)
+    assert json.dumps(entries)
 
 
 def test_substituted_samples_fill_batches_reproducibly() -> None:

@@ -1,4 +1,4 @@
-"""Filters beside functions in worker processes: the stream is that of threads, and each runs where it asks to."""
+"""Filters with functions in worker processes: the same samples as with threads, and each function in its workers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def before(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     return sample | {"head": os.getpid(), "noise": rng.integers(1 << 40), "wide": np.full(900, sample["id"])}
 
 
-def behind(sample: dict[str, Any]) -> dict[str, Any]:
+def add_tail_process(sample: dict[str, Any]) -> dict[str, Any]:
     return sample | {"tail": os.getpid(), "text": b"x" * int(sample["id"] % 5)}
 
 
@@ -52,7 +52,7 @@ def closes_over(sample: dict[str, Any]) -> dict[str, Any]:
 
 def pipeline(head: Any = "threads", tail: Any = "threads", batches: Any = "threads", size: int = 16) -> Dataset:
     samples = numbers(500).shuffle(seed=3).map(before, rng=True, workers=head).filter(passes).skip(5).take(300)
-    return samples.map(behind, workers=tail).batch(size, last="pad").map(on_batches, workers=batches)
+    return samples.map(add_tail_process, workers=tail).batch(size, last="pad").map(on_batches, workers=batches)
 
 
 def content(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ def test_filtered_functions_run_in_requested_workers(where: dict[str, Any]) -> N
         found = list(loader)
     assert same(content(found), content(expected))
     here = {os.getpid()}
-    places = {
+    processes_by_function = {
         "head": {
             int(one) for batch in found for one, valid in zip(batch["head"], batch["valid"], strict=True) if valid
         },
@@ -84,10 +84,12 @@ def test_filtered_functions_run_in_requested_workers(where: dict[str, Any]) -> N
         },
         "batches": {int(batch["batch"]) for batch in found},
     }
-    # Behind the filter samples and batches are made together.
-    far = set(where) | ({"tail", "batches"} if {"tail", "batches"} & set(where) else set())
-    assert {name for name, processes in places.items() if not processes & here} == far
-    assert {name for name, processes in places.items() if processes == here} == set(places) - far
+    # All functions after the filter run in the same workers.
+    in_processes = set(where) | ({"tail", "batches"} if {"tail", "batches"} & set(where) else set())
+    assert {name for name, processes in processes_by_function.items() if not processes & here} == in_processes
+    assert {name for name, processes in processes_by_function.items() if processes == here} == set(
+        processes_by_function
+    ) - in_processes
 
 
 @pytest.mark.deep
@@ -108,7 +110,7 @@ def test_filtered_epoch_resumes_exactly_with_ranks_and_processes() -> None:
 
 def test_filter_before_process_functions_may_be_lambda() -> None:
     samples = numbers(100).map(lambda sample: sample | {}).filter(lambda sample: sample["id"] % 2 == 0)
-    batches = list(samples.map(behind, workers="processes").batch(10).loader(threads=1))
+    batches = list(samples.map(add_tail_process, workers="processes").batch(10).loader(threads=1))
     assert ids(batches) == list(range(0, 100, 2))
     assert all(os.getpid() not in batch["tail"] for batch in batches)
 
@@ -148,6 +150,6 @@ def test_filtered_epoch_yields_batches_before_error(first: bool) -> None:
 
 
 def test_samples_that_cannot_be_pickled_raise_worker_error() -> None:
-    samples = numbers(200).map(closes_over).filter(passes).map(behind, workers="processes")
+    samples = numbers(200).map(closes_over).filter(passes).map(add_tail_process, workers="processes")
     with nothing_left(), pytest.raises(rm.WorkerError, match="cannot be sent to a worker process"):
         list(samples.batch(4).loader(threads=1))

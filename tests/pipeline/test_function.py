@@ -75,11 +75,11 @@ def test_unreferenced_generator_is_reused() -> None:
     "kept", [lambda rng: rng, lambda rng: rng.bit_generator, lambda rng: rng.random, lambda rng: [rng]]
 )
 def test_referenced_generator_is_not_reused(kept: Callable[[np.random.Generator], Any]) -> None:
-    generators, held, alone = RowGenerators(KEYS), [], []
+    generators, used, expected = RowGenerators(KEYS), [], []
     for row in range(20):
-        held.append(kept(generators.generator(row)))
-        alone.append(kept(np.random.Generator(np.random.Philox(key=KEYS[row]))))
-    for one, same in zip(held, alone, strict=True):
+        used.append(kept(generators.generator(row)))
+        expected.append(kept(np.random.Generator(np.random.Philox(key=KEYS[row]))))
+    for one, same in zip(used, expected, strict=True):
         assert [_number(one) for _ in range(3)] == [_number(same) for _ in range(3)]
 
 

@@ -71,11 +71,11 @@ STRINGS = {
 def test_strings_of_different_lengths_do_not_depend_on_threads(make: Any) -> None:
     samples = numbers(20).map(lambda sample: sample | {"name": make(int(sample["id"]))})
     found = [[batch["name"] for batch in samples.batch(3).loader(threads=count)] for count in (0, 3)]
-    told = [
+    forms = [
         [(str(getattr(one, "dtype", "")), [np.asarray(row).tolist() for row in one]) for one in run] for run in found
     ]
-    assert told[0] == told[1]
-    assert [row for _, rows in told[0] for row in rows] == [np.asarray(make(number)).tolist() for number in range(20)]
+    assert forms[0] == forms[1]
+    assert [row for _, rows in forms[0] for row in rows] == [np.asarray(make(number)).tolist() for number in range(20)]
 
 
 def test_map_on_batches_may_return_longer_strings() -> None:

@@ -65,13 +65,13 @@ def test_map_copies_dict_that_function_reuses() -> None:
     "make", [lambda number: np.full(3, number, ">f4"), lambda number: 2**70 + number, lambda number: [number]]
 )
 def test_map_column_equals_stacked_values(make: Callable[[int], Any]) -> None:
-    made = [make(number) for number in range(5)]
+    values = [make(number) for number in range(5)]
     found = next(iter(numbers(5).map(lambda sample: {"x": make(int(sample["id"]))}).batch(5)))["x"]
-    if isinstance(made[0], list):
-        assert found == made
+    if isinstance(values[0], list):
+        assert found == values
     else:
-        wanted = np.stack([np.asarray(one) for one in made])
-        assert found.dtype == wanted.dtype and found.tolist() == wanted.tolist()
+        expected = np.stack([np.asarray(one) for one in values])
+        assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
 
 
 class Tensor:

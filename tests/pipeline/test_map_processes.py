@@ -1,4 +1,4 @@
-"""Functions that end a worker process, hang in it, or return what cannot be sent are named."""
+"""Errors name functions that end a worker process, hang in it, or return values that cannot be sent."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ pytestmark = pytest.mark.usefixtures("_light_main")
 
 
 @dataclass(frozen=True)
-class Deadly(Numbers):
-    """Examples of which one ends the worker process that reads it."""
+class KillsReader(Numbers):
+    """Numbers of which one kills the worker process that reads it."""
 
     def columns(self, positions: Any, schema: rm.Schema | None = None) -> dict[str, Any]:
         if StatusPage.current is not None and 13 in positions:
@@ -97,9 +97,9 @@ def test_dead_process_names_function_and_sample(dataset: Dataset, position: int,
     error, record = raised_by(dataset, rm.WorkerError), 2 if position == 12 else 3
     assert (error.exit_code, error.position, error.function) == (code, position, error.stage[4:].split(",")[0])
     assert (error.shard, error.record, error.offset) == ("numbers-1", record, record * 100)
-    told = str(error)
-    assert f" in {error.function}\n" in told
-    assert f"stage {error.stage}, sample {position} of the epoch, shard 'numbers-1'" in told
+    text = str(error)
+    assert f" in {error.function}\n" in text
+    assert f"stage {error.stage}, sample {position} of the epoch, shard 'numbers-1'" in text
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_timeout_applies_only_to_its_function(workers: Any) -> None:
 
 
 def test_dead_process_between_functions_names_stage_and_first_sample() -> None:
-    samples = Dataset(SourceOrigin(Deadly(40))).shuffle(2).map(same, workers="processes").batch(4)
+    samples = Dataset(SourceOrigin(KillsReader(40))).shuffle(2).map(same, workers="processes").batch(4)
     error = raised_by(samples, rm.WorkerError)
     first, *others = ids(numbers(40).shuffle(2).fetch(range(error.position, error.position + 4)))
     assert error.position % 4 == 0 and 13 in (first, *others)

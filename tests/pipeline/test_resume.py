@@ -19,23 +19,23 @@ def even(sample: dict[str, Any]) -> bool:
     return int(sample["id"]) % 3 != 0
 
 
-def noised(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def add_noise(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     return sample | {"noise": rng.integers(1 << 40)}
 
 
 def pipeline(size: int, *, filtered: bool = False, last: Any = "keep") -> Dataset:
     samples = numbers(403).shuffle(seed=5)
     samples = samples.filter(even) if filtered else samples
-    return samples.map(noised, rng=True).batch(size, last=last)
+    return samples.map(add_noise, rng=True).batch(size, last=last)
 
 
-def told(batches: list[dict[str, Any]]) -> list[tuple[int, int]]:
-    """Records and draws in order."""
+def records_and_draws(batches: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    """Return records and random numbers in order."""
     return [(int(one), int(draw)) for batch in batches for one, draw in zip(batch["id"], batch["noise"], strict=True)]
 
 
-def of_all_ranks(dataset: Dataset, world_size: int, state: Any = None, count: int | None = None) -> tuple[Any, Any]:
-    """Records and draws of the next batches of all ranks, and the state behind them."""
+def run_all_ranks(dataset: Dataset, world_size: int, state: Any = None, count: int | None = None) -> tuple[Any, Any]:
+    """Return records and random numbers of the next batches of all ranks, and the state after them."""
     loaders = [dataset.loader(rank=rank, world_size=world_size, threads=rank % 3) for rank in range(world_size)]
     for loader in loaders:
         if state is not None:
@@ -47,7 +47,7 @@ def of_all_ranks(dataset: Dataset, world_size: int, state: Any = None, count: in
         if any(row is None for row in rows):
             assert all(row is None for row in rows), "every rank has the same number of batches"
             break
-        found += told([row for row in rows if row is not None])
+        found += records_and_draws([row for row in rows if row is not None])
         count = None if count is None else count - 1
     states = [loader.state_dict() for loader in loaders]
     assert all(one == states[0] for one in states), "the state is that of all ranks"
@@ -58,12 +58,12 @@ def of_all_ranks(dataset: Dataset, world_size: int, state: Any = None, count: in
 
 @pytest.mark.parametrize("filtered", [False, True])
 def test_order_does_not_depend_on_threads_workers_and_ranks(filtered: bool) -> None:
-    expected = told(list(pipeline(32, filtered=filtered, last="drop").loader(threads=0)))
+    expected = records_and_draws(list(pipeline(32, filtered=filtered, last="drop").loader(threads=0)))
     for threads in (1, 2, 8):
         batches = pipeline(32, filtered=filtered, last="drop").loader(threads=threads)
-        assert told(list(batches)) == expected
+        assert records_and_draws(list(batches)) == expected
     for world_size in (1, 2, 4, 8):
-        found, _ = of_all_ranks(pipeline(32 // world_size, filtered=filtered, last="drop"), world_size)
+        found, _ = run_all_ranks(pipeline(32 // world_size, filtered=filtered, last="drop"), world_size)
         assert found == expected
     for workers in (2, 4):
         loaders = [
@@ -71,20 +71,20 @@ def test_order_does_not_depend_on_threads_workers_and_ranks(filtered: bool) -> N
         ]
         parts = [list(loader) for loader in loaders]
         rows = [parts[number % workers][number // workers] for number in range(sum(map(len, parts)))]
-        assert told(rows) == expected
+        assert records_and_draws(rows) == expected
 
 
 @pytest.mark.parametrize("filtered", [False, True])
 @pytest.mark.parametrize("seed", range(25))
 def test_repeated_resume_loses_and_repeats_no_sample(seed: int, filtered: bool) -> None:
     chance = random.Random(seed)
-    expected = told(list(pipeline(12, filtered=filtered).loader(threads=0)))
+    expected = records_and_draws(list(pipeline(12, filtered=filtered).loader(threads=0)))
     found: list[tuple[int, int]] = []
     state = None
     while len(found) < len(expected):
         world_size = chance.choice([1, 2, 3])
         dataset = pipeline(12 // world_size, filtered=filtered, last="pad" if world_size > 1 else "keep")
-        rows, state = of_all_ranks(dataset, world_size, state, chance.randrange(1, 12))
+        rows, state = run_all_ranks(dataset, world_size, state, chance.randrange(1, 12))
         found += rows
     assert [entry for entry in found if entry in set(expected)] == expected
 
@@ -122,12 +122,12 @@ def test_state_inside_epoch_is_small_json() -> None:
 def test_state_computes_fingerprint_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[Numbers] = []
+    calls: list[Numbers] = []
     found = Numbers.fingerprint
-    monkeypatch.setattr(Numbers, "fingerprint", lambda self: (asked.append(self), found(self))[1])
+    monkeypatch.setattr(Numbers, "fingerprint", lambda self: (calls.append(self), found(self))[1])
     loader = numbers(100).shuffle(seed=1).batch(10).loader()
     states = [loader.state_dict() for _ in loader]
-    assert len(states) == 10 and len(asked) == 1
+    assert len(states) == 10 and len(calls) == 1
     assert rm.mix([numbers(50), numbers(40)], [1, 1]).loader().state_dict()["order"].count("numbers") == 2
 
 
@@ -143,7 +143,7 @@ def test_set_epoch_of_loaded_state_keeps_position() -> None:
         resumed.set_epoch(epoch)
         epochs.append(ids(list(resumed)))
     assert ids(first) + epochs[0] == whole and [len(one) for one in epochs] == [70, 100, 100]
-    for epoch in (0, 2):  # what was begun here, and another one, begin anew
+    for epoch in (0, 2):  # an epoch that has started, and another one: both start at the beginning
         next(iter(resumed))
         resumed.set_epoch(epoch)
         assert len(ids(list(resumed))) == 100

@@ -1,4 +1,4 @@
-"""Which rank a process is: arguments, frameworks, launchers."""
+"""The rank of a process: from arguments, frameworks and launchers."""
 
 from __future__ import annotations
 

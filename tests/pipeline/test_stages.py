@@ -1,4 +1,4 @@
-"""Stages: map, filter, take, skip, repeat, mix, batch, shard; what they do and what they refuse."""
+"""The stages map, filter, take, skip, repeat, mix, batch and shard."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_take_and_skip_after_filtered_batch_count_batches(world_size: int) -> No
 
 
 def together(loaders: list[Any]) -> list[int]:
-    """Numbers of all ranks, batch by batch."""
+    """Return the numbers of all ranks, batch by batch."""
     return [number for parts in zip(*map(list, loaders), strict=True) for number in ids(parts)]
 
 

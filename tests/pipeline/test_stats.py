@@ -1,4 +1,4 @@
-"""What a loader tells of its time, in the middle of an epoch as at its end."""
+"""Statistics of a loader, during and after an epoch."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_stats_without_workers_count_none() -> None:
 
 
 class Clocks:
-    """Clocks that go on when they are told to."""
+    """Clocks that a test advances."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = self.computed = 0.0
         monkeypatch.setattr("recordmill.pipeline.stages.base.perf_counter", lambda: self.now)
         monkeypatch.setattr("recordmill.pipeline.stages.base.thread_time", lambda: self.computed)
 
-    def go_on(self, busy: float, waiting: float) -> None:
+    def advance(self, busy: float, waiting: float) -> None:
         self.computed += busy
         self.now += busy + waiting
 
@@ -58,50 +58,50 @@ def test_stage_stats_separate_busy_and_wait_time(monkeypatch: pytest.MonkeyPatch
     clocks = Clocks(monkeypatch)
 
     def on_samples(sample: dict[str, Any]) -> dict[str, Any]:
-        clocks.go_on(0.25, 1.0)
+        clocks.advance(0.25, 1.0)
         return sample
 
     def on_batches(batch: dict[str, Any]) -> dict[str, Any]:
-        clocks.go_on(2.0, 0.5)
+        clocks.advance(2.0, 0.5)
         return batch
 
     def passes(sample: dict[str, Any]) -> bool:
-        clocks.go_on(0.5, 0.0)
+        clocks.advance(0.5, 0.0)
         return True
 
     dataset = numbers(12).filter(passes).map(on_samples).batch(4).map(on_batches)
     loader = dataset.loader(threads=0)
     list(loader)
-    told = {stage.name: (stage.busy_s, stage.waited_s, stage.inside_s) for stage in loader.stats().stages}
+    times = {stage.name: (stage.busy_s, stage.waited_s, stage.inside_s) for stage in loader.stats().stages}
     nothing = (0, 0, 0)
-    assert told == {"map": (3 + 6, 12 + 1.5, 22.5), "filter": (6, 0, 6), "read": nothing, "batch": nothing}
-    assert next(iter(told)) == "map"
+    assert times == {"map": (3 + 6, 12 + 1.5, 22.5), "filter": (6, 0, 6), "read": nothing, "batch": nothing}
+    assert next(iter(times)) == "map"
     assert loader.stats().to_json()["stages"]["map"] == {"busy_s": 9, "waited_s": 13.5}
 
 
 def test_bottleneck_names_what_stage_waits_for() -> None:
-    def told(busy: float, waited: float) -> str:
+    def bottleneck(busy: float, waited: float) -> str:
         stages = (StageStats("map", busy, waited), StageStats("read", 0.1, 0.0))
         return LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages).bottleneck
 
-    assert "waiting for the interpreter lock" in told(1.0, 3.0)
-    assert "75% of that" in told(1.0, 3.0)
-    assert "waiting" not in told(3.0, 0.1)
+    assert "waiting for the interpreter lock" in bottleneck(1.0, 3.0)
+    assert "75% of that" in bottleneck(1.0, 3.0)
+    assert "waiting" not in bottleneck(3.0, 0.1)
 
 
 def test_bottleneck_names_storage_only_if_read_waits() -> None:
-    def told(busy: float, waited: float) -> str:
+    def bottleneck(busy: float, waited: float) -> str:
         stages = (StageStats("read", busy, waited), StageStats("batch", 0.1, 0.0))
         return LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages).bottleneck
 
-    assert "(storage)" in told(1.0, 3.0) and "faster storage" in told(1.0, 3.0)
-    assert "storage" not in told(3.0, 0.1) and "more threads" in told(3.0, 0.1)
+    assert "(storage)" in bottleneck(1.0, 3.0) and "faster storage" in bottleneck(1.0, 3.0)
+    assert "storage" not in bottleneck(3.0, 0.1) and "more threads" in bottleneck(3.0, 0.1)
 
 
 def test_bottleneck_does_not_suggest_processes_twice() -> None:
     stages = (StageStats("map", 1.0, 3.0), StageStats("read", 0.1, 0.0))
-    told = LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages, in_processes=True).bottleneck
-    assert "workers=" not in told and "interpreter lock" not in told and "more processes" in told
+    text = LoaderStats(1, 1, 1, 10.0, 9.0, 1, 0.0, 0.0, stages, in_processes=True).bottleneck
+    assert "workers=" not in text and "interpreter lock" not in text and "more processes" in text
     assert numbers(8).map(dict, workers="processes").batch(4).loader(threads=1).stats().in_processes
     assert not numbers(8).map(dict).batch(4).loader(threads=1).stats().in_processes
 
