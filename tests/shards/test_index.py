@@ -193,7 +193,7 @@ def test_broken_foreign_index_is_named_and_can_be_rebuilt(tmp_path: Path, format
     good = foreign.read_bytes()
     for broken in (good + b"1\n", b"\n", bytes(range(256))):
         foreign.write_bytes(broken)
-        with pytest.raises(rm.FormatError, match="anew: recordmill index") as caught:
+        with pytest.raises(rm.FormatError, match="rebuild the index: recordmill index") as caught:
             rm.ShardReader(path).position_of(3)
         assert (caught.value.shard, caught.value.kind) == (str(foreign), "bad_index")
         assert str(foreign) in rm.build_index(path, foreign=True)
