@@ -94,14 +94,14 @@ def test_feature_option_renames_column_and_drops_its_bytes() -> None:
 
 
 def test_out_array_is_filled_and_returned() -> None:
-    place = np.full((6, 3, 12, 16), -9, np.float32)
-    batch = rm.decode_batch(MIXED, RANDOM, rng=1, out={"image": place})
-    assert batch["image"] is place
-    np.testing.assert_array_equal(place, rm.decode_batch(MIXED, RANDOM, rng=1)["image"])
+    array = np.full((6, 3, 12, 16), -9, np.float32)
+    batch = rm.decode_batch(MIXED, RANDOM, rng=1, out={"image": array})
+    assert batch["image"] is array
+    np.testing.assert_array_equal(array, rm.decode_batch(MIXED, RANDOM, rng=1)["image"])
 
 
 @pytest.mark.parametrize(
-    "place, message",
+    "array, message",
     [
         (np.empty((6, 3, 12, 15), np.float32), "shape"),
         (np.empty((6, 3, 12, 16), np.float64), "float64"),
@@ -109,9 +109,9 @@ def test_out_array_is_filled_and_returned() -> None:
         (np.broadcast_to(np.float32(0), (6, 3, 12, 16)), "writable"),
     ],
 )
-def test_out_array_of_wrong_form_raises(place, message: str) -> None:
+def test_out_array_of_wrong_form_raises(array, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        rm.decode_batch(MIXED, RANDOM, rng=1, out={"image": place})
+        rm.decode_batch(MIXED, RANDOM, rng=1, out={"image": array})
 
 
 def test_out_for_an_output_that_is_not_one_array_raises() -> None:
@@ -156,10 +156,10 @@ def test_skipped_sample_is_dropped_from_every_column(threads: int) -> None:
     good = rm.decode_batch([DAMAGED[row] for row in (0, 2, 4)], specs, rng=2, positions=[0, 2, 4])["image"]
     np.testing.assert_array_equal(batch["image"], good)
     np.testing.assert_array_equal(rm.decode_batch(columns, specs, rng=2, on_error="skip")["image"], good)
-    place = np.empty((5, 3, 6, 6), np.uint8)
-    kept = rm.decode_batch(columns, specs, rng=2, on_error="skip", out={"image": place})["image"]
+    array = np.empty((5, 3, 6, 6), np.uint8)
+    kept = rm.decode_batch(columns, specs, rng=2, on_error="skip", out={"image": array})["image"]
     np.testing.assert_array_equal(kept, good)
-    assert np.shares_memory(kept, place)
+    assert np.shares_memory(kept, array)
 
 
 def test_batch_is_empty_if_every_sample_is_skipped() -> None:

@@ -49,9 +49,9 @@ def _to_lists(column: Ragged) -> list[Any]:
 @given(st.lists(st.binary(max_size=9), max_size=8))
 def test_byte_rows_are_the_byte_strings(strings: list[bytes]) -> None:
     rows = ByteRows(Ragged.from_rows(strings))
-    assert list(map(bytes, rows)) == strings == [bytes(rows[place]) for place in range(len(rows))]
+    assert list(map(bytes, rows)) == strings == [bytes(rows[row]) for row in range(len(rows))]
     assert [bytes(row) for row in rows[1:]] == strings[1:]
-    assert [bytes(rows[place - len(rows)]) for place in range(len(rows))] == strings
+    assert [bytes(rows[row - len(rows)]) for row in range(len(rows))] == strings
     with pytest.raises(IndexError):
         rows[len(rows)]
 

@@ -67,10 +67,10 @@ def test_entry_points_do_not_change_any_spec(spec: rm.Image) -> None:
     chosen = [0, 1, 2, 5, 6]
     files, points = [FILES[row] for row in chosen], {"image": [POINTS[row] for row in chosen]}
     plain = rm.decode_batch(files, {"image": spec}, rng=3)["image"]
-    for image, wanted in zip(
+    for image, expected in zip(
         rm.decode_batch(files, {"image": spec}, rng=3, entry_points=points)["image"], plain, strict=True
     ):
-        np.testing.assert_array_equal(image, wanted)
+        np.testing.assert_array_equal(image, expected)
 
 
 def test_damaged_sample_keeps_entry_points_of_the_others_aligned() -> None:

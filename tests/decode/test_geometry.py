@@ -89,14 +89,14 @@ def test_center_crop_pads_small_images_around_their_center(sizes, side, center) 
         sizes, rm.Image(crop=rm.CenterCrop(side, small="pad"), like="pillow" if center == "even" else "opencv")
     )
     assert not too_small.any()
-    for size, place in zip(sizes, geometry.crops.tolist(), strict=True):
-        for length, wanted, corner in zip(size, side[::-1], place[:2], strict=True):
-            room = length - wanted
+    for size, crop in zip(sizes, geometry.crops.tolist(), strict=True):
+        for length, side_length, corner in zip(size, side[::-1], crop[:2], strict=True):
+            room = length - side_length
             if room < 0:
-                assert corner == -((wanted - length) // 2)
+                assert corner == -((side_length - length) // 2)
             else:
                 assert corner == (round(room / 2) if center == "even" else room // 2)
-        assert place[2:] == [side[1], side[0]]
+        assert crop[2:] == [side[1], side[0]]
 
 
 def test_center_crop_reports_images_that_are_too_small() -> None:
@@ -115,8 +115,8 @@ def test_random_crop_stays_within_the_padded_image(sizes, side, seed) -> None:
 
 def test_random_crop_draws_all_corners_equally_often() -> None:
     geometry, _ = plan([(6, 5)] * 6000, rm.Image(crop=rm.RandomCrop(5, padding=1)))
-    places, counts = np.unique(geometry.crops[:, :2], axis=0, return_counts=True)
-    assert places.tolist() == [[x, y] for x in (-1, 0, 1, 2) for y in (-1, 0, 1)]
+    corners, counts = np.unique(geometry.crops[:, :2], axis=0, return_counts=True)
+    assert corners.tolist() == [[x, y] for x in (-1, 0, 1, 2) for y in (-1, 0, 1)]
     assert abs(counts - 500).max() < 110
 
 

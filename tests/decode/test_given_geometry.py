@@ -28,7 +28,7 @@ def windows(draw: st.DrawFn, orientation: str) -> np.ndarray:
 
 @given(st.data(), st.sampled_from(["ignore", "apply"]), st.sampled_from(KERNELS), st.integers(1, 40))
 def test_given_crop_equals_single_image_steps(data, orientation, kernel, side) -> None:
-    places, mirror = data.draw(windows(orientation)), data.draw(st.lists(st.booleans(), min_size=4, max_size=4))
+    given_windows, mirror = data.draw(windows(orientation)), data.draw(st.lists(st.booleans(), min_size=4, max_size=4))
     spec = rm.Image(
         crop=rm.GivenCrop("window", (side, 12)),
         flip=rm.GivenFlip("mirror"),
@@ -36,12 +36,12 @@ def test_given_crop_equals_single_image_steps(data, orientation, kernel, side) -
         kernel=kernel,
         mean=0.4,
     )
-    columns = {"image": FILES, "window": places, "mirror": mirror}
+    columns = {"image": FILES, "window": given_windows, "mirror": mirror}
     batch = rm.decode_batch(columns, {"image": spec}, threads=2)
-    assert batch["window"] is places and batch["mirror"] is mirror
+    assert batch["window"] is given_windows and batch["mirror"] is mirror
     for row, file in enumerate(FILES):
         whole = rm.decode_image(file, channels="rgb", orientation=orientation)
-        step = rm.resize(rm.crop(whole, tuple(places[row].tolist())), (side, 12), kernel=kernel)
+        step = rm.resize(rm.crop(whole, tuple(given_windows[row].tolist())), (side, 12), kernel=kernel)
         step = rm.flip(step) if mirror[row] else step
         if step.dtype == np.uint8:
             expected = rm.normalize(step, 0.4, layout="chw")
@@ -51,11 +51,11 @@ def test_given_crop_equals_single_image_steps(data, orientation, kernel, side) -
 
 
 def test_given_crop_without_size_keeps_window_sizes() -> None:
-    places = np.array([[1, 2, 10, 20], [0, 0, 33, 47], [3, 40, 12, 5], [60, 0, 4, 40]])
+    given_windows = np.array([[1, 2, 10, 20], [0, 0, 33, 47], [3, 40, 12, 5], [60, 0, 4, 40]])
     spec = rm.Image(crop=rm.GivenCrop("window"), layout="hwc", stack=False)
-    for column in (places, places.tolist(), Ragged(places.ravel(), np.arange(5) * 4)):
+    for column in (given_windows, given_windows.tolist(), Ragged(given_windows.ravel(), np.arange(5) * 4)):
         found = rm.decode_batch({"image": FILES, "window": column}, {"image": spec})["image"]
-        for row, (x, y, width, height) in enumerate(places.tolist()):
+        for row, (x, y, width, height) in enumerate(given_windows.tolist()):
             whole = rm.decode_image(FILES[row], channels="rgb")
             np.testing.assert_array_equal(found[row], whole[y : y + height, x : x + width])
 
@@ -64,15 +64,15 @@ def test_given_crop_without_size_keeps_window_sizes() -> None:
     st.lists(st.tuples(st.integers(-9, 30), st.integers(-9, 30)), min_size=4, max_size=4), st.sampled_from([None, 24])
 )
 def test_given_crop_with_fill_pads_windows_beyond_the_image(corners, shorter) -> None:
-    places = np.array([(x, y, 20, 16) for x, y in corners])
+    given_windows = np.array([(x, y, 20, 16) for x, y in corners])
     spec = rm.Image(crop=rm.GivenCrop("window", fill=(1, 2, 3)), resize=shorter, layout="hwc")
-    found = rm.decode_batch({"image": FILES, "window": places}, {"image": spec})["image"]
+    found = rm.decode_batch({"image": FILES, "window": given_windows}, {"image": spec})["image"]
     for row, file in enumerate(FILES):
         whole = rm.decode_image(file, channels="rgb")
         if shorter:
             size = np.array(whole.shape[:2]) * shorter // min(whole.shape[:2])
             whole = rm.resize(whole, size.tolist())
-        np.testing.assert_array_equal(found[row], rm.crop(whole, tuple(places[row].tolist()), fill=(1, 2, 3)))
+        np.testing.assert_array_equal(found[row], rm.crop(whole, tuple(given_windows[row].tolist()), fill=(1, 2, 3)))
 
 
 def test_given_crop_rejects_distant_windows_before_allocating() -> None:
@@ -94,13 +94,13 @@ def test_given_crop_applies_to_the_resized_image() -> None:
 
 @pytest.mark.parametrize("wrong", [(-1, 0, 4, 4), (0, -1, 4, 4), (0, 0, 0, 4), (0, 0, 4, 41), (2**62, 0, 2**62, 4)])
 def test_given_crop_names_sample_of_window_outside_the_image(wrong: tuple[int, ...]) -> None:
-    places = np.array([[0, 0, 4, 4], [0, 0, 4, 4], [0, 0, 4, 4], wrong])
-    columns, specs = {"image": FILES, "window": places}, {"image": rm.Image(crop=rm.GivenCrop("window", 3))}
+    given_windows = np.array([[0, 0, 4, 4], [0, 0, 4, 4], [0, 0, 4, 4], wrong])
+    columns, specs = {"image": FILES, "window": given_windows}, {"image": rm.Image(crop=rm.GivenCrop("window", 3))}
     with pytest.raises(DecodeError, match="window does not lie") as caught:
         rm.decode_batch(columns, specs)
     assert (caught.value.position, caught.value.kind, caught.value.found) == (3, "bad_window", str(wrong))
     kept = rm.decode_batch(columns, specs, on_error="skip")
-    assert kept["image"].shape == (3, 3, 3, 3) and kept["window"].tolist() == places[:3].tolist()
+    assert kept["image"].shape == (3, 3, 3, 3) and kept["window"].tolist() == given_windows[:3].tolist()
 
 
 @pytest.mark.parametrize(

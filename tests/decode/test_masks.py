@@ -158,17 +158,17 @@ def test_skipped_mask_keeps_the_other_samples_aligned() -> None:
     masks = [palette_mask(number) for number in range(3)]
     columns = {"image": [png(0), png(1), png(2)], "mask": [masks[0][0], b"junk", masks[2][0]]}
     specs = {"image": rm.Image(crop=rm.CenterCrop(6)), "mask": rm.Mask(dtype="int64")}
-    place = np.zeros((3, 6, 6), np.int64)
-    batch = rm.decode_batch(columns, specs, on_error="skip", out={"mask": place})
+    array = np.zeros((3, 6, 6), np.int64)
+    batch = rm.decode_batch(columns, specs, on_error="skip", out={"mask": array})
     np.testing.assert_array_equal(batch["mask"], [masks[row][1][4:10, 7:13] for row in (0, 2)])
-    assert np.shares_memory(batch["mask"], place)
+    assert np.shares_memory(batch["mask"], array)
 
 
 def test_mask_is_written_to_out_array() -> None:
-    place = np.zeros((1, 14, 20), np.int64)
+    array = np.zeros((1, 14, 20), np.int64)
     data, indices = palette_mask()
-    assert rm.decode_batch([data], {"m": rm.Mask(of=None, dtype="int64")}, out={"m": place})["m"] is place
-    np.testing.assert_array_equal(place[0], indices)
+    assert rm.decode_batch([data], {"m": rm.Mask(of=None, dtype="int64")}, out={"m": array})["m"] is array
+    np.testing.assert_array_equal(array[0], indices)
 
 
 @pytest.mark.parametrize("encoding, options", [("JPEG", {}), ("AVIF", {}), ("TIFF", {"compression": "jpeg"})])

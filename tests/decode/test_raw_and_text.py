@@ -70,9 +70,9 @@ def test_raw_of_empty_batch_has_its_shape() -> None:
 
 
 def test_raw_is_written_to_out_array() -> None:
-    place = np.zeros((2, 3), np.int16)
-    assert rm.decode_batch([b"\0\1\0\2\0\3"] * 2, {"x": rm.Raw(">i2", (3,))}, out={"x": place})["x"] is place
-    assert place.tolist() == [[1, 2, 3]] * 2
+    array = np.zeros((2, 3), np.int16)
+    assert rm.decode_batch([b"\0\1\0\2\0\3"] * 2, {"x": rm.Raw(">i2", (3,))}, out={"x": array})["x"] is array
+    assert array.tolist() == [[1, 2, 3]] * 2
 
 
 def test_text_is_an_array_of_str() -> None:
