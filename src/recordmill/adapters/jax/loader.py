@@ -152,7 +152,7 @@ def _num_parts(sharding: Any) -> int:
 
 def _last_batch_size(dataset: rm.Dataset, world_size: int) -> int:
     """Return the number of samples of all ranks in a smaller last batch, or 0 if there is none."""
-    cuts = dataset.cuts(0, world_size)
-    if cuts.length is None or cuts.last != "keep" or dataset.program.is_stream:
+    sampler = dataset.cuts(0, world_size)
+    if sampler.length is None or sampler.last != "keep" or dataset.program.is_stream:
         return 0
-    return (cuts.length - cuts.start) % cuts.global_size
+    return (sampler.length - sampler.start) % sampler.global_size

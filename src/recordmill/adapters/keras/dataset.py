@@ -175,8 +175,8 @@ class PyDataset:
         """
         with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:
             loader.load_state_dict(state)
-        cuts = self.dataset.cuts()
-        batch, inside = divmod(max(0, state["position"] - cuts.start), cuts.global_size)
+        sampler = self.dataset.cuts()
+        batch, inside = divmod(max(0, state["position"] - sampler.start), sampler.global_size)
         if inside and batch + 1 < self._num_batches:
             raise rm.StateError(
                 "the position of the state is inside a batch",
