@@ -35,6 +35,11 @@ def test_gray_jpeg_decodes_to_requested_channels() -> None:
     np.testing.assert_array_equal(rm.decode_jpeg(data), np.repeat(gray[:, :, None], 3, axis=2))
 
 
+def test_channels_accept_british_spelling_of_gray() -> None:
+    for call in (rm.decode_jpeg, rm.decode_image):
+        np.testing.assert_array_equal(call(jpeg(0), channels="grey"), call(jpeg(0), channels="gray"))
+
+
 def test_cmyk_jpeg_follows_preset() -> None:
     data = jpeg(1, mode="CMYK")
     assert rm.decode_jpeg(data, channels="stored").shape == (14, 20, 4)

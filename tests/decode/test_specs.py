@@ -138,6 +138,7 @@ def test_spec_error_names_invalid_option(make, error: type[Exception], message: 
 
 
 def test_image_shorthands_equal_full_options() -> None:
+    assert rm.Image(channels="grey") == rm.Image(channels="gray")  # type: ignore[arg-type]
     assert rm.Image(channels=1, scale=1 / 255) == rm.Image(channels="gray", dtype="float32")
     assert rm.Image(scale=1.0) == rm.Image(white=255.0, dtype="float32")
     assert rm.Image(resize=256, crop=rm.CenterCrop(224)) == rm.Image(
