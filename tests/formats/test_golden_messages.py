@@ -65,13 +65,13 @@ def mixed_names(lists: dict[str, Any]) -> set[str]:
     return {name for name, frames in lists.items() if len({frame["kind"] for frame in frames} - {None}) > 1}
 
 
-def test_recordings_of_messages_when_counted_then_are_there() -> None:
+def test_messages_are_recorded() -> None:
     assert len(ENCODINGS) == len(load("tensorflow/encodings.json")["examples"]) + 46
     assert len(CANONICAL) == 264
 
 
 @pytest.mark.parametrize("codec, case", ENCODINGS, ids=lambda value: value["name"] if isinstance(value, dict) else "")
-def test_odd_encoding_when_read_then_is_what_protobuf_reads(codec: NativeCodec, case: dict[str, Any]) -> None:
+def test_parse_of_unusual_encoding_agrees_with_protobuf(codec: NativeCodec, case: dict[str, Any]) -> None:
     expected = case["protobuf"]
     lists = expected.get("feature_lists", {})
     if mixed_names(lists):
@@ -87,7 +87,7 @@ def test_odd_encoding_when_read_then_is_what_protobuf_reads(codec: NativeCodec, 
 
 
 @pytest.mark.parametrize("place", range(264))
-def test_canonical_message_when_written_then_bytes_are_protobufs_deterministic_ones(place: int) -> None:
+def test_serialize_writes_deterministic_bytes_of_protobuf(place: int) -> None:
     codec, case = CANONICAL[place]
     features = case["features"] if codec is EXAMPLE else case["context"]
     lists = case.get("feature_lists", {})
@@ -109,7 +109,7 @@ def writes(lists: dict[str, Any]) -> bool:
     )
 
 
-def test_canonical_messages_when_counted_then_most_are_written() -> None:
+def test_most_canonical_messages_can_be_written() -> None:
     """The test above must not pass by writing nothing."""
     examples = [case for codec, case in CANONICAL if codec is EXAMPLE]
     assert sum(all(entry["kind"] for entry in case["features"].values()) for case in examples) > 90
@@ -150,7 +150,7 @@ COLUMNS = [
 
 
 @pytest.mark.parametrize("folder, case", COLUMNS, ids=lambda value: value["name"] if isinstance(value, dict) else "")
-def test_columns_when_parsed_then_hold_what_parse_example_returned(folder: str, case: dict[str, Any]) -> None:
+def test_parse_returns_values_of_parse_example(folder: str, case: dict[str, Any]) -> None:
     found = case["found"]
     if "error" in found:
         if case["name"] == "padded threes":
@@ -200,5 +200,5 @@ def check_padded(column: Ragged, kind: str, want: list[Any], found: dict[str, An
         assert mine + [fill] * (width - len(mine)) == padded
 
 
-def test_bits_when_taken_then_keep_every_nan() -> None:
+def test_bits_preserve_every_nan() -> None:
     assert bits(["7fc12301", "80000000"]).view("u4").tolist() == [0x7FC12301, 0x80000000]

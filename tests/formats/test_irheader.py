@@ -54,13 +54,13 @@ def label_of(case: dict[str, Any]) -> Any:
     return values if form in ("text", "none") else np.dtype(form).type(values)
 
 
-def test_packings_when_counted_then_are_there() -> None:
+def test_packings_are_recorded() -> None:
     assert len(load("mxnet/headers/expected.json")["packs"]) > 30
     assert len(BROKEN) == 8
 
 
 @pytest.mark.parametrize("case", PACKS, ids=lambda case: case["name"])
-def test_header_when_written_then_bytes_are_mxnets(case: dict[str, Any]) -> None:
+def test_header_is_written_like_mxnet(case: dict[str, Any]) -> None:
     example = {"label": label_of(case), "id": case["id"], "id2": case["id2"], "image": bytes.fromhex(case["data"])}
     if "packed" in case and case["name"] not in REFUSED_HERE:
         assert IRHEADER.serialize([example], None, 0)[0].hex() == case["packed"]
@@ -70,7 +70,7 @@ def test_header_when_written_then_bytes_are_mxnets(case: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("case", [case for case in PACKS + BROKEN if "packed" in case], ids=lambda case: case["name"])
-def test_header_when_read_then_fields_are_mxnets(case: dict[str, Any]) -> None:
+def test_header_is_parsed_like_mxnet(case: dict[str, Any]) -> None:
     payload, expected = bytes.fromhex(case["packed"]), case["unpacked"]
     if "error" in expected:
         with pytest.raises(_core.CoreFault) as caught:
@@ -84,7 +84,7 @@ def test_header_when_read_then_fields_are_mxnets(case: dict[str, Any]) -> None:
 
 
 @given(strategies.irheaders())
-def test_header_when_written_and_read_then_agrees_with_the_oracle(drawn: tuple[Any, int, int, bytes]) -> None:
+def test_header_round_trip_agrees_with_oracle(drawn: tuple[Any, int, int, bytes]) -> None:
     label, id_, id2, data = drawn
     payload = IRHEADER.serialize([{"label": label, "id": id_, "id2": id2, "image": data}], None, 0)[0]
     assert payload == irheader.pack(label, id_, id2, data)
@@ -95,7 +95,7 @@ def test_header_when_written_and_read_then_agrees_with_the_oracle(drawn: tuple[A
 
 
 @given(st.binary(max_size=60), st.integers(0, 12))
-def test_header_of_any_bytes_when_read_then_agrees_with_the_oracle(tail: bytes, flag: int) -> None:
+def test_header_of_any_bytes_agrees_with_oracle(tail: bytes, flag: int) -> None:
     payload = flag.to_bytes(4, "little") + tail
     try:
         expected = irheader.unpack(payload)
@@ -108,7 +108,7 @@ def test_header_of_any_bytes_when_read_then_agrees_with_the_oracle(tail: bytes, 
 
 
 @given(st.lists(strategies.irheaders(), min_size=1, max_size=6), st.integers(0, 2**40))
-def test_headers_when_written_at_once_then_each_keeps_its_kind_of_label(drawn: list[Any], first: int) -> None:
+def test_serialize_stores_each_label_independent_of_other_examples(drawn: list[Any], first: int) -> None:
     examples = [{"label": label, "image": data} for label, _, _, data in drawn]
     found = list(IRHEADER.serialize(examples, None, first))
     assert found == [irheader.pack(label, first + row, 0, data) for row, (label, _, _, data) in enumerate(drawn)]
@@ -125,12 +125,12 @@ def test_headers_when_written_at_once_then_each_keeps_its_kind_of_label(drawn: l
         {"image": 3},
     ],
 )
-def test_example_that_is_no_image_record_when_written_then_is_refused(example: dict[str, Any]) -> None:
+def test_serialize_rejects_example_that_is_not_an_image_record(example: dict[str, Any]) -> None:
     with pytest.raises(FeatureError):
         IRHEADER.serialize([example], None, 0)
 
 
-def test_schema_when_it_asks_for_other_features_then_is_refused() -> None:
+def test_plan_rejects_features_that_the_header_lacks() -> None:
     with pytest.raises(FeatureError):
         IRHEADER.plan(Schema({"weight": Feature("float32")}))
     with pytest.raises(FeatureError):

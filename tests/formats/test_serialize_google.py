@@ -58,24 +58,20 @@ def ours(codec: NativeCodec, features: Features) -> bytes:
     "codec, kinds", [(EXAMPLE, EXAMPLE_KINDS), (OFRECORD_MESSAGE, OFRECORD_KINDS)], ids=["ex", "of"]
 )
 @given(data=st.data())
-def test_serialize_when_compared_with_google_protobuf_then_is_byte_identical(
-    codec: NativeCodec, kinds: Mapping[int, str], data: st.DataObject
-) -> None:
+def test_serialize_equals_google_protobuf(codec: NativeCodec, kinds: Mapping[int, str], data: st.DataObject) -> None:
     features = with_kinds(data.draw(strategies.examples(kinds)))
     assert ours(codec, features) == google_bytes(codec, features, {})
 
 
 @pytest.mark.parametrize("codec", [EXAMPLE, OFRECORD_MESSAGE, SEQUENCE_EXAMPLE], ids=lambda codec: codec.name)
 @given(names=st.lists(st.one_of(st.sampled_from(NESTED_NAMES), st.text("ab", max_size=4)), unique=True, max_size=9))
-def test_serialize_of_keys_that_begin_alike_when_written_then_order_is_google_protobufs(
-    codec: NativeCodec, names: list[str]
-) -> None:
+def test_serialize_orders_keys_like_google_protobuf(codec: NativeCodec, names: list[str]) -> None:
     features: Features = {name: ("int64", [number]) for number, name in enumerate(names)}
     assert ours(codec, features) == google_bytes(codec, features, {})
 
 
 @given(data=st.data())
-def test_serialize_of_sequences_when_compared_with_google_protobuf_then_is_byte_identical(
+def test_serialize_of_sequences_equals_google_protobuf(
     data: st.DataObject,
 ) -> None:
     context = with_kinds(data.draw(strategies.examples()))

@@ -55,7 +55,7 @@ TAKEN: list[tuple[Any, tuple[str, list[Any]], tuple[str, list[Any]]]] = [
 
 
 @pytest.mark.parametrize("value, example, ofrecord", TAKEN, ids=_short_repr)
-def test_value_when_taken_then_is_stored_with_its_kind(value: Any, example: Any, ofrecord: Any) -> None:
+def test_serialize_infers_kind_of_value(value: Any, example: Any, ofrecord: Any) -> None:
     assert protobuf.decode_example(EXAMPLE.serialize([{"v": value}], None, 0)[0]) == {"v": example}
     assert protobuf.decode_ofrecord(OFRECORD_MESSAGE.serialize([{"v": value}], None, 0)[0]) == {"v": ofrecord}
 
@@ -79,7 +79,7 @@ REFUSED: list[Any] = [
 
 @pytest.mark.parametrize("codec", [EXAMPLE, OFRECORD_MESSAGE, SEQUENCE_EXAMPLE], ids=lambda codec: codec.name)
 @pytest.mark.parametrize("value", REFUSED, ids=_short_repr)
-def test_value_when_it_cannot_be_stored_then_the_feature_is_named(codec: NativeCodec, value: Any) -> None:
+def test_serialize_names_feature_that_cannot_be_stored(codec: NativeCodec, value: Any) -> None:
     with pytest.raises(FeatureError) as caught:
         codec.serialize([{"the feature": value}], None, 0)
     assert "the feature" in str(caught.value)
@@ -102,12 +102,12 @@ MISFITS = [
 
 
 @pytest.mark.parametrize("feature, value", MISFITS, ids=_short_repr)
-def test_value_when_it_breaks_the_schema_then_is_refused(feature: Feature, value: Any) -> None:
+def test_serialize_rejects_value_that_violates_schema(feature: Feature, value: Any) -> None:
     with pytest.raises(FeatureError):
         SEQUENCE_EXAMPLE.serialize([{"v": value}], Schema({"v": feature}), 0)
 
 
-def test_ofrecord_int32_when_out_of_range_then_is_refused() -> None:
+def test_ofrecord_rejects_int32_out_of_range() -> None:
     schema = Schema({"v": Feature("int32")})
     for value in (2**31, -(2**31) - 1):
         with pytest.raises(FeatureError, match="int32"):
@@ -117,12 +117,12 @@ def test_ofrecord_int32_when_out_of_range_then_is_refused() -> None:
     )
 
 
-def test_float64_when_beyond_float32_then_is_infinite() -> None:
+def test_float64_beyond_float32_becomes_infinite() -> None:
     payload = EXAMPLE.serialize([{"v": np.array([1e39, -1e39, 0.1])}], None, 0)[0]
     assert protobuf.decode_example(payload)["v"][1] == [np.inf, -np.inf, float(np.float32(0.1))]
 
 
-def test_schema_when_an_example_lacks_or_adds_a_feature_then_is_refused() -> None:
+def test_serialize_rejects_missing_and_additional_features() -> None:
     schema = Schema({"a": Feature("int64"), "b": Feature("int64", (None,), optional=True)})
     assert EXAMPLE.serialize([{"a": 1}], schema, 0)[0] == protobuf.encode_example({"a": ("int64", [1])})
     for row in ({"b": [1]}, {"a": 1, "c": 2}):
@@ -130,13 +130,13 @@ def test_schema_when_an_example_lacks_or_adds_a_feature_then_is_refused() -> Non
             EXAMPLE.serialize([row], schema, 0)
 
 
-def test_schema_when_only_some_examples_lack_a_feature_then_is_refused() -> None:
+def test_serialize_rejects_feature_missing_in_some_examples() -> None:
     schema = Schema({"a": Feature("int64"), "b": Feature("int64")})
     with pytest.raises(FeatureError):
         EXAMPLE.serialize([{"a": 1, "b": 2}, {"a": 1}], schema, 0)
 
 
-def test_kinds_when_they_change_between_examples_then_the_wider_or_an_error() -> None:
+def test_serialize_widens_mixed_kinds_or_raises() -> None:
     found = EXAMPLE.serialize([{"v": 1}, {"v": 0.5}], None, 0)
     assert [protobuf.decode_example(row)["v"] for row in found] == [("float32", [1.0]), ("float32", [0.5])]
     with pytest.raises(FeatureError):
@@ -145,7 +145,7 @@ def test_kinds_when_they_change_between_examples_then_the_wider_or_an_error() ->
         EXAMPLE.serialize([{"v": b"a"}, {"v": 1}], None, 0)
 
 
-def test_none_when_given_then_the_feature_is_missing() -> None:
+def test_serialize_omits_feature_that_is_none() -> None:
     found = EXAMPLE.serialize([{"v": None, "w": 1}, {"v": 2, "w": 3}], None, 0)
     assert [protobuf.decode_example(row) for row in found] == [
         {"w": ("int64", [1])},
@@ -153,7 +153,7 @@ def test_none_when_given_then_the_feature_is_missing() -> None:
     ]
 
 
-def test_raw_when_given_another_feature_then_is_refused() -> None:
+def test_raw_rejects_other_features() -> None:
     assert list(RAW.serialize([{"payload": b"a"}, {"payload": b""}], None, 0)) == [b"a", b""]
     with pytest.raises(FeatureError):
         RAW.serialize([{"image": b"a"}], None, 0)
@@ -161,13 +161,13 @@ def test_raw_when_given_another_feature_then_is_refused() -> None:
         RAW.plan(Schema({"image": Feature("bytes")}))
 
 
-def test_kind_when_the_message_has_none_such_then_reading_is_refused() -> None:
+def test_plan_rejects_kind_that_message_cannot_hold() -> None:
     for kind in ("float64", "int32", "uint64"):
         with pytest.raises(FeatureError, match=kind):
             EXAMPLE.plan(Schema({"v": Feature(kind)}))
 
 
-def test_default_when_the_feature_is_missing_then_stands_in() -> None:
+def test_parse_fills_missing_feature_with_default() -> None:
     payloads = Ragged.from_rows([b"", protobuf.encode_example({"v": ("int64", [5, 6])})])
     schema = Schema({"v": Feature("int64", (2,), default=[8, 9])})
     assert EXAMPLE.parse(payloads, schema)["v"].tolist() == [[8, 9], [5, 6]]

@@ -48,20 +48,20 @@ def test_unpack_of_scalar_label_is_rounded_to_float32() -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", SCALAR[:-1], VECTOR[:-1], b"\xff" * 24])
-def test_unpack_of_too_few_bytes_is_refused(payload: bytes) -> None:
+def test_unpack_rejects_too_few_bytes(payload: bytes) -> None:
     with pytest.raises(OracleError) as caught:
         irheader.unpack(payload)
     assert (caught.value.kind, caught.value.offset) == ("bad_payload", 0)
 
 
 @pytest.mark.parametrize("bad_id", [-1, 2**64])
-def test_pack_of_id_outside_64_bits_is_refused(bad_id: int) -> None:
+def test_pack_rejects_id_outside_64_bits(bad_id: int) -> None:
     with pytest.raises(struct.error):
         irheader.pack(0, bad_id, 0, b"")
 
 
 @given(strategies.irheaders())
-def test_unpack_of_packed_fields_gives_them_back(drawn: tuple[float | list[float], int, int, bytes]) -> None:
+def test_unpack_inverts_pack(drawn: tuple[float | list[float], int, int, bytes]) -> None:
     label, id_, id2, data = drawn
     unpacked = irheader.unpack(irheader.pack(label, id_, id2, data))
     assert (unpacked.id, unpacked.id2, unpacked.data) == (id_, id2, data)

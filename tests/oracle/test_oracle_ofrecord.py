@@ -12,7 +12,7 @@ def test_frame_of_three_bytes_is_length_and_bytes() -> None:
     assert ofrecord.frame(b"abc") == bytes([3, 0, 0, 0, 0, 0, 0, 0]) + b"abc"
 
 
-def test_frame_of_empty_payload_is_refused() -> None:
+def test_frame_rejects_empty_payload() -> None:
     with pytest.raises(ValueError, match="at least one byte"):
         ofrecord.frame(b"")
 
@@ -37,7 +37,7 @@ def test_unframe_parts_of_record_at_the_end_of_a_part_begins_in_the_next() -> No
 
 
 @given(strategies.payload_lists(min_payload_bytes=1), st.data())
-def test_unframe_parts_of_any_cuts_gives_the_payloads(payloads: list[bytes], data: st.DataObject) -> None:
+def test_unframe_parts_of_any_cuts_returns_payloads(payloads: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(map(ofrecord.frame, payloads))
     parts = data.draw(strategies.chunks(stream))
     assert b"".join(parts) == stream

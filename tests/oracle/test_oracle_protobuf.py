@@ -25,7 +25,7 @@ def entry(key: bytes, *pieces: bytes) -> bytes:
     return field(1, key) + field(2, b"".join(pieces))
 
 
-def test_encode_example_of_three_kinds_is_as_written_out() -> None:
+def test_encode_example_writes_bytes_of_specification() -> None:
     features: Features = {"f": ("float32", [1.5]), "b": ("bytes", [b"", b"x"]), "i": ("int64", [-1, 300])}
     expected = (
         "0a34"
@@ -69,7 +69,7 @@ def test_encode_value_beyond_float32_is_infinite() -> None:
     assert decode_example(protobuf.encode_example({"x": ("float32", [1e39])})) == {"x": ("float32", [float("inf")])}
 
 
-def test_encode_value_beyond_its_integer_is_refused() -> None:
+def test_encode_rejects_integer_out_of_range() -> None:
     with pytest.raises(ValueError, match="no int32"):
         protobuf.encode_ofrecord({"x": ("int32", [2**31])})
 
@@ -101,7 +101,7 @@ def test_encode_value_beyond_its_integer_is_refused() -> None:
         (b"\x8a\x80\x80\x80\x00\x80\x80\x80\x80\x00", {}),
     ],
 )
-def test_decode_example_of_odd_encoding_is_as_protobuf_reads_it(message: bytes, features: Features) -> None:
+def test_decode_example_of_unusual_encoding_agrees_with_protobuf(message: bytes, features: Features) -> None:
     assert decode_example(message) == features
 
 
@@ -123,7 +123,7 @@ def test_decode_example_of_odd_encoding_is_as_protobuf_reads_it(message: bytes, 
         tag(15, 2) + varint(2**31),
     ],
 )
-def test_decode_example_of_broken_message_is_refused(message: bytes) -> None:
+def test_decode_example_rejects_malformed_message(message: bytes) -> None:
     with pytest.raises(OracleError, match="bad_payload"):
         decode_example(message)
 
@@ -142,19 +142,19 @@ def test_decode_sequence_example_of_two_lists_has_their_steps() -> None:
 
 
 @given(strategies.unusual_examples())
-def test_decode_example_of_any_legal_encoding_gives_its_features(drawn: tuple[bytes, Features]) -> None:
+def test_decode_example_of_any_legal_encoding_returns_its_features(drawn: tuple[bytes, Features]) -> None:
     message, features = drawn
     assert comparable(decode_example(message)) == comparable(features)
 
 
 @given(strategies.unusual_ofrecords())
-def test_decode_ofrecord_of_any_legal_encoding_gives_its_features(drawn: tuple[bytes, Features]) -> None:
+def test_decode_ofrecord_of_any_legal_encoding_returns_its_features(drawn: tuple[bytes, Features]) -> None:
     message, features = drawn
     assert comparable(decode_ofrecord(message)) == comparable(features)
 
 
 @given(strategies.unusual_sequence_examples())
-def test_decode_sequence_example_of_any_legal_encoding_gives_its_lists(
+def test_decode_sequence_example_of_any_legal_encoding_returns_its_lists(
     drawn: tuple[bytes, SequenceExample],
 ) -> None:
     message, (context, lists) = drawn
@@ -175,7 +175,7 @@ def error_of(decode: Callable[[bytes], object], message: bytes) -> OracleError |
 
 
 @given(strategies.damaged_messages())
-def test_decode_of_damaged_message_gives_values_or_the_one_error(message: bytes) -> None:
+def test_decode_of_damaged_message_returns_values_or_raises_oracle_error(message: bytes) -> None:
     for decode in (decode_example, decode_ofrecord, protobuf.decode_sequence_example):
         error = error_of(decode, message)
         assert error is None or error.kind == "bad_payload"

@@ -45,7 +45,7 @@ def test_offsets_of_five_tutorial_records_are_those_of_their_idx_file() -> None:
     assert [offset for offset, _ in recordio.unframe(data)] == [0, 16, 32, 48, 64]
 
 
-def test_frame_of_too_long_payload_is_refused() -> None:
+def test_frame_rejects_too_long_payload() -> None:
     with pytest.raises(ValueError, match="536870912 bytes"):
         recordio.frame(bytes(2**29))
 
@@ -58,7 +58,7 @@ def test_resync_positions_of_split_records_are_their_first_parts() -> None:
     assert recordio.resync_positions(data, starts[1] + 1) == starts[2:]
 
 
-def test_bad_padding_of_odd_part_tells_its_offset_and_record() -> None:
+def test_bad_padding_reports_offset_and_record() -> None:
     odd = head(1, 0) + head(3, 1) + b"x\0\0\1"
     data = recordio.frame(b"abc") + odd
     assert recordio.bad_padding(data) == [(20, 1)]
@@ -66,7 +66,7 @@ def test_bad_padding_of_odd_part_tells_its_offset_and_record() -> None:
 
 
 @given(strategies.payload_lists())
-def test_unframe_of_framed_payloads_gives_them_back_at_aligned_offsets(payloads: list[bytes]) -> None:
+def test_unframe_inverts_frame_at_aligned_offsets(payloads: list[bytes]) -> None:
     data = b"".join(map(recordio.frame, payloads))
     found = recordio.unframe(data)
     assert [payload for _, payload in found] == payloads

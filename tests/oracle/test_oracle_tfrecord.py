@@ -20,17 +20,17 @@ EMPTY_RECORD = bytes.fromhex("0000000000000000 29039807 d8ea82a2")
         (bytes(range(32)), 0x46DD794E),
     ],
 )
-def test_crc32c_of_published_vectors_is_as_published(data: bytes, crc: int) -> None:
+def test_crc32c_matches_published_vectors(data: bytes, crc: int) -> None:
     assert tfrecord.crc32c(data) == crc
 
 
-def test_mask_of_known_checksums_is_as_specified() -> None:
+def test_mask_matches_specification() -> None:
     assert tfrecord.mask(tfrecord.crc32c(bytes(8))) == 0x07980329
     assert tfrecord.mask(tfrecord.crc32c(b"")) == 0xA282EAD8
 
 
 @pytest.mark.parametrize("crc", [0, 1, 0x7FFF, 0x8000, 0xE3069283, 0xFFFFFFFF])
-def test_unmask_of_masked_checksum_gives_it_back(crc: int) -> None:
+def test_unmask_inverts_mask(crc: int) -> None:
     assert tfrecord.unmask(tfrecord.mask(crc)) == crc
 
 
@@ -55,7 +55,7 @@ def test_unframe_of_records_with_an_empty_one_between_goes_on() -> None:
     assert tfrecord.unframe(data) == [(0, b"hello"), (21, b""), (37, b"x")]
 
 
-def test_unframe_of_damaged_second_record_tells_kind_offset_and_position() -> None:
+def test_unframe_reports_kind_offset_and_position_of_fault() -> None:
     data = tfrecord.frame(b"hello") + EMPTY_RECORD[:-1] + b"\0"
     with pytest.raises(OracleError) as caught:
         tfrecord.unframe(data)
@@ -69,6 +69,6 @@ def test_until_fault_of_damaged_shard_keeps_records_before() -> None:
     assert error.kind == "length_checksum"
 
 
-def test_oracle_error_of_unknown_kind_is_refused() -> None:
+def test_oracle_error_rejects_unknown_kind() -> None:
     with pytest.raises(ValueError, match="no_such_kind"):
         OracleError("no_such_kind", 0)

@@ -118,7 +118,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
         writes them.
     destination : path
         Prefix of the shard names, or the name of a single shard.
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
+    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
         File format; by default the one whose suffix `destination` has (``train.rec``), else TFRecord.
     shards : int, optional
         Number of shards, 1 by default. Each contains consecutive records; their numbers differ by at most one.

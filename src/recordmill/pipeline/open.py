@@ -31,7 +31,7 @@ def open(  # noqa: A001
     paths : path, glob pattern, folder, or iterable of them
         Patterns and folders are read in natural order (``part-2`` before ``part-10``); a list keeps its order. A file
         that matches several times is read once; use `mix` or `repeat` to read samples more often.
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
+    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
         Record format; detected from the content by default.
     compression : {"auto", "gzip", "zlib"} or None
         Compression of whole files; detected from the content by default.

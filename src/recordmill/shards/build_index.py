@@ -47,7 +47,7 @@ def build_index(
     ----------
     paths : path, pattern, directory, or iterable of them
         The shards.
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
+    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
         Format of the shards. Detected from the content by default.
     compression : {"auto", "gzip", "zlib"} or None, default "auto"
         Compression of the shards; ``"auto"`` detects it from the content.

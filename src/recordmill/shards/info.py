@@ -141,7 +141,7 @@ def info(
     ----------
     paths : path, pattern, directory, or iterable of them
         The shards.
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
+    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
         Format of the shards. Detected from the content by default.
     compression : {"auto", "gzip", "zlib"} or None, default "auto"
         Compression of the shards; ``"auto"`` detects it from the content.

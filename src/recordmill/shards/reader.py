@@ -77,7 +77,7 @@ class ShardReader:
     path : path, or sequence of paths
         The shard. Several files are read as one stream of bytes, such as OFRecord parts whose records continue in the
         next file.
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
+    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
         Format of the shard. Detected from the content by default.
     compression : {"auto", "gzip", "zlib"} or None, default "auto"
         Compression of the shard; ``"auto"`` detects it from the content.
@@ -361,7 +361,7 @@ class PayloadReader:
     ----------
     path : path
         The file.
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
+    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
         Format of the file. Detected from the content by default.
     compression : {"auto", "gzip", "zlib"} or None, default "auto"
         Compression of the file; ``"auto"`` detects it from the content.

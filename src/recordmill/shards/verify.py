@@ -95,7 +95,7 @@ def verify(
     ----------
     paths : path, pattern, directory, or iterable of them
         The shards.
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
+    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
         Format of the shards; by default it is detected from their content.
     compression : {"auto", "gzip", "zlib"} or None
         Compression of the shards; "auto" detects it from their content.

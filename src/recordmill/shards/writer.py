@@ -51,7 +51,7 @@ class ShardWriter:
     ----------
     path : path
         Prefix of the shard names, or the complete name of a single shard (``train.rec``).
-    format : {"tfrecord", "ofrecord", "recordio"}, optional
+    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
         Format of the shards. By default it follows from the suffix of `path`; without a known suffix it is TFRecord.
     shards : int, optional
         Number of shards, 1 by default.
@@ -282,7 +282,7 @@ class PayloadWriter:
     ----------
     path : path
         Name of the file; no suffix is added.
-    format : {"tfrecord", "ofrecord", "recordio"}
+    format : {"tfrecord", "ofrecord", "recordio", ...}
         Format of the file.
     compression : {"gzip", "zlib"}, optional
         Whole-file compression (TFRecord only).
