@@ -1,4 +1,4 @@
-"""Shards that the tests of readers begin with, written by the oracle."""
+"""Shards for the tests of readers, written by the independent writers in `recordmill.testing`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMATS = sorted(FRAMES)
 def write_shard(
     folder: Path, format_name: str, payloads: Sequence[bytes], name: str = "shard", compression: str = ""
 ) -> Path:
-    """Write payloads as one shard, compressed by the standard library if asked for."""
+    """Write payloads as one shard, optionally compressed by the standard library."""
     data = b"".join(map(FRAMES[format_name], payloads))
     path = folder / f"{name}{SUFFIXES[format_name]}"
     if compression:
@@ -29,6 +29,6 @@ def write_shard(
 
 
 def encode_message(format_name: str, number: int) -> bytes:
-    """One payload that is usual in the format: id (number) and text."""
+    """Return a message of the format's usual kind with the features id and text."""
     features: dict[str, Feature] = {"id": ("int64", [number]), "text": ("bytes", [b"x" * (number % 7)])}
     return encode_ofrecord(features) if format_name == "ofrecord" else encode_example(features)

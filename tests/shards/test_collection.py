@@ -22,7 +22,7 @@ from tests.shards.helpers import FORMATS, FRAMES, encode_message, write_shard
 
 @pytest.fixture(params=FORMATS)
 def shards(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, list[Path]]:
-    """Three shards of 5, 0 and 7 records."""
+    """Write three shards of 5, 0 and 7 records."""
     format_name = request.param
     first, last = ([encode_message(format_name, number) for number in numbers] for numbers in (range(5), range(5, 12)))
     return format_name, [

@@ -1,4 +1,4 @@
-"""Every row of the damage tables through the readers: what is before the damage comes out, then a named error."""
+"""Every row of the damage tables: readers return the records before the damage, then raise a specific error."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ CLASSES: dict[str, type[RecordmillError]] = {
     "bad_padding": rm.FramingError,
     "bad_compression": rm.CompressionError,
 }
-FOREIGN = ("html_page", "gzip_read_as_plain", "recordio_file", "tfrecord_file")
+OTHER_CONTENT = ("html_page", "gzip_read_as_plain", "recordio_file", "tfrecord_file")
 ROWS = [(format_name, row) for format_name in TABLES for row in damages(format_name)]
-DAMAGED = [(format_name, row) for format_name, row in ROWS if row.name not in FOREIGN]
+DAMAGED = [(format_name, row) for format_name, row in ROWS if row.name not in OTHER_CONTENT]
 CONTENT = b"".join(map(tfrecord.frame, SAMPLE_PAYLOADS))
-# Headers alone are walked when an index is built: these faults show there only through where they lead.
+# Building an index reads only headers, so these faults appear at the offset to which the wrong header leads.
 MISLEADING = ("byte_inserted_payload", "byte_removed_payload", "length_one_more", "length_one_less", "length_zero")
 
 MODES: dict[str, Callable[[rm.ShardReader], Iterable[bytes]]] = {
@@ -114,13 +114,13 @@ def test_reader_never_returns_damaged_record_by_position(format_name: str, row: 
             assert error.record >= (row.position or 0)
         else:
             check(error, row, path)
-        assert not list(tmp_path.glob(".*")), "no index of a damaged shard is kept"
+        assert not list(tmp_path.glob(".*")), "no index of a damaged shard is saved"
         return
-    sound = [place for place in range(len(reader)) if place != row.position or row.verify_only or row.kind is None]
+    intact = [place for place in range(len(reader)) if place != row.position or row.verify_only or row.kind is None]
     if row.kind is None or row.verify_only:
         assert reader[:] == row.payloads_before
         return
-    assert reader.fetch(sound)[: row.position] == row.payloads_before
+    assert reader.fetch(intact)[: row.position] == row.payloads_before
     found, error = collect(iter([reader[row.position or 0]] for _ in range(1)))  # type: ignore[arg-type]
     assert found == []
     check(error, row, path)
@@ -146,7 +146,7 @@ def test_dataset_of_damaged_shard_raises_recordmill_error(format_name: str, row:
         assert found == row.payloads_before
 
 
-@pytest.mark.parametrize("format_name, row", [pair for pair in ROWS if pair[1].name in FOREIGN], ids=name_of)
+@pytest.mark.parametrize("format_name, row", [pair for pair in ROWS if pair[1].name in OTHER_CONTENT], ids=name_of)
 def test_reader_names_other_content_of_declared_shard(format_name: str, row: Damage, tmp_path: Path) -> None:
     path = write(tmp_path, format_name, row.data)
     with pytest.raises(rm.FormatError) as caught:
@@ -190,7 +190,7 @@ def test_reader_yields_complete_records_of_damaged_stream_then_raises(
     assert error is not None
     assert error.shard == str(path)
     if isinstance(error, rm.FormatError):
-        assert row.offset == 0  # not even a header of the declared container
+        assert row.offset == 0  # The file has no header of the declared container.
         return
     assert type(error) is rm.CompressionError
     assert error.record == len(found)
@@ -198,7 +198,7 @@ def test_reader_yields_complete_records_of_damaged_stream_then_raises(
     assert not rm.verify(path, format="tfrecord", compression=row.container).ok
 
 
-LYING = """
+READ_INVALID_LENGTH = """
 import resource, sys
 import recordmill as rm
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
@@ -228,7 +228,11 @@ def test_reader_rejects_invalid_length_without_allocation(format_name: str, tmp_
     frame = {"tfrecord": tfrecord.frame, "ofrecord": ofrecord.frame, "recordio": recordio.frame}[format_name]
     path = write(tmp_path, format_name, frame(b"\x0a\x00") + lie)
     done = subprocess.run(
-        [sys.executable, "-c", LYING, str(path), format_name], capture_output=True, text=True, check=False, timeout=100
+        [sys.executable, "-c", READ_INVALID_LENGTH, str(path), format_name],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n") == ["truncated_payload 1"] * 5 + [""]

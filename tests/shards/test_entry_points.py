@@ -32,31 +32,33 @@ OTHERS = [photo(7, 16), photo(8, progressive=True), photo(9, restart_marker_rows
 MIXED = [PHOTOS[0], OTHERS[0], PHOTOS[1], *OTHERS[1:], *PHOTOS[2:]]
 
 
-def made(folder: Path, format_name: str = "tfrecord", images: list[bytes] = MIXED, **options: Any) -> list[str]:
+def write_images(folder: Path, format_name: str = "tfrecord", images: list[bytes] = MIXED, **options: Any) -> list[str]:
     with rm.ShardWriter(folder / "train", format=format_name, **options) as writer:
         for number, data in enumerate(images):
             writer.write({"image": data, "label": number})
     return writer.paths
 
 
-def kept(path: str) -> Path:
+def entry_points_path(path: str) -> Path:
     return Path(sidecar_path(path, ENTRY_POINTS_SUFFIX))
 
 
-def wanted(images: list[bytes]) -> list[bytes]:
-    """Table of each image, which its share of 1 % has to hold together with a line of the directory."""
+def expected_tables(images: list[bytes]) -> list[bytes]:
+    """Return the table of each image; table and directory entry together must not exceed 1 % of the image."""
     return [rm.find_entry_points([data], max_share=max(0.01 - 16 / max(len(data), 1), 1e-9))[0] for data in images]
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_entry_points_are_read_by_position_across_shards(tmp_path: Path, format_name: str) -> None:
-    paths = made(tmp_path, format_name, shards=3)
+    paths = write_images(tmp_path, format_name, shards=3)
     written = rm.build_index(paths, entry_points=True)
-    assert [name for name in written if name.endswith(ENTRY_POINTS_SUFFIX)] == [str(kept(path)) for path in paths]
-    assert sum(kept(path).stat().st_size for path in paths) < 0.02 * sum(map(len, MIXED))
+    assert [name for name in written if name.endswith(ENTRY_POINTS_SUFFIX)] == [
+        str(entry_points_path(path)) for path in paths
+    ]
+    assert sum(entry_points_path(path).stat().st_size for path in paths) < 0.02 * sum(map(len, MIXED))
     shards = ShardCollection(paths)
     images = [example["image"] for example in shards.__getitems__(range(len(shards)))]
-    expected = wanted(images)
+    expected = expected_tables(images)
     assert sum(map(bool, expected)) == len(PHOTOS)
     for positions in ([10, 0, 3, 3, 7, 2], range(1, 3), range(0, 11, 2), list(range(11)), [4]):
         rows = positions if isinstance(positions, range) else np.array(positions)
@@ -65,7 +67,7 @@ def test_entry_points_are_read_by_position_across_shards(tmp_path: Path, format_
 
 
 def test_decode_batch_with_entry_points_equals_decode_without(tmp_path: Path) -> None:
-    paths = made(tmp_path, images=PHOTOS)
+    paths = write_images(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points="image")
     shards = ShardCollection(paths)
     rows = np.array([5, 1, 2])
@@ -84,7 +86,7 @@ def test_entry_points_support_compressed_and_raw_shards(tmp_path: Path, options:
             writer.write(data if "payload" in options else {"payload": data})
     rm.build_index(writer.paths, entry_points=True)
     found = ShardCollection(writer.paths).entry_points(range(6), "payload")
-    assert found is not None and list(found) == wanted(PHOTOS)
+    assert found is not None and list(found) == expected_tables(PHOTOS)
 
 
 def test_entry_points_are_separate_for_each_feature(tmp_path: Path) -> None:
@@ -96,57 +98,57 @@ def test_entry_points_are_separate_for_each_feature(tmp_path: Path) -> None:
     rows = np.array([4, 0, 2])
     for feature, images in (("left", PHOTOS), ("right", MIXED)):
         found = shards.entry_points(rows, feature)
-        assert found is not None and list(found) == wanted([images[row] for row in rows])
+        assert found is not None and list(found) == expected_tables([images[row] for row in rows])
     assert shards.entry_points(rows, "name") is None
 
 
 def test_build_index_writes_no_entry_points_for_small_images(tmp_path: Path) -> None:
-    paths = made(tmp_path, images=OTHERS)
+    paths = write_images(tmp_path, images=OTHERS)
     assert rm.build_index(paths, entry_points=True) == [sidecar_path(paths[0])]
     assert ShardCollection(paths).entry_points(range(3), "image") is None
     assert sorted(os.listdir(tmp_path)) == sorted([Path(paths[0]).name, Path(sidecar_path(paths[0])).name])
 
 
 def test_build_index_names_feature_without_images(tmp_path: Path) -> None:
-    paths = made(tmp_path)
+    paths = write_images(tmp_path)
     for name, found in (("label", "int64"), ("picture", "image")):
         with pytest.raises(rm.FeatureError, match=name) as caught:
             rm.build_index(paths, entry_points=name)
         assert found in str(caught.value)
-    assert not kept(paths[0]).exists()
+    assert not entry_points_path(paths[0]).exists()
 
 
 def test_entry_points_of_replaced_shard_are_ignored(tmp_path: Path) -> None:
-    paths = made(tmp_path, images=PHOTOS)
+    paths = write_images(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points=True)
-    table = kept(paths[0]).read_bytes()
-    made(tmp_path, images=PHOTOS[::-1], overwrite=True)
-    assert not kept(paths[0]).exists()
-    kept(paths[0]).write_bytes(table)
+    table = entry_points_path(paths[0]).read_bytes()
+    write_images(tmp_path, images=PHOTOS[::-1], overwrite=True)
+    assert not entry_points_path(paths[0]).exists()
+    entry_points_path(paths[0]).write_bytes(table)
     assert ShardCollection(paths).entry_points(range(6), "image") is None
 
 
 def test_entry_points_of_appended_shard_serve_old_records(tmp_path: Path) -> None:
-    paths = made(tmp_path, images=PHOTOS[:4])
+    paths = write_images(tmp_path, images=PHOTOS[:4])
     rm.build_index(paths, entry_points=True)
-    more = made(tmp_path / "more", images=PHOTOS[4:])
+    more = write_images(tmp_path / "more", images=PHOTOS[4:])
     with Path(paths[0]).open("ab") as file:
         file.write(Path(more[0]).read_bytes())
     found = ShardCollection(paths).entry_points(range(6), "image")
-    assert found is not None and list(found) == [*wanted(PHOTOS[:4]), b"", b""]
+    assert found is not None and list(found) == [*expected_tables(PHOTOS[:4]), b"", b""]
 
 
 def test_damaged_entry_points_do_not_change_pixels(tmp_path: Path) -> None:
-    paths = made(tmp_path, images=PHOTOS[:3])
+    paths = write_images(tmp_path, images=PHOTOS[:3])
     rm.build_index(paths, entry_points=True)
-    data = kept(paths[0]).read_bytes()
+    data = entry_points_path(paths[0]).read_bytes()
     broken = [data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :] for at in range(0, len(data), 5)]
     broken += [data[:length] for length in range(0, len(data), 29)] + [data + b"\0", b"junk" * 40]
     spec, rows = {"image": rm.Image(crop=rm.RandomResizedCrop(8))}, range(3)
     plain = rm.decode_batch(PHOTOS[:3], spec, rng=4)["image"]
     num_left = 0
     for content in broken:
-        kept(paths[0]).write_bytes(content)
+        entry_points_path(paths[0]).write_bytes(content)
         points = ShardCollection(paths).entry_points(rows, "image")
         num_left += points is not None
         np.testing.assert_array_equal(rm.decode_batch(PHOTOS[:3], spec, rng=4, entry_points=points)["image"], plain)
@@ -154,11 +156,11 @@ def test_damaged_entry_points_do_not_change_pixels(tmp_path: Path) -> None:
 
 
 def test_entry_points_are_empty_after_their_file_was_removed(tmp_path: Path) -> None:
-    paths = made(tmp_path, images=PHOTOS)
+    paths = write_images(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points=True)
     shards = ShardCollection(paths)
     assert shards.entry_points(range(6), "image") is not None
-    kept(paths[0]).unlink()
+    entry_points_path(paths[0]).unlink()
     found = shards.entry_points(range(6), "image")
     assert found is not None and list(found) == [b""] * 6
 
@@ -167,18 +169,18 @@ def test_entry_points_of_read_only_directory_are_saved_in_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RECORDMILL_CACHE", str(tmp_path / "cache"))
-    paths = made(tmp_path / "data", images=PHOTOS)
+    paths = write_images(tmp_path / "data", images=PHOTOS)
     create = LOCAL.create
 
-    def refusing(path: str, *, overwrite: bool) -> Any:
+    def refuse(path: str, *, overwrite: bool) -> Any:
         if path.startswith(str(tmp_path / "data")):
             raise rm.WriteError("cannot create a file", shard=path)
         return create(path, overwrite=overwrite)
 
-    monkeypatch.setattr(LOCAL, "create", refusing)
+    monkeypatch.setattr(LOCAL, "create", refuse)
     assert cache_path(paths[0], ENTRY_POINTS_SUFFIX) in rm.build_index(paths, entry_points=True)
     found = ShardCollection(paths).entry_points(range(6), "image")
-    assert found is not None and list(found) == wanted(PHOTOS)
+    assert found is not None and list(found) == expected_tables(PHOTOS)
 
 
 class CountingSource:
@@ -204,7 +206,7 @@ class CountingStorage(LocalStorage):
 
 
 def test_entry_points_reads_only_tables_of_given_positions(tmp_path: Path) -> None:
-    paths = made(tmp_path, images=PHOTOS)
+    paths = write_images(tmp_path, images=PHOTOS)
     rm.build_index(paths, entry_points=True)
     storage = CountingStorage()
     shards = ShardCollection(paths, storage=storage)
@@ -225,9 +227,9 @@ def test_pack_writes_same_entry_points_as_build_index(tmp_path: Path, format_nam
     for workers in (1, 2):
         out = tmp_path / f"{workers}"
         packed = rm.pack(source, out / "train", format=format_name, shards=2, workers=workers, entry_points=True)
-        kinds[workers] = [kept(path).read_bytes() for path in packed.paths]
+        kinds[workers] = [entry_points_path(path).read_bytes() for path in packed.paths]
     assert kinds[1] == kinds[2]
     for path in packed.paths:
-        kept(path).unlink()
+        entry_points_path(path).unlink()
     rm.build_index(packed.paths, entry_points=True)
-    assert [kept(path).read_bytes() for path in packed.paths] == kinds[1]
+    assert [entry_points_path(path).read_bytes() for path in packed.paths] == kinds[1]

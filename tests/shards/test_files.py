@@ -132,7 +132,7 @@ def test_program_reads_many_shards_with_low_descriptor_limit(hard: int, tmp_path
     assert (int(done.stdout) == 40) == (hard == 40)
 
 
-SHORT = """
+OCCUPIED_SCRIPT = """
 import os, resource, sys
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))
@@ -159,7 +159,7 @@ def test_pool_leaves_descriptors_for_imports(free: int, tmp_path: Path) -> None:
         write_shard(
             data, "tfrecord", [encode_message("tfrecord", number * 3 + row) for row in range(3)], f"part-{number:03}"
         )
-    done = run_script(SHORT.format(free=free, folder=data), tmp_path)
+    done = run_script(OCCUPIED_SCRIPT.format(free=free, folder=data), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -1,4 +1,4 @@
-"""Parts and messages as OneFlow 0.9.0 read them: every record, every value, in its order."""
+"""Parts and messages read by OneFlow 0.9.0: all records and values are equal and in the same order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def name_of(case: Any) -> str:
 
 
 def read(payload: bytes) -> dict[str, Any] | None:
-    """Features of a payload with the bits of floats; None if it does not parse."""
+    """Return the features of a payload with floats as bits; None if it cannot be parsed."""
     packed = splits_of([payload])
     found = OFRECORD_MESSAGE.infer(packed)
     if found.fault is not None:
@@ -38,7 +38,7 @@ def read(payload: bytes) -> dict[str, Any] | None:
 
 
 def part_paths(folder: Path, num_parts: int) -> list[str]:
-    """Parts as OneFlow opens them: so many from number 0; files beyond are left out."""
+    """Return the first parts, as OneFlow opens them."""
     return sorted((str(path) for path in folder.iterdir()), key=natural_key)[:num_parts]
 
 
@@ -84,14 +84,14 @@ def test_written_message_is_byte_identical_to_protobuf(place: int) -> None:
             {name: rm.Feature(KINDS[entry["kind"]], (None,)) for name, entry in case["features"].items()}
         )
         ours = OFRECORD_MESSAGE.serialize([example], schema, 0)[0]
-        if one_begins_with_another([*schema]):
+        if has_prefix_pair([*schema]):
             assert sorted(ours) == sorted(payload)
         else:
             assert ours == payload
 
 
-def one_begins_with_another(names: list[str]) -> bool:
-    """Whether the order of keys depends on the protobuf: OneFlow's (3.20) puts "a" before "ab", upb the other way."""
+def has_prefix_pair(names: list[str]) -> bool:
+    """Return True if the order of keys depends on protobuf: version 3.20 (OneFlow) puts "a" before "ab", upb after."""
     return any(first != second and second.startswith(first) for first in names for second in names)
 
 
@@ -112,7 +112,7 @@ def test_unusual_message_is_read_like_protobuf(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", DAMAGES, ids=name_of)
 def test_damaged_parts_yield_only_intact_records(case: dict[str, Any], tmp_path: Path) -> None:
-    """OneFlow reads a cut set on from its beginning, or ends the process; ours gives what is there and an error."""
+    """OneFlow continues from the start or aborts the process; we return the intact records and raise an error."""
     folder = RECORDINGS / "oneflow/damage" / case["directory"]
     paths = part_paths(folder, case["num_parts"]) if folder.is_dir() else [str(folder)]
     found: list[bytes] = []

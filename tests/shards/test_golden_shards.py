@@ -1,4 +1,4 @@
-"""Shards as TensorFlow and MXNet wrote them: every record, offset, key and label exactly; provenance of the files."""
+"""Shards written by TensorFlow and MXNet: all records, offsets, keys and labels are equal; files have a provenance."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ FOLDERS = {
     "mxnet/faces": 3,
 }
 FILES = [(folder, entry) for folder in FOLDERS for entry in cases(f"{folder}/expected.json", "files")]
-# TensorFlow 2.21 stops at an empty gzip member, and behind the first zlib stream; RFC 1952 and we go on, or complain.
+# TensorFlow 2.21 stops at an empty gzip member and after the first zlib stream. We continue after the member, as
+# RFC 1952 requires, and raise an error for data after the zlib stream.
 JOINED = ("members.tfrecord.gz", "streams.tfrecord.zlib")
 WHOLE_FILES = [row for row in FILES if row[1]["path"] not in JOINED]
 DAMAGES = [
@@ -155,20 +156,20 @@ def test_unusual_idx_is_read_like_mxnet(case: dict[str, Any], tmp_path: Path) ->
     (tmp_path / "records.idx").write_bytes((RECORDINGS / "mxnet/index" / case["idx"]).read_bytes())
     found = case["found"]
     with rm.ShardReader(tmp_path / "records.rec") as reader:
-        if "error" in found and not lenient(case):
+        if "error" in found and not rejects_only_keys(case):
             with pytest.raises(rm.FormatError):
                 _ = reader.keys
             return
         if "error" in found:
             assert len(reader.keys) > 0
             return
-        assert [normal(key) for key in reader.keys] == [str(key) for key in found["keys"]]
+        assert [normalize_key(key) for key in reader.keys] == [str(key) for key in found["keys"]]
         for key, outcome in found["read"]:
-            check_key(reader, {normal(name): name for name in reader.keys}[str(key)], outcome, records)
+            check_key(reader, {normalize_key(name): name for name in reader.keys}[str(key)], outcome, records)
 
 
-def lenient(case: dict[str, Any]) -> bool:
-    """Whether the keys alone are what MXNet refused: ours are text, whatever they say."""
+def rejects_only_keys(case: dict[str, Any]) -> bool:
+    """Return True if MXNet rejected only the keys; our keys are text without restrictions."""
     message = case["found"]["error"]["message"]
     return (
         case["key_type"] == "int"
@@ -177,8 +178,8 @@ def lenient(case: dict[str, Any]) -> bool:
     )
 
 
-def normal(key: str) -> str:
-    """Keys that MXNet reads as whole numbers, in their usual spelling."""
+def normalize_key(key: str) -> str:
+    """Return the canonical form of a key that MXNet reads as an integer."""
     try:
         return str(int(key))
     except ValueError:
@@ -186,7 +187,7 @@ def normal(key: str) -> str:
 
 
 def check_key(reader: rm.ShardReader, key: str, outcome: dict[str, Any], records: list[bytes]) -> None:
-    """A key that leads to a record gives it; one that leads nowhere is a KeyError."""
+    """Check that the key of a record returns it and that other keys raise."""
     if outcome.get("record") is not None:
         assert reader[reader.position_of(key)] == bytes.fromhex(outcome["record"])
         assert bytes.fromhex(outcome["record"]) in records
@@ -217,12 +218,12 @@ def test_recorded_shard_with_wrong_declared_compression_is_named(case: dict[str,
 
 @pytest.mark.parametrize("tool, case", DAMAGES, ids=name_of)
 def test_recorded_damage_loses_no_record_of_framework(tool: str, case: dict[str, Any]) -> None:
-    """Ours may be stricter than the framework, and never gives a record that is not there."""
+    """The reader may be stricter than the framework, but must not return records that do not exist."""
     format_ = "tfrecord" if tool == "tensorflow" else "recordio"
     path, crash = RECORDINGS / tool / "damage" / case["path"], "crash" in case
     theirs = [] if crash else payloads_of(case)
-    refused = crash or case["error"] is not None
-    sound = [bytes.fromhex(text) for text in load(f"{tool}/damage/expected.json")["payloads"]]
+    is_rejected = crash or case["error"] is not None
+    intact = [bytes.fromhex(text) for text in load(f"{tool}/damage/expected.json")["payloads"]]
     ours: list[bytes] = []
     error: RecordmillError | None = None
     try:
@@ -233,8 +234,8 @@ def test_recorded_damage_loses_no_record_of_framework(tool: str, case: dict[str,
     except RecordmillError as caught:
         error = caught
     if case["path"] == "gzip_zeros_after.tfrecord":
-        refused = False  # gzip itself takes zeros for padding, as tapes have it; so do we
-    if refused:
+        is_rejected = False  # Like gzip itself, we accept zeros as padding.
+    if is_rejected:
         assert error is not None
     if error is None:
         assert ours == theirs
@@ -243,7 +244,7 @@ def test_recorded_damage_loses_no_record_of_framework(tool: str, case: dict[str,
         assert error.hint
         common = min(len(ours), len(theirs))
         assert ours[:common] == theirs[:common]
-        assert tool == "mxnet" or ours == sound[: len(ours)] or not refused
+        assert tool == "mxnet" or ours == intact[: len(ours)] or not is_rejected
 
 
 def test_open_of_faces_includes_header_and_identity_records(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The kept index: built once, reused, extended, noticed to be old, and never in the way."""
+"""The saved index: built once, reused, extended after an append, rebuilt if it does not match, never required."""
 
 from __future__ import annotations
 
@@ -23,25 +23,27 @@ from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 @pytest.fixture
 def scans(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Starts of the scans that an index was built with."""
+    """Collect the start offsets of the scans that build an index."""
     starts: list[int] = []
 
-    def counting(*args: Any, **kwargs: Any) -> Any:
+    def count_scan(*args: Any, **kwargs: Any) -> Any:
         starts.append(kwargs.get("start", 0))
         return _core.scan(*args, **kwargs)
 
-    monkeypatch.setattr(index_module, "_core", SimpleNamespace(**vars(_core) | {"scan": counting}))
+    monkeypatch.setattr(index_module, "_core", SimpleNamespace(**vars(_core) | {"scan": count_scan}))
     return starts
 
 
-def made(folder: Path, format_name: str = "recordio", count: int = 50, **options: Any) -> tuple[Path, list[bytes]]:
+def write_numbered(
+    folder: Path, format_name: str = "recordio", count: int = 50, **options: Any
+) -> tuple[Path, list[bytes]]:
     payloads = [encode_message(format_name, number) for number in range(count)]
     return write_shard(folder, format_name, payloads, **options), payloads
 
 
 @pytest.mark.parametrize("compression", ["", "gzip", "zlib"])
 def test_index_is_saved_in_hidden_file_and_reused(tmp_path: Path, compression: str, scans: list[int]) -> None:
-    path, payloads = made(tmp_path, "tfrecord", compression=compression)
+    path, payloads = write_numbered(tmp_path, "tfrecord", compression=compression)
     assert rm.ShardReader(path)[:] == payloads
     assert Path(sidecar_path(str(path))).exists()
     assert Path(sidecar_path(str(path))).name.startswith(".")
@@ -52,14 +54,14 @@ def test_index_is_saved_in_hidden_file_and_reused(tmp_path: Path, compression: s
 
 
 def test_index_never_saves_nothing(tmp_path: Path) -> None:
-    path, payloads = made(tmp_path)
+    path, payloads = write_numbered(tmp_path)
     assert rm.ShardReader(path, index="never")[:] == payloads
     assert os.listdir(tmp_path) == [path.name]
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_index_of_appended_shard_is_extended(tmp_path: Path, format_name: str, scans: list[int]) -> None:
-    path, payloads = made(tmp_path, format_name)
+    path, payloads = write_numbered(tmp_path, format_name)
     end = path.stat().st_size
     assert len(rm.ShardReader(path)) == 50
     more = [encode_message(format_name, number) for number in range(50, 80)]
@@ -91,7 +93,7 @@ def shorter(path: Path) -> list[bytes]:
 
 @pytest.mark.parametrize("change", [replace, cut, shorter], ids=["replaced", "cut", "shorter"])
 def test_index_of_replaced_shard_is_rebuilt(tmp_path: Path, change: Callable[[Path], list[bytes]]) -> None:
-    path, _ = made(tmp_path)
+    path, _ = write_numbered(tmp_path)
     assert len(rm.ShardReader(path)) == 50
     payloads = change(path)
     assert rm.ShardReader(path)[:] == payloads
@@ -99,31 +101,31 @@ def test_index_of_replaced_shard_is_rebuilt(tmp_path: Path, change: Callable[[Pa
 
 
 def test_damaged_sidecar_is_rebuilt(tmp_path: Path, scans: list[int]) -> None:
-    path, payloads = made(tmp_path, count=5)
+    path, payloads = write_numbered(tmp_path, count=5)
     assert len(rm.ShardReader(path)) == 5
-    kept = Path(sidecar_path(str(path)))
-    data = kept.read_bytes()
+    sidecar = Path(sidecar_path(str(path)))
+    data = sidecar.read_bytes()
     broken = [data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :] for place in range(0, len(data), 7)]
     broken += [data[:length] for length in range(0, len(data), 11)] + [data + b"\0", b"", b"junk" * 100]
     for number, content in enumerate(broken):
-        kept.write_bytes(content)
+        sidecar.write_bytes(content)
         assert rm.ShardReader(path)[:] == payloads
         assert len(scans) == number + 2
-        assert kept.read_bytes() == data
+        assert sidecar.read_bytes() == data
 
 
 def test_index_of_read_only_directory_is_saved_in_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scans: list[int]
 ) -> None:
-    path, payloads = made(tmp_path)
+    path, payloads = write_numbered(tmp_path)
     real = LOCAL.create
 
-    def refusing(target: str, *, overwrite: bool) -> Any:
+    def refuse(target: str, *, overwrite: bool) -> Any:
         if Path(target).parent == tmp_path:
             raise PermissionError(13, "Permission denied", target)
         return real(target, overwrite=overwrite)
 
-    monkeypatch.setattr(type(LOCAL), "create", lambda self, target, *, overwrite: refusing(target, overwrite=overwrite))
+    monkeypatch.setattr(type(LOCAL), "create", lambda self, target, *, overwrite: refuse(target, overwrite=overwrite))
     assert rm.ShardReader(path)[:] == payloads
     assert os.listdir(tmp_path) == [path.name]
     assert Path(cache_path(str(path))).exists()
@@ -132,12 +134,12 @@ def test_index_of_read_only_directory_is_saved_in_cache(
 
 
 def test_reader_works_if_index_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, payloads = made(tmp_path)
+    path, payloads = write_numbered(tmp_path)
 
-    def refusing(self: Any, target: str, *, overwrite: bool) -> Any:
+    def refuse(self: Any, target: str, *, overwrite: bool) -> Any:
         raise PermissionError(13, "Permission denied", target)
 
-    monkeypatch.setattr(type(LOCAL), "create", refusing)
+    monkeypatch.setattr(type(LOCAL), "create", refuse)
     assert rm.ShardReader(path)[:] == payloads
     assert os.listdir(tmp_path) == [path.name]
 
@@ -151,7 +153,7 @@ for _ in range(30):
 
 
 def test_concurrent_build_index_never_exposes_partial_sidecar(tmp_path: Path) -> None:
-    path, payloads = made(tmp_path, count=3000)
+    path, payloads = write_numbered(tmp_path, count=3000)
     workers = [subprocess.Popen([sys.executable, "-c", BUILD, str(path)]) for _ in range(2)]
     assert [worker.wait(timeout=100) for worker in workers] == [0, 0]
     assert rm.ShardReader(path)[:] == payloads
@@ -159,8 +161,8 @@ def test_concurrent_build_index_never_exposes_partial_sidecar(tmp_path: Path) ->
 
 
 def test_build_index_writes_foreign_index(tmp_path: Path) -> None:
-    rec, _ = made(tmp_path, "recordio", 3)
-    tf, _ = made(tmp_path, "tfrecord", 3)
+    rec, _ = write_numbered(tmp_path, "recordio", 3)
+    tf, _ = write_numbered(tmp_path, "tfrecord", 3)
     written = rm.build_index([rec, tf], foreign=True)
     assert [Path(name).name for name in written] == [
         ".shard.rec.rmx",
@@ -176,7 +178,7 @@ def test_build_index_writes_foreign_index(tmp_path: Path) -> None:
 
 
 def test_build_index_keeps_foreign_index_with_keys(tmp_path: Path) -> None:
-    path, payloads = made(tmp_path, "recordio", 3)
+    path, payloads = write_numbered(tmp_path, "recordio", 3)
     offsets = rm.ShardReader(path).index.offsets.tolist()
     (tmp_path / "shard.idx").write_text("".join(f"cat-{row}\t{offset}\n" for row, offset in enumerate(offsets)))
     rm.build_index(path, foreign=True)
@@ -187,7 +189,7 @@ def test_build_index_keeps_foreign_index_with_keys(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format_name, suffix", [("recordio", ".idx"), ("tfrecord", ".tfindex")])
 def test_broken_foreign_index_is_named_and_can_be_rebuilt(tmp_path: Path, format_name: str, suffix: str) -> None:
-    path, _ = made(tmp_path, format_name)
+    path, _ = write_numbered(tmp_path, format_name)
     rm.build_index(path, foreign=True)
     foreign = path.with_suffix(suffix)
     good = foreign.read_bytes()
@@ -202,7 +204,7 @@ def test_broken_foreign_index_is_named_and_can_be_rebuilt(tmp_path: Path, format
 
 @pytest.mark.parametrize("format_name", ["recordio", "ofrecord"])
 def test_verify_detects_flipped_bit_by_sidecar_checksums(tmp_path: Path, format_name: str) -> None:
-    path, _ = made(tmp_path, format_name, 9)
+    path, _ = write_numbered(tmp_path, format_name, 9)
     rm.build_index(path)
     assert rm.verify(path).ok
     offset = int(rm.ShardReader(path).index.offsets[4])
@@ -215,7 +217,7 @@ def test_verify_detects_flipped_bit_by_sidecar_checksums(tmp_path: Path, format_
 
 
 def test_build_index_of_damaged_shard_raises_and_saves_nothing(tmp_path: Path) -> None:
-    path, _ = made(tmp_path)
+    path, _ = write_numbered(tmp_path)
     os.truncate(path, path.stat().st_size - 3)
     with pytest.raises(rm.TruncatedError):
         rm.build_index(path)
@@ -223,7 +225,7 @@ def test_build_index_of_damaged_shard_raises_and_saves_nothing(tmp_path: Path) -
 
 
 def test_index_takes_sixteen_bytes_per_record(tmp_path: Path) -> None:
-    path, _ = made(tmp_path, count=1000)
+    path, _ = write_numbered(tmp_path, count=1000)
     index = rm.ShardReader(path).index
     assert index.offsets.dtype == index.lengths.dtype == np.int64
     assert index.offsets.nbytes + index.lengths.nbytes == 16_000

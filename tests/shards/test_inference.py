@@ -45,8 +45,8 @@ def test_inferred_schema_is_saved_and_reused(
     assert (first.schema, first.codec_name) == (second.schema, second.codec_name)
     assert first.is_schema_inferred and second.is_schema_inferred
     assert first == second and first.fingerprint() == second.fingerprint()
-    kept = next(load_sidecars(str(path), LOCAL))
-    assert kept is not None and kept.is_inferred and kept.schema == first.schema
+    sidecar = next(load_sidecars(str(path), LOCAL))
+    assert sidecar is not None and sidecar.is_inferred and sidecar.schema == first.schema
 
 
 def test_inferred_schema_is_updated_after_append_or_replacement(tmp_path: Path, inferred_shards: list[str]) -> None:
@@ -77,9 +77,9 @@ def test_schema_of_writer_is_not_inferred(tmp_path: Path, compression: str | Non
     with rm.ShardWriter(tmp_path / "written", compression=compression, schema=schema) as writer:
         for number in range(9):
             writer.write({"id": [number]})
-    kept = next(load_sidecars(writer.paths[0], LOCAL))
-    assert kept is not None and not kept.is_inferred and len(kept.index) == 9
-    assert (kept.seek_points is None) == (compression is None)
+    sidecar = next(load_sidecars(writer.paths[0], LOCAL))
+    assert sidecar is not None and not sidecar.is_inferred and len(sidecar.index) == 9
+    assert (sidecar.seek_points is None) == (compression is None)
     found = ShardCollection(tmp_path)
     assert not found.is_schema_inferred and inferred_shards == [] and found.schema == schema
     assert rm.open(tmp_path)[8]["id"].tolist() == [8]
@@ -99,8 +99,8 @@ def test_open_detects_messages_of_other_formats_without_sidecar(tmp_path: Path, 
         for number in range(9):
             writer.write({"id": number, "vector": [0.5, number + 0.25], "name": b"n%d" % number})
     expected = list(rm.open(tmp_path))
-    for kept in tmp_path.glob(".*.rmx"):
-        kept.unlink()
+    for sidecar in tmp_path.glob(".*.rmx"):
+        sidecar.unlink()
     found = rm.open(tmp_path)
     assert set(found.schema) == {"id", "vector", "name"} and len(found) == len(expected) == 9
     assert [one["name"] for one in found] == [one["name"] for one in expected]
@@ -110,8 +110,8 @@ def test_open_detects_raw_payloads(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "opaque", format="recordio", payload="raw") as writer:
         for number in range(40):
             writer.write(b"" if number % 3 else b"%d,%d" % (number, number))
-    for kept in tmp_path.glob(".*.rmx"):
-        kept.unlink()
+    for sidecar in tmp_path.glob(".*.rmx"):
+        sidecar.unlink()
     assert list(rm.open(tmp_path).schema) == ["payload"]
 
 

@@ -1,4 +1,4 @@
-"""What info tells of shards, and what verify says that it could and could not show."""
+"""Summaries of shards by `info`, and the faults and guarantees that `verify` reports."""
 
 from __future__ import annotations
 

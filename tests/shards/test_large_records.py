@@ -184,12 +184,12 @@ def test_fetch_parses_unusual_encodings_like_columns(tmp_path: Path, format_name
 
 
 def entry(key: bytes, *pieces: bytes) -> bytes:
-    """An entry of the map of features."""
+    """Encode an entry of the map of features."""
     return field(1, field(1, key) + b"".join(pieces))
 
 
 def strings(*values: bytes) -> bytes:
-    """The value of an entry: a list of byte strings."""
+    """Encode the value of an entry: a list of byte strings."""
     return field(2, field(1, b"".join(field(1, value) for value in values)))
 
 
@@ -233,7 +233,7 @@ def test_fetch_returns_default_of_missing_feature(tmp_path: Path) -> None:
 @pytest.mark.parametrize("labels", [1.5, [1.0, 2.0, 3.0]])
 def test_fetch_returns_mxnet_images(tmp_path: Path, labels: Any) -> None:
     images = [bytes([number]) * (20_000 + number) for number in range(5)]
-    images.append(b"\x0a\x23\xd7\xce" * 9000)  # the magic word, at which RecordIO splits
+    images.append(b"\x0a\x23\xd7\xce" * 9000)  # RecordIO splits payloads at its magic word.
     path = write_shard(tmp_path, "recordio", [irheader.pack(labels, 7, 0, image) for image in images])
     dataset = rm.open(path)
     found = dataset.fetch(range(len(images)))

@@ -1,4 +1,4 @@
-"""Shards without an index of ours beside them."""
+"""Writing shards without saving their index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.shards.helpers import FORMATS
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_writer_without_index_writes_only_files_of_the_format(tmp_path: Path, format_name: str) -> None:
     path = tmp_path / "out"
-    for index in ("auto", "never"):  # the second replaces the first, whose index would not fit
+    for index in ("auto", "never"):  # The second run replaces the shards of the first one, whose index would not match.
         with rm.ShardWriter(path, format=format_name, shards=2, overwrite=True, index=index) as writer:
             for number in range(1, 8):
                 writer.write({"image": b"x" * number, "label": float(number)})

@@ -27,11 +27,11 @@ def tar() -> bytes:
     return buffer.getvalue()
 
 
-FOREIGN = {
+OTHER_FILES = {
     "html": (b"<!DOCTYPE html>\n<html><body>404 Not Found</body></html>\n", "HTML"),
     "xml": (b'<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "HTML or XML"),
     "lfs": (LFS, "Git LFS pointer"),
-    "text": (b"just some words in a file\nand another line\n", "text"),
+    "text": (b"just some description in a file\nand another line\n", "text"),
     "tar": (tar(), "tar archive"),
     "zip": (b"PK\x03\x04" + bytes(40), "zip archive"),
     "png": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(30), "PNG"),
@@ -41,29 +41,29 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("name", OTHER_FILES)
 @pytest.mark.parametrize("suffix", ["", ".tfrecord", ".rec"])
 def test_readers_name_file_types_that_are_not_shards(tmp_path: Path, name: str, suffix: str) -> None:
-    data, words = FOREIGN[name]
+    data, description = OTHER_FILES[name]
     path = tmp_path / f"file{suffix}"
     path.write_bytes(data)
     for read in (rm.ShardReader, rm.open, rm.info):
         with pytest.raises(rm.FormatError) as caught:
             read(path)
-        assert words in str(caught.value)
+        assert description in str(caught.value)
         assert (caught.value.kind, caught.value.shard) == ("wrong_format", str(path))
         assert caught.value.hint
     assert [fault.kind for fault in rm.verify(path).faults] == ["wrong_format"]
 
 
-@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("name", OTHER_FILES)
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_reader_names_file_type_despite_declared_format(tmp_path: Path, name: str, format_name: str) -> None:
     path = tmp_path / "file"
-    path.write_bytes(FOREIGN[name][0])
+    path.write_bytes(OTHER_FILES[name][0])
     with pytest.raises(rm.FormatError) as caught:
         list(rm.ShardReader(path, format=format_name))
-    assert FOREIGN[name][1] in str(caught.value)
+    assert OTHER_FILES[name][1] in str(caught.value)
 
 
 def test_empty_file_has_format_of_its_name(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_reader_detects_plain_shard_with_zlib_header(tmp_path: Path) -> None:
 
 
 def test_reader_accepts_declared_plain_shard_with_zlib_header(tmp_path: Path) -> None:
-    payload = bytes(range(256)) + bytes(120)  # no message; its length, 376, begins like a zlib header: 78 01
+    payload = bytes(range(256)) + bytes(120)  # Not a message; its length, 376, starts with the zlib header 78 01.
     path = write_shard(tmp_path, "ofrecord", [payload, b"another"])
     assert path.read_bytes()[:2] == b"\x78\x01"
     assert list(rm.ShardReader(path, format="ofrecord", compression=None)) == [payload, b"another"]

@@ -1,4 +1,4 @@
-"""What names of shards lead to: links, folders, and what is no name at all."""
+"""Paths of shards: links, directories, missing names and invalid values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_open_follows_links_to_shards(folder: Path, tmp_path: Path) -> None:
     assert len(rm.open(links)) == 5
 
 
-ABSENT = {
+MISSING_NAMES = {
     "s3://bucket/part-*": "not URLs",
     "~/nothing-*": "expanduser",
     "part-{0,1}.tfrecord": "not braces",
@@ -43,9 +43,9 @@ ABSENT = {
 }
 
 
-@pytest.mark.parametrize("name", ABSENT)
+@pytest.mark.parametrize("name", MISSING_NAMES)
 def test_error_for_missing_name_explains_reason(name: str) -> None:
-    with pytest.raises(FileNotFoundError, match=ABSENT[name]) as caught:
+    with pytest.raises(FileNotFoundError, match=MISSING_NAMES[name]) as caught:
         rm.open(name)
     assert caught.value.filename == name
 
@@ -68,12 +68,12 @@ def test_build_index_raises_if_index_cannot_be_saved(folder: Path, monkeypatch: 
         rm.build_index(folder)
 
 
-@pytest.mark.parametrize("stranger", ["README.md", "labels-1.txt"])
-def test_error_for_other_file_suggests_pattern(tmp_path: Path, stranger: str) -> None:
+@pytest.mark.parametrize("other_name", ["README.md", "labels-1.txt"])
+def test_error_for_other_file_suggests_pattern(tmp_path: Path, other_name: str) -> None:
     with rm.ShardWriter(tmp_path / "train", shards=3) as writer:
         for number in range(9):
             writer.write({"id": number})
-    for name in (stranger, "CITATION.cff"):
+    for name in (other_name, "CITATION.cff"):
         (tmp_path / name).write_text("# What these data are\n")
     with pytest.raises(rm.FormatError, match="the file is text") as caught:
         rm.open(tmp_path)

@@ -24,46 +24,46 @@ VARIANTS = [*((format_name, "") for format_name in FORMATS), ("tfrecord", "gzip"
 
 
 @pytest.fixture(params=VARIANTS, ids=["-".join(pair).strip("-") for pair in VARIANTS])
-def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, list[bytes]]:
+def shard(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, list[bytes]]:
     format_name, compression = request.param
     payloads = [encode_message(format_name, number) for number in range(100)]
     return write_shard(tmp_path, format_name, payloads, compression=compression), payloads
 
 
-def test_reader_indexing_behaves_like_list(made: tuple[Path, list[bytes]]) -> None:
-    path, payloads = made
+def test_reader_indexing_behaves_like_list(shard: tuple[Path, list[bytes]]) -> None:
+    path, payloads = shard
     with rm.ShardReader(path) as reader:
         assert len(reader) == 100
-        assert [reader[place] for place in (0, 99, -1, -100, np.int64(7))] == [
-            payloads[place] for place in (0, 99, -1, -100, 7)
+        assert [reader[position] for position in (0, 99, -1, -100, np.int64(7))] == [
+            payloads[position] for position in (0, 99, -1, -100, 7)
         ]
         for part in (slice(None), slice(3, 9), slice(-5, None), slice(None, None, -7), slice(50, 40), slice(90, 900)):
             assert reader[part] == payloads[part]
         assert list(reader) == payloads
-        assert list(reader) == payloads, "a second pass begins at the first record"
+        assert list(reader) == payloads, "a second pass starts at the first record"
 
 
-def test_fetch_keeps_order_and_duplicates(made: tuple[Path, list[bytes]]) -> None:
-    path, payloads = made
+def test_fetch_keeps_order_and_duplicates(shard: tuple[Path, list[bytes]]) -> None:
+    path, payloads = shard
     positions = [5, 5, 99, 0, -1, 42, 5]
     with rm.ShardReader(path) as reader:
-        assert reader.fetch(positions) == [payloads[place] for place in positions]
-        assert reader.fetch(np.array(positions, np.int32)) == [payloads[place] for place in positions]
+        assert reader.fetch(positions) == [payloads[position] for position in positions]
+        assert reader.fetch(np.array(positions, np.int32)) == [payloads[position] for position in positions]
         assert reader.fetch([]) == []
         assert list(reader.fetch_ragged([3, 1])) == [payloads[3], payloads[1]]
 
 
 @pytest.mark.parametrize("position", [100, -101, 10**12])
-def test_reader_raises_index_error_for_position_out_of_range(made: tuple[Path, list[bytes]], position: int) -> None:
-    with rm.ShardReader(made[0]) as reader:
+def test_reader_raises_index_error_for_position_out_of_range(shard: tuple[Path, list[bytes]], position: int) -> None:
+    with rm.ShardReader(shard[0]) as reader:
         with pytest.raises(IndexError):
             reader[position]
         with pytest.raises(IndexError):
             reader.fetch([0, position])
 
 
-def test_batches_have_requested_size(made: tuple[Path, list[bytes]]) -> None:
-    path, payloads = made
+def test_batches_have_requested_size(shard: tuple[Path, list[bytes]]) -> None:
+    path, payloads = shard
     for threads in (None, 0, 1, 3):
         batches = list(rm.ShardReader(path).batches(30, threads=threads))
         assert [len(batch) for batch in batches] == [30, 30, 30, 10]
@@ -72,32 +72,32 @@ def test_batches_have_requested_size(made: tuple[Path, list[bytes]]) -> None:
         rm.ShardReader(path).batches(0)
 
 
-def test_pickled_reader_reads_same_records(made: tuple[Path, list[bytes]]) -> None:
-    path, payloads = made
+def test_pickled_reader_reads_same_records(shard: tuple[Path, list[bytes]]) -> None:
+    path, payloads = shard
     reader = rm.ShardReader(path)
     assert len(reader) == 100
     copied = pickle.loads(pickle.dumps(reader))
     reader.close()
     assert copied[:] == payloads
-    assert len(pickle.dumps(copied)) < 2000, "no index travels in a pickle"
+    assert len(pickle.dumps(copied)) < 2000, "the pickle contains no index"
 
 
-def test_closed_reader_raises_value_error(made: tuple[Path, list[bytes]]) -> None:
-    reader = rm.ShardReader(made[0])
+def test_closed_reader_raises_value_error(shard: tuple[Path, list[bytes]]) -> None:
+    reader = rm.ShardReader(shard[0])
     reader.close()
     with pytest.raises(ValueError, match="closed"):
         reader[0]
 
 
-def test_forked_reader_reads_in_parent_and_child(made: tuple[Path, list[bytes]]) -> None:
-    path, payloads = made
+def test_forked_reader_reads_in_parent_and_child(shard: tuple[Path, list[bytes]]) -> None:
+    path, payloads = shard
     reader = rm.ShardReader(path)
     assert reader[1] == payloads[1]
     child = os.fork()
     if child == 0:
-        sound = all(reader[place] == payloads[place] for place in range(100)) and list(reader) == payloads
-        os._exit(0 if sound else 3)
-    assert all(reader[place] == payloads[place] for place in reversed(range(100)))
+        is_correct = all(reader[position] == payloads[position] for position in range(100)) and list(reader) == payloads
+        os._exit(0 if is_correct else 3)
+    assert all(reader[position] == payloads[position] for position in reversed(range(100)))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
@@ -112,8 +112,8 @@ def test_reader_works_in_spawned_process(tmp_path: Path) -> None:
         assert pool.apply(_read_all, (rm.ShardReader(path),)) == payloads
 
 
-def test_reader_is_thread_safe(made: tuple[Path, list[bytes]]) -> None:
-    path, payloads = made
+def test_reader_is_thread_safe(shard: tuple[Path, list[bytes]]) -> None:
+    path, payloads = shard
     reader = rm.ShardReader(path)
 
     def work(seed: int) -> bool:
@@ -124,8 +124,8 @@ def test_reader_is_thread_safe(made: tuple[Path, list[bytes]]) -> None:
         assert all(pool.map(work, range(16)))
 
 
-def test_reader_raises_shard_changed_after_truncation(made: tuple[Path, list[bytes]]) -> None:
-    path, _ = made
+def test_reader_raises_shard_changed_after_truncation(shard: tuple[Path, list[bytes]]) -> None:
+    path, _ = shard
     reader = rm.ShardReader(path)
     assert len(reader) == 100
     os.truncate(path, path.stat().st_size // 2)
@@ -137,8 +137,8 @@ def test_reader_raises_shard_changed_after_truncation(made: tuple[Path, list[byt
         list(reader)
 
 
-def test_reader_raises_shard_changed_after_append_or_rewrite(made: tuple[Path, list[bytes]]) -> None:
-    path, payloads = made
+def test_reader_raises_shard_changed_after_append_or_rewrite(shard: tuple[Path, list[bytes]]) -> None:
+    path, payloads = shard
     for change in (lambda data: data + data, lambda data: bytes(len(data))):
         data = path.read_bytes()
         reader = rm.ShardReader(path, index="never")
@@ -149,8 +149,8 @@ def test_reader_raises_shard_changed_after_append_or_rewrite(made: tuple[Path, l
         path.write_bytes(data)
 
 
-def test_reader_raises_shard_changed_after_replacement(made: tuple[Path, list[bytes]]) -> None:
-    path, _ = made
+def test_reader_raises_shard_changed_after_replacement(shard: tuple[Path, list[bytes]]) -> None:
+    path, _ = shard
     reader = rm.ShardReader(path)
     assert len(reader) == 100
     other = path.with_name("other")
@@ -161,9 +161,9 @@ def test_reader_raises_shard_changed_after_replacement(made: tuple[Path, list[by
 
 
 def test_reader_detects_change_of_shard_cached_in_memory(
-    made: tuple[Path, list[bytes]],
+    shard: tuple[Path, list[bytes]],
 ) -> None:
-    path, payloads = made
+    path, payloads = shard
     before, data = path.stat(), path.read_bytes()
     reader = rm.ShardReader(path)
     for position in [*range(100)] * (1 + before.st_size // 500_000):

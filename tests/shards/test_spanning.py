@@ -14,21 +14,21 @@ from recordmill.testing import ofrecord
 from tests.shards.helpers import encode_message, write_shard
 
 
-def parts(folder: Path, pieces: list[bytes], suffix_length: int = -1) -> Path:
+def write_parts(folder: Path, pieces: list[bytes], suffix_length: int = -1) -> Path:
     for number, piece in enumerate(pieces):
         (folder / ofrecord.part_name(number, suffix_length=suffix_length)).write_bytes(piece)
     return folder
 
 
-def numbers(dataset: rm.Dataset) -> list[int]:
+def read_ids(dataset: rm.Dataset) -> list[int]:
     return [int(example["id"]) for example in dataset]
 
 
 @pytest.mark.parametrize("suffix_length", [-1, 1, 2, 5])
 def test_parts_are_read_in_natural_order(tmp_path: Path, suffix_length: int) -> None:
     pieces = [ofrecord.frame(encode_message("ofrecord", number)) for number in range(12)]
-    dataset = rm.open(parts(tmp_path, pieces, suffix_length))
-    assert numbers(dataset) == list(range(12))
+    dataset = rm.open(write_parts(tmp_path, pieces, suffix_length))
+    assert read_ids(dataset) == list(range(12))
     assert int(dataset[-1]["id"]) == 11
 
 
@@ -37,10 +37,10 @@ def test_record_that_continues_in_next_part_is_read(tmp_path: Path) -> None:
     stream = b"".join(map(ofrecord.frame, payloads))
     cuts = [0, 3, 20, 21, 100, 100, 130, len(stream)]
     pieces = [stream[start:end] for start, end in pairwise(cuts)]
-    dataset = rm.open(parts(tmp_path, pieces), payload="raw")
+    dataset = rm.open(write_parts(tmp_path, pieces), payload="raw")
     assert [example["payload"] for example in dataset] == payloads
     assert [example["payload"] for example in dataset.fetch([8, 0, 4])] == [payloads[place] for place in (8, 0, 4)]
-    assert numbers(rm.open(tmp_path)) == list(range(9))
+    assert read_ids(rm.open(tmp_path)) == list(range(9))
 
 
 @given(data=st.data())
@@ -49,7 +49,7 @@ def test_stream_split_anywhere_has_same_records(tmp_path_factory: pytest.TempPat
     stream = b"".join(map(ofrecord.frame, payloads))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=4)))
     pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
-    folder = parts(tmp_path_factory.mktemp("parts"), pieces)
+    folder = write_parts(tmp_path_factory.mktemp("parts"), pieces)
     source = ShardCollection(folder, format="ofrecord", payload="raw")
     assert [example["payload"] for example in source.__getitems__(range(len(source)))] == payloads
     assert ofrecord.unframe_parts(pieces) == [
@@ -60,7 +60,7 @@ def test_stream_split_anywhere_has_same_records(tmp_path_factory: pytest.TempPat
 def test_truncated_last_part_names_record(tmp_path: Path) -> None:
     stream = b"".join(ofrecord.frame(encode_message("ofrecord", number)) for number in range(9))
     with pytest.raises(rm.TruncatedError) as caught:
-        rm.open(parts(tmp_path, [stream[:50], stream[50:-2]]))
+        rm.open(write_parts(tmp_path, [stream[:50], stream[50:-2]]))
     assert caught.value.record == 8
     assert "part-0" in (caught.value.shard or "")
 
@@ -68,7 +68,7 @@ def test_truncated_last_part_names_record(tmp_path: Path) -> None:
 def test_reader_of_several_files_reads_one_stream(tmp_path: Path) -> None:
     payloads = [encode_message("ofrecord", number) for number in range(9)]
     stream = b"".join(map(ofrecord.frame, payloads))
-    parts(tmp_path, [stream[:50], stream[50:51], stream[51:]])
+    write_parts(tmp_path, [stream[:50], stream[50:51], stream[51:]])
     reader = rm.ShardReader([tmp_path / f"part-{number}" for number in range(3)])
     assert (len(reader), list(reader), reader[-1]) == (9, payloads, payloads[-1])
     assert [row for batch in reader.batches(2, threads=2) for row in batch] == payloads
@@ -91,7 +91,7 @@ def test_open_skips_hidden_and_index_files_of_directory(tmp_path: Path) -> None:
     (tmp_path / "folder.rec").mkdir()
     for paths in (tmp_path, f"{tmp_path}/*.rec", f"{tmp_path}/s*"):
         dataset = rm.open(paths, payload="example")
-        assert numbers(dataset) == [1, 9, 10]
+        assert read_ids(dataset) == [1, 9, 10]
 
 
 def test_open_keeps_list_order_and_removes_duplicates(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_open_keeps_list_order_and_removes_duplicates(tmp_path: Path) -> None:
         write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", number)], name=f"s{number}")
         for number in range(3)
     ]
-    assert numbers(rm.open([paths[2], paths[0]])) == [2, 0]
-    assert numbers(rm.open([paths[2], paths[0], str(paths[2])])) == [2, 0]
-    assert numbers(rm.open([paths[1], f"{tmp_path}/*.tfrecord"])) == [1, 0, 2]
+    assert read_ids(rm.open([paths[2], paths[0]])) == [2, 0]
+    assert read_ids(rm.open([paths[2], paths[0], str(paths[2])])) == [2, 0]
+    assert read_ids(rm.open([paths[1], f"{tmp_path}/*.tfrecord"])) == [1, 0, 2]
 
 
 def test_open_accepts_empty_shards_among_others(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_open_accepts_empty_shards_among_others(tmp_path: Path) -> None:
         rows = [encode_message("tfrecord", number)] if number % 2 else []
         write_shard(tmp_path, "tfrecord", rows, name=f"s{number}")
     dataset = rm.open(tmp_path)
-    assert numbers(dataset) == [1, 3]
+    assert read_ids(dataset) == [1, 3]
     assert dataset.to_numpy()["id"].tolist() == [1, 3]
 
 
@@ -122,16 +122,16 @@ def test_open_of_empty_shards_is_empty_dataset(tmp_path: Path) -> None:
         dataset.batch(2).loader()
 
 
-def spanning(folder: Path, count: int = 30) -> tuple[Path, bytes]:
+def write_spanning(folder: Path, count: int = 30) -> tuple[Path, bytes]:
     stream = b"".join(ofrecord.frame(encode_message("ofrecord", number)) for number in range(count))
     cuts = [0, 100, 103, 300, len(stream)]
-    return parts(folder, [stream[start:end] for start, end in pairwise(cuts)]), stream
+    return write_parts(folder, [stream[start:end] for start, end in pairwise(cuts)]), stream
 
 
 def test_verify_and_info_accept_records_that_continue_in_next_part(tmp_path: Path) -> None:
-    folder, stream = spanning(tmp_path)
+    folder, stream = write_spanning(tmp_path)
     offsets = [offset for offset, _ in ofrecord.records(stream)]
-    (folder / ofrecord.part_name(4)).write_bytes(stream[: offsets[5]])  # a part of its own
+    (folder / ofrecord.part_name(4)).write_bytes(stream[: offsets[5]])  # This part is not joined with others.
     report = rm.verify(folder)
     assert report.ok and report.num_records == 35
     assert "every payload was parsed as ofrecord" in report.guarantees["ofrecord"]
@@ -149,7 +149,7 @@ def test_verify_and_info_accept_records_that_continue_in_next_part(tmp_path: Pat
 
 def test_verify_reports_each_truncated_part(tmp_path: Path) -> None:
     stream = b"".join(ofrecord.frame(encode_message("ofrecord", number)) for number in range(9))
-    folder = parts(tmp_path, [stream[:-3], stream, stream[:-1]])
+    folder = write_parts(tmp_path, [stream[:-3], stream, stream[:-1]])
     report = rm.verify(folder)
     assert [(fault.kind, Path(fault.shard).name) for fault in report.faults] == [
         ("truncated_payload", "part-0"),
@@ -161,7 +161,7 @@ def test_verify_reports_each_truncated_part(tmp_path: Path) -> None:
 
 
 def test_verify_locates_flipped_bit_in_spanning_parts(tmp_path: Path) -> None:
-    folder, stream = spanning(tmp_path)
+    folder, stream = write_spanning(tmp_path)
     offset, payload = next(iter(ofrecord.records(stream)))
     path = folder / ofrecord.part_name(0)
     path.write_bytes(path.read_bytes()[:8] + b"\xff" * len(payload) + path.read_bytes()[8 + len(payload) :])

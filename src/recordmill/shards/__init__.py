@@ -1,1 +1,1 @@
-"""Shards: read, written, indexed, verified; blind to which format they are of."""
+"""Read, write, index and verify shards of any format."""
