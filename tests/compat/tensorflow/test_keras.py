@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import recordmill.compat.tensorflow as tf
-from tests.adapters.conftest import QUIET
+from tests.adapters.conftest import IGNORED_WARNINGS
 
 os.environ.setdefault("KERAS_BACKEND", "jax")
-pytestmark = [pytest.mark.deep, *QUIET]
+pytestmark = [pytest.mark.deep, *IGNORED_WARNINGS]
 
 ROWS = np.random.default_rng(1).normal(size=(40, 4)).astype(np.float32)
 LABELS = (ROWS[:, :1] > 0).astype(np.int64)
