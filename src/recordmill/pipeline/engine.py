@@ -15,6 +15,7 @@ from recordmill.allocator import Memory
 from recordmill.concurrency.pool import WorkerPool
 from recordmill.pipeline.compiled_pipeline import CompiledPipeline
 from recordmill.pipeline.failures import MAX_CONSECUTIVE_FAILURES, OnError, SkippedSample
+from recordmill.pipeline.function_lock import FunctionLock
 from recordmill.pipeline.samples import (
     Columns,
     Ints,
@@ -103,6 +104,8 @@ class BatchBuilder:
         Allocator of large arrays.
     pickled_maps : tuple of Map
         Functions whose return values must be picklable because they run in worker processes.
+    function_lock : FunctionLock
+        Lock of user functions, for the worker threads of this process.
     """
 
     pipeline: CompiledPipeline
@@ -116,6 +119,7 @@ class BatchBuilder:
     in_processes: bool = False
     memory: Memory | None = field(default=None, compare=False)
     pickled_maps: tuple[Map, ...] = ()
+    function_lock: FunctionLock = field(default_factory=FunctionLock, compare=False)
     _contexts: dict[int, Context] = field(default_factory=dict, compare=False)
 
     @property
@@ -172,7 +176,9 @@ class BatchBuilder:
     def create_context(self) -> Context:
         """Create the context of one evaluation in this thread."""
         collect_errors = self.on_error != "raise"
-        context = Context(collect_errors, self.threads, self.memory, self.first_results, self.pickled_maps)
+        context = Context(
+            collect_errors, self.threads, self.memory, self.first_results, self.pickled_maps, self.function_lock
+        )
         self._contexts[get_ident()] = context
         return context
 

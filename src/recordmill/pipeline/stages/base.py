@@ -17,6 +17,7 @@ from recordmill.concurrency.status_page import StatusPage
 from recordmill.decode.random import Draws
 from recordmill.errors import RecordmillError
 from recordmill.pipeline.failures import SkippedSample
+from recordmill.pipeline.function_lock import FunctionLock
 from recordmill.pipeline.samples import Positions, Rows
 from recordmill.pipeline.stats import Timings
 from recordmill.types import Ragged
@@ -183,6 +184,8 @@ class Context:
         Names, dtypes and shapes of the first result of each function; shared by all evaluations of a run.
     pickled_maps : tuple of Map
         Functions whose return values must be picklable because they run in worker processes.
+    function_lock : FunctionLock
+        Lock of user functions; shared by all evaluations of a run.
     skipped : list of SkippedSample
     timings : Timings
     num_bytes : int
@@ -200,6 +203,7 @@ class Context:
     memory: Memory | None = None
     first_results: dict[Any, Any] = field(default_factory=dict)
     pickled_maps: tuple[Any, ...] = ()
+    function_lock: FunctionLock = field(default_factory=FunctionLock)
     skipped: list[SkippedSample] = field(default_factory=list)
     timings: Timings = field(default_factory=Timings)
     num_bytes: int = 0

@@ -49,12 +49,16 @@ class Filter:
         """Return the samples that pass."""
         caller = FunctionCaller(self.function, repr(self), stage_input, rng=self.rng, timeout=self.timeout)
         rows, kept = stage_input.rows, list[int]()
-        for row, sample in enumerate(rows.split()):
+        samples = rows.split()
+
+        def add(row: int) -> None:
             try:
-                if self._passes(caller, row, sample):
+                if self._passes(caller, row, samples[row]):
                     kept.append(row)
             except MapError as error:
                 caller.fail(row, error)
+
+        stage_input.context.function_lock.call_each(id(self), len(rows), add)
         return rows if len(kept) == len(rows) else rows.take(np.array(kept, np.int64))
 
     @staticmethod

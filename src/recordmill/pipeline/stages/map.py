@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from recordmill.errors import MapError
 from recordmill.pipeline.samples import Columns, Rows, lock_columns
@@ -61,10 +61,12 @@ class Map:
         """Return the samples that the function returns."""
         caller, rows = self._caller(stage_input), stage_input.rows
         builder, kept = ColumnsBuilder(len(rows)), list[int]()
+        samples = rows.split()
         must_be_picklable = self in stage_input.context.pickled_maps
-        for row, sample in enumerate(rows.split()):
+
+        def add(row: int) -> None:
             try:
-                result = caller(row, sample)
+                result = caller(row, samples[row])
                 caller.check_sample(row, result)
                 if must_be_picklable:
                     caller.check_picklable(row, result)
@@ -73,14 +75,17 @@ class Map:
             else:
                 builder.add(result)
                 kept.append(row)
+
+        stage_input.context.function_lock.call_each(id(self), len(rows), add)
         return Rows(builder.columns(), rows.ordinals[kept], rows.origins[kept])
 
     def apply_batch(self, stage_input: StageInput, batch: Columns) -> Columns:
         """Return the batch that the function returns."""
-        caller = self._caller(stage_input)
-        returned = caller(0, lock_columns(batch))
-        caller.check_batch(returned)
-        result: Columns = dict(returned)
+        caller, returned = self._caller(stage_input), list[Any]()
+        locked = lock_columns(batch)
+        stage_input.context.function_lock.call_each(id(self), 1, lambda row: returned.append(caller(row, locked)))
+        caller.check_batch(returned[0])
+        result: Columns = dict(returned[0])
         if self in stage_input.context.pickled_maps:
             caller.check_picklable(0, result)
         return result

@@ -1,0 +1,121 @@
+"""Choose whether worker threads call user functions concurrently or one at a time, by speed.
+
+Functions that release the interpreter lock for moments again and again, as NumPy does for small arrays, take up to
+twice as long in two threads as in one. Functions that release it for long, such as those of OpenCV or Pillow, run in
+parallel. Only a measurement tells them apart. `P5-function` of the benchmarks measures the difference: with two
+threads, the lock makes it 1.5 times as fast. Results do not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+from math import inf
+from threading import Lock
+from time import perf_counter
+
+# Calls are made in pieces of about this many seconds: longer than the interval after which the interpreter switches
+# threads, and short enough to measure often.
+_PIECE_S, _FIRST_PIECE = 0.02, 8
+# Number of pieces that are measured for each mode.
+_NUM_MEASURED = 4
+# Measured pieces are repeated after this many times the time that measuring took, at first and at most.
+_MIN_REST, _MAX_REST = 2, 32
+# With the lock, calls must be this much faster: the load of other programs makes both modes look alike.
+_MIN_GAIN = 0.7
+# A piece counts as run alone, or concurrently, if so many threads were in functions on average.
+_MAX_ALONE, _MIN_CONCURRENT = 1.1, 1.4
+# Give up measuring the lock after so many pieces that overlapped with those of another function.
+_MAX_OVERLAPPING = 16
+# Nobody waits longer for the lock: a function may hang, or wait for another thread. Calls that take long for one sample
+# run concurrently.
+_LOCK_TIMEOUT_S, _LONG_CALL_S = 0.25, 0.05
+
+
+class FunctionLock:
+    """Lock of the user functions of one process, which is used only where it makes them faster."""
+
+    def __init__(self) -> None:
+        self._lock, self._count_lock = Lock(), Lock()
+        self._costs: defaultdict[Hashable, _CallCosts] = defaultdict(_CallCosts)
+        self._num_inside, self._changed, self._thread_seconds = 0, 0.0, 0.0
+
+    def __reduce__(self) -> tuple[type[FunctionLock], tuple[()]]:
+        """Another process gets a lock of its own."""
+        return FunctionLock, ()
+
+    def call_each(self, stage: Hashable, count: int, call: Callable[[int], None]) -> None:
+        """Call a function of a stage with the numbers below `count`, piece by piece."""
+        costs, done = self._costs[stage], 0
+        while done < count:
+            stop = done + costs.piece_size(count - done)
+            locked = costs.prefers_lock() and self._acquire(costs)
+            started, seconds_before = self._count_threads(1)
+            try:
+                for number in range(done, stop):
+                    call(number)
+            finally:
+                ended, seconds_after = self._count_threads(-1)
+                if locked:
+                    self._lock.release()
+            num_threads = (seconds_after - seconds_before) / (ended - started) if ended > started else 1.0
+            costs.add(started, ended, stop - done, num_threads, locked=locked)
+            done = stop
+
+    def _acquire(self, costs: _CallCosts) -> bool:
+        acquired = self._lock.acquire(timeout=_LOCK_TIMEOUT_S)
+        if not acquired:
+            costs.avoid_lock()
+        return acquired
+
+    def _count_threads(self, change: int) -> tuple[float, float]:
+        """Note that a thread enters or leaves a function; return the time and the seconds of all threads until then."""
+        with self._count_lock:
+            now = perf_counter()
+            self._thread_seconds += self._num_inside * (now - self._changed)
+            self._changed = now
+            self._num_inside += change
+            return now, self._thread_seconds
+
+
+class _CallCosts:
+    """Seconds per call of one function in each mode; written without a lock, as a lost value does not matter."""
+
+    def __init__(self) -> None:
+        self._locked: list[float] = []
+        self._concurrent: list[float] = []
+        self._num_overlapping = 0
+        self._measuring_s, self._measure_again, self._rest = 0.0, 0.0, _MIN_REST
+
+    def piece_size(self, count: int) -> int:
+        known = (self._concurrent or self._locked)[-1:]
+        return min(count, max(1, int(_PIECE_S / known[0])) if known and known[0] else _FIRST_PIECE)
+
+    def prefers_lock(self) -> bool:
+        if len(self._locked) < _NUM_MEASURED:
+            return True
+        if len(self._concurrent) < _NUM_MEASURED:
+            return False
+        return min(self._locked) < _MIN_GAIN * sum(self._concurrent) / len(self._concurrent)
+
+    def avoid_lock(self) -> None:
+        """Call concurrently until both modes are measured again."""
+        self._locked, self._num_overlapping = [inf] * _NUM_MEASURED, 0
+
+    def add(self, started: float, ended: float, count: int, num_threads: float, *, locked: bool) -> None:
+        """Add the measurement of a piece, during which `num_threads` threads were in functions on average."""
+        seconds = (ended - started) / max(count, 1)
+        if locked and (seconds > _LONG_CALL_S or self._num_overlapping == _MAX_OVERLAPPING):
+            self.avoid_lock()
+        elif locked and num_threads < _MAX_ALONE:
+            self._locked, self._num_overlapping = [*self._locked[1 - _NUM_MEASURED :], seconds], 0
+        elif locked:
+            self._num_overlapping += 1
+        elif num_threads > _MIN_CONCURRENT:
+            self._concurrent = [*self._concurrent[1 - _NUM_MEASURED :], seconds / num_threads]
+        if len(self._locked) < _NUM_MEASURED or len(self._concurrent) < _NUM_MEASURED:
+            self._measuring_s += ended - started
+            self._measure_again = ended + self._rest * self._measuring_s
+        elif ended > self._measure_again:
+            self._measuring_s, self._rest = 0.0, min(2 * self._rest, _MAX_REST)
+            (self._concurrent if self.prefers_lock() else self._locked).clear()
