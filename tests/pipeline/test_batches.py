@@ -108,7 +108,7 @@ def test_loader_yields_examples_without_batch(dataset: rm.Dataset) -> None:
 
 
 def loading_threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("recordmill")]
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("recordmill-load")]
 
 
 def test_loader_stops_threads_when_left_early(dataset: rm.Dataset) -> None:
