@@ -18,8 +18,10 @@ PAGE = Path(__file__).parents[1] / "docs" / "migrating" / "names.md"
 TITLE = """# Supported names of TensorFlow, MXNet and OneFlow
 
 `python -m tools.list_names` generates this page from the modules. The migration pages of [TensorFlow](tensorflow.md),
-[MXNet](mxnet.md) and [OneFlow](oneflow.md) describe what the names do and what differs. Any other name
-raises an error that says what to use instead.
+[MXNet](mxnet.md) and [OneFlow](oneflow.md) describe what the names do and what differs. A name that is not
+supported raises an error that says what to use instead. Not listed are `tf.keras` (Keras 3, with `tf.losses`,
+`tf.metrics`, `tf.optimizers` and `tf.initializers`), operators and methods of tensors, and aliases: `tf.compat.v1`,
+`tf.compat.v2`, `tf.contrib` and `tensorflow.python` lead to the names below.
 """
 # Namespaces whose names are listed, in this order; the first entry of each framework is the package itself.
 NAMESPACES = {

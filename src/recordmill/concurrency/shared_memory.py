@@ -57,7 +57,7 @@ class Segment:
 
 
 class SegmentPool:
-    """The segments of one worker process.
+    """The shared memory segments of one worker process.
 
     Parameters
     ----------

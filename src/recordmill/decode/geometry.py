@@ -125,7 +125,7 @@ class GivenGeometry:
         if may_reach_beyond:
             outside = (sides < 1) | (sides > _MAX_REACH) | (np.abs(corners) > _MAX_REACH)
         else:
-            # No sum of untrusted numbers, which could overflow.
+            # Compare without adding: a sum of untrusted numbers could overflow.
             outside = (corners < 0) | (sides < 1) | (sides > sizes) | (corners > sizes - sides)
         return np.asarray(outside.any(axis=1))
 

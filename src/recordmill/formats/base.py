@@ -19,13 +19,12 @@ class Framing:
     ----------
     kind : _core.FrameKind
         The native framing, which scans, reads and writes frames.
-    min_payload_bytes, max_payload_bytes : int
-        Limits of the length of one payload, in bytes.
+    min_payload_bytes : int
+        Smallest length of a payload.
     """
 
     kind: _core.FrameKind
     min_payload_bytes: int
-    max_payload_bytes: int
 
     @property
     def has_checksum(self) -> bool:

@@ -75,7 +75,7 @@ class RecordBuilder:
 
     @property
     def _copies_files(self) -> bool:
-        """Whether image bytes are stored unchanged and at most their first bytes are checked."""
+        """True if files are stored unchanged without decoding them."""
         options = self.options
         reads_pixels = options.recoding is not None or options.check in ("header", "decode") or options.keep_shape
         return not reads_pixels and self.names.mask is None and PAYLOADS[self.payload].kind is not None

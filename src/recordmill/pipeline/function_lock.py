@@ -17,7 +17,7 @@ from time import perf_counter
 # Calls are made in pieces of about this many seconds: longer than the interval after which the interpreter switches
 # threads, and short enough to measure often.
 _PIECE_S, _FIRST_PIECE = 0.02, 8
-# Number of pieces that are measured for each mode.
+# Number of pieces that are measured with the lock, and without it.
 _NUM_MEASURED = 4
 # Measured pieces are repeated after this many times the time that measuring took, at first and at most.
 _MIN_REST, _MAX_REST = 2, 32

@@ -65,7 +65,7 @@ def _warn_of_longest(calls: Sequence[Call], sources: Sequence[ExampleSource]) ->
 
 def _published_calls(pool: WorkerPool) -> dict[int, Call]:
     """Return the calls that worker processes are in, or were in when they died, by task."""
-    calls = {task: Call.from_bytes(status) for task, status in pool.statuses().items()}
+    calls = {task: Call.from_status_page(status) for task, status in pool.statuses().items()}
     return {task: call for task, call in calls.items() if call is not None}
 
 

@@ -140,7 +140,7 @@ class ShardCollection:
         return examples
 
     def _read_example(self, position: int) -> dict[str, Any]:
-        """Read one example; faster than reading arrays of length 1."""
+        """Read one example; faster than `columns` with one position."""
         reader, record = self._find_record(position)
         shard, index = reader.shard, reader.index
         frame = int(index.offsets[record]), int(index.lengths[record])

@@ -21,7 +21,7 @@ from recordmill import _core
 from recordmill.errors import WriteError
 from recordmill.shards.index import ENTRY_POINTS_SUFFIX, sidecar_locations
 from recordmill.shards.open import OpenShard
-from recordmill.shards.sidecar import Probes, compute_probes, matches_source
+from recordmill.shards.sidecar import Probes, compute_probes, has_equal_blocks
 from recordmill.storage.base import OutputFile, Storage
 from recordmill.types import Ragged
 
@@ -89,7 +89,7 @@ def load_tables(shard: OpenShard) -> EntryTables | None:
             tables = _read_directory(storage, path) if storage.exists(path) else None
             if tables is None or (tables.format, tables.compression) != (shard.format.name, shard.compression):
                 continue
-            if matches_source(tables, shard.source):
+            if has_equal_blocks(tables, shard.source):
                 return tables
     return None
 

@@ -18,8 +18,8 @@ from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import (
     Sidecar,
     compute_probes,
+    has_equal_blocks,
     is_truncated,
-    matches_source,
     parse_sidecar,
     serialize_sidecar,
 )
@@ -75,7 +75,7 @@ def find_sidecar(shard: OpenShard) -> Sidecar | None:
     if len(shard.paths) == 1:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
             is_same_kind = (sidecar.format, sidecar.compression) == (shard.format.name, shard.compression)
-            if is_same_kind and matches_source(sidecar, shard.source):
+            if is_same_kind and has_equal_blocks(sidecar, shard.source):
                 return sidecar
     return None
 
@@ -127,7 +127,7 @@ def _is_evidence_of_damage(shard: OpenShard) -> bool:
         if is_truncated(sidecar, shard.source):
             return True
         has_checksums = sidecar.checksums is not None and sidecar.num_stored_bytes == stored
-        if has_checksums and not matches_source(sidecar, shard.source):
+        if has_checksums and not has_equal_blocks(sidecar, shard.source):
             return True
     return False
 

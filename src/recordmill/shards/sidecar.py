@@ -99,8 +99,8 @@ def compute_probes(source: _core.Source, num_bytes: int) -> Probes:
     return _probe_blocks(source, offsets, num_bytes) if num_bytes else ()
 
 
-def matches_source(probed: Probed, source: _core.Source) -> bool:
-    """Return True if a file begins with the probed bytes."""
+def has_equal_blocks(probed: Probed, source: _core.Source) -> bool:
+    """Return True if the probed blocks of a file are unchanged; the file may have grown."""
     stored = source.num_stored_bytes
     if stored is None or stored < probed.num_stored_bytes:
         return False

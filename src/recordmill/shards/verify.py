@@ -24,7 +24,7 @@ from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand_paths
 from recordmill.shards.reader import records_per_read
-from recordmill.shards.sidecar import Sidecar, is_truncated, matches_source
+from recordmill.shards.sidecar import Sidecar, has_equal_blocks, is_truncated
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
@@ -214,7 +214,7 @@ def _belongs_to(sidecar: Sidecar, shard: OpenShard) -> bool:
     # With checksums, a shard of the same size is compared payload by payload. Without them, only the probed blocks
     # distinguish flipped bits from another shard that replaced this one.
     has_checksums = stored == sidecar.num_stored_bytes and sidecar.checksums is not None
-    return has_checksums or matches_source(sidecar, shard.source)
+    return has_checksums or has_equal_blocks(sidecar, shard.source)
 
 
 def _compare_with_sidecar(

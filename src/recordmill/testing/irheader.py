@@ -41,7 +41,7 @@ class Unpacked:
 
 
 def pack(label: float | npt.ArrayLike, id_: int, id2: int, data: bytes) -> bytes:
-    """Return header, labels and data of one record.
+    """Return the bytes of one record: header, labels and data.
 
     Parameters
     ----------

@@ -9,7 +9,6 @@ HEAD_BYTES = 12
 FRAMING = Framing(
     kind=_core.FrameKind("tfrecord"),
     min_payload_bytes=0,
-    max_payload_bytes=2**63 - 17,
 )
 
 

@@ -159,7 +159,7 @@ class Call:
         return header + f"{self.stage}\0{self.function}".encode()
 
     @classmethod
-    def from_bytes(cls, status: bytes) -> Call | None:
+    def from_status_page(cls, status: bytes) -> Call | None:
         """Parse the status page of a worker process; None if it is empty."""
         if len(status) < _CALL_HEADER.size:
             return None

@@ -109,7 +109,7 @@ class Mixture:
 
     @cached_property
     def _pattern(self) -> tuple[Ints, Ints, Ints]:
-        """Part of each sample of a period, number of earlier samples of that part, and samples per part."""
+        """The repeating order: for each sample its part and its number within the part; then samples per part."""
         counts = _split_period(self.shares)
         parts = np.repeat(np.arange(len(counts)), counts)
         earlier = np.concatenate([np.arange(count) for count in counts])

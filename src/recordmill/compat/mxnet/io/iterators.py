@@ -207,7 +207,7 @@ class NDArrayIter(DataIter):
         return self._select(self.label)
 
     def getpad(self) -> int:
-        """Return the number of rows that only fill the batch; with "roll_over", those of the last epoch."""
+        """Return the number of padding rows; with "roll_over", of rows carried over from the last epoch."""
         if self.last_batch_handle == "roll_over" and self._start == 0:
             return self._num_carried
         return max(self._start + self.batch_size - len(self._rows), 0)

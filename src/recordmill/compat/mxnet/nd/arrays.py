@@ -34,7 +34,7 @@ class NDArray(np.ndarray[Any, Any]):
         if method != "__call__" or options:
             extra = options if out is None else options | {"out": _unwrap(out)}
             return _wrap_all(getattr(ufunc, method)(*_unwrap(inputs), **extra))
-        dtype = _common_dtype(inputs)
+        dtype = _require_same_dtype(inputs)
         result = _compute(ufunc, inputs, dtype)
         if out is None:
             return _wrap_all(result)
@@ -156,7 +156,7 @@ def _as_index(key: Any) -> Any:
     return key
 
 
-def _common_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
+def _require_same_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
     """Return the dtype of all arrays; None if plain NumPy arrays have another one."""
     dtypes = {one.dtype for one in inputs if isinstance(one, NDArray)}
     if len(dtypes) > 1:

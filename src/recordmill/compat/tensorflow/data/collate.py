@@ -41,7 +41,7 @@ def _copy_row(array: NDArray[Any], position: int) -> Tensor:
 
 
 class Row(Element):
-    """Element that is one row of a table; its tensors are created on every access."""
+    """Element that is a row of a `Table`; every access creates its tensors anew."""
 
     __slots__ = ("position", "table")
 

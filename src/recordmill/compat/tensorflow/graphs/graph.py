@@ -240,19 +240,19 @@ def _unstack_structure(value: Any, num: Any = None, axis: int = 0) -> Any:
     return (None,) * int(count)
 
 
-def _tuple_structure(count: int) -> Callable[..., Any]:
+def _make_tuple_structure(count: int) -> Callable[..., Any]:
     return lambda *unused, **others: (None,) * count  # noqa: ARG005
 
 
 # Structures of results of operations that return several values.
 _STRUCTURES: dict[str, Callable[..., Any]] = {
     "array.split": _split_structure,
-    "array.unique": _tuple_structure(2),
-    "array.unique_with_counts": _tuple_structure(3),
+    "array.unique": _make_tuple_structure(2),
+    "array.unique_with_counts": _make_tuple_structure(3),
     "array.unstack": _unstack_structure,
-    "image.sample_distorted_bounding_box": _tuple_structure(3),
+    "image.sample_distorted_bounding_box": _make_tuple_structure(3),
     "io.parse_single_sequence_example": _sequence_structure,
-    "math.top_k": _tuple_structure(2),
+    "math.top_k": _make_tuple_structure(2),
 }
 
 
