@@ -17,7 +17,7 @@ LABEL = "mxnet"
 __all__ = ["ENVIRONMENT", "REQUIREMENTS", "arrays", "records"]
 VARIANTS = {
     "mx-records": (IN_ORDER, BY_KEY),
-    "mx-CENTERKEEP": (mxnet_images.THREADS[0],),
+    "mx-center": (mxnet_images.THREADS[0],),
     "mx-crop": (mxnet_images.THREADS[0],),
     "mx-im2rec": ("",),
 }

@@ -23,7 +23,7 @@ VARIANTS = {
     "tf-photos": (AS_WRITTEN, AUTOTUNE),
     **{name: ("",) for name in for_tensorflow.PROGRAMS if name != "tf-photos"},
     "mx-records": (IN_ORDER, BY_KEY),
-    "mx-CENTERKEEP": ("",),
+    "mx-center": ("",),
     "mx-crop": ("",),
     "mx-im2rec": ("",),
     "of-photos": ("",),

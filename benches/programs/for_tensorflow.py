@@ -155,7 +155,7 @@ def writing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
 PROGRAMS = {
     "tf-photos": photographs,
     "tf-augment": augmented,
-    "tf-CENTERKEEP": evaluated,
+    "tf-center": evaluated,
     "tf-digits": digits,
     "tf-parse": parsing,
     "tf-filter": filtered,

@@ -34,7 +34,7 @@ PROGRAM_TASKS = (
         recipe="crop",
     ),
     Task(
-        "tf-CENTERKEEP",
+        "tf-center",
         "tf.data: photos decoded, made floats, their middle resized to 224 x 224, scaled, clipped, batches of 64",
         "pass",
         "photos",
@@ -92,7 +92,7 @@ PROGRAM_TASKS = (
         compare="records",
     ),
     Task(
-        "mx-CENTERKEEP",
+        "mx-center",
         "mx.io.ImageRecordIter: photos to a shorter side of 256, center crop of 227, batches of 128",
         "pass",
         "photos",
