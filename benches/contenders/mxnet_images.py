@@ -1,7 +1,7 @@
 """MXNet's ImageRecordIter, which decodes with OpenCV, and its reader by position.
 
 On machines of two cores it decodes in one thread, whatever it is told: it asks OpenMP for half of the processors, less
-one. The variant with two threads tells it of six processors.
+one. The variant with two threads reports six processors to it.
 """
 
 from __future__ import annotations
@@ -37,15 +37,10 @@ _SOURCE = "int omp_get_num_procs(void) { return 6; }\n"
 
 
 def prepare(job: Job) -> None:
-    """Convert the data set, once, and compile what tells of six processors."""
+    """Convert the dataset, once."""
     path = _path(job)
     if not os.path.exists(path):
         _convert(job, path)
-    library = shim()
-    if job.variant == "2 threads" and not library.exists():
-        source = library.with_suffix(".c")
-        source.write_text(_SOURCE, "utf-8")
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
 
 
 def _path(job: Job) -> str:
@@ -56,14 +51,17 @@ def _index(job: Job) -> str:
     return job.packed(".idx")
 
 
-def shim() -> Path:
-    """Library that tells of six processors.
+def report_six_processors() -> None:
+    """Load a library that reports six processors to MXNet; compile it when it is missing.
 
-    Returns
-    -------
-    Path
+    Call it before MXNet is imported, so that it is found before the OpenMP that MXNet brings.
     """
-    return home() / "six_processors.so"
+    library = home() / "six_processors.so"
+    if not library.exists():
+        source = library.with_suffix(".c")
+        source.write_text(_SOURCE, "utf-8")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 
 
 def _convert(job: Job, path: str) -> None:
@@ -85,8 +83,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
         yield from for_mxnet.records(mx, job)
         return
     if job.variant == "2 threads":
-        # Found before the OpenMP that the library brings.
-        ctypes.CDLL(str(shim()), mode=ctypes.RTLD_GLOBAL)
+        report_six_processors()
     batches = _iterator(job)
     while True:
         for batch in batches:

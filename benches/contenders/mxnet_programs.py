@@ -1,8 +1,7 @@
-"""Programs for MXNet under MXNet, with two threads; `mxnet_images` says how it is brought to use them."""
+"""Programs for MXNet under MXNet, with two threads; `mxnet_images` explains how."""
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,8 +34,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
     if job.task.measure == "pack":
         yield from mxnet.run(job)
         return
-    # Found before the OpenMP that the library brings.
-    ctypes.CDLL(str(mxnet_images.shim()), mode=ctypes.RTLD_GLOBAL)
+    mxnet_images.report_six_processors()
     import mxnet as mx
 
     yield from (for_mxnet.records if job.task_name == "mx-records" else for_mxnet.photographs)(mx, job)
