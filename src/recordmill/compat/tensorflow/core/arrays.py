@@ -131,7 +131,7 @@ def _narrow(value: Any, array: NDArray[Any]) -> NDArray[Any]:
 def _to_float32(array: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(over="ignore"):
         narrow = array.astype(np.float32)
-    if np.any(np.isinf(narrow) & ~np.isinf(array)):
+    if np.isinf(narrow).any() and (np.isinf(narrow) & ~np.isinf(array)).any():
         raise ValueError("Can't convert Python sequence with a value out of range for a double-precision float.")
     return narrow
 

@@ -170,12 +170,13 @@ def _dtype_from_numpy(value: Any) -> DType:
         numpy: np.dtype[Any] = np.dtype(value)
     except TypeError:
         raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.") from None
+    if numpy in _BY_NUMPY:
+        return _BY_NUMPY[numpy]
     if numpy.kind in "OSU":
         return string
     if numpy.name == "bfloat16":
         return __getattr__("bfloat16")
-    # Looking up the name is slow, but it also finds dtypes of another byte order.
-    found = _BY_NUMPY.get(numpy) or _BY_NAME.get(numpy.name)
+    found = _BY_NAME.get(numpy.name)  # also finds dtypes of another byte order
     if found is None:
         raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.")
     return found

@@ -206,7 +206,7 @@ def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Wind
     if channels == 4:
         raise_invalid("channels must be 0, 1 or 3 for JPEG, got 4")
     # Without an end marker TensorFlow accepts what libjpeg accepts.
-    is_cut = b"\xff\xd9" not in data
+    is_cut = data.rfind(b"\xff\xd9") < 0
     fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
     arguments: dict[str, Any] = {
         "window": window,

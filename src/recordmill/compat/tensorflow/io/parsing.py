@@ -103,7 +103,7 @@ def parse_error(error: rm.RecordmillError, single: bool, names: Any) -> InvalidA
 def _parse(payloads: Payloads, spec: Spec, single: bool, names: Any) -> dict[str, Any]:
     columns = spec.columns
     try:
-        found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=num_cpus())
+        found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=1 if single else num_cpus())
     except (rm.FeatureError, rm.PayloadError) as error:
         raise parse_error(error, single, names) from None
     _check_blocks(columns, found, single)

@@ -86,6 +86,8 @@ def can_broadcast(a: Sequence[int], b: Sequence[int]) -> bool:
 
 def read_ints(value: Any, op: str) -> list[int]:
     """Return sizes or axes given as a list, a tensor, a shape or a single integer."""
+    if isinstance(value, list | tuple) and all(type(one) is int for one in value):
+        return list(value)
     array = array_of(value)
     if array.size and array.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{op}: sizes and axes must be integers, got {as_dtype(array.dtype).name}")

@@ -36,8 +36,9 @@ def _uniform(generator: np.random.Generator, shape: Any, minval: Any, maxval: An
         low, high = array_of(minval, dtype), array_of(1 if maxval is None else maxval, dtype)
         numbers = generator.random(lengths, _float_type(dtype)) * (high - low) + low
         numbers = np.asarray(numbers, dtype.numpy_dtype)
-        # Rounding may give the upper limit itself.
-        return Tensor(np.asarray(np.where(numbers < high, numbers, np.maximum(np.nextafter(high, low), low))))
+        if not (numbers < high).all():  # rounding may give the upper limit itself
+            numbers = np.asarray(np.where(numbers < high, numbers, np.maximum(np.nextafter(high, low), low)))
+        return Tensor(numbers)
     if dtype.name not in _INTEGERS:
         raise ValueError(f"dtype must be floating-point or one of {', '.join(_INTEGERS)}, got {dtype.name}")
     if maxval is None:
