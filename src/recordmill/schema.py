@@ -20,7 +20,8 @@ class Feature:
 
     Parameters
     ----------
-    kind : {"bytes", "float32", "float64", "int32", "int64", "uint64"}
+    kind : str
+        One of "bytes", "float32", "float64", "int32", "int64" or "uint64".
         Kind of every value.
     shape : tuple of int or None, default ()
         Shape of the values of one record: ``()`` is a single value, ``(None,)`` any number of values. In a sequence,

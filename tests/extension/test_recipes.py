@@ -63,11 +63,11 @@ def patched_tree() -> Path:
         "Cargo.toml",
         "Cargo.lock",
         "pyproject.toml",
-        "docs/reference.md",
+        "docs/reference/transforms.md",
         "tests/conftest.py",
         "tests/test_layers.py",
     ):
-        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tree / name)
     for recipe in RECIPES:
         apply_patch(recipe, tree)

@@ -77,7 +77,8 @@ def adjust_saturation(
         Gray, which stays unchanged, or red, green, blue. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
     factor : float
         At least 0. 0 gives gray, 1 the image.
-    like : {"pillow", "tensorflow"}
+    like : str
+        Either "pillow" or "tensorflow".
         "pillow" blends; "tensorflow" multiplies the saturation and clips it at 1.
 
     Returns
@@ -107,7 +108,8 @@ def adjust_hue(array: ArrayLike, turn: float, *, like: Literal["pillow", "tensor
         Gray, which stays unchanged, or red, green, blue. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
     turn : float
         Fraction of the color circle: -0.5 to 0.5, or -1 to 1 with ``like="tensorflow"``.
-    like : {"pillow", "tensorflow"}
+    like : str
+        Either "pillow" or "tensorflow".
         "pillow" rotates the 8-bit hue of Pillow's HSV by ``int(turn * 255)``; "tensorflow" computes in float32.
 
     Returns

@@ -61,17 +61,23 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     window : (int, int, int, int), optional
         x, y, width and height of the part to decode, in pixels of the decoded, upright image. The result equals that
         part of the whole image.
-    channels : {"rgb", "bgr", "gray", "stored"}
+    channels : str
+        One of "rgb", "bgr", "gray" or "stored".
         Channels of the result. "gray" is the luma plane; "stored" is what the file holds.
-    mode : {"accurate", "fast"}
+    mode : str
+        Either "accurate" or "fast".
         Inverse DCT: libjpeg's ISLOW or IFAST.
-    upsampling : {"fancy", "plain"}
+    upsampling : str
+        Either "fancy" or "plain".
         Upsampling of subsampled chroma: interpolated, or repeated.
-    scale : {1, 2, 4, 8}
+    scale : int
+        One of 1, 2, 4 or 8.
         Denominator of the decoded size; sides are rounded up.
-    orientation : {"ignore", "apply"}
+    orientation : str
+        Either "ignore" or "apply".
         Whether to apply the EXIF orientation.
-    cmyk : {"pillow", "opencv", "tensorflow"}
+    cmyk : str
+        One of "pillow", "opencv" or "tensorflow".
         Library whose formula converts CMYK to RGB. TensorFlow's also converts with ``channels="stored"``.
     max_pixels : int
         Largest accepted number of pixels.
@@ -147,7 +153,8 @@ def decode_png(
     ----------
     data : buffer
         The encoded image.
-    palette : {"colors", "indices"}
+    palette : str
+        Either "colors" or "indices".
         Whether palette images become colors, or indices as label images need them. With "indices", gray images of
         less than 8 bits keep their stored values instead of being scaled to 0..255.
     window : (int, int, int, int), optional
@@ -199,13 +206,15 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
     ----------
     data : buffer
         The encoded image.
-    like : {"pillow", "opencv", "tensorflow", "mxnet"}
+    like : str
+        One of "pillow", "opencv", "tensorflow" or "mxnet".
         Framework whose choices are the defaults of the other options.
     window : (int, int, int, int), optional
         x, y, width and height of the part to decode, in pixels of the decoded, upright image.
     channels, orientation, dct, upsampling, scale
         As in `Image`; `scale` is its `reduce`.
-    depth : {"stored", "8"}
+    depth : str
+        Either "stored" or "8".
         Whether to keep 16-bit samples, or to convert them to 8 bits as the framework does. Pillow's choice is an
         error.
     max_pixels : int

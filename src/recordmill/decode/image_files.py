@@ -31,11 +31,14 @@ def image_sizes(
     Parameters
     ----------
     payloads : Ragged of uint8, or sequence of buffer
-    like : {"pillow", "opencv", "tensorflow", "mxnet"}
+    like : str
+        One of "pillow", "opencv", "tensorflow" or "mxnet".
         Framework whose default for `orientation` is used.
-    orientation : {"ignore", "apply"}, optional
+    orientation : str, optional
+        Either "ignore" or "apply".
         "apply" returns the sizes after the rotation that EXIF asks for.
-    decoder : {"auto", "pillow", "native"}
+    decoder : str
+        One of "auto", "pillow" or "native".
     max_pixels : int
         Limit of pixels per image.
 

@@ -94,7 +94,8 @@ def cutmix(
         uniform, and the rectangle is clipped to the image.
     num_classes : int, optional
         Number of classes; required with class numbers.
-    layout : {"chw", "hwc"}
+    layout : str
+        Either "chw" or "hwc".
         Order of the axes of `images`.
 
     Returns

@@ -14,12 +14,18 @@ class DecodeOptions:
 
     Parameters
     ----------
-    channels : {"rgb", "gray", "stored"}
-    dct : {"accurate", "fast"}
-    upsampling : {"fancy", "plain"}
-    gray : {"pillow", "libpng"}
-    cmyk : {"pillow", "opencv", "tensorflow"}
-    deep : {"refuse", "high_byte", "keep"}
+    channels : str
+        One of "rgb", "gray" or "stored".
+    dct : str
+        Either "accurate" or "fast".
+    upsampling : str
+        Either "fancy" or "plain".
+    gray : str
+        Either "pillow" or "libpng".
+    cmyk : str
+        One of "pillow", "opencv" or "tensorflow".
+    deep : str
+        One of "refuse", "high_byte" or "keep".
         Treatment of 16-bit samples.
     scale : int
         Denominator of the decoded size: 1, 2, 4 or 8. Values above 1 need JPEG.
@@ -40,8 +46,10 @@ class OutputFormat:
 
     Parameters
     ----------
-    dtype : {"uint8", "uint16", "float16", "float32"}
-    layout : {"chw", "hwc"}
+    dtype : str
+        One of "uint8", "uint16", "float16" or "float32".
+    layout : str
+        Either "chw" or "hwc".
     reverse : bool
         True for blue, green, red instead of red, green, blue.
     mean, std : tuple of float, optional

@@ -36,11 +36,13 @@ class Border:
 
     Parameters
     ----------
-    mode : {"constant", "edge", "reflect"}
+    mode : str
+        One of "constant", "edge" or "reflect".
         Padding of crops.
     fill : tuple of int
         Level of constant padding, one for each of red, green and blue or one for all.
-    warp_kernel : {"nearest", "bilinear"}
+    warp_kernel : str
+        Either "nearest" or "bilinear".
         Interpolation of the affine map.
     warp_fill : tuple of int
         Level of pixels that the affine map takes from outside the image.

@@ -21,24 +21,33 @@ class Preset:
 
     Parameters
     ----------
-    channels : {"rgb", "bgr"}
+    channels : str
+        Either "rgb" or "bgr".
         Order of the color channels.
-    orientation : {"ignore", "apply"}
+    orientation : str
+        Either "ignore" or "apply".
         Treatment of the EXIF orientation.
-    dct : {"accurate", "fast"}
+    dct : str
+        Either "accurate" or "fast".
         Inverse DCT of JPEG: libjpeg's ISLOW or IFAST.
-    upsampling : {"fancy", "plain"}
+    upsampling : str
+        Either "fancy" or "plain".
         Upsampling of subsampled JPEG chroma.
-    library : {"pillow", "opencv", "tensorflow"}
+    library : str
+        One of "pillow", "opencv" or "tensorflow".
         Library whose resize arithmetic is used.
-    gray : {"pillow", "libpng"}
+    gray : str
+        Either "pillow" or "libpng".
         Conversion of color to gray. "pillow" computes it from RGB, rounded. "libpng" takes the luma plane of JPEG and
         libpng's weights for other formats.
-    cmyk : {"pillow", "opencv", "tensorflow"}
+    cmyk : str
+        One of "pillow", "opencv" or "tensorflow".
         Library whose formula converts CMYK to RGB.
-    deep : {"refuse", "high_byte"}
+    deep : str
+        Either "refuse" or "high_byte".
         Treatment of 16-bit samples when the output has 8 bits.
-    center : {"even", "floor"}
+    center : str
+        Either "even" or "floor".
         Start of a centered window when the margin is odd: rounded to even, as torchvision does, or rounded down.
     """
 

@@ -33,7 +33,8 @@ def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = 
         Side of a square, or (height, width), in pixels.
     kernel : str, optional
         Name of a kernel of the library of `like`, such as "bilinear", or "library:kernel".
-    like : {"pillow", "opencv", "tensorflow", "mxnet"}
+    like : str
+        One of "pillow", "opencv", "tensorflow" or "mxnet".
         Framework whose arithmetic is used.
 
     Returns
@@ -108,7 +109,8 @@ def resize_boxes(
         Index of the image of each box.
     size : int or (int, int)
         Side of a square, or (height, width), in pixels.
-    kernel : {"bilinear", "nearest"}
+    kernel : str
+        Either "bilinear" or "nearest".
         Interpolation.
     fill : float
         Value of pixels outside the image.
@@ -160,7 +162,8 @@ def crop(array: ArrayLike, window: Window, *, mode: PadMode = "constant", fill: 
     array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
     window : (int, int, int, int)
         x, y, width and height in pixels.
-    mode : {"constant", "edge", "reflect"}
+    mode : str
+        One of "constant", "edge" or "reflect".
         Content of the padding: `fill`, the nearest edge pixel, or the image mirrored about its edge pixels.
     fill : int or sequence of int
         Level from 0 to 255; one for all channels, or one per channel. Multiplied by 257 for uint16.
@@ -222,7 +225,8 @@ def affine(
     array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
     matrix : array_like of float, shape (2, 3)
         Map from coordinates (x, y) in the result to coordinates in `array`. The first pixel extends from 0 to 1.
-    kernel : {"nearest", "bilinear"}
+    kernel : str
+        Either "nearest" or "bilinear".
         Interpolation.
     fill : int or sequence of int
         Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel. Multiplied by 257
@@ -264,7 +268,8 @@ def warp_affine(
         Map from coordinates (x, y) in `array` to coordinates in the result. The center of the first pixel is (0, 0).
     size : int or (int, int)
         Size of the result: side of a square, or (height, width), in pixels.
-    kernel : {"nearest", "bilinear", "cubic", "lanczos4"}
+    kernel : str
+        One of "nearest", "bilinear", "cubic" or "lanczos4".
         Interpolation.
     fill : int or sequence of int
         Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel.
@@ -329,9 +334,11 @@ def normalize(
         One value, or one per channel, in units of `white`.
     white : float
         Value of the brightest level: 255, or 65,535 for uint16.
-    dtype : {"float16", "float32"}
+    dtype : str
+        Either "float16" or "float32".
         Dtype of the result.
-    layout : {"chw", "hwc"}
+    layout : str
+        Either "chw" or "hwc".
         Channels first or last.
 
     Returns

@@ -118,29 +118,34 @@ def pack(  # noqa: PLR0913 (the options of one command)
         writes them.
     destination : path
         Prefix of the shard names, or the name of a single shard.
-    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
+    format : str, optional
+        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
         File format; by default the one whose suffix `destination` has (``train.rec``), else TFRecord.
     shards : int, optional
         Number of shards, 1 by default. Each contains consecutive records; their numbers differ by at most one.
     max_shard_bytes : int, optional
         Uncompressed size in bytes above which a new shard starts; cannot be combined with `shards`.
-    payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}, optional
+    payload : str, optional
+        One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
         Encoding of the records; by default the usual one of the format.
-    compression : {"gzip", "zlib"}, optional
+    compression : str, optional
+        Either "gzip" or "zlib".
         Compression of whole files (TFRecord only).
     compression_level : int
         Level from 0 to 9, or -1 for the default of the compression.
     image_feature, label_feature : str, optional
         Names of the features; by default ``images`` and ``labels`` in OFRecord, otherwise ``image`` and ``label``.
         Masks are stored as `label_feature`.
-    label_kind : {"int32", "int64", "float32", "vector"}, optional
+    label_kind : str, optional
+        One of "int32", "int64", "float32" or "vector".
         Kind of the labels; "vector" stores float32 vectors. By default integers are stored as int64, in OFRecord as
         int32 and in image records as float32; other numbers as float32.
     keep_shape : bool
         Whether to store the features ``height`` and ``width`` of each image.
     keep_name : bool or str
         Whether to store the file name as listed by the source, as feature ``name`` or under the given name.
-    encode : {"jpeg", "png", "tiff", "webp"}, optional
+    encode : str, optional
+        One of "jpeg", "png", "tiff" or "webp".
         Encoding to which each image is converted (needs Pillow). PNG and TIFF keep palette indices, transparency and
         16-bit gray. JPEG and WebP replace palette indices by colors and raise an error for 16-bit images; JPEG drops
         transparency.
@@ -159,18 +164,22 @@ def pack(  # noqa: PLR0913 (the options of one command)
     restart_markers : bool, optional
         Whether JPEG images get a restart marker after each row of blocks, which allows decoding a crop without the
         rows above it. True by default; files become 0.1 % larger.
-    mask : {"png", "raw"}
+    mask : str
+        Either "png" or "raw".
         "png" stores the bytes of the mask file, "raw" its values as an array of uint8 or little-endian uint16 with
         the features ``height``, ``width`` and ``dtype``.
     shuffle : int, optional
         Seed of a random permutation of all records.
     workers : int or None
         Number of worker threads or processes; None for the number of available processors.
-    worker_kind : {"threads", "processes"}
+    worker_kind : str
+        Either "threads" or "processes".
         Kind of the workers.
-    check : {"signature", "header", "decode", "none"} or bool
+    check : str or bool
+        One of "signature", "header", "decode" or "none".
         Part of each image file that is validated: its first bytes, its header (True), all pixels, or nothing (False).
-    on_error : {"stop", "skip"}
+    on_error : str
+        Either "stop" or "skip".
         Whether an image that cannot be used raises an error or is reported in the result.
     progress : bool or callable, optional
         Whether to show progress on standard error; by default if that is a terminal. A callable receives the number
@@ -182,7 +191,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     entry_points : bool
         Whether to store entry points of JPEG images beside the shards, as `build_index` does. Images that are encoded
         with restart markers do not need them.
-    index : {"auto", "never"}
+    index : str
+        Either "auto" or "never".
         Whether to store the sidecar index beside each shard; without it, the first `open` builds it.
 
     Returns

@@ -198,7 +198,8 @@ class Dataset:
         rng : bool
             Pass a `numpy.random.Generator` as the second argument. Its numbers depend on the seed, the epoch and the
             position of the sample, not on the thread, process or rank.
-        workers : {"threads", "processes"}
+        workers : str
+            Either "threads" or "processes".
             Use processes for functions that hold the interpreter lock; function and dataset are pickled then. All
             functions of a pipeline run in processes together; with a filter, those up to the last filter together, and
             those after it together.
@@ -251,11 +252,13 @@ class Dataset:
         ----------
         size : int
             Number of samples per batch and rank.
-        last : {"keep", "drop", "pad", "wrap"}
+        last : str
+            One of "keep", "drop", "pad" or "wrap".
             Treatment of samples that are too few for a full batch: a smaller batch; no batch; a batch filled up with
             zeros, where the feature ``"valid"`` marks the samples; or a batch filled up with the first samples of the
             epoch.
-        ragged : {"ragged", "pad", "list"}
+        ragged : str
+            One of "ragged", "pad" or "list".
             Form of features with different numbers of values: a `Ragged`, an array padded with zeros, or a list of
             arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise.
 
@@ -444,7 +447,8 @@ class Dataset:
             Number of finished elements beyond those that workers are building.
         rank, world_size : int, optional
             As in `shard`.
-        on_error : {"raise", "skip", "substitute"}
+        on_error : str
+            One of "raise", "skip" or "substitute".
             Treatment of samples that fail: raise the error; skip the sample, and skip a batch if all of its samples
             failed (an error with several ranks, or after 64 consecutive samples); or substitute another sample of the
             epoch, always the same one (cannot be combined with `filter`). `Loader.report` lists these samples.

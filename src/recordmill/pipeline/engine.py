@@ -93,7 +93,8 @@ class BatchBuilder:
         Stages on batches.
     sampler : BatchSampler
     epoch : int
-    on_error : {"raise", "skip", "substitute"}
+    on_error : str
+        One of "raise", "skip" or "substitute".
     threads : int
         Threads inside one native call.
     first_results : dict

@@ -31,11 +31,14 @@ def open(  # noqa: A001
     paths : path, glob pattern, folder, or iterable of them
         Patterns and folders are read in natural order (``part-2`` before ``part-10``); a list keeps its order. A file
         that matches several times is read once; use `mix` or `repeat` to read samples more often.
-    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
+    format : str, optional
+        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
         Record format; detected from the content by default.
-    compression : {"auto", "gzip", "zlib"} or None
+    compression : str or None
+        One of "auto", "gzip" or "zlib".
         Compression of whole files; detected from the content by default.
-    payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}, optional
+    payload : str, optional
+        One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
         Type of the records; detected from the first records by default.
     schema : Schema or mapping of str to Feature, optional
         Features of the examples. By default, the schema that the writer stored, otherwise one that is inferred from

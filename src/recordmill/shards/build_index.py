@@ -47,9 +47,11 @@ def build_index(
     ----------
     paths : path, pattern, directory, or iterable of them
         The shards.
-    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
+    format : str, optional
+        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
         Format of the shards. Detected from the content by default.
-    compression : {"auto", "gzip", "zlib"} or None, default "auto"
+    compression : str or None, default "auto"
+        One of "auto", "gzip" or "zlib".
         Compression of the shards; ``"auto"`` detects it from the content.
     checksums : bool, default True
         Save a CRC-32C of each payload for formats that have no checksums.

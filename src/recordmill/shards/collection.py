@@ -52,7 +52,8 @@ class ShardCollection:
         Patterns and directories are read in natural order.
     format : str, optional
         Format of the shards. Detected by default.
-    compression : {"auto", "gzip", "zlib"} or None
+    compression : str or None
+        One of "auto", "gzip" or "zlib".
     payload : str, optional
         Name of the payload codec. Detected from the first records by default.
     schema : Schema or mapping of str to Feature, optional

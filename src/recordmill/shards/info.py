@@ -28,7 +28,8 @@ class ShardInfo:
         Path of the file.
     format : str
         Name of the format.
-    compression : {"gzip", "zlib"} or None
+    compression : str or None
+        Either "gzip" or "zlib".
         Compression of the file.
     num_records : int
         Number of records; if the shard is damaged, of those before the damage.
@@ -141,9 +142,11 @@ def info(
     ----------
     paths : path, pattern, directory, or iterable of them
         The shards.
-    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
+    format : str, optional
+        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
         Format of the shards. Detected from the content by default.
-    compression : {"auto", "gzip", "zlib"} or None, default "auto"
+    compression : str or None, default "auto"
+        One of "auto", "gzip" or "zlib".
         Compression of the shards; ``"auto"`` detects it from the content.
     num_records : int, default 1000
         Size of the sample, which is taken from the first shard that has records.

@@ -35,7 +35,8 @@ class OpenShard:
     source : _core.Source
         Uncompressed bytes of the files.
     format : Format
-    compression : {"gzip", "zlib"} or None
+    compression : str or None
+        Either "gzip" or "zlib".
     storage : Storage
         Storage of the files, and of the index files beside them.
     """

@@ -114,12 +114,14 @@ class ShardOutput:
     format_ : Format
     storage : Storage
         Storage of the shard and of its sidecar and index files. Only the cache of sidecars is always local.
-    compression : {"gzip", "zlib"}, optional
+    compression : str, optional
+        Either "gzip" or "zlib".
     level : int
         Compression level.
     overwrite : bool
         Replace existing files of the same names.
-    index : {"auto", "never"}
+    index : str
+        Either "auto" or "never".
         Write a sidecar beside the shard or not.
     """
 

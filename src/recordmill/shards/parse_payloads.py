@@ -32,7 +32,8 @@ def parse_payloads(
         One payload per record.
     schema : Schema or mapping of str to Feature
         Features to parse; others are skipped. Repeated calls are faster with the same `Schema` object.
-    payload : {"example", "sequence_example", "ofrecord", "irheader", "raw"}
+    payload : str
+        One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
         Codec of the payloads.
     threads : int
         Maximum number of threads. Few or large payloads are parsed by one thread.

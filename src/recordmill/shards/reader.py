@@ -77,13 +77,16 @@ class ShardReader:
     path : path, or sequence of paths
         The shard. Several files are read as one stream of bytes, such as OFRecord parts whose records continue in the
         next file.
-    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
+    format : str, optional
+        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
         Format of the shard. Detected from the content by default.
-    compression : {"auto", "gzip", "zlib"} or None, default "auto"
+    compression : str or None, default "auto"
+        One of "auto", "gzip" or "zlib".
         Compression of the shard; ``"auto"`` detects it from the content.
     verify : bool, default True
         Check all checksums that the format has.
-    index : {"auto", "never"}, default "auto"
+    index : str, default "auto"
+        Either "auto" or "never".
         With ``"auto"``, an index that had to be built is saved beside the shard.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
@@ -361,9 +364,11 @@ class PayloadReader:
     ----------
     path : path
         The file.
-    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
+    format : str, optional
+        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
         Format of the file. Detected from the content by default.
-    compression : {"auto", "gzip", "zlib"} or None, default "auto"
+    compression : str or None, default "auto"
+        One of "auto", "gzip" or "zlib".
         Compression of the file; ``"auto"`` detects it from the content.
     verify : bool, default True
         Check all checksums that the format has.

@@ -95,11 +95,14 @@ def verify(
     ----------
     paths : path, pattern, directory, or iterable of them
         The shards.
-    format : {"tfrecord", "ofrecord", "recordio", ...}, optional
+    format : str, optional
+        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
         Format of the shards; by default it is detected from their content.
-    compression : {"auto", "gzip", "zlib"} or None
+    compression : str or None
+        One of "auto", "gzip" or "zlib".
         Compression of the shards; "auto" detects it from their content.
-    payload : {"auto", "example", "sequence_example", "ofrecord", "irheader", "raw"} or None
+    payload : str or None
+        One of "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
         Codec with which all payloads are parsed; "auto" detects it from the first records, None parses no payloads.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file

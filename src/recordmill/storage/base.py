@@ -150,7 +150,8 @@ class Storage(Protocol):
         ----------
         paths : sequence of str
             Several files are read as one stream, in this order.
-        compression : {"gzip", "zlib"}, optional
+        compression : str, optional
+            Either "gzip" or "zlib".
             Compression of each file.
         max_bytes : int
             Maximum size of a compressed file after decompression, in bytes. Not used for uncompressed files.

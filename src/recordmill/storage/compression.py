@@ -53,7 +53,8 @@ class Compressor:
 
     Parameters
     ----------
-    compression : {"gzip", "zlib"}
+    compression : str
+        Either "gzip" or "zlib".
         Container of the compressed stream.
     level : int
         Compression level: 0 (stored) to 9 (smallest), or -1 for zlib's default, 6.

@@ -22,7 +22,8 @@ class Boxes(Spec):
     ----------
     of : str
         Name of the image.
-    form : {"xyxy", "yxyx", "xywh"}
+    form : str
+        One of "xyxy", "yxyx" or "xywh".
         Order of the stored numbers: the four edges, or left, top, width and height.
     relative : bool
         Whether the stored numbers are fractions of the image's width and height, as in TensorFlow's detection files.

@@ -57,7 +57,8 @@ class CenterCrop(Spec):
     ----------
     size : int or (int, int)
         Side of a square, or (height, width), in pixels.
-    small : {"error", "pad", "enlarge"}
+    small : str
+        One of "error", "pad" or "enlarge".
         Treatment of images that are smaller than `size`: raise an error; pad them with `fill`, as torchvision does; or
         enlarge them until both sides reach it, as MXNet's ImageRecordIter does.
     fill : int or tuple of int
@@ -86,9 +87,11 @@ class RandomCrop(Spec):
         Pixels added to every side, or to the left, top, right and bottom, before the position is drawn.
     fill : int or tuple of int
         Level of the padding from 0 to 255; one for all channels, or one per channel in the order red, green, blue.
-    mode : {"constant", "edge", "reflect"}
+    mode : str
+        One of "constant", "edge" or "reflect".
         Content of the padding: `fill`, the nearest edge pixel, or the image mirrored about its edge pixels.
-    small : {"error", "pad", "enlarge"}
+    small : str
+        One of "error", "pad" or "enlarge".
         Treatment of images that are smaller than `size` after padding: raise an error; pad both sides by the missing
         pixels, as torchvision's ``pad_if_needed`` does; or enlarge them until both sides reach the size.
     """
@@ -177,7 +180,8 @@ class RandomAffine(Spec):
         Range of the scale factor.
     shear : float or (float, float)
         Range of the shear along x in degrees; one number ``x`` is the range from ``-x`` to ``x``.
-    kernel : {"nearest", "bilinear"}
+    kernel : str
+        Either "nearest" or "bilinear".
         Interpolation of images; masks always use "nearest".
     fill : int or tuple of int
         Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel in the order red,

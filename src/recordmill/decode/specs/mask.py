@@ -24,7 +24,8 @@ class Mask(Spec):
         Class of pixels outside the mask. Required if the crop or the affine map of the image adds pixels.
     fit : bool
         Whether to resize masks whose size differs from that of their image; otherwise they are errors.
-    dtype : {"uint8", "uint16", "int32", "int64"}
+    dtype : str
+        One of "uint8", "uint16", "int32" or "int64".
         Dtype of the output. A class that does not fit is an error.
     stack : bool
         True for one array per batch, False for a list of arrays.

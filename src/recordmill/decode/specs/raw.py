@@ -26,7 +26,8 @@ class Raw(Spec):
         True for one array per batch, False for a list of arrays.
     feature : str, optional
         Name of the feature that contains the bytes; by default the name of the output.
-    cast : {"float16", "float32", "float64"}, optional
+    cast : str, optional
+        One of "float16", "float32" or "float64".
         Dtype of the output; by default the stored dtype.
     scale : float
         Factor applied after `cast`, for example 1 / 255 to convert 8-bit levels to the range 0 to 1.

@@ -163,7 +163,7 @@ class Items:
         Returns
         -------
         str or None
-            Such as ``"train.lst, line 7"``; None if no file lists the items.
+            Name of a format, such as ``"train.lst, line 7"``; None if no file lists the items.
         """
         if self.origin is None or self.lines is None:
             return None

@@ -28,7 +28,7 @@ class ImageFolder(Source):
     ----------
     root : path
         Folder that contains the class folders.
-    labels : {"folders"} or None
+    labels : str or None
         "folders" derives labels from the class folders. None lists all images below the root, without labels.
     classes : sequence of str, optional
         Names of the class folders in the order of their labels; by default the sorted class folders. Pass the same

@@ -31,7 +31,8 @@ class BatchSampler:
         Number of positions of the epoch; endless without.
     size : int
         Batch size of one rank.
-    last : {"keep", "drop", "pad", "wrap"}
+    last : str
+        One of "keep", "drop", "pad" or "wrap".
         Treatment of positions that are too few for a full batch on all ranks.
     rank, world_size : int
     start : int
@@ -123,11 +124,13 @@ class Batch:
     ----------
     size : int
         Batch size of one rank.
-    last : {"keep", "drop", "pad", "wrap"}
+    last : str
+        One of "keep", "drop", "pad" or "wrap".
         Treatment of samples that are too few for a full batch: a smaller batch; no batch; a batch filled up with zeros
         and empty rows, with a feature ``"valid"`` (bool) in every batch; or a batch filled up with the first samples of
         the epoch.
-    ragged : {"ragged", "pad", "list"}
+    ragged : str
+        One of "ragged", "pad" or "list".
         Form of features with different numbers of values: a `Ragged`, an array padded with zeros to the longest row,
         or a list of arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise. Tensors of
         other libraries are converted to arrays.

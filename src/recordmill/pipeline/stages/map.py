@@ -32,7 +32,8 @@ class Map:
         Takes a sample or a batch as a dict, and returns another dict.
     rng : bool
         Pass a `numpy.random.Generator` as the second argument.
-    workers : {"threads", "processes"}
+    workers : str
+        Either "threads" or "processes".
         Kind of workers that call the function.
     timeout : float, optional
         Seconds after which a call counts as hanging.
