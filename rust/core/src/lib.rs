@@ -4,15 +4,12 @@
 #![deny(unsafe_code)]
 
 pub mod checksum;
-pub mod checksum_rows;
 pub mod error;
 pub mod framing;
 pub mod inflate;
 pub mod long_strings;
 pub mod payload;
-pub mod permutation;
-pub mod philox;
-pub mod random_order;
+pub mod random;
 pub mod records;
 pub mod resident;
 pub mod source;

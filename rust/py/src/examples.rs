@@ -10,9 +10,9 @@ use recordmill_core::payload::{Column, Plan, Values};
 use crate::buffers::give_buffer;
 use crate::columns::{Chosen, FrameArgs, Stopped, stopped_error};
 use crate::framing::PyFrameKind;
+use crate::long_strings::{most_threads, parts, read_straight};
 use crate::payload::{PyPlan, columns_out};
 use crate::source::Source;
-use crate::straight::{most_threads, parts, read_straight};
 
 /// Bytes of records that are made into objects at a time, while they are in the processor's cache.
 const GROUP: usize = 512 << 10;

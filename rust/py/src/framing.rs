@@ -1,21 +1,21 @@
-//! Frames of a shard: found, verified, gathered, written.
+//! Frames of a shard: finding, verifying, reading and writing them.
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::checksum;
-use recordmill_core::framing::{self, FrameKind, Frames, Limit, Payloads, Selection, Window, gather};
+use recordmill_core::framing::{self, FrameKind, Frames, Limit, Payloads, Selection, Single, Window, gather};
 use recordmill_core::payload::{self, PayloadKind};
 use recordmill_core::records::Rows;
 use recordmill_core::source::ReadAt;
 
 use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
+use crate::byte_strings::ByteStrings;
 use crate::error::{FaultParts, fault_error, gathered_error, os_text, parts, source_error};
 use crate::files;
 use crate::rows::check_row_splits;
-use crate::source::Source;
-use crate::watched::Watched;
+use crate::source::{InterruptibleSource, Source};
 
 /// How the records of a format are framed, by the name of the format.
 #[pyclass(frozen, eq, hash, from_py_object, module = "recordmill._core", name = "FrameKind")]
@@ -76,7 +76,7 @@ pub fn scan(
 ) -> PyResult<ScanResult> {
     let plain = source.plain().clone();
     let limit = Limit { num_records: max_records, num_bytes: u64::MAX };
-    let watched = Watched::new(&plain);
+    let watched = InterruptibleSource::new(&plain);
     let found = py.detach(|| {
         let found = framing::scan(&watched, kind.into(), start, verify, limit)?;
         watched.check_unchanged()?;
@@ -102,7 +102,7 @@ pub fn verify(
 ) -> PyResult<VerifyResult> {
     let plain = source.plain().clone();
     let message: Option<PayloadKind> = payload.map(Into::into);
-    let watched = Watched::new(&plain);
+    let watched = InterruptibleSource::new(&plain);
     let report = py.detach(|| {
         let mut inspect = |_: u64, offset: u64, data: &[u8]| {
             let mut fault = payload::check(message?, data).err()?;
@@ -237,4 +237,42 @@ pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block
         PyOSError::new_err((code, os_text(code), paths[ordinal].clone()))
     })?;
     Ok((Block::bytes(rows.data), Block::integers(rows.splits)))
+}
+
+// Consecutive records, each read directly into its Python byte string.
+
+/// Bytes after which a call ends.
+const MOST: usize = 256 << 10;
+
+/// A payload and where its record begins.
+type Placed = (u64, Py<PyBytes>);
+
+/// Records from `start` on, with the offset of each, and where the next one begins. Ends before a record of less than `shortest`
+/// bytes, and before any that is not plainly sound: `scan` and `fetch` tell what there is.
+#[pyfunction]
+#[pyo3(signature = (source, kind, start, max_records, *, shortest=0, verify=true))]
+pub fn read_singles(
+    py: Python<'_>,
+    source: &Source,
+    kind: PyFrameKind,
+    start: u64,
+    max_records: usize,
+    shortest: usize,
+    verify: bool,
+) -> PyResult<(Vec<Placed>, u64)> {
+    let plain = source.plain();
+    let (strings, mut offsets, mut at, mut num_bytes) = (ByteStrings::default(), Vec::new(), start, 0);
+    while offsets.len() < max_records && num_bytes < MOST {
+        let found = py.detach(|| Single::look(plain, kind.into(), at)).filter(|single| single.num_bytes() >= shortest);
+        let Some(single) = found else { break };
+        let mut place = strings.make(py, single.num_bytes())?;
+        if py.detach(|| single.read(plain, verify, place.memory())).is_none() {
+            break;
+        }
+        offsets.push(at);
+        num_bytes += single.num_bytes();
+        at = single.end();
+    }
+    py.detach(|| plain.check_unchanged()).map_err(|error| source_error(error, None))?;
+    Ok((offsets.into_iter().zip(strings.into_inner()).collect(), at))
 }

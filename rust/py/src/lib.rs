@@ -2,26 +2,23 @@
 //!
 //! No format rule lives here; they are all in `recordmill-core`.
 mod buffers;
+mod byte_strings;
 mod columns;
-mod cursor;
 mod error;
 mod examples;
+mod file_contents;
 mod files;
 mod framing;
 mod image;
+mod long_strings;
 mod order;
-mod packet;
 mod parse;
 mod payload;
 mod rows;
 mod serialize;
-mod singles;
+mod socket;
 mod source;
-mod straight;
 mod stream;
-mod unfilled;
-mod watched;
-mod whole_files;
 
 use pyo3::prelude::*;
 
@@ -34,12 +31,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<buffers::Block>()?;
     module.add_class::<source::Source>()?;
     module.add_class::<stream::BatchStream>()?;
-    module.add_class::<whole_files::WholeFiles>()?;
+    module.add_class::<file_contents::WholeFiles>()?;
     module.add_class::<framing::PyFrameKind>()?;
     module.add_function(wrap_pyfunction!(framing::scan, module)?)?;
     module.add_function(wrap_pyfunction!(framing::verify, module)?)?;
     module.add_function(wrap_pyfunction!(framing::fetch, module)?)?;
-    module.add_function(wrap_pyfunction!(singles::read_singles, module)?)?;
+    module.add_function(wrap_pyfunction!(framing::read_singles, module)?)?;
     module.add_function(wrap_pyfunction!(framing::frame, module)?)?;
     module.add_function(wrap_pyfunction!(framing::frame_each, module)?)?;
     module.add_function(wrap_pyfunction!(rows::split, module)?)?;
@@ -48,8 +45,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rows::row_checksums, module)?)?;
     module.add_function(wrap_pyfunction!(framing::count_fitting, module)?)?;
     module.add_function(wrap_pyfunction!(framing::read_files, module)?)?;
-    module.add_class::<packet::HandedFile>()?;
-    module.add_function(wrap_pyfunction!(packet::next_packet, module)?)?;
+    module.add_class::<socket::HandedFile>()?;
+    module.add_function(wrap_pyfunction!(socket::next_packet, module)?)?;
     module.add_class::<order::FrameTable>()?;
     module.add_function(wrap_pyfunction!(order::permute, module)?)?;
     module.add_function(wrap_pyfunction!(order::random_order, module)?)?;

@@ -3,9 +3,9 @@ use std::hint::black_box;
 
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use recordmill_core::permutation::Permutation;
-use recordmill_core::philox::extend_words;
-use recordmill_core::random_order as core_order;
+use recordmill_core::random;
+use recordmill_core::random::Permutation;
+use recordmill_core::random::extend_words;
 
 use crate::buffers::{Block, Numbers, View, vector};
 
@@ -34,7 +34,7 @@ pub fn permute(
 /// 0 … length - 1 in a uniform order, which seed and stream tell.
 #[pyfunction]
 pub fn random_order(py: Python<'_>, length: u32, seed: u64, stream: [u32; 3]) -> Block {
-    Block::integers(py.detach(|| core_order::random_order(length, seed, stream)))
+    Block::integers(py.detach(|| random::random_order(length, seed, stream)))
 }
 
 /// Random words `first` to `first + count - 1` of each position of an epoch, for one stage.

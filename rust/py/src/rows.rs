@@ -2,7 +2,7 @@
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use recordmill_core::checksum_rows::crc32c_of_rows;
+use recordmill_core::checksum::crc32c_of_rows;
 
 use crate::buffers::{Block, View, take_buffer, vector};
 

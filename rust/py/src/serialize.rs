@@ -6,10 +6,10 @@ use recordmill_core::records::{RecordSink, Rows};
 
 use crate::buffers::{Block, View, take_buffer, vector};
 use crate::error::source_error;
+use crate::file_contents::WholeFiles;
 use crate::framing::{PyFrameKind, frame_blocks};
 use crate::payload::{PyPayloadKind, section, value_kind};
 use crate::rows::check_row_splits;
-use crate::whole_files::WholeFiles;
 
 enum HeldValues {
     Bytes(View<u8>, Vec<i64>),

@@ -1,11 +1,12 @@
 //! The Python class `Source`: the bytes of one uncompressed shard, wherever they come from.
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_core::inflate::{CompressedSource, Container, Limits};
-use recordmill_core::source::ReadAt;
+use recordmill_core::source::{ReadAt, SourceError};
 
 use crate::buffers::{Block, View};
 use crate::error::{fault_error, source_error};
@@ -123,4 +124,55 @@ fn read(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usize) ->
         Ok(data)
     });
     read.map(Block::bytes).map_err(|error| source_error(error, None))
+}
+
+// Long reads without the GIL that a signal handler can interrupt.
+
+/// Bytes between two checks for signals: in other threads a check may have to wait for the GIL.
+const ROUND: usize = 64 << 20;
+
+/// A source whose reads fail if a signal handler raises, as Ctrl-C does in the main thread.
+pub struct InterruptibleSource<'s> {
+    source: &'s dyn ReadAt,
+    /// Bytes since the last check for signals.
+    unwatched: AtomicUsize,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl<'s> InterruptibleSource<'s> {
+    /// Wraps a source.
+    pub fn new(source: &'s dyn ReadAt) -> Self {
+        Self { source, unwatched: AtomicUsize::new(0), raised: Mutex::new(None) }
+    }
+
+    /// The exception for a read error: the one that a signal handler raised, if any.
+    pub fn error(self, error: SourceError) -> PyErr {
+        let raised = self.raised.into_inner().unwrap_or_else(PoisonError::into_inner);
+        raised.unwrap_or_else(|| source_error(error, None))
+    }
+}
+
+impl ReadAt for InterruptibleSource<'_> {
+    fn num_bytes(&self) -> Option<u64> {
+        self.source.num_bytes()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        if self.unwatched.fetch_add(buf.len(), Ordering::Relaxed) >= ROUND {
+            self.unwatched.store(0, Ordering::Relaxed);
+            if let Err(raised) = Python::attach(|py| py.check_signals()) {
+                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
+                return Err(SourceError::Io(std::io::Error::other("interrupted")));
+            }
+        }
+        self.source.read_at(offset, buf)
+    }
+
+    fn is_sequential(&self) -> bool {
+        self.source.is_sequential()
+    }
+
+    fn check_unchanged(&self) -> Result<(), SourceError> {
+        self.source.check_unchanged()
+    }
 }

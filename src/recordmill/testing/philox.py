@@ -1,6 +1,6 @@
 """Reference implementation of the counter-based random number generator Philox4x32-10, in NumPy.
 
-Tests compare the native generator in `rust/core/src/philox.rs` with it.
+Tests compare the native generator in `rust/core/src/random.rs` with it.
 
 References
 ----------

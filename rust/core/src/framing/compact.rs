@@ -3,7 +3,7 @@ use super::gather::{Gathered, payload_of_frame};
 use super::payloads::Payloads;
 use super::scan::Scan;
 use super::{FrameKind, Place};
-use crate::checksum_rows::crc32c_of_rows;
+use crate::checksum::crc32c_of_rows;
 use crate::error::Fault;
 use std::ops::Range;
 

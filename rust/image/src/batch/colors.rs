@@ -1,7 +1,7 @@
 //! Color steps of a batch: their names, the numbers that each image brings, and what they do to its pixels.
 use super::levels::Levels;
 use super::moves::{Image, levels};
-use crate::color::{channels, enhance, erase, hue, noise};
+use crate::color::{adjust, channels, erase, hue};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::level::Level;
 use crate::pixels::{Size, Window};
@@ -108,8 +108,8 @@ fn apply(pixels: &mut [u8], (size, channels): (Size, usize), step: &ColorStep, r
         ColorStep::Jitter(jitters) => jitter(pixels, channels, &jitters[row]),
         ColorStep::Gray(chosen) if chosen[row] && channels == 3 => channels::gray_in_place(pixels),
         ColorStep::Gray(_) => Ok(()),
-        ColorStep::Shift(shifts) if channels == 3 => noise::add_offset(pixels, shifts[row].color),
-        ColorStep::Shift(shifts) => noise::add_offset(pixels, [shifts[row].gray]),
+        ColorStep::Shift(shifts) if channels == 3 => adjust::add_offset(pixels, shifts[row].color),
+        ColorStep::Shift(shifts) => adjust::add_offset(pixels, [shifts[row].gray]),
         ColorStep::Paint(windows, fill) => match windows[row] {
             None => Ok(()),
             Some(window) => {
@@ -124,9 +124,9 @@ fn jitter(pixels: &mut [u8], channels: usize, jitter: &Jitter) -> Result<()> {
     for which in jitter.order {
         let Some(factor) = jitter.factors.get(which).copied().flatten() else { continue };
         match which {
-            0 => enhance::brightness(pixels, channels, factor as f32)?,
-            1 => enhance::contrast(pixels, channels, factor as f32)?,
-            2 => enhance::saturation(pixels, channels, factor as f32)?,
+            0 => adjust::brightness(pixels, channels, factor as f32)?,
+            1 => adjust::contrast(pixels, channels, factor as f32)?,
+            2 => adjust::saturation(pixels, channels, factor as f32)?,
             _ if channels == 3 => hue::turn(pixels, hue::steps(factor)?)?,
             _ => {}
         }

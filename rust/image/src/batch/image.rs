@@ -1,10 +1,10 @@
 //! One image from its bytes to its slot.
 use super::colors::change;
-use super::engine::Engine;
 use super::levels::{Levels, Source};
 use super::moves::{Image, inside, is_whole, moved};
 use super::plan::{Finish, Job, Move, Reading};
 use super::read::read;
+use super::run::Engine;
 use crate::collate::lanes::Multiply;
 use crate::collate::slot::Slot;
 use crate::color::channels::swap_red_blue;

@@ -1,9 +1,9 @@
 //! Masks: classes as they are stored, moved as their images are, never mixed.
-use super::engine::Engine;
 use super::levels::{Levels, Source};
 use super::moves::moved;
 use super::plan::{Job, MaskPlan, Move};
 use super::read::{Coded, kind_of};
+use super::run::Engine;
 use super::run::{Decoded, spread};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::rearrange::upright;

@@ -1,9 +1,5 @@
 //! Whole batches: encoded images in, batch memory out, on several threads; one plan says what happens to each image.
 mod colors;
-mod element;
-mod engine;
-mod entry;
-mod header;
 mod image;
 mod levels;
 mod mask;
@@ -13,11 +9,8 @@ mod read;
 mod run;
 
 pub use colors::{ColorStep, Jitter, Shift};
-pub use element::Element;
-pub use engine::Engine;
-pub use entry::entry_points;
-pub use header::{Described, describe};
 pub use levels::Source;
 pub use mask::{Class, masks_each, masks_into};
-pub use plan::{Beyond, Deep, Finish, Gray, Job, MaskPlan, Move, Place, Reading, Want};
-pub use run::{Decoded, change_pixels, decode_each, decode_into};
+pub use plan::{Beyond, Deep, Element, Finish, Gray, Job, MaskPlan, Move, Place, Reading, Want};
+pub use read::{Described, describe};
+pub use run::{Decoded, Engine, change_pixels, decode_each, decode_into, entry_points};

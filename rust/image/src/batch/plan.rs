@@ -1,7 +1,7 @@
 //! What is to be done to the images of a batch; all that is random has been drawn already.
 use super::colors::ColorStep;
 use super::levels::Source;
-use crate::collate::slot::Layout;
+use crate::collate::slot::{Layout, SlotValues};
 use crate::color::normalize::Normalize;
 use crate::geometry::affine::Affine;
 use crate::geometry::resize::{Kernel, Nearest};
@@ -162,4 +162,31 @@ pub struct Job<'a> {
     pub colors: &'a [ColorStep],
     /// How numbers are stored.
     pub finish: Finish,
+}
+
+// Element types of batch memory.
+
+/// A type that batch memory can be made of.
+pub trait Element: Copy + Default + Send + Sync + 'static {
+    /// One image's memory.
+    fn slot<'v>(values: &'v mut [Self], finish: &Finish) -> SlotValues<'v>;
+}
+
+impl Element for u8 {
+    fn slot<'v>(values: &'v mut [Self], _: &Finish) -> SlotValues<'v> {
+        SlotValues::U8(values)
+    }
+}
+
+/// Whole numbers, or the bits of binary16.
+impl Element for u16 {
+    fn slot<'v>(values: &'v mut [Self], finish: &Finish) -> SlotValues<'v> {
+        if finish.halves { SlotValues::F16(values) } else { SlotValues::U16(values) }
+    }
+}
+
+impl Element for f32 {
+    fn slot<'v>(values: &'v mut [Self], _: &Finish) -> SlotValues<'v> {
+        SlotValues::F32(values)
+    }
 }

@@ -1,15 +1,14 @@
-//! The threads of a batch: each takes the next image that nobody has, with the memory that belongs to it.
+//! The threads of a batch: each takes the next image that no other thread has taken.
 use std::sync::Mutex;
 
-use super::element::Element;
-use super::engine::Engine;
 use super::image::{Memory, make, make_from};
 use super::levels::Source;
-use super::plan::{Finish, Job};
+use super::plan::{Element, Finish, Job};
 use crate::collate::slot::Slot;
 use crate::fault::{ImageFault, Result};
 use crate::geometry::view::count_values;
 use crate::pixels::Size;
+use crate::{jpeg, png};
 
 /// One decoded image.
 #[derive(Debug, Clone)]
@@ -105,4 +104,63 @@ pub(super) fn spread<I: Send, R: Send>(
         drain();
     });
     results.into_inner().unwrap_or_default()
+}
+
+// The state of one thread: decoders with their tables, an encoder, and memory that is reused.
+
+/// One thread's decoders and memory.
+#[derive(Default)]
+pub struct Engine {
+    /// For JPEG.
+    pub jpeg: jpeg::Decoder,
+    /// For PNG.
+    pub png: png::Decoder,
+    /// For PNG that is made.
+    pub png_encoder: png::Encoder,
+    /// Pixels of the image at hand.
+    pub pixels: Vec<u8>,
+    /// Pixels of 16 bits.
+    pub deep: Vec<u16>,
+}
+
+/// Scratch above this is not kept.
+const MAX_KEPT: usize = 64 << 20;
+const MAX_IDLE: usize = 64;
+
+static IDLE: Mutex<Vec<Engine>> = Mutex::new(Vec::new());
+
+impl Engine {
+    /// An engine that was used before, or a new one. `try_lock`: a fork may have left the lock held for ever.
+    pub fn take() -> Self {
+        IDLE.try_lock().ok().and_then(|mut idle| idle.pop()).unwrap_or_default()
+    }
+
+    /// Keeps the engine for [`Engine::take`].
+    pub fn give(self) {
+        if self.pixels.capacity() + 2 * self.deep.capacity() > MAX_KEPT {
+            return;
+        }
+        if let Ok(mut idle) = IDLE.try_lock()
+            && idle.len() < MAX_IDLE
+        {
+            idle.push(self);
+        }
+    }
+}
+
+// Entry points of many images at once.
+
+/// For each payload its entry points as bytes: at most `share` of a byte for each of its own, less `fixed`. Empty where that are
+/// too few, and for what is no sequential JPEG, damaged, or served by its restart markers.
+pub fn entry_points(payloads: &[&[u8]], share: f64, fixed: usize, threads: usize) -> Vec<Vec<u8>> {
+    let mut found = spread(payloads.iter().enumerate(), threads, |engine, (row, data)| {
+        let max_bytes = ((data.len() as f64 * share) as usize).saturating_sub(fixed);
+        let points = engine.jpeg.entry_points(data, max_bytes).ok().flatten()?;
+        Some((row, points.to_bytes()))
+    });
+    let mut tables = vec![Vec::new(); payloads.len()];
+    for (row, bytes) in found.drain(..) {
+        tables[row] = bytes;
+    }
+    tables
 }

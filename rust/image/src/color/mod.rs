@@ -1,10 +1,9 @@
 //! Color: what changes values and leaves pixels where they are.
+pub mod adjust;
 pub mod channels;
-pub mod enhance;
 pub mod erase;
 pub mod floats;
 pub mod hls;
 mod hsv;
 pub mod hue;
-pub mod noise;
 pub mod normalize;

@@ -4,12 +4,16 @@ use super::header::Reader;
 use super::header::frame::Coding;
 use super::header::scan::Scan;
 use super::header::tables::Quantization;
-use super::huffman::cache::required;
+use super::huffman::ac::AcTable;
+use super::huffman::code::{Cache, required};
+use super::huffman::dc::DcTable;
+use super::huffman::skip::SkipTable;
+use super::huffman::symbol::SymbolTable;
 use super::options::{Limits, Options, Wanted};
 use super::picture::{Picture, Target};
 use super::samples::{Scale, run};
+use super::scans::store::Grid;
 use super::scans::{decode_scans, decode_truncated_scans, num_blocks};
-use super::scratch::{Scratch, TableCaches};
 use super::sequential::{Sequential, check_plausible, coders, transforms};
 use super::stream::Stream;
 use super::truncated::Truncated;
@@ -255,4 +259,27 @@ impl Target<'_> {
         let found = format!("{} bytes in rows of {}", self.out.len(), self.stride);
         Err(ImageFault::new(ImageFaultKind::BadArgument, 0, format!("{height} rows of {row} bytes"), found))
     }
+}
+
+// Memory and tables that a decoder reuses for the next image.
+
+/// Huffman tables that were built before.
+#[derive(Default)]
+pub(super) struct TableCaches {
+    pub(super) dc: Cache<DcTable>,
+    pub(super) ac: Cache<AcTable>,
+    pub(super) skip: Cache<SkipTable>,
+    pub(super) symbols: Cache<SymbolTable>,
+}
+
+/// Memory to be used again, and the tables.
+#[derive(Default)]
+pub(super) struct Scratch {
+    pub(super) caches: TableCaches,
+    /// For entropy-coded bytes.
+    pub(super) clean: Vec<u8>,
+    /// For planes.
+    pub(super) planes: Vec<Vec<u8>>,
+    /// For the coefficients of images with several scans.
+    pub(super) grids: Vec<Grid>,
 }

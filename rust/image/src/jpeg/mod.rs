@@ -9,7 +9,6 @@ mod picture;
 mod planes;
 pub mod samples;
 mod scans;
-mod scratch;
 mod sequential;
 mod stream;
 mod truncated;

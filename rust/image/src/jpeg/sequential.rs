@@ -1,15 +1,15 @@
 //! A sequential image in one scan: blocks become samples as soon as they are decoded; what no pixel needs is stepped over.
+use super::decoder::TableCaches;
 use super::header::Reader;
 use super::header::scan::Scan;
 use super::header::tables::Quantization;
 use super::huffman::ac::AcTable;
-use super::huffman::cache::required;
+use super::huffman::code::required;
 use super::huffman::dc::DcTable;
 use super::huffman::skip::SkipTable;
 use super::mcu::{self, Blocks, Slot};
 use super::picture::{Picture, Target};
 use super::samples::{Dct, Job, Kernel, Layout, Transform};
-use super::scratch::TableCaches;
 use super::walk::Walk;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use std::sync::Arc;

@@ -1,6 +1,8 @@
-//! From stored channels to the channels asked for, pixel by pixel.
-use super::gray::{Gray, Sample};
-use super::options::Target;
+//! Converts stored channels to the requested ones: gray, alpha and color.
+use super::layout::Encoding;
+use super::options::{GrayRule, Target};
+use crate::color::channels::{luma, luma_16};
+use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 /// Adds alpha to a row without: none for pixels equal to `key`, full for the others.
 pub(super) fn add_alpha<T: Sample>(row: &[T], key: &[T], out: &mut Vec<T>) {
@@ -65,5 +67,131 @@ fn from_rgba<T: Sample>(row: &[T], target: Target, gray: &Gray, out: &mut [T]) {
 fn each<T: Sample, const S: usize, const D: usize>(row: &[T], out: &mut [T], pixel: impl Fn([T; S]) -> [T; D]) {
     for (out, &stored) in out.as_chunks_mut::<D>().0.iter_mut().zip(row.as_chunks::<S>().0) {
         *out = pixel(stored);
+    }
+}
+
+// Color to gray, exactly as Pillow and libpng compute it.
+
+/// What libpng makes of the weights 0.299 and 0.587, of 32,768: cut to integers, the rest is blue's.
+const LIBPNG: [u32; 3] = [9_797, 19_234, 3_737];
+/// Exponents of 1 within this part are taken for 1 (both in units of 1/100,000).
+const ONE: f64 = 100_000.0;
+const INSIGNIFICANT: f64 = 5_000.0;
+
+/// A rule made ready for one image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gray<'a> {
+    Pillow,
+    Libpng,
+    /// libpng's, for 8-bit samples of a known gamma.
+    Linear(&'a Curves),
+}
+
+/// Tables from stored to linear samples and back.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Curves {
+    gamma: u32,
+    to_linear: [u8; 256],
+    from_linear: [u8; 256],
+}
+
+impl Curves {
+    /// The curves of a gamma in units of 1/100,000.
+    fn new(gamma: u32) -> Self {
+        let inverse = reciprocal(gamma.into());
+        Self { gamma, to_linear: curve(inverse), from_linear: curve(reciprocal(inverse)) }
+    }
+}
+
+/// The inverse of an exponent, both in whole units of 1/100,000.
+fn reciprocal(exponent: f64) -> f64 {
+    (ONE * ONE / exponent + 0.5).floor()
+}
+
+fn is_significant(exponent: f64) -> bool {
+    (exponent - ONE).abs() > INSIGNIFICANT
+}
+
+/// `255 (k / 255) ^ (exponent / 100000)`, rounded, for every `k`.
+fn curve(exponent: f64) -> [u8; 256] {
+    std::array::from_fn(|k| match is_significant(exponent) {
+        true => (255.0 * (k as f64 / 255.0).powf(exponent / ONE) + 0.5).floor() as u8,
+        false => k as u8,
+    })
+}
+
+impl<'a> Gray<'a> {
+    /// The rule for an image; `curves` keeps its tables for the next image of the same gamma.
+    pub(super) fn prepare(
+        rule: GrayRule,
+        encoding: Encoding,
+        depth: u8,
+        curves: &'a mut Option<Box<Curves>>,
+    ) -> Result<Self> {
+        if rule == GrayRule::Pillow {
+            return Ok(Self::Pillow);
+        }
+        if encoding.profile {
+            return Err(unsupported("an ICC profile"));
+        }
+        let counts = |gamma: &u32| is_significant((*gamma).into()) || is_significant(reciprocal((*gamma).into()));
+        let Some(gamma) = encoding.gamma().filter(counts) else {
+            return Ok(Self::Libpng);
+        };
+        if depth == 16 {
+            return Err(unsupported("16-bit samples of a known gamma"));
+        }
+        if curves.as_ref().is_none_or(|curves| curves.gamma != gamma) {
+            *curves = Some(Box::new(Curves::new(gamma)));
+        }
+        Ok(curves.as_deref().map_or(Self::Libpng, Self::Linear))
+    }
+}
+
+fn unsupported(found: &str) -> ImageFault {
+    let expected = "an image that libpng's gray rule is known for";
+    ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found)
+}
+
+/// The sum of a color's samples with libpng's weights.
+fn weigh([r, g, b]: [u32; 3]) -> u32 {
+    LIBPNG[0] * r + LIBPNG[1] * g + LIBPNG[2] * b
+}
+
+/// A sample of 8 or 16 bits.
+pub(super) trait Sample: Copy + Default + PartialEq {
+    /// Full alpha.
+    const MAX: Self;
+
+    /// The gray of a color.
+    fn gray(gray: &Gray, rgb: [Self; 3]) -> Self;
+}
+
+impl Sample for u8 {
+    const MAX: Self = u8::MAX;
+
+    #[inline(always)]
+    fn gray(gray: &Gray, rgb: [Self; 3]) -> Self {
+        match gray {
+            Gray::Pillow => luma(rgb[0], rgb[1], rgb[2]),
+            Gray::Libpng => (weigh(rgb.map(u32::from)) >> 15) as u8,
+            Gray::Linear(_) if rgb[0] == rgb[1] && rgb[0] == rgb[2] => rgb[0],
+            Gray::Linear(curves) => {
+                let linear = rgb.map(|sample| u32::from(curves.to_linear[usize::from(sample)]));
+                curves.from_linear[((weigh(linear) + 0x4000) >> 15) as usize]
+            }
+        }
+    }
+}
+
+impl Sample for u16 {
+    const MAX: Self = u16::MAX;
+
+    #[inline(always)]
+    fn gray(gray: &Gray, rgb: [Self; 3]) -> Self {
+        match gray {
+            Gray::Pillow => luma_16(rgb[0], rgb[1], rgb[2]),
+            Gray::Libpng | Gray::Linear(_) => ((weigh(rgb.map(u32::from)) + 0x4000) >> 15) as u16,
+        }
     }
 }

@@ -1,18 +1,16 @@
 //! From a PNG file to pixels: checks, inflates, undoes filters and interlace, and converts.
-use super::adam7::{self, Pass};
-use super::channels::convert;
-use super::color::ColorType;
-use super::gray::{Curves, Gray};
-use super::header::Header;
+use std::slice::ChunksExact;
+
+use super::channels::{Curves, Gray, convert};
+use super::header::{ColorType, Header};
 use super::inflate::{self, Inflater};
 use super::layout::Layout;
 use super::options::{Options, Shape};
 use super::palette::Table;
-use super::rows::{Finish, Rows, Scratch};
+use super::rows::{self, Finish, Pass, Rows, Scratch};
 use super::unfilter::{Filter, Unfilter};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Pixels, Samples};
-use std::slice::ChunksExact;
 
 /// Decodes image after image, its memory reused; each thread has its own.
 pub struct Decoder {
@@ -100,7 +98,7 @@ impl Decoder {
         job.fill_table(table, &gray)?;
         let mut rows = Rows::new(&job.layout, job.options, gray, table, scratch)?;
         let mut stored = inflater.inflate(&job.layout.data, job.inflated, job.options.checksums)?;
-        for pass in adam7::passes(&job.layout.header) {
+        for pass in rows::passes(&job.layout.header) {
             let length = job.row_bytes(&pass) + 1;
             let (this, rest) = stored.split_at_mut(length * pass.size.height);
             let mut source = PassRows { stored: this, length, undone: 0, unfilter: *unfilter, job };
@@ -124,14 +122,14 @@ impl<'a> Job<'a> {
     fn new(data: &'a [u8], options: &'a Options) -> Result<Self> {
         let layout = Layout::read(data, options.checksums)?;
         let shape = options.shape(&layout.header)?;
-        let inflated = adam7::inflated_bytes(&layout.header);
+        let inflated = rows::inflated_bytes(&layout.header);
         options.limits.check(inflated, options.limits.max_bytes, "bytes of rows")?;
         inflate::check(&layout.data, inflated)?;
         Ok(Self { layout, options, shape, inflated })
     }
 
     fn row_bytes(&self, pass: &Pass) -> usize {
-        adam7::row_bytes(&self.layout.header, pass.size.width) as usize
+        rows::row_bytes(&self.layout.header, pass.size.width) as usize
     }
 
     /// The gray rule, if this image needs one.

@@ -1,6 +1,6 @@
 //! The order of chunks: which may stand where, and where the parts that make the pixels lie (PNG specification, section 5.6).
 use super::chunks::{Chunk, Chunks};
-use super::color::ColorType;
+use super::header::ColorType;
 use super::header::Header;
 use super::palette::{self, Key};
 use crate::exif;

@@ -3,13 +3,10 @@
 //! The rules follow the PNG specification (third edition) and, where that leaves a choice, what libpng does by default;
 //! an image whose pixels different readers understand differently is refused.
 
-mod adam7;
 mod channels;
 mod chunks;
-mod color;
 mod decoder;
 mod encoder;
-mod gray;
 mod header;
 mod inflate;
 mod layout;
@@ -18,11 +15,9 @@ mod palette;
 mod recode;
 mod rows;
 mod unfilter;
-mod unpack;
 
-pub use color::ColorType;
 pub use decoder::Decoder;
 pub use encoder::Encoder;
-pub use header::Header;
+pub use header::{ColorType, Header};
 pub use options::{Channels, Depth, GrayRule, Limits, Options, Palette, Shape};
 pub use recode::{Recoder, Wanted};

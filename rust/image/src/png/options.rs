@@ -1,5 +1,5 @@
 //! What pixels are asked for, within which limits, and the shape of what a header then gives.
-use super::color::ColorType;
+use super::header::ColorType;
 use super::header::Header;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;

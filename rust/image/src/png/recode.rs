@@ -1,7 +1,7 @@
 //! From a PNG file to another of the same pixels: gray, RGB or as stored, if nothing but pixels matters in it.
 use super::chunks::Chunks;
-use super::color::ColorType;
 use super::encoder::Encoder;
+use super::header::ColorType;
 use super::header::Header;
 use super::options::{Channels, Depth, Limits, Options};
 use super::{Decoder, layout::Layout};

@@ -1,12 +1,11 @@
-//! One stored row, its filter undone, into the samples asked for.
-use super::channels::{add_alpha, convert};
-use super::color::ColorType;
-use super::gray::Gray;
+//! Rows of a PNG: interlacing, unpacking of samples, and conversion to the requested channels.
+use super::channels::{Gray, add_alpha, convert};
+use super::header::{ColorType, Header};
 use super::layout::Layout;
 use super::options::{Options, Palette, Target};
 use super::palette::Table;
-use super::unpack;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::pixels::Size;
 
 /// Memory for the steps between a stored and a finished row, kept from image to image.
 #[derive(Default)]
@@ -74,7 +73,7 @@ impl<'a> Rows<'a> {
         let header = &layout.header;
         let (depth, target) = (header.bit_depth, options.target(header)?);
         let is_palette = header.color == ColorType::Palette;
-        let scale = if is_palette || options.palette == Palette::Classes { 1 } else { unpack::gray_scale(depth) };
+        let scale = if is_palette || options.palette == Palette::Classes { 1 } else { gray_scale(depth) };
         let key = layout.key.filter(|_| target.has_alpha());
         let key = key.map(|key| key.samples().map(|sample| sample * u16::from(scale)));
         let table = (is_palette && !options.keeps_indices(header)).then_some(table);
@@ -92,7 +91,7 @@ impl<'a> Rows<'a> {
     fn packed(&mut self, row: &[u8], out: &mut [u8]) -> Result<()> {
         let mut samples = std::mem::take(&mut self.scratch.bytes);
         samples.resize(self.samples(out.len()), 0);
-        unpack::bits(self.depth, self.scale, row, &mut samples);
+        unpack_bits(self.depth, self.scale, row, &mut samples);
         let finished = self.bytes(&samples, out);
         self.scratch.bytes = samples;
         finished
@@ -132,7 +131,7 @@ impl<'a> Rows<'a> {
     fn widen(&mut self, row: &[u8], samples: usize) -> (&[u16], usize) {
         let scratch = &mut *self.scratch;
         scratch.wide.resize(samples, 0);
-        unpack::wide(row, &mut scratch.wide);
+        widen_words(row, &mut scratch.wide);
         let Some(key) = self.key else { return (&scratch.wide, self.channels) };
         add_alpha(&scratch.wide, &key[..self.channels], &mut scratch.keyed_wide);
         (&scratch.keyed_wide, self.channels + 1)
@@ -149,11 +148,11 @@ impl<'a> Rows<'a> {
         if self.key.is_some() {
             let (wide, keyed) = self.widen(row, samples);
             narrow.resize(wide.len(), 0);
-            unpack::narrow(wide, &mut narrow);
+            narrow_to_bytes(wide, &mut narrow);
             channels = keyed;
         } else {
             narrow.resize(samples, 0);
-            unpack::upper_halves(row, &mut narrow);
+            take_upper_bytes(row, &mut narrow);
         }
         convert(&narrow, channels, self.target, &self.gray, out);
         self.scratch.bytes = narrow;
@@ -165,7 +164,7 @@ impl<'a> Rows<'a> {
         let (target, gray) = (self.target, self.gray);
         let (wide, channels) = self.widen(row, samples);
         convert(wide, channels, target, &gray, &mut converted);
-        unpack::narrow(&converted, out);
+        narrow_to_bytes(&converted, out);
         self.scratch.converted = converted;
     }
 }
@@ -189,5 +188,97 @@ fn stored_as(color: ColorType) -> Target {
         ColorType::GrayAlpha => Target::GrayAlpha,
         ColorType::Rgb => Target::Rgb,
         ColorType::Rgba => Target::Rgba,
+    }
+}
+
+// Interlacing: rows are stored in one pass, or in the seven passes of Adam7 (PNG specification, section 8).
+
+/// Pixels of one pass: where the first lies, how far apart they are, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pass {
+    pub(super) x: usize,
+    pub(super) y: usize,
+    pub(super) step_x: usize,
+    pub(super) step_y: usize,
+    pub(super) size: Size,
+}
+
+const ADAM7: [(usize, usize, usize, usize); 7] =
+    [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)];
+
+/// The passes of an image that have pixels, in the order of the file.
+pub(super) fn passes(header: &Header) -> impl Iterator<Item = Pass> {
+    let table: &[_] = if header.interlaced { &ADAM7 } else { &[(0, 0, 1, 1)] };
+    let whole = header.size;
+    let pass = move |&(x, y, step_x, step_y): &(usize, usize, usize, usize)| {
+        let width = whole.width.saturating_sub(x).div_ceil(step_x);
+        let height = whole.height.saturating_sub(y).div_ceil(step_y);
+        Pass { x, y, step_x, step_y, size: Size { width, height } }
+    };
+    table.iter().map(pass).filter(|pass| pass.size.width > 0 && pass.size.height > 0)
+}
+
+/// Bytes of a stored row of `width` pixels, without its filter byte.
+pub(super) fn row_bytes(header: &Header, width: usize) -> u64 {
+    (width as u64 * header.pixel_bits() as u64).div_ceil(8)
+}
+
+/// Bytes of all rows with their filter bytes: what the compressed data must inflate to.
+pub(super) fn inflated_bytes(header: &Header) -> u64 {
+    let bytes = |pass: Pass| (row_bytes(header, pass.size.width) + 1).saturating_mul(pass.size.height as u64);
+    passes(header).map(bytes).fold(0, u64::saturating_add)
+}
+
+// Unpacking samples: several per byte, or two bytes each (PNG specification, section 7.2).
+
+/// Splits bytes into samples of 1, 2 or 4 bits, each multiplied by `scale`.
+pub(super) fn unpack_bits(depth: u8, scale: u8, row: &[u8], out: &mut [u8]) {
+    match depth {
+        1 => split::<1, 8>(scale, row, out),
+        2 => split::<2, 4>(scale, row, out),
+        _ => split::<4, 2>(scale, row, out),
+    }
+}
+
+/// What takes gray samples of `depth` bits to 0 to 255.
+pub(super) fn gray_scale(depth: u8) -> u8 {
+    match depth {
+        1 => 255,
+        2 => 85,
+        4 => 17,
+        _ => 1,
+    }
+}
+
+fn split<const BITS: u32, const PER_BYTE: usize>(scale: u8, row: &[u8], out: &mut [u8]) {
+    let spread =
+        |byte: u8| -> [u8; PER_BYTE] { std::array::from_fn(|k| (byte << (k as u32 * BITS) >> (8 - BITS)) * scale) };
+    let (whole, rest) = out.as_chunks_mut::<PER_BYTE>();
+    for (samples, &byte) in whole.iter_mut().zip(row) {
+        *samples = spread(byte);
+    }
+    if let Some(&byte) = row.get(whole.len()) {
+        rest.copy_from_slice(&spread(byte)[..rest.len()]);
+    }
+}
+
+/// Reads big-endian samples of 16 bits.
+pub(super) fn widen_words(row: &[u8], out: &mut [u16]) {
+    for (sample, bytes) in out.iter_mut().zip(row.as_chunks::<2>().0) {
+        *sample = u16::from_be_bytes(*bytes);
+    }
+}
+
+/// The upper halves of big-endian samples of 16 bits.
+pub(super) fn take_upper_bytes(row: &[u8], out: &mut [u8]) {
+    for (sample, [upper, _]) in out.iter_mut().zip(row.as_chunks::<2>().0) {
+        *sample = *upper;
+    }
+}
+
+/// The upper halves of samples.
+pub(super) fn narrow_to_bytes(samples: &[u16], out: &mut [u8]) {
+    for (narrow, sample) in out.iter_mut().zip(samples) {
+        *narrow = (sample >> 8) as u8;
     }
 }

@@ -1,6 +1,6 @@
 //! Color changes against Pillow, and against their own definitions.
 use crate::recordings::{Case, Values, cases, pictures};
-use recordmill_image::color::{channels, enhance, erase, hue, noise};
+use recordmill_image::color::{adjust, channels, erase, hue};
 use recordmill_image::pixels::{Size, Window};
 
 fn compare(prefix: &str, change: impl Fn(&Case, &mut Vec<u8>, usize)) {
@@ -15,13 +15,9 @@ fn compare(prefix: &str, change: impl Fn(&Case, &mut Vec<u8>, usize)) {
 #[test]
 fn enhancers_when_compared_with_pillow_then_are_equal() {
     let factor = |case: &Case| case.arguments[0] as f32;
-    compare("brightness", |case, pixels, channels| {
-        enhance::brightness(pixels, channels, factor(case)).expect("pixels")
-    });
-    compare("contrast", |case, pixels, channels| enhance::contrast(pixels, channels, factor(case)).expect("pixels"));
-    compare("saturation", |case, pixels, channels| {
-        enhance::saturation(pixels, channels, factor(case)).expect("pixels")
-    });
+    compare("brightness", |case, pixels, channels| adjust::brightness(pixels, channels, factor(case)).expect("pixels"));
+    compare("contrast", |case, pixels, channels| adjust::contrast(pixels, channels, factor(case)).expect("pixels"));
+    compare("saturation", |case, pixels, channels| adjust::saturation(pixels, channels, factor(case)).expect("pixels"));
 }
 
 #[test]
@@ -58,14 +54,14 @@ fn red_and_blue_when_swapped_then_alpha_stays() {
 #[test]
 fn alpha_channel_when_enhanced_then_stays() {
     let mut pixels = vec![10, 20, 30, 40];
-    enhance::brightness(&mut pixels, 4, 2.0).expect("pixels");
+    adjust::brightness(&mut pixels, 4, 2.0).expect("pixels");
     assert_eq!(pixels, [20, 40, 60, 40]);
 }
 
 #[test]
 fn offset_when_added_then_is_rounded_and_held() {
     let mut pixels = vec![0, 1, 250, 255, 100, 7];
-    noise::add_offset(&mut pixels, [0.5, 1.5, 10.0]).expect("pixels");
+    adjust::add_offset(&mut pixels, [0.5, 1.5, 10.0]).expect("pixels");
     assert_eq!(pixels, [0, 2, 255, 255, 102, 17]);
 }
 

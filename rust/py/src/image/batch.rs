@@ -1,11 +1,11 @@
 //! Batches of encoded images.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use recordmill_image::batch;
 use recordmill_image::batch::{Decoded, Element, Job, Reading, decode_each, decode_into, describe};
 use recordmill_image::fault::Result as Outcome;
 
-use super::args::{JobArgs, ReadingArgs};
-use super::payloads::Payloads;
+use super::args::{JobArgs, Payloads, ReadingArgs};
 use super::{Parts, parts};
 use crate::buffers::{Block, Numbers, ViewMut};
 
@@ -140,4 +140,27 @@ fn each<T: Element>(
         Err(fault) => (None, Some(parts(fault))),
     });
     Ok(each.collect())
+}
+
+// Entry points of JPEG images.
+
+/// Entry points of the images that are the rows of `data`, as bytes and their row splits; an empty row where there are none.
+#[pyfunction]
+pub fn entry_points(
+    py: Python<'_>,
+    data: Bound<'_, PyAny>,
+    row_splits: Bound<'_, PyAny>,
+    share: f64,
+    fixed: usize,
+    threads: usize,
+) -> PyResult<(Block, Block)> {
+    let views = Payloads::Rows(data, row_splits).views()?;
+    let payloads = views.slices()?;
+    let tables = py.detach(|| batch::entry_points(&payloads, share, fixed, threads));
+    let mut ends = vec![0];
+    ends.extend(tables.iter().scan(0, |end, table| {
+        *end += table.len() as i64;
+        Some(*end)
+    }));
+    Ok((Block::bytes(tables.concat()), Block::integers(ends)))
 }

@@ -5,7 +5,7 @@ use recordmill_image::batch::Engine;
 use recordmill_image::pixels::Size;
 use recordmill_image::png::{Channels, Limits, Recoder, Wanted};
 
-use super::payloads::Payloads;
+use super::args::Payloads;
 use super::refused;
 use crate::buffers::{Block, View, take_buffer};
 

@@ -2,8 +2,8 @@
 mod bytes;
 mod survey;
 
+use super::decoder::Scratch;
 use super::header::Reader;
-use super::scratch::Scratch;
 use super::walk::Place;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use libdeflater::Crc;

@@ -1,9 +1,9 @@
 //! One pass over all MCUs of an image that notes where its rows begin.
 use super::{EntryPoints, fingerprint};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::jpeg::decoder::Scratch;
 use crate::jpeg::header::Reader;
 use crate::jpeg::samples::{Job, Kernel, run};
-use crate::jpeg::scratch::Scratch;
 use crate::jpeg::sequential::{Coder, coders, pass_to, slots};
 use crate::jpeg::stream::Stream;
 use crate::jpeg::walk::{Place, Walk};

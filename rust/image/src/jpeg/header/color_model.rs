@@ -1,6 +1,6 @@
 //! What the components of an image mean, told from application segments and component ids as libjpeg does.
-use super::bytes::Bytes;
 use super::frame::Frame;
+use super::marker::Bytes;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 /// The meaning of an image's components.

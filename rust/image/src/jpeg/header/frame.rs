@@ -1,6 +1,6 @@
 //! The frame header: size, components and how they are sampled (T.81 B.2.2).
-use super::bytes::Bytes;
 use super::marker;
+use super::marker::Bytes;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 

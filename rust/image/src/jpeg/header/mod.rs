@@ -1,21 +1,18 @@
 //! Everything of a JPEG file that is not entropy-coded: markers, tables, frame and scan headers, color and orientation.
-pub(in crate::jpeg) mod bytes;
 pub(in crate::jpeg) mod color_model;
 pub(in crate::jpeg) mod frame;
 pub(in crate::jpeg) mod marker;
 pub(in crate::jpeg) mod scan;
-mod standard;
 pub(in crate::jpeg) mod tables;
 
 use crate::exif;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
-use bytes::Bytes;
 use color_model::ColorHints;
 pub use color_model::ColorModel;
 pub use frame::Coding;
 use frame::Frame;
-use marker::Markers;
+use marker::{Bytes, Markers};
 use scan::Scan;
 use tables::Tables;
 

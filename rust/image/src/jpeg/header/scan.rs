@@ -1,6 +1,6 @@
 //! The scan header: which components, frequencies and bits the entropy-coded data that follow hold (T.81 B.2.3).
-use super::bytes::Bytes;
 use super::frame::{Coding, Frame};
+use super::marker::Bytes;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 const KIND: ImageFaultKind = ImageFaultKind::BadScan;

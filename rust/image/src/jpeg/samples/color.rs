@@ -2,7 +2,6 @@
 //!
 //! T.871: R = Y + 1.402 Cr, G = Y - 0.34414 Cb - 0.71414 Cr, B = Y + 1.772 Cb, with Cb and Cr taken from 128.
 //! Products are rounded to whole levels in 16-bit fixed point: that of red and of blue each, the two of green as a sum.
-use super::inks::Inks;
 use super::kernel::Kernel;
 
 /// What the components of an image stand for.
@@ -132,4 +131,50 @@ pub(super) fn rgb_to_gray([red, green, blue]: [&[u8]; 3], out: &mut [u8]) {
         let [r, g, b] = [*r, *g, *b].map(i32::from);
         *gray = ((fixed(0.299) * r + fixed(0.587) * g + fixed(0.114) * b + HALF) >> 16) as u8;
     }
+}
+
+// CMYK to RGB, by the formula of Pillow, OpenCV or TensorFlow.
+
+/// Whose formula. All take levels as the file has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Inks {
+    /// `libImaging/Convert.c`, after 255 less each level (`JpegImagePlugin.py`), which takes all files for Adobe's.
+    Pillow,
+    /// `grfmt_jpeg.cpp` and `utils.cpp` of OpenCV's imgcodecs, which take all files for Adobe's.
+    OpenCv,
+    /// `jpeg_mem.cc` of TensorFlow, which looks for Adobe's segment.
+    TensorFlow,
+}
+
+impl Inks {
+    /// Turns pixels of three inks into colors; `black` has a level for each, `adobe` tells whether its segment is there.
+    #[inline(always)]
+    pub(super) fn colors(self, black: &[u8], adobe: bool, order: Order, pixels: &mut [u8]) {
+        for (pixel, black) in pixels.chunks_exact_mut(3).zip(black) {
+            for level in &mut *pixel {
+                *level = match self {
+                    Self::Pillow => of_pillow(*level, *black),
+                    Self::OpenCv => *black - (((255 - u32::from(*level)) * u32::from(*black)) >> 8) as u8,
+                    Self::TensorFlow if adobe => share(*level, *black),
+                    Self::TensorFlow => share(255 - *level, 255 - *black),
+                };
+            }
+            if order == Order::Bgr {
+                pixel.swap(0, 2);
+            }
+        }
+    }
+}
+
+/// What black leaves, less the ink's share of it, rounded.
+#[inline(always)]
+fn of_pillow(level: u8, left: u8) -> u8 {
+    let product = u32::from(255 - level) * u32::from(left) + 128;
+    left - (((product >> 8) + product) >> 8) as u8
+}
+
+/// The share of a level in another, cut.
+#[inline(always)]
+fn share(level: u8, of: u8) -> u8 {
+    (u32::from(level) * u32::from(of) / 255) as u8
 }

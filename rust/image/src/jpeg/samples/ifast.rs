@@ -3,8 +3,8 @@
 //! Arai, Agui and Nakajima (1988): 5 multiplications per row or column, the other factors folded into dequantization.
 //! All in 16 bits; products with constants of 8 fraction bits drop their fraction. Values carry 2 fraction bits throughout.
 use super::islow::{sample, store, transpose};
-use super::multipliers::Multipliers;
 use super::transform::Block;
+use super::transform::Multipliers;
 
 /// The constants sqrt 2, 2 cos(pi/8), and differences, 8 fraction bits each.
 pub(super) mod factors {

@@ -3,8 +3,8 @@
 //! Loeffler, Ligtenberg and Moschytz (1989): 11 multiplications per row or column, here with constants of 13 fraction bits,
 //! grouped into sums of two 16-bit products. Columns first, kept with 2 fraction bits; then rows. The result has a factor
 //! of 8 (T.81 A.3.3 divides by 4 with two factors of 1/sqrt 2), which the last shift removes.
-use super::multipliers::Multipliers;
 use super::transform::Block;
+use super::transform::Multipliers;
 
 pub(super) const FRACTION: i32 = 13;
 /// Fraction bits between the passes.

@@ -1,7 +1,7 @@
 //! The inner loops as a trait, and the choice between its implementations.
 use super::color::{self, Order};
-use super::multipliers::Multipliers;
 use super::transform::Block;
+use super::transform::Multipliers;
 use super::{ifast, islow, reduced, upsample};
 
 /// The inner loops, with the portable form of each. All kernels give equal bytes.

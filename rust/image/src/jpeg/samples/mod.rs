@@ -53,11 +53,9 @@
 mod avx2;
 mod color;
 mod ifast;
-mod inks;
 mod islow;
 mod kernel;
 mod layout;
-mod multipliers;
 mod reduced;
 mod rows;
 mod transform;
@@ -68,10 +66,8 @@ mod tests;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
-pub use color::{Conversion, Meaning, Order};
-pub use inks::Inks;
+pub use color::{Conversion, Inks, Meaning, Order};
 pub use kernel::{Job, Kernel, Portable, run};
 pub use layout::{Component, Enlarge, Layout};
-pub use multipliers::Multipliers;
 pub use rows::RowMaker;
-pub use transform::{Block, Dct, Scale, Transform};
+pub use transform::{Block, Dct, Multipliers, Scale, Transform};

@@ -4,8 +4,8 @@
 //! in; coefficients that would only add ripple (row and column 4, and for 2 x 2 all even ones but the first) are left out.
 //! 13 fraction bits, columns first, 2 fraction bits between the passes, as in the full-size transform.
 use super::islow::{BETWEEN, FRACTION, flat, sample, saturated};
-use super::multipliers::Multipliers;
 use super::transform::Block;
+use super::transform::Multipliers;
 
 pub(super) mod factors {
     pub(in super::super) const HALF_26: [i16; 2] = [15137, -6270];

@@ -3,21 +3,20 @@ mod band;
 mod decode;
 mod estimate;
 mod progress;
-mod render;
 pub(in crate::jpeg) mod store;
 
+use super::decoder::TableCaches;
 use super::header::Reader;
 use super::header::frame::Coding;
 use super::header::scan::Scan;
 use super::header::tables::Quantization;
 use super::huffman::ac::AcTable;
-use super::huffman::cache::required;
+use super::huffman::code::required;
 use super::huffman::dc::DcTable;
 use super::huffman::symbol::SymbolTable;
 use super::options::{Limits, Options};
 use super::picture::{Picture, Target};
 use super::samples::run;
-use super::scratch::TableCaches;
 use super::sequential::{check_plausible, transforms};
 use super::stream::Stream;
 use super::truncated::scan::TruncatedScans;
@@ -28,9 +27,8 @@ use decode::{Content, ScanJob};
 pub(in crate::jpeg) use decode::{Slot, mcus, num_blocks, slots};
 use estimate::Estimates;
 use progress::Progress;
-use render::Render;
 use std::sync::Arc;
-use store::{Grid, check_memory, padded_blocks};
+use store::{Grid, Render, check_memory, padded_blocks};
 
 /// What the scans read so far have brought.
 struct Session<'j, 'a> {

@@ -11,7 +11,7 @@ mod table;
 use super::header::Reader;
 use super::header::marker::{APP0, APP15, COM, DNL, EOI, RST0, RST7, TEM};
 use super::header::scan::{Part, Scan};
-use super::huffman::cache::required;
+use super::huffman::code::required;
 use super::picture::{Picture, Target};
 use super::samples::{Component, Enlarge, Job, Kernel, Scale, Transform};
 use super::sequential::{Coder, slots};

@@ -1,6 +1,8 @@
 //! `INTER_AREA` for shrinking: the mean of the covered pixels, whole blocks exactly, parts of pixels in float32.
+use std::marker::PhantomData;
+
 use super::coefficients::Axis;
-use super::fractions::fractions;
+use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::level::Level;
 use crate::geometry::view::View;
 use crate::pixels::Size;
@@ -36,6 +38,136 @@ fn add_blocks<T: Level>(row: &[T], channels: usize, width: usize, sums: &mut [f6
     for (block, sums) in row.chunks_exact(width * channels).zip(sums.chunks_exact_mut(channels)) {
         for pixel in block.chunks_exact(channels) {
             sums.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += f64::from((*value).into()));
+        }
+    }
+}
+
+// Means of areas whose borders cut pixels, in float32, with OpenCV's order of products and sums.
+
+/// `source` at `size`; `across` and `down` shrink, or keep the length.
+pub(super) fn fractions<T: Level, O: Level>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<O> {
+    let columns = Shares::new(source.size().width, size.width, across.scale);
+    let lines = Shares::new(source.size().height, size.height, down.scale);
+    match source.channels() {
+        1 => dispatch::run(Means::<T, O, 1, 1> { source, columns, lines, output: PhantomData }),
+        2 => dispatch::run(Means::<T, O, 2, 2> { source, columns, lines, output: PhantomData }),
+        3 => dispatch::run(Means::<T, O, 3, 4> { source, columns, lines, output: PhantomData }),
+        _ => dispatch::run(Means::<T, O, 4, 4> { source, columns, lines, output: PhantomData }),
+    }
+}
+
+/// The inputs of each output of an axis, which stand side by side, and their weights.
+struct Shares {
+    firsts: Vec<usize>,
+    /// Where the weights of each output end.
+    ends: Vec<usize>,
+    weights: Vec<f32>,
+}
+
+impl Shares {
+    fn new(input: usize, output: usize, scale: f64) -> Self {
+        let weights = Vec::with_capacity(input + 2 * output);
+        let mut shares = Self { firsts: Vec::with_capacity(output), ends: Vec::with_capacity(output), weights };
+        (0..output).for_each(|place| shares.push(place, input, scale));
+        shares
+    }
+
+    fn push(&mut self, place: usize, input: usize, scale: f64) {
+        let begin = place as f64 * scale;
+        let end = begin + scale;
+        let cell = scale.min(input as f64 - begin);
+        let last = (end.floor() as usize).min(input - 1);
+        let first = (begin.ceil() as usize).min(last);
+        let cut = first as f64 - begin > 1e-3;
+        if cut {
+            self.weights.push(((first as f64 - begin) / cell) as f32);
+        }
+        self.weights.extend(std::iter::repeat_n((1.0 / cell) as f32, last - first));
+        if end - last as f64 > 1e-3 {
+            self.weights.push(((end - last as f64).min(1.0).min(cell) / cell) as f32);
+        }
+        self.firsts.push(first - usize::from(cut));
+        self.ends.push(self.weights.len());
+    }
+
+    /// First input and weights of each output.
+    fn iter(&self) -> impl Iterator<Item = (usize, &[f32])> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        let weights = begins.zip(&self.ends).map(|(begin, end)| &self.weights[begin..*end]);
+        self.firsts.iter().copied().zip(weights)
+    }
+}
+
+/// Rows that are resized across together.
+const ROWS: usize = 4;
+
+/// Pixels of `CHANNELS` are summed in vectors of `LANES`; what is too much is written over by the next pixel.
+struct Means<'a, T, O, const CHANNELS: usize, const LANES: usize> {
+    source: View<'a, T>,
+    columns: Shares,
+    lines: Shares,
+    output: PhantomData<O>,
+}
+
+impl<T: Level, O: Level, const CHANNELS: usize, const LANES: usize> Kernel for Means<'_, T, O, CHANNELS, LANES> {
+    type Output = Vec<O>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<O> {
+        let length = self.columns.firsts.len() * CHANNELS;
+        let mut output = Vec::with_capacity(length * self.lines.firsts.len());
+        let mut values: [_; ROWS] = std::array::from_fn(|_| vec![0.0_f32; self.source.size().width * CHANNELS + LANES]);
+        let mut rows: [_; ROWS] = std::array::from_fn(|_| vec![0.0_f32; length + LANES]);
+        let mut sums = vec![0.0_f32; length];
+        let mut kept = usize::MAX;
+        for (first, weights) in self.lines.iter() {
+            sums.fill(0.0);
+            for (y, weight) in (first..).zip(weights) {
+                if kept != y / ROWS {
+                    kept = y / ROWS;
+                    self.load(kept * ROWS, &mut values);
+                    add_columns::<CHANNELS, LANES>(&values, &self.columns, &mut rows);
+                }
+                sums.iter_mut().zip(&rows[y % ROWS]).for_each(|(sum, value)| *sum += weight * value);
+            }
+            output.extend(sums.iter().map(|sum| O::nearest(*sum)));
+        }
+        output
+    }
+}
+
+impl<T: Level, O: Level, const CHANNELS: usize, const LANES: usize> Means<'_, T, O, CHANNELS, LANES> {
+    /// Values of the rows from `first` on, as far as there are any.
+    #[inline(always)]
+    fn load(&self, first: usize, values: &mut [Vec<f32>; ROWS]) {
+        for (row, y) in values.iter_mut().zip(first..self.source.size().height) {
+            row.iter_mut().zip(self.source.row(y)).for_each(|(to, value)| *to = (*value).into());
+        }
+    }
+}
+
+#[inline(always)]
+fn add_columns<const CHANNELS: usize, const LANES: usize>(
+    values: &[Vec<f32>; ROWS],
+    columns: &Shares,
+    rows: &mut [Vec<f32>; ROWS],
+) {
+    for (place, (first, weights)) in columns.iter().enumerate() {
+        let reach = (weights.len() * CHANNELS).saturating_sub(CHANNELS) + LANES;
+        let mut parts = [[].as_slice(); ROWS];
+        parts.iter_mut().zip(values).for_each(|(part, values)| *part = &values[first * CHANNELS..][..reach]);
+        let mut sums = [[0.0_f32; LANES]; ROWS];
+        for (tap, weight) in weights.iter().enumerate() {
+            for (sums, part) in sums.iter_mut().zip(parts) {
+                // SAFETY: `tap` is below `weights.len()`, so that `LANES` values from `tap * CHANNELS` on end at most at
+                // `reach`, the length of every `part`.
+                #[allow(unsafe_code)]
+                let pixel = unsafe { part.get_unchecked(tap * CHANNELS..tap * CHANNELS + LANES) };
+                *sums = std::array::from_fn(|lane| sums[lane] + pixel[lane] * weight);
+            }
+        }
+        for (row, sums) in rows.iter_mut().zip(&sums) {
+            row[place * CHANNELS..][..LANES].copy_from_slice(sums);
         }
     }
 }

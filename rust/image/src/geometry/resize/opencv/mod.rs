@@ -7,7 +7,6 @@ mod area;
 mod coefficients;
 mod deep;
 mod fixed;
-mod fractions;
 mod nearest;
 mod two_tap;
 #[cfg(target_arch = "x86_64")]

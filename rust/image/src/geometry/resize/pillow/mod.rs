@@ -5,9 +5,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod deep;
-mod filters;
 mod nearest;
-mod part;
 mod passes;
 mod path;
 mod quads;
@@ -24,10 +22,10 @@ use crate::geometry::level::Level;
 use crate::geometry::rearrange::flip_horizontal;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
-pub use filters::Filter;
 pub(crate) use nearest::nearest;
-pub(crate) use part::Part;
+pub(crate) use reader::Part;
 use reader::Reader;
+pub use spans::Filter;
 use spans::{Spans, spans};
 
 /// `source` at `size`, mirrored left to right when `flip` is set.

@@ -1,8 +1,8 @@
 //! The inverse DCT to 4 x 4 samples, eight columns and then four rows at once.
 use super::super::islow::{self, BETWEEN, FRACTION};
-use super::super::multipliers::Multipliers;
 use super::super::reduced::{self, factors::*};
 use super::super::transform::Block;
+use super::super::transform::Multipliers;
 use super::vectors::{load_pair, two, upper_rows};
 use bytemuck::cast;
 use std::arch::x86_64::*;

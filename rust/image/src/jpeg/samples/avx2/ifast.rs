@@ -1,8 +1,8 @@
 //! The fast inverse DCT, eight columns or rows at once in 16 bits.
 use super::super::ifast::{self, factors::*};
 use super::super::islow;
-use super::super::multipliers::Multipliers;
 use super::super::transform::Block;
+use super::super::transform::Multipliers;
 use super::vectors::{load_row, store_rows};
 use bytemuck::cast;
 use std::arch::x86_64::*;

@@ -1,7 +1,7 @@
 //! The accurate inverse DCT, eight columns or rows at once.
 use super::super::islow::{self, BETWEEN, FRACTION, factors::*};
-use super::super::multipliers::Multipliers;
 use super::super::transform::Block;
+use super::super::transform::Multipliers;
 use super::vectors::{Paired, load_pair, store_columns, transpose, two};
 use std::arch::x86_64::*;
 

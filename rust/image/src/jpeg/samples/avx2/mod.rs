@@ -8,8 +8,8 @@ mod vectors;
 
 use super::color::Order;
 use super::kernel::{Job, Kernel};
-use super::multipliers::Multipliers;
 use super::transform::Block;
+use super::transform::Multipliers;
 
 /// Proof that this machine has AVX2 and the bit instructions that came with it. Only [`Avx2::detect`] makes one.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
 //! The inverse DCT to 2 x 2 samples, eight columns and then two rows at once.
 use super::super::islow::{BETWEEN, FRACTION, flat};
-use super::super::multipliers::Multipliers;
 use super::super::reduced::{factors::QUARTER, quarter_level};
 use super::super::transform::Block;
+use super::super::transform::Multipliers;
 use super::vectors::{load_pair, two};
 use bytemuck::cast;
 use std::arch::x86_64::*;

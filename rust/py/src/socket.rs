@@ -1,4 +1,4 @@
-//! Packets of a socket, owned together with the file that comes with them before Python can be interrupted.
+//! Receives packets of a socket with the file that comes with them; the file has an owner before Python can be interrupted.
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -9,22 +9,22 @@ use pyo3::types::PyBytes;
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
-/// A file that another process has handed over; closed when nobody has it any more.
+/// A file that another process has sent; closed with its last reference.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct HandedFile(OwnedFd);
 
 #[pymethods]
 impl HandedFile {
-    /// The descriptor, open as long as this object is.
+    /// The descriptor, which is open while this object exists.
     fn fileno(&self) -> RawFd {
         self.0.as_raw_fd()
     }
 }
 
-/// The next packet that is there, of `room` bytes at most, and its file; None behind the last one.
+/// The next available packet, of at most `room` bytes, and its file; None after the last one.
 ///
-/// Raises BlockingIOError where none is there. A handler of signals cannot run between the arrival of a file and the
-/// moment that an object owns it, as it can between two steps of Python.
+/// Raises BlockingIOError if none is available. No signal handler can run between the arrival of a file and the moment
+/// that an object owns it; in Python one could.
 #[pyfunction]
 pub fn next_packet<'py>(
     py: Python<'py>,

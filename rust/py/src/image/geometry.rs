@@ -2,11 +2,14 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::geometry;
+use recordmill_image::geometry::affine::Affine;
 use recordmill_image::geometry::level::Level;
 use recordmill_image::geometry::resize::boxes::{Boxes, Images, resize_boxes};
 use recordmill_image::geometry::resize::{Kernel, Nearest, resize_many, resize_nearest};
+use recordmill_image::geometry::warp_fixed::{Taps, warp_fixed as warped};
 use recordmill_image::pixels::Size;
 
+use super::args::choose;
 use super::kernels::{kernel_of, rule_of};
 use super::refused;
 use crate::buffers::{Block, Numbers, View, vector};
@@ -115,4 +118,30 @@ fn cut<T: Level + pyo3::buffer::Element>(
     let images = Images { values: view.slice(), size: Size { width, height }, channels };
     let made = py.detach(|| resize_boxes(images, boxes)).map_err(refused)?;
     Ok(Block::new(Numbers::Float32(made)))
+}
+
+// Affine maps of images in memory.
+
+/// Bytes of height, width and channels in a flat array, at another height and width, through a map from there to here;
+/// raises ImageRefused.
+#[pyfunction]
+pub fn warp_fixed(
+    py: Python<'_>,
+    pixels: &Bound<'_, PyAny>,
+    shape: (usize, usize, usize),
+    size: (usize, usize),
+    matrix: [f64; 6],
+    kernel: &str,
+    fill: [u8; 4],
+) -> PyResult<Block> {
+    let known =
+        [("nearest", Taps::Nearest), ("bilinear", Taps::Linear), ("cubic", Taps::Cubic), ("lanczos4", Taps::Lanczos4)];
+    let taps = choose("kernel", kernel, &known)?;
+    let [a, b, c, d, e, f] = matrix;
+    let view = View::<u8>::get(pixels)?;
+    let (values, (height, width, channels)) = (view.slice(), shape);
+    let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
+    let warp =
+        || warped(geometry::view::View::new(values, from, channels)?, &Affine { a, b, c, d, e, f }, size, taps, fill);
+    Ok(Block::new(Numbers::UInt8(py.detach(warp).map_err(refused)?)))
 }

@@ -1,4 +1,4 @@
-//! Records with a long byte string, which goes straight from the file to its Python object.
+//! Records with one long byte string, which is read from the file directly into its Python object.
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -10,9 +10,9 @@ use recordmill_core::long_strings::Around;
 use recordmill_core::payload::{Column, LONG, Parser, Plan, Values};
 use recordmill_core::source::ReadAt;
 
+use crate::byte_strings::{ByteStrings, StringBuffer};
 use crate::columns::Chosen;
 use crate::payload::columns_out;
-use crate::unfilled::{Place, Strings};
 
 /// Bytes of records between two looks at signals.
 const ROUND: usize = 64 << 20;
@@ -27,7 +27,7 @@ pub type Objects = (usize, Vec<Py<PyTuple>>);
 /// A record whose string, if it is a long one, has a place.
 struct Task<'s> {
     ordinal: usize,
-    long: Option<(Around, Place<'s>)>,
+    long: Option<(Around, StringBuffer<'s>)>,
 }
 
 /// Some records: what their parser made of all but the long strings, and in which column each has one.
@@ -64,7 +64,7 @@ fn read_round(py: Python<'_>, chosen: &Chosen, plan: &Plan, round: Range<usize>)
     if found.iter().flatten().count() * 2 < found.len() {
         return Ok(None);
     }
-    let strings = Strings::default();
+    let strings = ByteStrings::default();
     let mut tasks = Vec::with_capacity(found.len());
     for (ordinal, around) in round.clone().zip(found) {
         let long = around.map(|around| Ok::<_, PyErr>((strings.make(py, around.num_bytes())?, around)));

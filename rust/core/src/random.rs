@@ -1,8 +1,39 @@
-//! An order of 0 … length - 1 that is computed: a Feistel network on two numbers, walked until the result is inside.
+//! Random words, permutations and orders that depend only on a seed and a position.
 //!
-//! Black, Rogaway: Ciphers with arbitrary finite domains. CT-RSA 2002.
-
+//! The words come from the counter-based generator Philox4x32-10.
+//! Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011.
 use std::array;
+
+const MULTIPLIERS: [u64; 2] = [0xD251_1F53, 0xCD9E_8D57];
+const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+const ROUNDS: u32 = 10;
+
+/// Four random words for a counter, all with the lowest first.
+#[inline(always)]
+pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
+    (0..ROUNDS).fold(counter, |[first, second, third, fourth], round| {
+        let [low, high] = [0, 1].map(|word| key[word].wrapping_add(WEYL[word].wrapping_mul(round)));
+        let (one, two) = (MULTIPLIERS[0] * u64::from(first), MULTIPLIERS[1] * u64::from(third));
+        [(two >> 32) as u32 ^ second ^ low, two as u32, (one >> 32) as u32 ^ fourth ^ high, one as u32]
+    })
+}
+
+/// Appends random 64-bit words `first` to `first + count - 1` of the counters whose last three words are `stream`.
+///
+/// Each counter gives two words. The first word of a counter is the number of the pair.
+pub fn extend_words(words: &mut Vec<u64>, seed: u64, stream: [u32; 3], first: u64, count: usize) {
+    let key = [seed as u32, (seed >> 32) as u32];
+    let end = first + count as u64;
+    for pair in first / 2..end.div_ceil(2) {
+        let [one, two, three, four] = philox([pair as u32, stream[0], stream[1], stream[2]], key);
+        let both = [[one, two], [three, four]].map(|[low, high]| u64::from(high) << 32 | u64::from(low));
+        words.extend((2 * pair..).zip(both).filter(|(number, _)| (first..end).contains(number)).map(|(_, word)| word));
+    }
+}
+
+// Permutation of 0 … length - 1 that is computed on demand: a Feistel network on two numbers, with cycle walking.
+//
+// Black, Rogaway: Ciphers with arbitrary finite domains. CT-RSA 2002.
 
 /// One order; what a number becomes depends on nothing but the keys.
 #[derive(Debug, Clone)]
@@ -118,8 +149,76 @@ fn mixed(word: u64, modulus: u64) -> u64 {
     ((word >> 32) * modulus) >> 32
 }
 
+// Random order of a small table: the order of as many random words.
+
+/// 0 … length - 1 in the order of their random words; of equal words, the first comes first.
+///
+/// The words of a seed are told apart by `stream`.
+pub fn random_order(length: u32, seed: u64, stream: [u32; 3]) -> Vec<i64> {
+    order(&words(length, seed, stream))
+}
+
+fn words(length: u32, seed: u64, stream: [u32; 3]) -> Vec<u64> {
+    let mut words = Vec::with_capacity(length as usize);
+    extend_words(&mut words, seed, stream, 0, length as usize);
+    words
+}
+
+/// Where the words stand in ascending order; takes time in proportion where they are spread evenly, as random ones are.
+fn order(words: &[u64]) -> Vec<i64> {
+    let part = |word: u64| ((u128::from(word) * words.len() as u128) >> 64) as usize;
+    let mut starts = vec![0u32; words.len() + 1];
+    words.iter().for_each(|&word| starts[part(word) + 1] += 1);
+    (0..words.len()).for_each(|at| starts[at + 1] += starts[at]);
+    let mut sorted = vec![(0, 0); words.len()];
+    for (number, &word) in (0..).zip(words) {
+        let next = &mut starts[part(word)];
+        sorted[*next as usize] = (word, number);
+        *next += 1;
+    }
+    // Parts rise, so that a word moves within its own.
+    for end in 1..sorted.len() {
+        let mut at = end;
+        while at > 0 && sorted[at - 1].0 > sorted[at].0 {
+            sorted.swap(at - 1, at);
+            at -= 1;
+        }
+    }
+    sorted.into_iter().map(|(_, number)| number).collect()
+}
+
 #[cfg(test)]
-mod tests {
+mod philox_tests {
+    use super::*;
+
+    #[test]
+    fn extend_words_returns_the_same_words_for_any_split() {
+        let mut all = Vec::new();
+        extend_words(&mut all, 7 << 32 | 5, [1, 2, 3], 0, 9);
+        let [one, two, three, four] = philox([1, 1, 2, 3], [5, 7]).map(u64::from);
+        assert_eq!(all[2..4], [two << 32 | one, four << 32 | three]);
+        for first in 0..9 {
+            for count in 0..9 - first {
+                let mut part = Vec::new();
+                extend_words(&mut part, 7 << 32 | 5, [1, 2, 3], first as u64, count);
+                assert_eq!(part, all[first..first + count]);
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_those_that_the_authors_publish() {
+        // kat_vectors of the authors' library, Random123.
+        assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        assert_eq!(philox([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+        let pi = [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344];
+        let key = [0xa409_3822, 0x299f_31d0];
+        assert_eq!(philox(pi, key), [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]);
+    }
+}
+
+#[cfg(test)]
+mod permutation_tests {
     use super::*;
 
     #[test]
@@ -146,5 +245,38 @@ mod tests {
         assert_eq!(permutation.invert(&mut [-1]), Err(-1));
         assert!(Permutation::new(10, 0, vec![]).is_none());
         assert!(Permutation::new(1 << 48, 1, vec![]).is_none());
+    }
+}
+
+#[cfg(test)]
+mod random_order_tests {
+    use super::*;
+
+    fn check(words: &[u64]) {
+        let mut expected: Vec<i64> = (0..words.len() as i64).collect();
+        expected.sort_by_key(|&number| words[number as usize]);
+        assert_eq!(order(words), expected);
+    }
+
+    #[test]
+    fn words_are_sorted_and_equal_ones_stay_as_they_come() {
+        check(&[]);
+        check(&[7]);
+        check(&[5, 1, 5, 1, 0]);
+        check(&[u64::MAX, 0, u64::MAX, u64::MAX - 1, 1 << 63, 0]);
+        check(&words(1000, 3, [1, 2, 3]).iter().map(|word| (word % 64) << 58).collect::<Vec<_>>());
+        (0..70).for_each(|length| check(&words(length, u64::from(length), [0; 3])));
+        check(&words(65_536, 1 << 40, [9, 0, 1]));
+    }
+
+    #[test]
+    fn order_is_of_all_numbers_once_and_differs_by_seed_and_stream() {
+        let one = random_order(1000, 7, [1, 0, 0]);
+        let mut all = one.clone();
+        all.sort_unstable();
+        assert_eq!(all, (0..1000).collect::<Vec<_>>());
+        for other in [random_order(1000, 7 + (1 << 32), [1, 0, 0]), random_order(1000, 7, [1, 0, 1])] {
+            assert_ne!(one, other);
+        }
     }
 }

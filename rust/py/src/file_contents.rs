@@ -1,4 +1,4 @@
-//! Files whose contents are the values of a feature, read straight into the records that are written.
+//! Files whose contents are the values of a feature, read directly into the records that are written.
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,10 +10,10 @@ use recordmill_core::source::SourceError;
 use crate::buffers::Block;
 use crate::files::{changed, open_regular};
 
-/// First bytes of a file that are remembered.
+/// How many first bytes of each file are kept.
 const HEAD: usize = 12;
 
-/// Whole files as byte strings that are read when they are written.
+/// Contents of files as byte strings, which are read when they are written.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct WholeFiles {
     paths: Vec<PathBuf>,
@@ -43,7 +43,7 @@ impl WholeFiles {
 }
 
 impl WholeFiles {
-    /// Where each file would begin if they stood back to back, and where the last one would end.
+    /// Start of each file in the concatenation of all, and the end of the last one.
     pub fn splits(&self) -> &[i64] {
         &self.splits
     }
@@ -62,7 +62,7 @@ impl Bring for WholeFiles {
         let (file, metadata) = open_regular(path)?;
         let length = metadata.len();
         if length as i64 != self.splits[value + 1] - self.splits[value] {
-            return Err(changed(format_args!("{} has another length than a moment before", path.display())));
+            return Err(changed(format_args!("{} changed its length while it was packed", path.display())));
         }
         let (start, end) = (out.len(), out.len() + length as usize);
         out.reserve(length as usize);
