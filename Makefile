@@ -49,7 +49,7 @@ test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
 	cargo test --quiet --locked --workspace --exclude recordmill-py
 	python -m pytest $(PARALLEL)
 
-test-deep: $(NATIVE) $(DONE)/demo $(DONE)/frameworks ## Run the tests that take minutes or need a framework.
+test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks ## Run the tests that take minutes or need a framework.
 	cargo test --quiet --locked --release --workspace --exclude recordmill-py -- --include-ignored
 	OMP_NUM_THREADS=1 python -m pytest -m deep $(PARALLEL)
 

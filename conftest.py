@@ -65,6 +65,29 @@ pytest_collect_file = Sybil(
 ).pytest()
 
 
+@pytest.fixture(autouse=True)
+def _folder_of_examples(request: pytest.FixtureRequest) -> None:
+    """Run examples of docstrings in a folder with the files that docs/reference/index.md describes."""
+    if not isinstance(request.node, pytest.DoctestItem):
+        return
+    request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))
+    import numpy as np
+
+    import recordmill as rm
+
+    request.getfixturevalue("doctest_namespace").update(Path=Path, np=np, rm=rm)
+    if "photo.jpg" not in request.node.dtest.docstring and "train.tfrecord" not in request.node.dtest.docstring:
+        return
+    from PIL import Image
+
+    photo = np.arange(48 * 64 * 3, dtype=np.uint8).reshape(48, 64, 3)
+    Image.fromarray(photo).save("photo.jpg")
+    Image.fromarray(photo[..., 0]).save("mask.png")
+    with rm.ShardWriter("train.tfrecord") as writer:
+        for label in range(8):
+            writer.write({"image": Path("photo.jpg").read_bytes(), "label": label})
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the blocks of guides that need a framework."""

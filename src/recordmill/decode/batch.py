@@ -94,6 +94,12 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
         If ``decoder="pillow"`` is set and Pillow is not installed.
     ValueError, TypeError
         If specs contradict each other, random specs have no `rng`, or an array of `out` has another shape or dtype.
+
+    Examples
+    --------
+    >>> batch = next(iter(rm.open("train.tfrecord").batch(4)))
+    >>> rm.decode_batch(batch, {"image": rm.Image(resize=(32, 32))})["image"].shape
+    (4, 3, 32, 32)
     """
     if threads < 0:
         raise ValueError(f"threads must not be negative, got {threads}")

@@ -103,6 +103,11 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
         another image, or no decoder supports the options.
     LimitError
         If the image has more than `max_pixels` pixels.
+
+    Examples
+    --------
+    >>> rm.decode_jpeg(Path("photo.jpg").read_bytes()).shape
+    (48, 64, 3)
     """
     _check_signature(data, b"\xff\xd8", "JPEG")
     window = _parse_window(window)
@@ -211,8 +216,10 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
         Framework whose choices are the defaults of the other options.
     window : (int, int, int, int), optional
         x, y, width and height of the part to decode, in pixels of the decoded, upright image.
-    channels, orientation, dct, upsampling, scale
-        As in `Image`; `scale` is its `reduce`.
+    channels, orientation, dct, upsampling
+        As in `Image`.
+    scale : int
+        Denominator of the decoded size, as `reduce` in `Image`: 1, 2, 4 or 8.
     depth : str
         Either "stored" or "8".
         Whether to keep 16-bit samples, or to convert them to 8 bits as the framework does. Pillow's choice is an
@@ -231,6 +238,11 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
         options.
     LimitError
         If the image has more than `max_pixels` pixels.
+
+    Examples
+    --------
+    >>> rm.decode_image(Path("photo.jpg").read_bytes(), channels="gray").shape
+    (48, 64)
     """
     check_choice("depth", depth, ("stored", "8"))
     arguments = (like, channels, orientation, dct, upsampling, scale, "uint8" if depth == "8" else "uint16")

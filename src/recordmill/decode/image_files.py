@@ -54,6 +54,11 @@ def image_sizes(
         If `payloads` are not byte strings.
     ValueError
         If an option is not supported.
+
+    Examples
+    --------
+    >>> rm.image_sizes([Path("photo.jpg").read_bytes()]).tolist()
+    [[48, 64]]
     """
     compiled = compile_image(Image(like=like, orientation=orientation, decoder=decoder))
     headers, errors = read_headers(

@@ -106,10 +106,16 @@ class Draws:
 
         Parameters
         ----------
-        positions, stage, count, first
+        positions, stage
             As in `words`.
-        low, high : float
-            Bounds. Rounding can give `high` itself.
+        count
+            As in `words`.
+        first
+            As in `words`.
+        low : float
+            Smallest value.
+        high : float
+            End of the range; values are smaller.
 
         Returns
         -------
@@ -126,7 +132,9 @@ class Draws:
 
         Parameters
         ----------
-        positions, stage, first
+        positions, stage
+            As in `words`.
+        first
             As in `words`.
         high : array_like of int, shape () or (n,)
             1 to 2**32 - 1.
@@ -151,7 +159,9 @@ class Draws:
 
         Parameters
         ----------
-        positions, stage, first
+        positions, stage
+            As in `words`.
+        first
             As in `words`.
         probability : float
             0 is never, 1 is always.
@@ -167,7 +177,9 @@ class Draws:
 
         Parameters
         ----------
-        positions, stage, first
+        positions, stage
+            As in `words`.
+        first
             As in `words`.
         weights : array_like of float, shape (k,)
             Non-negative and not all zero. They do not have to add up to 1.
@@ -194,7 +206,11 @@ class Draws:
 
         Parameters
         ----------
-        positions, stage, count, first
+        positions, stage
+            As in `words`.
+        count
+            As in `words`.
+        first
             As in `words`.
 
         Returns
@@ -211,7 +227,9 @@ class Draws:
 
         Parameters
         ----------
-        positions, stage, first
+        positions, stage
+            As in `words`.
+        first
             As in `words`.
         length : int
 

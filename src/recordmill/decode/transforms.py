@@ -50,6 +50,11 @@ def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = 
         If the array has another dtype.
     LimitError
         If the result is too large.
+
+    Examples
+    --------
+    >>> rm.resize(np.zeros((48, 64, 3), np.uint8), (24, 32)).shape
+    (24, 32, 3)
     """
     height_width, kernel = parse_size("size", size), parse_kernel(kernel, like)
     if np.ndim(array) != 4:
@@ -178,6 +183,11 @@ def crop(array: ArrayLike, window: Window, *, mode: PadMode = "constant", fill: 
         If the window is empty or an option has an invalid value.
     TypeError
         If the array has another dtype.
+
+    Examples
+    --------
+    >>> rm.crop(np.zeros((48, 64, 3), np.uint8), (10, 5, 32, 16)).shape
+    (16, 32, 3)
     """
     check_choice("mode", mode, ("constant", "edge", "reflect"))
     pixels, (x, y, width, height) = _check_image(array), window
@@ -194,8 +204,10 @@ def flip(array: ArrayLike, *, horizontal: bool = True, vertical: bool = False) -
     Parameters
     ----------
     array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
-    horizontal, vertical : bool
-        Whether to flip left to right, and whether to flip top to bottom.
+    horizontal : bool
+        Whether to flip left to right.
+    vertical : bool
+        Whether to flip top to bottom.
 
     Returns
     -------
@@ -207,6 +219,12 @@ def flip(array: ArrayLike, *, horizontal: bool = True, vertical: bool = False) -
         If the array has another shape.
     TypeError
         If the array has another dtype.
+
+    Examples
+    --------
+    >>> rm.flip(np.array([[1, 2], [3, 4]], np.uint8))
+    array([[2, 1],
+           [4, 3]], dtype=uint8)
     """
     return _restore_axes(flip_pixels(_check_image(array), horizontal=horizontal, vertical=vertical), array)
 

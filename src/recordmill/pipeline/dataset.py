@@ -48,6 +48,14 @@ class Dataset:
         Source of the samples.
     stages : tuple
         Stages in order. Without stages, elements are examples: dicts of NumPy values, with `bytes` for byte strings.
+
+    Examples
+    --------
+    >>> dataset = rm.open("train.tfrecord").shuffle(seed=1).decode(image=rm.Image(resize=(32, 32))).batch(4)
+    >>> for batch in dataset.loader():
+    ...     print(batch["image"].shape, batch["label"].shape)
+    (4, 3, 32, 32) (4,)
+    (4, 3, 32, 32) (4,)
     """
 
     origin: Origin
@@ -86,6 +94,12 @@ class Dataset:
         Returns
         -------
         Dataset
+
+        Examples
+        --------
+        >>> shuffled = rm.open("train.tfrecord").shuffle(seed=1)
+        >>> sorted(int(sample["label"]) for sample in shuffled)
+        [0, 1, 2, 3, 4, 5, 6, 7]
         """
         return self.then(Shuffle(seed, block, window))
 
@@ -100,6 +114,11 @@ class Dataset:
         Returns
         -------
         Dataset
+
+        Examples
+        --------
+        >>> [int(sample["label"]) for sample in rm.open("train.tfrecord").take(3)]
+        [0, 1, 2]
         """
         return self.then(Take(count))
 
@@ -114,6 +133,11 @@ class Dataset:
         Returns
         -------
         Dataset
+
+        Examples
+        --------
+        >>> [int(sample["label"]) for sample in rm.open("train.tfrecord").skip(6)]
+        [6, 7]
         """
         return self.then(Skip(count))
 
@@ -128,6 +152,11 @@ class Dataset:
         Returns
         -------
         Dataset
+
+        Examples
+        --------
+        >>> len(rm.open("train.tfrecord").repeat(3))
+        24
         """
         return self.then(Repeat(count))
 
@@ -145,6 +174,12 @@ class Dataset:
         Returns
         -------
         Dataset
+
+        Examples
+        --------
+        >>> dataset = rm.open("train.tfrecord").shard(rank=1, world_size=2).batch(2)
+        >>> len(dataset.loader())
+        2
         """
         return self.then(Shard(rank, world_size))
 
@@ -172,6 +207,12 @@ class Dataset:
         Returns
         -------
         Dataset
+
+        Examples
+        --------
+        >>> dataset = rm.open("train.tfrecord").decode(image=rm.Image(crop=rm.RandomResizedCrop(16)))
+        >>> dataset[0]["image"].shape
+        (3, 16, 16)
         """
         all_specs = {**(specs or {}), **more_specs}
         check_specs(all_specs)
@@ -212,6 +253,12 @@ class Dataset:
         Returns
         -------
         Dataset
+
+        Examples
+        --------
+        >>> dataset = rm.open("train.tfrecord").map(lambda sample: {"label": sample["label"] * 10})
+        >>> int(dataset[3]["label"])
+        30
         """
         return self.then(Map(function, rng, workers, timeout, seed))
 
@@ -242,6 +289,12 @@ class Dataset:
         Returns
         -------
         Dataset
+
+        Examples
+        --------
+        >>> even = rm.open("train.tfrecord").filter(lambda sample: sample["label"] % 2 == 0)
+        >>> [int(sample["label"]) for sample in even]
+        [0, 2, 4, 6]
         """
         return self.then(Filter(function, rng, timeout, seed))
 
@@ -265,6 +318,12 @@ class Dataset:
         Returns
         -------
         Dataset
+
+        Examples
+        --------
+        >>> dataset = rm.open("train.tfrecord").batch(3, last="drop")
+        >>> [batch["label"].tolist() for batch in dataset]
+        [[0, 1, 2], [3, 4, 5]]
         """
         return self.then(Batch(size, last, ragged))
 
@@ -390,6 +449,11 @@ class Dataset:
             If a position is out of range.
         DamageError, FeatureError, DecodeError, MapError
             If a sample cannot be read; the error has shard, record and offset.
+
+        Examples
+        --------
+        >>> [int(sample["label"]) for sample in rm.open("train.tfrecord").fetch([5, 1, -1])]
+        [5, 1, 7]
         """
         requested, epoch = check_positions(positions), check_epoch(epoch)
         if not self.stages and isinstance(self.origin, SourceOrigin):
@@ -466,6 +530,14 @@ class Dataset:
         ------
         ValueError
             If an option is not valid, or if the epoch has no batch.
+
+        Examples
+        --------
+        >>> with rm.open("train.tfrecord").batch(4).loader(threads=2) as loader:
+        ...     for batch in loader:
+        ...         print(batch["label"].tolist())
+        [0, 1, 2, 3]
+        [4, 5, 6, 7]
         """
         from recordmill.pipeline.loader import Loader, LoaderOptions
 
@@ -497,6 +569,11 @@ class Dataset:
         ------
         ValueError
             If the dataset is batched.
+
+        Examples
+        --------
+        >>> rm.open("train.tfrecord").to_numpy()["label"]
+        array([0, 1, 2, 3, 4, 5, 6, 7])
         """
         if self.stage is not None:
             raise ValueError("to_numpy() cannot be combined with batch; remove batch")

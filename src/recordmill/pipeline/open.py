@@ -60,6 +60,12 @@ def open(  # noqa: A001
         If the format of a file is unknown, or differs from `format`.
     DamageError
         If the frames of a shard cannot all be found.
+
+    Examples
+    --------
+    >>> dataset = rm.open("train.tfrecord")
+    >>> len(dataset), int(dataset[0]["label"])
+    (8, 0)
     """
     source = ShardCollection(
         paths,

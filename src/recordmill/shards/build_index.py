@@ -79,6 +79,12 @@ def build_index(
         If `entry_points` names a feature that does not contain images.
     WriteError
         If neither the directory of a shard nor the cache is writable.
+
+    Examples
+    --------
+    >>> paths = rm.build_index("train.tfrecord")
+    >>> len(paths)
+    1
     """
     threads = threads or num_cpus()
     storage = LOCAL

@@ -162,6 +162,12 @@ def info(
     ------
     FormatError
         If the format of a file is unknown.
+
+    Examples
+    --------
+    >>> summary = rm.info("train.tfrecord")
+    >>> summary.format, summary.num_records, list(summary.schema)
+    ('tfrecord', 8, ['image', 'label'])
     """
     storage = LOCAL
     shards: list[ShardInfo] = []

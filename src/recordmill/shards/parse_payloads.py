@@ -52,6 +52,12 @@ def parse_payloads(
         If a payload is not a valid message; `record` is its position in `payloads`.
     ValueError
         If the codec is unknown.
+
+    Examples
+    --------
+    >>> payloads = rm.ShardReader("train.tfrecord").fetch([2, 0])
+    >>> rm.parse_payloads(payloads, {"label": rm.Feature("int64")}, payload="example")["label"]
+    array([2, 0])
     """
     if payload not in PAYLOADS:
         raise ValueError(f"payload must be one of {', '.join(PAYLOADS)}, got {payload!r}")

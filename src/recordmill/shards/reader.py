@@ -98,6 +98,12 @@ class ShardReader:
         If the format is unknown, or if the content does not have the declared format or compression.
     OSError
         If the file cannot be opened.
+
+    Examples
+    --------
+    >>> with rm.ShardReader("train.tfrecord") as reader:
+    ...     print(len(reader), type(reader[0]))
+    8 <class 'bytes'>
     """
 
     def __init__(
@@ -379,6 +385,12 @@ class PayloadReader:
         If the format is unknown, or if the content does not have the declared format or compression.
     OSError
         If the file cannot be opened.
+
+    Examples
+    --------
+    >>> with rm.PayloadReader("train.tfrecord") as reader:
+    ...     print(reader.tell(), type(reader.read()))
+    0 <class 'bytes'>
     """
 
     def __init__(

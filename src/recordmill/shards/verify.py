@@ -116,6 +116,12 @@ def verify(
     ------
     FileNotFoundError
         If a path or pattern matches no file.
+
+    Examples
+    --------
+    >>> report = rm.verify("train.tfrecord")
+    >>> report.ok, report.num_records
+    (True, 8)
     """
     options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
     return verify_shards(LOCAL, paths, options, payload)

@@ -40,6 +40,13 @@ class Boxes(Spec):
     -------
     Ragged of float32, rows of shape (num_boxes, 4)
         Left, top, right and bottom edges in pixels of the output. Features of `along` become Ragged, too.
+
+    Examples
+    --------
+    >>> specs = {"image": rm.Image(resize=(24, 32)), "boxes": rm.Boxes()}
+    >>> data = {"image": [Path("photo.jpg").read_bytes()], "boxes": rm.Ragged.from_rows([[0.0, 0.0, 32.0, 24.0]])}
+    >>> rm.decode_batch(data, specs)["boxes"].to_list()
+    [[[0.0, 0.0, 16.0, 12.0]]]
     """
 
     of: str = "image"

@@ -63,6 +63,12 @@ class CenterCrop(Spec):
         enlarge them until both sides reach it, as MXNet's ImageRecordIter does.
     fill : int or tuple of int
         Level of the padding from 0 to 255; one for all channels, or one per channel in the order red, green, blue.
+
+    Examples
+    --------
+    >>> image = rm.Image(resize=40, crop=rm.CenterCrop(32))
+    >>> rm.decode_batch({"image": [Path("photo.jpg").read_bytes()]}, {"image": image})["image"].shape
+    (1, 3, 32, 32)
     """
 
     size: int | tuple[int, int]
@@ -132,6 +138,11 @@ class RandomResizedCrop(Spec):
     References
     ----------
     Szegedy et al., Going deeper with convolutions, CVPR 2015, section 6; torchvision.transforms.RandomResizedCrop.
+
+    Examples
+    --------
+    >>> rm.Image(crop=rm.RandomResizedCrop(224, scale=(0.25, 1)), flip=True).crop.size
+    (224, 224)
     """
 
     size: int | tuple[int, int]
@@ -153,8 +164,10 @@ class Flip(Spec):
 
     Parameters
     ----------
-    horizontal, vertical : float
-        Probability, from 0 to 1, of a flip left to right, and of a flip top to bottom.
+    horizontal : float
+        Probability of a flip left to right, from 0 to 1.
+    vertical : float
+        Probability of a flip top to bottom, from 0 to 1.
     """
 
     horizontal: float = 0.5

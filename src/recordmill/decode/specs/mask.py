@@ -31,6 +31,13 @@ class Mask(Spec):
         True for one array per batch, False for a list of arrays.
     feature : str, optional
         Name of the feature that contains the encoded mask; by default the name of the output.
+
+    Examples
+    --------
+    >>> specs = {"image": rm.Image(crop=rm.RandomCrop(32)), "mask": rm.Mask()}
+    >>> data = {"image": [Path("photo.jpg").read_bytes()], "mask": [Path("mask.png").read_bytes()]}
+    >>> rm.decode_batch(data, specs, rng=1)["mask"].shape
+    (1, 32, 32)
     """
 
     of: str | None = "image"

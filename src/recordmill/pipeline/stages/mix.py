@@ -49,6 +49,13 @@ def mix(datasets: Iterable[Dataset], weights: Iterable[float], *, num_samples: i
         If an element of `datasets` is not a Dataset.
     ValueError
         If a dataset cannot be mixed, or if a weight is not a positive number.
+
+    Examples
+    --------
+    >>> dataset = rm.open("train.tfrecord")
+    >>> mixed = rm.mix([dataset.take(2), dataset.skip(2)], weights=[1, 3], num_samples=8)
+    >>> sum(sample["label"] < 2 for sample in mixed).item()
+    2
     """
     given: Any = datasets
     parts = () if isinstance(given, Dataset) else tuple(given)
