@@ -48,7 +48,7 @@ PROGRAM_TASKS = (
         "pass",
         "digits",
         128,
-        (Ratio("tensorflow", 1),),
+        (Ratio("tensorflow", 2),),
         compare="twin",
     ),
     Task(
@@ -132,6 +132,6 @@ PROGRAM_TASKS = (
         "img2ofrecord: PNG digits and a label file to five OFRecord parts",
         "pack",
         "digits",
-        goals=(Ratio("ofrecord_script", 3),),
+        goals=(Ratio("ofrecord_script", 2.5),),
     ),
 )
