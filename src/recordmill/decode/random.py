@@ -115,7 +115,7 @@ class Draws:
         low : float
             Smallest value.
         high : float
-            End of the range; values are smaller.
+            End of the range. Rounding can give `high` itself.
 
         Returns
         -------

@@ -85,8 +85,11 @@ class ShardWriter:
 
     Examples
     --------
-    >>> with ShardWriter("out/train", format="tfrecord", shards=8) as writer:  # doctest: +SKIP
-    ...     writer.write({"image": jpeg_bytes, "label": 3})
+    >>> with rm.ShardWriter("out/train", format="tfrecord", shards=2) as writer:
+    ...     for label in range(4):
+    ...         writer.write({"image": Path("photo.jpg").read_bytes(), "label": label})
+    >>> len(rm.open("out"))
+    4
     """
 
     # Storage of the shards; subclasses may replace it.
