@@ -11,16 +11,15 @@ from PIL import Image
 
 import recordmill as rm
 from recordmill.decode.geometry import plan_geometry
-from tests.decode.pictures import jpeg, png, turned
-from tests.pictures import encode, palette_mask
+from tests.images import encode_image, encode_jpeg, encode_oriented_jpeg, encode_palette_mask, encode_png
 
 MIXED = [
-    jpeg(0, 40, 30),
-    png(1, 33, 47),
-    jpeg(2, 31, 31, mode="L"),
-    png(3, 50, 32, mode="RGBA"),
-    jpeg(4, 64, 40),
-    png(5),
+    encode_jpeg(0, 40, 30),
+    encode_png(1, 33, 47),
+    encode_jpeg(2, 31, 31, mode="L"),
+    encode_png(3, 50, 32, mode="RGBA"),
+    encode_jpeg(4, 64, 40),
+    encode_png(5),
 ]
 RANDOM = {
     "image": rm.Image(
@@ -97,7 +96,10 @@ def test_decode_batch_equals_the_single_image_steps(like, crop, turn, layout, dt
         layout=layout,
         dtype=dtype,
     )
-    files, seed = [jpeg(1, 40, 30), turned(6, 2, 33, 47), png(3, 15, 52)], data.draw(st.integers(0, 99))
+    files, seed = (
+        [encode_jpeg(1, 40, 30), encode_oriented_jpeg(6, 2, 33, 47), encode_png(3, 15, 52)],
+        data.draw(st.integers(0, 99)),
+    )
     batch = rm.decode_batch(files, {"image": spec}, rng=seed, threads=2)["image"]
     whole = [rm.decode_image(file, like=like, dct="accurate", channels="rgb") for file in files]
     sizes = np.array([pixels.shape[1::-1] for pixels in whole])
@@ -122,7 +124,7 @@ def test_decode_batch_equals_the_single_image_steps(like, crop, turn, layout, dt
 def test_reduce_auto_picks_the_smallest_size_that_is_large_enough(seed: int, orientation: int) -> None:
     crop = rm.RandomResizedCrop((16, 20), scale=(0.02, 1))
     spec = rm.Image(crop=crop, reduce="auto", orientation="apply", layout="hwc")
-    files = [turned(orientation, number, 331, 257) for number in range(3)]
+    files = [encode_oriented_jpeg(orientation, number, 331, 257) for number in range(3)]
     batch = rm.decode_batch(files, {"image": spec}, rng=seed)["image"]
     sizes = np.array([rm.decode_image(file, orientation="apply").shape[1::-1] for file in files])
     geometry, _ = plan_geometry(sizes, rm.Image(crop=crop), rm.Draws(seed), np.arange(3))
@@ -136,10 +138,10 @@ def test_reduce_auto_picks_the_smallest_size_that_is_large_enough(seed: int, ori
 
 def test_reduce_auto_does_not_move_masks_boxes_or_other_formats() -> None:
     geometry = {"resize": rm.Resize((16, 20)), "flip": rm.Flip(1)}
-    data, _ = palette_mask(0, 331, 257)
+    data, _ = encode_palette_mask(0, 331, 257)
     columns = {
-        "image": [jpeg(0, 331, 257)],
-        "other": [png(0, 331, 257)],
+        "image": [encode_jpeg(0, 331, 257)],
+        "other": [encode_png(0, 331, 257)],
         "mask": [data],
         "box": [np.array([9, 9, 200, 99])],
     }
@@ -180,7 +182,7 @@ def test_color_jitter_changes_images_with_its_probability() -> None:
 
 def test_random_erasing_paints_one_rectangle_within_its_scale() -> None:
     spec = {"image": rm.Image(color=[rm.RandomErasing(1, scale=(0.1, 0.3), fill=(0, 255, 7))], layout="hwc")}
-    image = png(3, 40, 30)
+    image = encode_png(3, 40, 30)
     for painted in rm.decode_batch([image] * 40, spec, rng=1)["image"]:
         where = (painted == (0, 255, 7)).all(axis=2)
         rows, columns = np.flatnonzero(where.any(axis=1)), np.flatnonzero(where.any(axis=0))
@@ -191,7 +193,7 @@ def test_random_erasing_paints_one_rectangle_within_its_scale() -> None:
 
 def test_pca_noise_shifts_all_pixels_of_an_image_equally() -> None:
     spec = {"image": rm.Image(color=[rm.PCANoise(0.3)], layout="hwc")}
-    flat = encode(Image.fromarray(np.full((4, 4, 3), 128, np.uint8)))
+    flat = encode_image(Image.fromarray(np.full((4, 4, 3), 128, np.uint8)))
     batch = rm.decode_batch([flat] * 300, spec, rng=2)["image"].astype(float)
     assert (batch == batch[:, :1, :1]).all()
     shifts = batch[:, 0, 0] - 128
@@ -210,7 +212,7 @@ def test_equal_specs_of_a_sample_share_random_parameters() -> None:
 @pytest.mark.parametrize("kernel", ["opencv:bilinear", "tensorflow:bilinear", "pillow:bilinear", "opencv:area"])
 @pytest.mark.parametrize("size", [(9, 7), (40, 31), (100, 20), (20, 100)])
 def test_fused_decode_and_resize_equals_separate_steps(kernel: str, size: tuple[int, int]) -> None:
-    files = [jpeg(seed, *shape) for seed, shape in enumerate([(301, 230), (128, 333), (77, 55)])]
+    files = [encode_jpeg(seed, *shape) for seed, shape in enumerate([(301, 230), (128, 333), (77, 55)])]
     for channels, like, mode in (
         ("rgb", "pillow", "accurate"),
         ("rgb", "opencv", "accurate"),

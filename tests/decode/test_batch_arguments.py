@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from tests.decode.pictures import deep_gray, jpeg, png
+from tests.images import encode_gray16_png, encode_jpeg, encode_png
 
-MIXED = [png(number, 30 + number, 24) for number in range(6)]
+MIXED = [encode_png(number, 30 + number, 24) for number in range(6)]
 RANDOM = {"image": rm.Image(crop=rm.RandomResizedCrop((12, 16)), flip=True, mean=rm.IMAGENET_MEAN, std=rm.IMAGENET_STD)}
 
 
@@ -30,20 +30,22 @@ RANDOM = {"image": rm.Image(crop=rm.RandomResizedCrop((12, 16)), flip=True, mean
     ],
 )
 def test_image_output_has_documented_shape_and_dtype(options, shape, dtype) -> None:
-    batch = rm.decode_batch([png(0), png(1)], {"image": rm.Image(**options)})["image"]
+    batch = rm.decode_batch([encode_png(0), encode_png(1)], {"image": rm.Image(**options)})["image"]
     assert batch.shape == (2, *shape) and batch.dtype == dtype and batch.flags.c_contiguous
     empty = rm.decode_batch([], {"image": rm.Image(**options)}, positions=[])["image"]
     assert len(empty) == 0 and empty.dtype == dtype and empty.ndim == 4
 
 
 def test_images_of_8_and_16_bits_share_one_brightness_scale() -> None:
-    deep, values = deep_gray(1)
+    deep, values = encode_gray16_png(1)
     spec = rm.Image(channels="gray", dtype="float32")
-    batch = rm.decode_batch([deep, png(0, mode="L")], {"image": spec})["image"]
+    batch = rm.decode_batch([deep, encode_png(0, mode="L")], {"image": spec})["image"]
     np.testing.assert_array_equal(batch[0, 0], values.astype(np.float32) * (np.float32(1 / 65535)))
-    levels = rm.decode_batch([deep, png(0, mode="L")], {"image": rm.Image(channels="gray", dtype="uint16")})["image"]
+    levels = rm.decode_batch([deep, encode_png(0, mode="L")], {"image": rm.Image(channels="gray", dtype="uint16")})[
+        "image"
+    ]
     np.testing.assert_array_equal(levels[0, 0], values)
-    np.testing.assert_array_equal(levels[1, 0], rm.decode_png(png(0, mode="L")).astype(int) * 257)
+    np.testing.assert_array_equal(levels[1, 0], rm.decode_png(encode_png(0, mode="L")).astype(int) * 257)
     with pytest.raises(rm.DecodeError, match="low bits"):
         rm.decode_batch([deep], {"image": rm.Image()})
     with pytest.raises(rm.DecodeError, match="16 bits cannot"):
@@ -52,15 +54,17 @@ def test_images_of_8_and_16_bits_share_one_brightness_scale() -> None:
 
 def test_tensorflow_resize_keeps_fractions_in_float_output() -> None:
     spec = rm.Image(resize=rm.Resize((5, 7)), like="tensorflow", layout="hwc", dtype="float32", white=255.0)
-    found = rm.decode_batch([png(2)], {"image": spec})["image"][0]
-    np.testing.assert_array_equal(found, rm.resize(rm.decode_png(png(2)), (5, 7), like="tensorflow"))
+    found = rm.decode_batch([encode_png(2)], {"image": spec})["image"][0]
+    np.testing.assert_array_equal(found, rm.resize(rm.decode_png(encode_png(2)), (5, 7), like="tensorflow"))
     assert (found % 1 != 0).any()
-    whole = rm.decode_batch([png(2)], {"image": rm.Image(resize=rm.Resize((5, 7)), like="tensorflow", layout="hwc")})
+    whole = rm.decode_batch(
+        [encode_png(2)], {"image": rm.Image(resize=rm.Resize((5, 7)), like="tensorflow", layout="hwc")}
+    )
     np.testing.assert_array_equal(whole["image"][0], np.rint(found))
 
 
 def test_decode_batch_accepts_every_form_of_columns(tmp_path: Path) -> None:
-    files, labels = [png(number) for number in range(5)], list(range(5))
+    files, labels = [encode_png(number) for number in range(5)], list(range(5))
     with rm.ShardWriter(tmp_path / "part") as writer:
         for file, label in zip(files, labels, strict=True):
             writer.write({"image": file, "label": label})
@@ -82,13 +86,13 @@ def test_decode_batch_accepts_every_form_of_columns(tmp_path: Path) -> None:
 
 
 def test_feature_option_renames_column_and_drops_its_bytes() -> None:
-    batch = rm.decode_batch({"jpg": [png(0)], "cls": np.array([1])}, {"image": rm.Image(feature="jpg")})
+    batch = rm.decode_batch({"jpg": [encode_png(0)], "cls": np.array([1])}, {"image": rm.Image(feature="jpg")})
     assert list(batch) == ["cls", "image"]
     ordered = {"mask": rm.Mask(of="image"), "image": rm.Image(feature="jpg")}
-    files = {"jpg": [png(0)], "mask": [png(0, mode="L")], "cls": [1]}
+    files = {"jpg": [encode_png(0)], "mask": [encode_png(0, mode="L")], "cls": [1]}
     assert list(rm.decode_batch(files, ordered)) == ["mask", "cls", "image"]
     both = rm.decode_batch(
-        {"jpg": [png(0)]}, {"jpg": rm.Image(), "small": rm.Image(feature="jpg", resize=rm.Resize(4))}
+        {"jpg": [encode_png(0)]}, {"jpg": rm.Image(), "small": rm.Image(feature="jpg", resize=rm.Resize(4))}
     )
     assert both["jpg"].shape == (1, 3, 14, 20) and both["small"].shape == (1, 3, 4, 4)
 
@@ -120,7 +124,7 @@ def test_out_for_an_output_that_is_not_one_array_raises() -> None:
             rm.decode_batch(MIXED, specs, rng=1, out={name: np.empty(1)})
 
 
-DAMAGED = [png(0), b"junk", png(1), jpeg(2)[:200], png(3)]
+DAMAGED = [encode_png(0), b"junk", encode_png(1), encode_jpeg(2)[:200], encode_png(3)]
 
 
 @pytest.mark.parametrize("threads", [1, 4])
@@ -170,7 +174,7 @@ def test_batch_is_empty_if_every_sample_is_skipped() -> None:
 
 
 def test_crop_larger_than_image_raises_unless_padding_is_enabled() -> None:
-    files = [png(0, 20, 14), png(1, 40, 30)]
+    files = [encode_png(0, 20, 14), encode_png(1, 40, 30)]
     for crop in (rm.CenterCrop(24), rm.RandomCrop(24)):
         with pytest.raises(rm.DecodeError) as caught:
             rm.decode_batch(files, {"image": rm.Image(crop=crop)}, rng=0)
@@ -181,7 +185,7 @@ def test_crop_larger_than_image_raises_unless_padding_is_enabled() -> None:
 
 
 def test_images_of_different_sizes_raise_or_become_a_list() -> None:
-    files = [png(0), png(1, 30, 14), png(2)]
+    files = [encode_png(0), encode_png(1, 30, 14), encode_png(2)]
     with pytest.raises(rm.DecodeError, match="stack=False") as caught:
         rm.decode_batch(files, {"image": rm.Image()}, on_error="skip")
     assert (caught.value.position, caught.value.kind) == (1, "size_mismatch")
@@ -190,7 +194,7 @@ def test_images_of_different_sizes_raise_or_become_a_list() -> None:
 
 
 def test_images_of_different_channels_raise_or_become_a_list() -> None:
-    files = [png(0), png(1, mode="L"), png(2, mode="RGBA"), png(3, mode="LA")]
+    files = [encode_png(0), encode_png(1, mode="L"), encode_png(2, mode="RGBA"), encode_png(3, mode="LA")]
     with pytest.raises(rm.DecodeError, match="same number of channels"):
         rm.decode_batch(files, {"image": rm.Image(channels="stored")})
     listed = rm.decode_batch(files, {"image": rm.Image(channels="stored", stack=False)})["image"]
@@ -204,17 +208,21 @@ def test_images_of_different_channels_raise_or_become_a_list() -> None:
 
 def test_max_pixels_limits_stored_and_resized_images() -> None:
     with pytest.raises(rm.DecodeError) as caught:
-        rm.decode_batch([png(0)], {"image": rm.Image()}, max_pixels=279)
+        rm.decode_batch([encode_png(0)], {"image": rm.Image()}, max_pixels=279)
     assert isinstance(caught.value.cause, rm.LimitError) and caught.value.kind == "limit_exceeded"
     with pytest.raises(rm.DecodeError, match="resizing would make"):
-        rm.decode_batch([png(0, 65, 1)], {"image": rm.Image(resize=rm.Resize(shorter=9000))})
+        rm.decode_batch([encode_png(0, 65, 1)], {"image": rm.Image(resize=rm.Resize(shorter=9000))})
 
 
 @pytest.mark.parametrize(
     "call, error, message",
     [
         (lambda: rm.decode_batch(MIXED, RANDOM), ValueError, "rng=seed"),
-        (lambda: rm.decode_batch([png(0)], {"image": rm.Image(color=[rm.RandomGrayscale()])}), ValueError, "rng=seed"),
+        (
+            lambda: rm.decode_batch([encode_png(0)], {"image": rm.Image(color=[rm.RandomGrayscale()])}),
+            ValueError,
+            "rng=seed",
+        ),
         (lambda: rm.decode_batch(MIXED, RANDOM, rng="seed"), TypeError, "rng must be an integer seed"),
         (lambda: rm.decode_batch(MIXED, RANDOM, rng=rm.Draws(1), epoch=2), ValueError, "its own"),
         (lambda: rm.decode_batch(MIXED, RANDOM, rng=1, positions=[1, 2]), ValueError, "positions must be 6 integers"),

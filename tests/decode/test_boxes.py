@@ -8,14 +8,13 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import jpeg, png, turned
-from tests.pictures import encode
+from tests.images import encode_image, encode_jpeg, encode_oriented_jpeg, encode_png
 
 
 def painted(box: tuple[int, int, int, int], width: int = 60, height: int = 48) -> bytes:
     pixels = np.zeros((height, width), np.uint8)
     pixels[box[1] : box[3], box[0] : box[2]] = 255
-    return encode(Image.fromarray(pixels))
+    return encode_image(Image.fromarray(pixels))
 
 
 @given(
@@ -52,7 +51,7 @@ def test_mapped_box_surrounds_the_painted_pixels(x, y, width, height, seed, geom
 
 def test_rotated_box_is_the_bounding_box_of_its_corners() -> None:
     specs = {"image": rm.Image(affine=rm.RandomAffine((90, 90))), "box": rm.Boxes()}
-    batch = rm.decode_batch({"image": [png(0, 20, 20)], "box": [np.array([2.0, 3, 8, 5])]}, specs, rng=0)
+    batch = rm.decode_batch({"image": [encode_png(0, 20, 20)], "box": [np.array([2.0, 3, 8, 5])]}, specs, rng=0)
     np.testing.assert_allclose(batch["box"][0], [[15, 2, 17, 8]], atol=1e-4)
 
 
@@ -61,7 +60,7 @@ def test_boxes_below_min_visible_are_dropped_with_their_along_values(visible: fl
     # The center crop covers 5 to 15: all of box 0, a quarter of box 1, half of box 2. Box 3 has no area, 4 is outside.
     boxes = np.array([[6, 6, 9, 9], [13, 13, 17, 17], [3, 7, 7, 9], [8, 8, 8, 12], [16, 0, 20, 20]], np.float32)
     columns = {
-        "image": [png(0, 20, 20), png(1, 20, 20)],
+        "image": [encode_png(0, 20, 20), encode_png(1, 20, 20)],
         "box": rm.Ragged(np.concatenate([boxes.ravel(), boxes[0]]), np.array([0, 20, 24])),
         "label": rm.Ragged(np.array([0, 1, 2, 3, 4, 9]), np.array([0, 5, 6])),
     }
@@ -79,17 +78,17 @@ def test_boxes_below_min_visible_are_dropped_with_their_along_values(visible: fl
 @pytest.mark.parametrize("form, stored", [("xyxy", [2, 3, 12, 9]), ("yxyx", [3, 2, 9, 12]), ("xywh", [2, 3, 10, 6])])
 def test_boxes_are_equal_in_every_form(form: str, stored: list[int]) -> None:
     specs = {"image": rm.Image(), "box": rm.Boxes(form=form)}
-    found = rm.decode_batch({"image": [png(0, 20, 12)], "box": [np.array(stored)]}, specs)["box"][0]
+    found = rm.decode_batch({"image": [encode_png(0, 20, 12)], "box": [np.array(stored)]}, specs)["box"][0]
     assert found.tolist() == [[2, 3, 12, 9]]
     parts = np.array(stored) / (np.array([20, 12, 20, 12]) if form != "yxyx" else np.array([12, 20, 12, 20]))
     relative = {"image": rm.Image(), "box": rm.Boxes(form=form, relative=True)}
-    found = rm.decode_batch({"image": [png(0, 20, 12)], "box": [parts]}, relative)["box"][0]
+    found = rm.decode_batch({"image": [encode_png(0, 20, 12)], "box": [parts]}, relative)["box"][0]
     np.testing.assert_allclose(found, [[2, 3, 12, 9]], rtol=1e-6)
 
 
 def test_boxes_are_read_from_four_features() -> None:
     columns = {
-        "image": [png(0), png(1)],
+        "image": [encode_png(0), encode_png(1)],
         "ymin": [np.array([0.1, 0.2]), np.array([])],
         "xmin": [np.array([0.3, 0.4]), np.array([])],
         "ymax": [np.array([0.5, 0.6]), np.array([])],
@@ -105,18 +104,18 @@ def test_boxes_are_read_from_four_features() -> None:
 
 
 def test_boxes_and_points_follow_reduced_and_upright_images() -> None:
-    columns = {"image": [jpeg(0, 40, 30)], "box": [np.array([4, 6, 20, 30])], "point": [np.array([10, 20])]}
+    columns = {"image": [encode_jpeg(0, 40, 30)], "box": [np.array([4, 6, 20, 30])], "point": [np.array([10, 20])]}
     specs = {"image": rm.Image(reduce=2), "box": rm.Boxes(), "point": rm.Keypoints()}
     batch = rm.decode_batch(columns, specs)
     assert batch["box"][0].tolist() == [[2, 3, 10, 15]] and batch["point"][0].tolist() == [[5, 10, 1]]
-    columns["image"] = [turned(6, 0, 40, 30)]
+    columns["image"] = [encode_oriented_jpeg(6, 0, 40, 30)]
     upright = {**specs, "image": rm.Image(orientation="apply", resize=rm.Resize((80, 60)))}
     batch = rm.decode_batch(columns, upright)
     assert batch["box"][0].tolist() == [[8, 12, 40, 60]] and batch["point"][0].tolist() == [[20, 40, 1]]
 
 
 def test_flipped_points_are_edges_or_pixel_centers() -> None:
-    columns = {"image": [png(0, 20, 14)], "point": [np.array([0, 0, 19, 13, 20, 14, -1, 3])]}
+    columns = {"image": [encode_png(0, 20, 14)], "point": [np.array([0, 0, 19, 13, 20, 14, -1, 3])]}
     flipped = {"image": rm.Image(flip=rm.Flip(1, 0)), "point": rm.Keypoints()}
     assert rm.decode_batch(columns, flipped)["point"][0].tolist() == [[20, 0, 0], [1, 13, 1], [0, 14, 0], [21, 3, 0]]
     centers = {"image": rm.Image(flip=rm.Flip(1, 0)), "point": rm.Keypoints(centers=True)}
@@ -124,7 +123,7 @@ def test_flipped_points_are_edges_or_pixel_centers() -> None:
 
 
 def test_relative_points_are_fractions_of_the_image() -> None:
-    columns = {"image": [png(0, 20, 14)], "point": [np.array([0.5, 0.5])]}
+    columns = {"image": [encode_png(0, 20, 14)], "point": [np.array([0.5, 0.5])]}
     specs = {"image": rm.Image(crop=rm.CenterCrop(10)), "point": rm.Keypoints(relative=True)}
     assert rm.decode_batch(columns, specs)["point"][0].tolist() == [[5, 5, 1]]
 
@@ -138,7 +137,7 @@ def test_relative_points_are_fractions_of_the_image() -> None:
     ],
 )
 def test_invalid_boxes_fail_their_sample(value, message: str) -> None:
-    columns = {"image": [png(0), png(1)], "box": [np.array([1, 2, 3, 4]), value]}
+    columns = {"image": [encode_png(0), encode_png(1)], "box": [np.array([1, 2, 3, 4]), value]}
     specs = {"image": rm.Image(), "box": rm.Boxes()}
     with pytest.raises(rm.DecodeError, match=message) as caught:
         rm.decode_batch(columns, specs)
@@ -147,7 +146,7 @@ def test_invalid_boxes_fail_their_sample(value, message: str) -> None:
 
 
 def test_invalid_points_fail_their_sample() -> None:
-    columns = {"image": [png(0), png(1)], "point": [np.array([1, 2, 3]), np.array([1, 2])]}
+    columns = {"image": [encode_png(0), encode_png(1)], "point": [np.array([1, 2, 3]), np.array([1, 2])]}
     specs = {"image": rm.Image(), "point": rm.Keypoints()}
     with pytest.raises(rm.DecodeError, match="rows of 2"):
         rm.decode_batch(columns, specs)
@@ -155,6 +154,6 @@ def test_invalid_points_fail_their_sample() -> None:
 
 
 def test_along_feature_of_another_length_raises() -> None:
-    columns = {"image": [png(0)], "box": [np.array([1, 2, 3, 4])], "label": [np.array([1, 2])]}
+    columns = {"image": [encode_png(0)], "box": [np.array([1, 2, 3, 4])], "label": [np.array([1, 2])]}
     with pytest.raises(rm.DecodeError, match="one number per box"):
         rm.decode_batch(columns, {"image": rm.Image(), "box": rm.Boxes(along=["label"])})

@@ -1,4 +1,4 @@
-"""Color conversions against a loop over colors in NumPy, and against values of TensorFlow 2.21 and OpenCV."""
+"""Compare color conversions with references in NumPy, and with values of TensorFlow 2.21 and OpenCV."""
 
 from __future__ import annotations
 
@@ -11,45 +11,47 @@ from hypothesis.extra import numpy as arrays
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
-from tests.decode import circle, fixed
+from tests.decode import opencv_reference, tensorflow_color
 
 nan, inf = np.nan, np.inf
-# Levels of images, and what no image should hold; few of them, so that parts are equal.
-PARTS = st.one_of(
+# Levels of images, and values that no image should have. There are few, so that channels are often equal.
+CHANNEL_VALUES = st.one_of(
     st.floats(0, 1, width=32),
     st.sampled_from(
         np.array([0, -0.0, 0.25, 0.5, 0.50000006, 1, -1, 2, 1e-45, 3e-45, 1e-39, 1e20, 3e38, inf, -inf, nan], "f")
     ),
     st.floats(width=32),
 )
-COLORS = arrays.arrays(np.float32, st.tuples(st.integers(1, 70), st.just(3)), elements=PARTS)
-PICTURES = st.tuples(st.integers(1, 8), st.integers(1, 8), st.just(3))
+COLORS = arrays.arrays(np.float32, st.tuples(st.integers(1, 70), st.just(3)), elements=CHANNEL_VALUES)
+IMAGE_SHAPES = st.tuples(st.integers(1, 8), st.integers(1, 8), st.just(3))
 
 
-def each(change: Callable[..., np.ndarray], colors: np.ndarray, amount: float) -> np.ndarray:
+def map_colors(function: Callable[..., np.ndarray], colors: np.ndarray, amount: float) -> np.ndarray:
     with np.errstate(all="ignore"):
-        return np.stack([change(color, amount) for color in colors])
+        return np.stack([function(color, amount) for color in colors])
 
 
 @given(COLORS, st.floats(-1, 1, width=32))
 def test_adjust_hue_tensorflow_equals_reference(colors: np.ndarray, turn: float) -> None:
-    np.testing.assert_array_equal(rm.adjust_hue(colors, turn, like="tensorflow"), each(circle.turned, colors, turn))
+    np.testing.assert_array_equal(
+        rm.adjust_hue(colors, turn, like="tensorflow"), map_colors(tensorflow_color.adjust_hue, colors, turn)
+    )
 
 
 @given(COLORS, st.floats(width=32))
 def test_adjust_saturation_tensorflow_equals_reference(colors: np.ndarray, factor: float) -> None:
     found = rm.adjust_saturation(colors, factor, like="tensorflow")
-    np.testing.assert_array_equal(found, each(circle.saturated, colors, factor))
+    np.testing.assert_array_equal(found, map_colors(tensorflow_color.adjust_saturation, colors, factor))
 
 
 @given(COLORS)
 def test_hsv_conversions_equal_reference(colors: np.ndarray) -> None:
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(rm.rgb_to_hsv(colors), circle.rgb_to_hsv(colors))
-        np.testing.assert_array_equal(rm.hsv_to_rgb(colors), circle.hsv_to_rgb(colors))
+        np.testing.assert_array_equal(rm.rgb_to_hsv(colors), tensorflow_color.rgb_to_hsv(colors))
+        np.testing.assert_array_equal(rm.hsv_to_rgb(colors), tensorflow_color.hsv_to_rgb(colors))
 
 
-@given(arrays.arrays(np.uint8, PICTURES), st.floats(0, 4, width=32), st.floats(-1, 1, width=32))
+@given(arrays.arrays(np.uint8, IMAGE_SHAPES), st.floats(0, 4, width=32), st.floats(-1, 1, width=32))
 def test_adjust_tensorflow_converts_uint8_through_float32(pixels: np.ndarray, factor: float, turn: float) -> None:
     floats = tf.image.convert_image_dtype(pixels, tf.float32)
     for change in (lambda it: tf.image.adjust_saturation(it, factor), lambda it: tf.image.adjust_hue(it, turn)):
@@ -58,11 +60,11 @@ def test_adjust_tensorflow_converts_uint8_through_float32(pixels: np.ndarray, fa
 
 
 def test_adjust_saturation_equals_tensorflow_values() -> None:
-    # A third is added in double precision there: one level more or less than in float32.
+    # TensorFlow adds a third in double precision, which differs from float32 by up to one level.
     pixels = np.array([[[3, 219, 255], [6, 225, 108], [15, 150, 204], [15, 219, 225]]], np.uint8)
     expected = [[[0, 219, 255], [0, 225, 104], [0, 146, 204], [0, 219, 225]]]
     np.testing.assert_array_equal(tf.image.adjust_saturation(pixels, 1.2).numpy(), expected)
-    # A hue of a whole turn, by rounding, is gray there.
+    # TensorFlow returns gray if the hue is rounded up to 1.
     colors = np.array([[[1, 0.5, 0.50000006], [nan, 0.5, 0.25], [0.5, nan, 0.25], [0.5, 0.25, nan]]], np.float32)
     expected = np.array([[[0.5] * 3, [nan] * 3, [0.5] * 3, [0.25] * 3]], np.float32)
     np.testing.assert_array_equal(tf.image.adjust_saturation(colors, 1.0).numpy(), expected)
@@ -79,8 +81,8 @@ def test_adjust_hue_of_nan_and_inf_equals_tensorflow_values() -> None:
 def test_color_conversions_keep_any_shape(shape: tuple[int, ...]) -> None:
     colors = np.linspace(0, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
     assert rm.rgb_to_hsv(colors).shape == rm.adjust_hue(colors, 0.5, like="tensorflow").shape == shape
-    turned = np.asfortranarray(colors)
-    np.testing.assert_array_equal(rm.rgb_to_hsv(turned), rm.rgb_to_hsv(colors))
+    fortran = np.asfortranarray(colors)
+    np.testing.assert_array_equal(rm.rgb_to_hsv(fortran), rm.rgb_to_hsv(colors))
 
 
 def test_color_functions_reject_invalid_arguments() -> None:
@@ -102,15 +104,15 @@ BYTE_COLORS = st.lists(st.tuples(*[st.integers(0, 255)] * 3), min_size=1, max_si
 @given(BYTE_COLORS)
 def test_hls_conversions_equal_reference(colors) -> None:
     pixels = np.array(colors, np.uint8)
-    np.testing.assert_array_equal(rm.rgb_to_hls(pixels), [fixed.to_hls(one) for one in colors])
-    np.testing.assert_array_equal(rm.hls_to_rgb(pixels), [fixed.from_hls(one) for one in colors])
+    np.testing.assert_array_equal(rm.rgb_to_hls(pixels), [opencv_reference.rgb_to_hls(color) for color in colors])
+    np.testing.assert_array_equal(rm.hls_to_rgb(pixels), [opencv_reference.hls_to_rgb(color) for color in colors])
 
 
 def test_rgb_to_hls_equals_known_values() -> None:
     colors = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255] * 3, [0] * 3], np.uint8)
     parts = [[0, 128, 255], [60, 128, 255], [120, 128, 255], [0, 255, 0], [0, 0, 0]]
     assert rm.rgb_to_hls(colors).tolist() == parts
-    # What MXNet's OpenCV 3.4 rounds another way than OpenCV 4.
+    # Colors that MXNet's OpenCV 3.4 rounds in another way than OpenCV 4.
     odd = np.array([[150, 148, 158], [156, 137, 134], [177, 188, 118]], np.uint8)
     together, alone = [[126, 153, 12], [4, 145, 26], [35, 153, 88]], [[126, 153, 13], [4, 145, 25], [35, 153, 87]]
     assert rm.rgb_to_hls(odd).tolist() == rm.rgb_to_hls(odd[None], behind=0)[0].tolist() == together

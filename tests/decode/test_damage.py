@@ -12,10 +12,9 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import colors, encode, jpeg, png
-from tests.pictures import palette_mask
+from tests.images import encode_image, encode_jpeg, encode_palette_mask, encode_png, make_pixels
 
-SOUND = jpeg(0, 80, 64, restart_marker_rows=1)
+SOUND = encode_jpeg(0, 80, 64, restart_marker_rows=1)
 FRAME = SOUND.index(b"\xff\xc0\x00\x11")
 SCAN = SOUND.index(b"\xff\xda") + 14
 
@@ -49,12 +48,12 @@ DAMAGED = {
     "jpeg: restart markers out of order": (SOUND.replace(b"\xff\xd1", b"\xff\xd6"), "bad_restart"),
     "jpeg: restart marker lost": (SOUND.replace(b"\xff\xd1", b""), "bad_code"),
     "jpeg: a table is missing": (SOUND.replace(b"\xff\xdb", b"\xff\xfe"), "bad_table"),
-    "png: taller than its data": (with_chunk(png(1), b"IHDR", taller), "truncated"),
-    "png: no end": (png(1)[:-12], "truncated"),
-    "png: no palette": (with_chunk(palette_mask()[0], b"PLTE", lambda body: b""), "bad_table"),
-    "png: palette of ten bytes": (with_chunk(palette_mask()[0], b"PLTE", lambda body: body[:10]), "bad_table"),
-    "png: palette too short": (with_chunk(palette_mask()[0], b"PLTE", lambda body: body[:9]), "bad_table"),
-    "png: checksum of the pixels": (png(1)[:-16] + bytes(4) + png(1)[-12:], "bad_checksum"),
+    "png: taller than its data": (with_chunk(encode_png(1), b"IHDR", taller), "truncated"),
+    "png: no end": (encode_png(1)[:-12], "truncated"),
+    "png: no palette": (with_chunk(encode_palette_mask()[0], b"PLTE", lambda body: b""), "bad_table"),
+    "png: palette of ten bytes": (with_chunk(encode_palette_mask()[0], b"PLTE", lambda body: body[:10]), "bad_table"),
+    "png: palette too short": (with_chunk(encode_palette_mask()[0], b"PLTE", lambda body: body[:9]), "bad_table"),
+    "png: checksum of the pixels": (encode_png(1)[:-16] + bytes(4) + encode_png(1)[-12:], "bad_checksum"),
 }
 
 
@@ -68,17 +67,17 @@ def test_damaged_image_is_error_in_every_function(case: str) -> None:
         assert single.value.kind == kind and pickle.loads(pickle.dumps(single.value)).offset == single.value.offset
     for decoder in ("auto", "native"):
         with pytest.raises(rm.DecodeError, match="pillow") as batch:
-            rm.decode_batch([png(0), data], {"x": rm.Image(resize=(8, 8), decoder=decoder)})
+            rm.decode_batch([encode_png(0), data], {"x": rm.Image(resize=(8, 8), decoder=decoder)})
         assert batch.value.kind == kind and batch.value.position == 1
 
 
 def test_skipping_damaged_image_keeps_order_of_others() -> None:
-    cmyk = jpeg(3, mode="CMYK")
-    files = [jpeg(0), *(data for data, _ in DAMAGED.values()), cmyk, png(2)]
+    cmyk = encode_jpeg(3, mode="CMYK")
+    files = [encode_jpeg(0), *(data for data, _ in DAMAGED.values()), cmyk, encode_png(2)]
     seen: list[rm.DecodeError] = []
     for threads in (1, 3):
         found = rm.decode_batch(files, {"x": rm.Image(resize=(8, 8))}, on_error=seen.append, threads=threads)["x"]
-        alone = rm.decode_batch([jpeg(0), cmyk, png(2)], {"x": rm.Image(resize=(8, 8))})["x"]
+        alone = rm.decode_batch([encode_jpeg(0), cmyk, encode_png(2)], {"x": rm.Image(resize=(8, 8))})["x"]
         np.testing.assert_array_equal(found, alone)
     assert [error.position for error in seen] == 2 * list(range(1, len(DAMAGED) + 1))
 
@@ -91,8 +90,8 @@ def test_pillow_decoder_accepts_damaged_images() -> None:
 
 
 def test_damaged_mask_is_error() -> None:
-    gray = with_chunk(encode(Image.fromarray(colors(1)[:, :, 0])), b"IHDR", taller)
-    for mask in (gray, palette_mask()[0][:-12]):
+    gray = with_chunk(encode_image(Image.fromarray(make_pixels(1)[:, :, 0])), b"IHDR", taller)
+    for mask in (gray, encode_palette_mask()[0][:-12]):
         with pytest.raises(rm.DecodeError) as caught:
             rm.decode_batch([mask], {"mask": rm.Mask(of=None)})
         assert caught.value.kind == "truncated" and caught.value.feature == "mask"
@@ -105,7 +104,7 @@ def test_damaged_mask_is_error() -> None:
     [
         SOUND.replace(b"\xff\xdb", b"ab\xff\xdb"),
         SOUND[:-2] + b"\0\0" + SOUND[-2:],
-        png(1)[:-12] + chunk(b"ABCD", b"unknown") + png(1)[-12:],
+        encode_png(1)[:-12] + chunk(b"ABCD", b"unknown") + encode_png(1)[-12:],
     ],
 )
 def test_irregular_complete_image_is_decoded_with_pillow(irregular: bytes) -> None:
@@ -124,7 +123,7 @@ def test_eps_starts_no_program(monkeypatch) -> None:
     monkeypatch.setattr("subprocess.Popen", lambda *call, **options: started.append(call))
     monkeypatch.setattr("PIL.EpsImagePlugin.has_ghostscript", lambda: True)
     monkeypatch.setattr("PIL.EpsImagePlugin.gs_binary", "gs")
-    data = encode(Image.fromarray(colors(1)), "EPS")
+    data = encode_image(Image.fromarray(make_pixels(1)), "EPS")
     for decoder in ("auto", "pillow"):
         with pytest.raises(rm.DecodeError, match="EPS is not supported") as caught:
             rm.decode_batch([data], {"x": rm.Image(decoder=decoder)})

@@ -11,18 +11,18 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import colors, encode, jpeg, png, turned
+from tests.images import encode_image, encode_jpeg, encode_oriented_jpeg, encode_png, make_pixels
 
 RANDOM = rm.Image(crop=rm.RandomResizedCrop((24, 20), scale=(0.05, 1)), flip=rm.Flip(0.5), orientation="apply")
 FILES = [
-    jpeg(0, 90, 130),
-    jpeg(1, 64, 200, mode="L"),
-    jpeg(2, 120, 81, subsampling=0),
-    png(3, 60, 70),
-    jpeg(4, 100, 100, progressive=True),
-    turned(6, 5, 90, 120),
-    jpeg(6, 300, 120, restart_marker_rows=3),
-    jpeg(7, 90, 130)[:700],
+    encode_jpeg(0, 90, 130),
+    encode_jpeg(1, 64, 200, mode="L"),
+    encode_jpeg(2, 120, 81, subsampling=0),
+    encode_png(3, 60, 70),
+    encode_jpeg(4, 100, 100, progressive=True),
+    encode_oriented_jpeg(6, 5, 90, 120),
+    encode_jpeg(6, 300, 120, restart_marker_rows=3),
+    encode_jpeg(7, 90, 130)[:700],
 ]
 POINTS = rm.find_entry_points(FILES, max_share=1)
 
@@ -114,7 +114,7 @@ def test_damaged_entry_points_are_ignored(data: st.DataObject) -> None:
 
 def test_find_entry_points_respects_max_share() -> None:
     sizes = [(30, 40), (200, 300), (400, 500)]
-    files = [encode(Image.fromarray(colors(n, *size)), "JPEG", quality=95) for n, size in enumerate(sizes)]
+    files = [encode_image(Image.fromarray(make_pixels(n, *size)), "JPEG", quality=95) for n, size in enumerate(sizes)]
     for share in (0.01, 0.001):
         lengths = np.diff(rm.find_entry_points(files, max_share=share).row_splits)
         assert (lengths <= [len(data) * share for data in files]).all()
@@ -124,7 +124,7 @@ def test_find_entry_points_respects_max_share() -> None:
 
 def test_find_entry_points_skips_files_with_restart_markers() -> None:
     out = io.BytesIO()
-    Image.fromarray(colors(1, 200, 200)).save(out, "JPEG", restart_marker_rows=1)
+    Image.fromarray(make_pixels(1, 200, 200)).save(out, "JPEG", restart_marker_rows=1)
     assert len(rm.find_entry_points([out.getvalue()], max_share=1).data) == 0
 
 
@@ -146,7 +146,7 @@ def test_invalid_entry_points_raise() -> None:
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("scale", [1, 2])
 def test_decode_jpeg_uses_entry_points_of_upright_images(orientation, scale) -> None:
-    data = turned(orientation, 5, 90, 120)
+    data = encode_oriented_jpeg(orientation, 5, 90, 120)
     [table] = rm.find_entry_points([data], max_share=1)
     whole = rm.decode_jpeg(data, orientation="apply", scale=scale)
     height, width = whole.shape[:2]

@@ -12,7 +12,7 @@ from PIL import Image, ImageOps
 
 import recordmill as rm
 from recordmill.decode.pixels import orient
-from tests.decode.pictures import jpeg
+from tests.images import encode_jpeg
 
 SHORT, LONG, SIGNED_SHORT, SIGNED_LONG = 3, 4, 8, 9
 
@@ -52,7 +52,7 @@ def notes() -> Iterator[tuple[str, bytes, int]]:
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name, body, orientation", list(notes()))
 def test_orientation_of_unusual_exif_equals_pillow_in_both_decoders(name: str, body: bytes, orientation: int) -> None:
-    data = jpeg(3, exif=body)
+    data = encode_jpeg(3, exif=body)
     expected = orient(rm.decode_jpeg(data), orientation)
     for decoder in ("native", "pillow"):
         spec = rm.Image(orientation="apply", layout="hwc", decoder=decoder)

@@ -9,10 +9,14 @@ from hypothesis import given, strategies as st
 import recordmill as rm
 from recordmill.errors import DecodeError, FeatureError
 from recordmill.types import Ragged
-from tests.decode.pictures import jpeg, png, turned
-from tests.pictures import palette_mask
+from tests.images import encode_jpeg, encode_oriented_jpeg, encode_palette_mask, encode_png
 
-FILES = [jpeg(1, 40, 30), turned(6, 2, 33, 47), png(3, 15, 52), jpeg(4, 64, 40, mode="L")]
+FILES = [
+    encode_jpeg(1, 40, 30),
+    encode_oriented_jpeg(6, 2, 33, 47),
+    encode_png(3, 15, 52),
+    encode_jpeg(4, 64, 40, mode="L"),
+]
 KERNELS = ["opencv:area_or_bilinear", "opencv:area", "opencv:bilinear", "pillow:bilinear", "tensorflow:bilinear"]
 
 
@@ -120,10 +124,10 @@ def test_missing_given_feature_is_named() -> None:
 
 
 def test_masks_and_boxes_follow_given_geometry() -> None:
-    mask, indices = palette_mask()
+    mask, indices = encode_palette_mask()
     height, width = indices.shape
     columns = {
-        "image": [jpeg(1, width, height)],
+        "image": [encode_jpeg(1, width, height)],
         "mask": [mask],
         "box": [np.array([[3.0, 2.0, 7.0, 5.0]])],
         "window": [[2, 1, 8, 6]],

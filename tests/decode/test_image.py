@@ -12,8 +12,15 @@ from hypothesis import given, strategies as st
 from PIL import Image
 
 import recordmill as rm
-from tests.decode.pictures import colors, deep_gray, jpeg, png, turned
-from tests.pictures import encode, palette_mask
+from tests.images import (
+    encode_gray16_png,
+    encode_image,
+    encode_jpeg,
+    encode_oriented_jpeg,
+    encode_palette_mask,
+    encode_png,
+    make_pixels,
+)
 
 
 def opened(data: bytes) -> Image.Image:
@@ -21,14 +28,14 @@ def opened(data: bytes) -> Image.Image:
 
 
 def test_decode_jpeg_equals_pillow() -> None:
-    data = jpeg(1)
+    data = encode_jpeg(1)
     np.testing.assert_array_equal(rm.decode_jpeg(data), np.asarray(opened(data)))
     np.testing.assert_array_equal(rm.decode_jpeg(data, channels="bgr"), np.asarray(opened(data))[:, :, ::-1])
     np.testing.assert_array_equal(rm.decode_jpeg(bytearray(data)), rm.decode_jpeg(memoryview(data)))
 
 
 def test_gray_jpeg_decodes_to_requested_channels() -> None:
-    data = jpeg(1, mode="L")
+    data = encode_jpeg(1, mode="L")
     gray = np.asarray(opened(data))
     np.testing.assert_array_equal(rm.decode_jpeg(data, channels="stored"), gray)
     np.testing.assert_array_equal(rm.decode_jpeg(data, channels="gray"), gray)
@@ -37,11 +44,11 @@ def test_gray_jpeg_decodes_to_requested_channels() -> None:
 
 def test_channels_accept_british_spelling_of_gray() -> None:
     for call in (rm.decode_jpeg, rm.decode_image):
-        np.testing.assert_array_equal(call(jpeg(0), channels="grey"), call(jpeg(0), channels="gray"))
+        np.testing.assert_array_equal(call(encode_jpeg(0), channels="grey"), call(encode_jpeg(0), channels="gray"))
 
 
 def test_cmyk_jpeg_follows_preset() -> None:
-    data = jpeg(1, mode="CMYK")
+    data = encode_jpeg(1, mode="CMYK")
     assert rm.decode_jpeg(data, channels="stored").shape == (14, 20, 4)
     np.testing.assert_array_equal(rm.decode_image(data), np.asarray(opened(data).convert("RGB")))
     other = rm.decode_image(data, like="mxnet")
@@ -52,23 +59,26 @@ def test_cmyk_jpeg_follows_preset() -> None:
 def test_decode_jpeg_scale_rounds_sides_up(scale: int) -> None:
     y, x = np.mgrid[:75, :113]
     smooth = np.stack([x * 2, y * 3, x + y], axis=2).astype(np.uint8)
-    data = encode(Image.fromarray(smooth), "JPEG", quality=95)
+    data = encode_image(Image.fromarray(smooth), "JPEG", quality=95)
     small = rm.decode_jpeg(data, scale=scale)
     assert small.shape == (-(-75 // scale), -(-113 // scale), 3)
     blocks = rm.resize(rm.decode_jpeg(data)[:72, :112], (72 // scale, 112 // scale), kernel="pillow:box").astype(int)
     assert abs(small[: 72 // scale, : 112 // scale] - blocks).mean() < 1.5
-    assert rm.decode_jpeg(turned(6, 2, 113, 75), scale=scale, orientation="apply").shape[:2] == small.shape[1::-1]
+    assert (
+        rm.decode_jpeg(encode_oriented_jpeg(6, 2, 113, 75), scale=scale, orientation="apply").shape[:2]
+        == small.shape[1::-1]
+    )
 
 
 def test_scale_rejects_other_formats_than_jpeg() -> None:
     with pytest.raises(rm.ImageError, match="only JPEG"):
-        rm.decode_image(png(0), scale=2)
-    assert rm.decode_jpeg(jpeg(0, 1, 1), scale=8).shape == (1, 1, 3)
+        rm.decode_image(encode_png(0), scale=2)
+    assert rm.decode_jpeg(encode_jpeg(0, 1, 1), scale=8).shape == (1, 1, 3)
 
 
 @given(st.integers(0, 40), st.integers(0, 30), st.integers(1, 41), st.integers(1, 31), st.sampled_from([1, 2, 6]))
 def test_window_equals_part_of_upright_image(x, y, width, height, orientation) -> None:
-    data = turned(orientation, 5, 41, 31)
+    data = encode_oriented_jpeg(orientation, 5, 41, 31)
     whole = rm.decode_image(data, orientation="apply")
     call = {"window": (x, y, width, height), "orientation": "apply"}
     if y + height <= whole.shape[0] and x + width <= whole.shape[1]:
@@ -83,17 +93,21 @@ def test_window_equals_part_of_upright_image(x, y, width, height, orientation) -
 @pytest.mark.parametrize("orientation", ["ignore", "apply"])
 def test_every_function_rejects_invalid_windows(window: tuple, orientation: str) -> None:
     with pytest.raises(rm.ImageError) as jpeg_window:
-        rm.decode_jpeg(jpeg(0), window=window, orientation=orientation)
+        rm.decode_jpeg(encode_jpeg(0), window=window, orientation=orientation)
     with pytest.raises(rm.ImageError) as image_window:
-        rm.decode_image(jpeg(0), window=window, orientation=orientation)
+        rm.decode_image(encode_jpeg(0), window=window, orientation=orientation)
     with pytest.raises(rm.ImageError) as png_window:
-        rm.decode_png(png(0), window=window)
+        rm.decode_png(encode_png(0), window=window)
     assert {caught.value.kind for caught in (jpeg_window, image_window, png_window)} == {"bad_window"}
 
 
 @pytest.mark.parametrize("form", [list, np.array])
 def test_window_accepts_any_sequence_of_integers(form) -> None:
-    for call, data in ((rm.decode_jpeg, jpeg(0)), (rm.decode_png, png(0)), (rm.decode_image, png(0))):
+    for call, data in (
+        (rm.decode_jpeg, encode_jpeg(0)),
+        (rm.decode_png, encode_png(0)),
+        (rm.decode_image, encode_png(0)),
+    ):
         np.testing.assert_array_equal(call(data, window=form([3, 4, 5, 6])), call(data)[4:10, 3:8])
         with pytest.raises(ValueError, match="x, y, width and height"):
             call(data, window=form([3, 4, 5]))
@@ -103,20 +117,20 @@ def test_window_accepts_any_sequence_of_integers(form) -> None:
 
 @pytest.mark.parametrize("mode, channels", [("L", 1), ("LA", 2), ("RGB", 3), ("RGBA", 4)])
 def test_decode_png_keeps_stored_channels(mode: str, channels: int) -> None:
-    data = png(3, mode=mode)
+    data = encode_png(3, mode=mode)
     found = rm.decode_png(data)
     np.testing.assert_array_equal(found, np.asarray(opened(data)))
     assert found.shape == ((14, 20) if channels == 1 else (14, 20, channels)) and found.dtype == np.uint8
 
 
 def test_decode_image_drops_alpha_without_blending() -> None:
-    rgba = np.dstack([colors(1), np.arange(280, dtype=np.uint8).reshape(14, 20)])
-    np.testing.assert_array_equal(rm.decode_image(encode(Image.fromarray(rgba))), rgba[:, :, :3])
+    rgba = np.dstack([make_pixels(1), np.arange(280, dtype=np.uint8).reshape(14, 20)])
+    np.testing.assert_array_equal(rm.decode_image(encode_image(Image.fromarray(rgba))), rgba[:, :, :3])
 
 
 def test_decode_png_scales_1_bit_to_255() -> None:
-    bits = colors(1)[:, :, 0] > 128
-    data = encode(Image.fromarray(bits))
+    bits = make_pixels(1)[:, :, 0] > 128
+    data = encode_image(Image.fromarray(bits))
     np.testing.assert_array_equal(rm.decode_png(data), bits * np.uint8(255))
     np.testing.assert_array_equal(rm.decode_png(data, palette="indices"), bits.astype(np.uint8))
 
@@ -127,16 +141,16 @@ def test_decode_png_palette_gives_colors_or_indices(bits: int) -> None:
     image = Image.fromarray(indices)
     palette = np.random.default_rng(2).integers(0, 256, (2**bits, 3)).astype(np.uint8)
     image.putpalette(palette.tobytes())
-    data = encode(image, bits=bits)
+    data = encode_image(image, bits=bits)
     np.testing.assert_array_equal(rm.decode_png(data, palette="indices"), indices)
     np.testing.assert_array_equal(rm.decode_png(data), palette[indices])
     np.testing.assert_array_equal(rm.decode_png(data, palette="indices", window=(2, 1, 3, 4)), indices[1:5, 2:5])
 
 
 def test_decode_png_transparent_palette_gives_alpha() -> None:
-    data, indices = palette_mask()
+    data, indices = encode_palette_mask()
     image = opened(data)
-    clear = encode(image, transparency=3)
+    clear = encode_image(image, transparency=3)
     assert rm.decode_png(clear).shape == (14, 20, 4)
     np.testing.assert_array_equal(rm.decode_png(clear)[:, :, 3] == 0, indices == 3)
     np.testing.assert_array_equal(rm.decode_png(clear, palette="indices"), indices)
@@ -144,7 +158,7 @@ def test_decode_png_transparent_palette_gives_alpha() -> None:
 
 
 def test_decode_png_keeps_16_bits() -> None:
-    data, values = deep_gray()
+    data, values = encode_gray16_png()
     for found in (rm.decode_png(data), rm.decode_png(data, palette="indices"), rm.decode_image(data, channels="gray")):
         assert found.dtype == np.uint16
         np.testing.assert_array_equal(found, values)
@@ -152,7 +166,7 @@ def test_decode_png_keeps_16_bits() -> None:
 
 
 def test_16_bit_png_to_8_bits_follows_preset() -> None:
-    data, values = deep_gray()
+    data, values = encode_gray16_png()
     with pytest.raises(rm.ImageError) as caught:
         rm.decode_image(data, depth="8")
     assert caught.value.kind == "lost_depth" and "uint16" in str(caught.value)
@@ -195,20 +209,22 @@ def test_16_bit_color_png_never_loses_low_bits_silently() -> None:
 
 @pytest.mark.parametrize("encoding", ["TIFF", "WEBP", "BMP", "GIF"])
 def test_decode_image_reads_other_formats(encoding: str) -> None:
-    image = Image.fromarray(colors(4))
-    data = encode(image, encoding, **({"lossless": True} if encoding == "WEBP" else {}))
+    image = Image.fromarray(make_pixels(4))
+    data = encode_image(image, encoding, **({"lossless": True} if encoding == "WEBP" else {}))
     found = rm.decode_image(data)
     assert found.shape == (14, 20, 3)
-    assert encoding == "GIF" or (found == colors(4)).all()
+    assert encoding == "GIF" or (found == make_pixels(4)).all()
 
 
 def test_decode_image_rejects_floating_point_images() -> None:
-    data = encode(Image.fromarray(np.ones((3, 3), np.float32)), "PPM")
+    data = encode_image(Image.fromarray(np.ones((3, 3), np.float32)), "PPM")
     with pytest.raises(rm.ImageError, match="floating-point numbers"):
         rm.decode_image(data)
 
 
-@pytest.mark.parametrize("data", [b"", b"junk", jpeg(0)[:300], png(0)[:100], jpeg(0)[:2], b"\xff\xd8\xff" + bytes(99)])
+@pytest.mark.parametrize(
+    "data", [b"", b"junk", encode_jpeg(0)[:300], encode_png(0)[:100], encode_jpeg(0)[:2], b"\xff\xd8\xff" + bytes(99)]
+)
 def test_invalid_data_raises_picklable_image_error(data: bytes) -> None:
     for call in (rm.decode_image, rm.decode_jpeg, rm.decode_png):
         with pytest.raises(rm.ImageError) as caught:
@@ -218,14 +234,16 @@ def test_invalid_data_raises_picklable_image_error(data: bytes) -> None:
 
 def test_decode_jpeg_and_png_reject_other_formats() -> None:
     with pytest.raises(rm.ImageError, match="not a JPEG"):
-        rm.decode_jpeg(png(0))
+        rm.decode_jpeg(encode_png(0))
     with pytest.raises(rm.ImageError, match="not a PNG"):
-        rm.decode_png(jpeg(0))
+        rm.decode_png(encode_jpeg(0))
 
 
 @given(st.data())
 def test_corrupt_image_gives_pixels_or_image_error(data) -> None:
-    whole = bytearray(data.draw(st.sampled_from([jpeg(1), png(1), palette_mask()[0], deep_gray()[0]])))
+    whole = bytearray(
+        data.draw(st.sampled_from([encode_jpeg(1), encode_png(1), encode_palette_mask()[0], encode_gray16_png()[0]]))
+    )
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     try:
@@ -236,31 +254,38 @@ def test_corrupt_image_gives_pixels_or_image_error(data) -> None:
 
 
 def test_max_pixels_limits_every_function() -> None:
-    for call, data in ((rm.decode_jpeg, jpeg(0)), (rm.decode_png, png(0)), (rm.decode_image, png(0))):
+    for call, data in (
+        (rm.decode_jpeg, encode_jpeg(0)),
+        (rm.decode_png, encode_png(0)),
+        (rm.decode_image, encode_png(0)),
+    ):
         assert call(data, max_pixels=280).shape == (14, 20, 3)
         with pytest.raises(rm.LimitError, match="too large"):
             call(data, max_pixels=279)
     with pytest.raises(rm.LimitError):
-        rm.decode_png(palette_mask()[0], palette="indices", max_pixels=279)
+        rm.decode_png(encode_palette_mask()[0], palette="indices", max_pixels=279)
 
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 def test_orientation_ignores_damaged_exif() -> None:
     damaged = (b"Exif\0\0II*\0\xff\xff\xff\xff", b"Exif\0\0neither", b"Exif\0\0MM")
-    for data in (jpeg(0, exif=notes) for notes in damaged):
+    for data in (encode_jpeg(0, exif=notes) for notes in damaged):
         np.testing.assert_array_equal(rm.decode_jpeg(data, orientation="apply"), rm.decode_jpeg(data))
 
 
 @pytest.mark.parametrize("options", [{"mode": "slow"}, {"channels": "rgba"}, {"scale": 3}, {"orientation": "turn"}])
 def test_decode_jpeg_rejects_unknown_options(options) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
-        rm.decode_jpeg(jpeg(0), **options)
+        rm.decode_jpeg(encode_jpeg(0), **options)
 
 
 def test_missing_pillow_affects_other_formats_only(monkeypatch) -> None:
     spec = {decoder: {"image": rm.Image(decoder=decoder)} for decoder in ("auto", "pillow")}
-    gif, natively = encode(Image.fromarray(colors(4)), "GIF"), (jpeg(0), png(0), jpeg(0, mode="CMYK"))
-    odd = jpeg(0).replace(b"\xff\xdb", b"ab\xff\xdb", 1)
+    gif, natively = (
+        encode_image(Image.fromarray(make_pixels(4)), "GIF"),
+        (encode_jpeg(0), encode_png(0), encode_jpeg(0, mode="CMYK")),
+    )
+    odd = encode_jpeg(0).replace(b"\xff\xdb", b"ab\xff\xdb", 1)
     monkeypatch.setitem(sys.modules, "PIL", None)
     for data in natively:
         assert rm.decode_image(data).shape == (14, 20, 3)

@@ -8,14 +8,20 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image, features
 
 import recordmill as rm
-from tests.decode.pictures import deep_gray, jpeg, png, turned
-from tests.pictures import encode, palette_mask
+from tests.images import (
+    encode_gray16_png,
+    encode_image,
+    encode_jpeg,
+    encode_oriented_jpeg,
+    encode_palette_mask,
+    encode_png,
+)
 
 
 def twin(seed: int, width: int = 40, height: int = 30) -> tuple[bytes, bytes]:
     """Encode a gray image and a mask that hold the same values."""
     values = np.random.default_rng(seed).integers(0, 200, (height, width)).astype(np.uint8)
-    return encode(Image.fromarray(values)), encode(Image.fromarray(values))
+    return encode_image(Image.fromarray(values)), encode_image(Image.fromarray(values))
 
 
 GEOMETRIES = st.sampled_from(
@@ -46,21 +52,21 @@ def test_mask_follows_its_image_pixel_by_pixel(geometry, like: str, seed: int) -
 
 
 def test_resized_palette_mask_holds_only_its_classes() -> None:
-    mask, indices = palette_mask(0, 40, 30)
+    mask, indices = encode_palette_mask(0, 40, 30)
     specs = {"image": rm.Image(crop=rm.RandomResizedCrop(64), flip=True), "mask": rm.Mask(fill=255)}
     for seed in range(5):
-        batch = rm.decode_batch({"image": [jpeg(0, 40, 30)], "mask": [mask]}, specs, rng=seed)
+        batch = rm.decode_batch({"image": [encode_jpeg(0, 40, 30)], "mask": [mask]}, specs, rng=seed)
         assert set(np.unique(batch["mask"])) <= set(np.unique(indices)) and batch["mask"].shape == (1, 64, 64)
 
 
 def test_mask_without_image_is_returned_as_stored() -> None:
-    data, indices = palette_mask()
+    data, indices = encode_palette_mask()
     batch = rm.decode_batch([data], {"mask": rm.Mask(of=None)})
     np.testing.assert_array_equal(batch["mask"][0], indices)
-    listed = rm.decode_batch([data, palette_mask(1, 5, 4)[0]], {"mask": rm.Mask(of=None, stack=False)})["mask"]
+    listed = rm.decode_batch([data, encode_palette_mask(1, 5, 4)[0]], {"mask": rm.Mask(of=None, stack=False)})["mask"]
     assert [one.shape for one in listed] == [(14, 20), (4, 5)]
     with pytest.raises(rm.DecodeError, match="same size"):
-        rm.decode_batch([data, palette_mask(1, 5, 4)[0]], {"mask": rm.Mask(of=None)})
+        rm.decode_batch([data, encode_palette_mask(1, 5, 4)[0]], {"mask": rm.Mask(of=None)})
 
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
@@ -82,7 +88,7 @@ def test_gray_mask_of_few_bits_keeps_stored_values(bits: int) -> None:
 
 
 def test_16_bit_mask_requires_a_wide_dtype() -> None:
-    data, values = deep_gray()
+    data, values = encode_gray16_png()
     with pytest.raises(rm.DecodeError, match="uint16"):
         rm.decode_batch([data], {"mask": rm.Mask(of=None)})
     for dtype in ("uint16", "int32", "int64"):
@@ -91,7 +97,10 @@ def test_16_bit_mask_requires_a_wide_dtype() -> None:
         assert found.dtype == dtype
 
 
-@pytest.mark.parametrize("data", [jpeg(0), jpeg(0, mode="L"), png(0), png(0, mode="RGBA"), png(0, mode="LA")])
+@pytest.mark.parametrize(
+    "data",
+    [encode_jpeg(0), encode_jpeg(0, mode="L"), encode_png(0), encode_png(0, mode="RGBA"), encode_png(0, mode="LA")],
+)
 def test_color_or_lossy_mask_raises(data: bytes) -> None:
     with pytest.raises(rm.DecodeError) as caught:
         rm.decode_batch([data], {"mask": rm.Mask(of=None)})
@@ -100,31 +109,31 @@ def test_color_or_lossy_mask_raises(data: bytes) -> None:
 
 def test_mask_of_another_size_raises_or_is_fitted() -> None:
     columns = {
-        "image": [png(0, 40, 30), png(1, 40, 30)],
-        "mask": [palette_mask(0, 40, 30)[0], palette_mask(1, 20, 15)[0]],
+        "image": [encode_png(0, 40, 30), encode_png(1, 40, 30)],
+        "mask": [encode_palette_mask(0, 40, 30)[0], encode_palette_mask(1, 20, 15)[0]],
     }
     with pytest.raises(rm.DecodeError) as caught:
         rm.decode_batch(columns, {"image": rm.Image(), "mask": rm.Mask()})
     error = caught.value
     assert (error.kind, error.position, error.expected, error.found) == ("size_mismatch", 1, "40 x 30", "20 x 15")
     batch = rm.decode_batch(columns, {"image": rm.Image(), "mask": rm.Mask(fit=True)})
-    expected = np.repeat(np.repeat(palette_mask(1, 20, 15)[1], 2, axis=0), 2, axis=1)
+    expected = np.repeat(np.repeat(encode_palette_mask(1, 20, 15)[1], 2, axis=0), 2, axis=1)
     np.testing.assert_array_equal(batch["mask"][1], expected)
     skipped = rm.decode_batch(columns, {"image": rm.Image(), "mask": rm.Mask()}, on_error="skip")
     assert len(skipped["image"]) == len(skipped["mask"]) == 1
 
 
 def test_mask_follows_reduced_image() -> None:
-    mask, indices = palette_mask(0, 40, 30)
+    mask, indices = encode_palette_mask(0, 40, 30)
     specs = {"image": rm.Image(reduce=2), "mask": rm.Mask()}
-    batch = rm.decode_batch({"image": [jpeg(0, 40, 30)], "mask": [mask]}, specs)
+    batch = rm.decode_batch({"image": [encode_jpeg(0, 40, 30)], "mask": [mask]}, specs)
     assert batch["image"].shape == (1, 3, 15, 20)
     np.testing.assert_array_equal(batch["mask"][0], rm.resize(indices, (15, 20), kernel="nearest"))
 
 
 def test_mask_size_is_compared_with_upright_image() -> None:
-    upright, _ = palette_mask(0, 30, 40)
-    columns = {"image": [turned(6, 0, 40, 30)], "mask": [upright]}
+    upright, _ = encode_palette_mask(0, 30, 40)
+    columns = {"image": [encode_oriented_jpeg(6, 0, 40, 30)], "mask": [upright]}
     specs = {"image": rm.Image(orientation="apply"), "mask": rm.Mask()}
     assert rm.decode_batch(columns, specs)["mask"].shape == (1, 40, 30)
     with pytest.raises(rm.DecodeError, match="its image differ in size"):
@@ -143,20 +152,20 @@ def test_mask_requires_fill_if_geometry_adds_pixels() -> None:
 
 def test_mask_of_unknown_image_raises() -> None:
     with pytest.raises(ValueError, match="of=None"):
-        rm.decode_batch([png(0)], {"mask": rm.Mask()})
+        rm.decode_batch([encode_png(0)], {"mask": rm.Mask()})
     with pytest.raises(ValueError, match="refers to image 'photo'"):
-        rm.decode_batch([png(0)], {"image": rm.Image(), "mask": rm.Mask(of="photo")})
+        rm.decode_batch([encode_png(0)], {"image": rm.Image(), "mask": rm.Mask(of="photo")})
 
 
 def test_mask_above_max_pixels_raises() -> None:
     with pytest.raises(rm.DecodeError) as caught:
-        rm.decode_batch([palette_mask()[0]], {"mask": rm.Mask(of=None)}, max_pixels=279)
+        rm.decode_batch([encode_palette_mask()[0]], {"mask": rm.Mask(of=None)}, max_pixels=279)
     assert isinstance(caught.value.cause, rm.LimitError)
 
 
 def test_skipped_mask_keeps_the_other_samples_aligned() -> None:
-    masks = [palette_mask(number) for number in range(3)]
-    columns = {"image": [png(0), png(1), png(2)], "mask": [masks[0][0], b"junk", masks[2][0]]}
+    masks = [encode_palette_mask(number) for number in range(3)]
+    columns = {"image": [encode_png(0), encode_png(1), encode_png(2)], "mask": [masks[0][0], b"junk", masks[2][0]]}
     specs = {"image": rm.Image(crop=rm.CenterCrop(6)), "mask": rm.Mask(dtype="int64")}
     array = np.zeros((3, 6, 6), np.int64)
     batch = rm.decode_batch(columns, specs, on_error="skip", out={"mask": array})
@@ -166,7 +175,7 @@ def test_skipped_mask_keeps_the_other_samples_aligned() -> None:
 
 def test_mask_is_written_to_out_array() -> None:
     array = np.zeros((1, 14, 20), np.int64)
-    data, indices = palette_mask()
+    data, indices = encode_palette_mask()
     assert rm.decode_batch([data], {"m": rm.Mask(of=None, dtype="int64")}, out={"m": array})["m"] is array
     np.testing.assert_array_equal(array[0], indices)
 
@@ -175,7 +184,7 @@ def test_mask_is_written_to_out_array() -> None:
 def test_mask_in_lossy_encoding_raises(encoding: str, options: dict) -> None:
     if not features.check({"TIFF": "libtiff", "AVIF": "avif"}.get(encoding, "jpg")):
         pytest.skip(f"this Pillow has no {encoding}")
-    lossy = encode(Image.fromarray(palette_mask()[1]), encoding, **options)
+    lossy = encode_image(Image.fromarray(encode_palette_mask()[1]), encoding, **options)
     with pytest.raises(rm.DecodeError, match="lossy") as caught:
         rm.decode_batch([lossy], {"mask": rm.Mask(of=None)})
     assert caught.value.kind == "bad_mask"
@@ -183,6 +192,6 @@ def test_mask_in_lossy_encoding_raises(encoding: str, options: dict) -> None:
 
 def test_jpeg_mask_raises_without_opening_the_file(monkeypatch) -> None:
     monkeypatch.setattr("PIL.Image.open", lambda *call, **options: pytest.fail("opened"))
-    for data in (jpeg(0, mode="L"), b"\xff\xd8" + b"\xff" * 5000):
+    for data in (encode_jpeg(0, mode="L"), b"\xff\xd8" + b"\xff" * 5000):
         with pytest.raises(rm.DecodeError, match="JPEG"):
             rm.decode_batch([data], {"mask": rm.Mask(of=None)})

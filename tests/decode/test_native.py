@@ -15,8 +15,7 @@ from PIL import Image
 import recordmill as rm
 from recordmill.decode import pillow_batch
 from recordmill.testing import image_oracle
-from tests.decode.pictures import deep_gray, encode, jpeg, png
-from tests.pictures import palette_mask
+from tests.images import encode_gray16_png, encode_image, encode_jpeg, encode_palette_mask, encode_png
 
 GEOMETRIES = st.sampled_from(
     [
@@ -63,13 +62,18 @@ def reference_steps() -> Iterator[None]:
 
 
 def deep_tiff(seed: int) -> bytes:
-    return encode(Image.fromarray(deep_gray(seed)[1]), "TIFF")
+    return encode_image(Image.fromarray(encode_gray16_png(seed)[1]), "TIFF")
 
 
 @given(GEOMETRIES, VALUES, LIKE, st.sampled_from(["rgb", "gray"]), st.integers(0, 50))
 def test_native_images_equal_the_reference(geometry, values, like: str, channels: str, seed: int) -> None:
-    files = [deep_gray(seed)[0], png(seed, mode="L"), deep_gray(seed + 1, 31, 9)[0], png(seed, mode="1")]
-    files += [] if like == "tensorflow" else [jpeg(seed, mode="L")]
+    files = [
+        encode_gray16_png(seed)[0],
+        encode_png(seed, mode="L"),
+        encode_gray16_png(seed + 1, 31, 9)[0],
+        encode_png(seed, mode="1"),
+    ]
+    files += [] if like == "tensorflow" else [encode_jpeg(seed, mode="L")]
 
     def decoded(decoder: str) -> list[np.ndarray]:
         spec = rm.Image(like=like, channels=channels, decoder=decoder, stack=False, **geometry, **values)
@@ -86,11 +90,11 @@ def test_native_images_equal_the_reference(geometry, values, like: str, channels
 @given(GEOMETRIES, LIKE, st.sampled_from(["uint8", "uint16", "int32", "int64"]), st.booleans(), st.integers(0, 50))
 def test_native_masks_equal_the_reference(geometry, like: str, dtype: str, fit: bool, seed: int) -> None:
     size = (33, 8) if fit else (20, 14)
-    masks = [palette_mask(seed, *size)[0], png(seed, *size, mode="1"), png(seed, *size, mode="L")]
-    masks += [deep_gray(seed, *size)[0]] if dtype != "uint8" else []
+    masks = [encode_palette_mask(seed, *size)[0], encode_png(seed, *size, mode="1"), encode_png(seed, *size, mode="L")]
+    masks += [encode_gray16_png(seed, *size)[0]] if dtype != "uint8" else []
 
     def decoded(decoder: str) -> list[np.ndarray]:
-        columns = {"image": [png(seed)] * len(masks), "mask": masks}
+        columns = {"image": [encode_png(seed)] * len(masks), "mask": masks}
         image = rm.Image(like=like, decoder=decoder, stack=False, **geometry)
         specs = {"image": image, "mask": rm.Mask(fill=200, fit=fit, dtype=dtype, stack=False)}
         return rm.decode_batch(columns, specs, rng=seed)["mask"]
@@ -110,12 +114,12 @@ def test_native_masks_of_few_bits_keep_stored_values(bits: int) -> None:
     out = io.BytesIO()
     picture.save(out, "PNG", bits=bits) if bits > 1 else Image.fromarray(values.astype(bool)).save(out, "PNG")
     specs = {"image": rm.Image(decoder="native"), "mask": rm.Mask()}
-    found = rm.decode_batch({"image": [png(0, 11, 6)], "mask": [out.getvalue()]}, specs)["mask"][0]
+    found = rm.decode_batch({"image": [encode_png(0, 11, 6)], "mask": [out.getvalue()]}, specs)["mask"][0]
     np.testing.assert_array_equal(found, values)
 
 
 def test_pillow_fallback_agrees_with_native_16_bit_png() -> None:
-    files = [deep_gray(3)[0], deep_tiff(3)]
+    files = [encode_gray16_png(3)[0], deep_tiff(3)]
     first, second = rm.decode_batch(files, {"x": rm.Image(dtype="uint16", resize=rm.Resize((5, 9)))})["x"]
     np.testing.assert_array_equal(first, second)
 
@@ -123,7 +127,7 @@ def test_pillow_fallback_agrees_with_native_16_bit_png() -> None:
 def test_color_steps_reject_16_bit_images() -> None:
     spec = rm.Image(color=[rm.RandomGrayscale(1)], dtype="float32")
     with pytest.raises(rm.DecodeError, match="16 bits cannot be changed"):
-        rm.decode_batch([deep_gray()[0]], {"x": spec}, rng=1)
+        rm.decode_batch([encode_gray16_png()[0]], {"x": spec}, rng=1)
 
 
 @pytest.mark.parametrize("like", ["pillow", "opencv", "tensorflow"])
@@ -132,7 +136,10 @@ def test_decode_batch_resizes_as_the_resize_function(like: str, seed: int) -> No
     from recordmill.decode.presets import KERNELS
 
     for word in KERNELS[like]:
-        files, dtype = [deep_gray(seed)[0]], "float32" if like == "tensorflow" and word != "nearest" else "uint16"
+        files, dtype = (
+            [encode_gray16_png(seed)[0]],
+            "float32" if like == "tensorflow" and word != "nearest" else "uint16",
+        )
         spec = rm.Image(
             like=like, kernel=word, resize=rm.Resize((7, 25)), channels="gray", dtype=dtype, white=65535.0, layout="hwc"
         )
@@ -146,7 +153,7 @@ def test_decode_batch_resizes_as_the_resize_function(like: str, seed: int) -> No
 @pytest.mark.parametrize("color", [[], [rm.ColorJitter(0.0)]], ids=["plain", "jitter"])
 @pytest.mark.parametrize("kind", ["pad", "affine"])
 def test_fill_is_red_green_blue_for_bgr_output(decoder: str, color: list, kind: str) -> None:
-    gray = encode(Image.new("RGB", (4, 4), (9, 9, 9)), "PNG")
+    gray = encode_image(Image.new("RGB", (4, 4), (9, 9, 9)), "PNG")
     moves = {"crop": rm.CenterCrop(6, small="pad", fill=(1, 2, 3))}
     if kind == "affine":
         moves = {"affine": rm.RandomAffine(translate=(1, 1), fill=(1, 2, 3))}
@@ -160,7 +167,7 @@ def test_native_bgr_kernels_equal_the_reference(like: str) -> None:
     from recordmill.decode.presets import KERNELS
 
     noise = np.random.default_rng(0).integers(0, 256, (20, 20, 17, 3)).astype(np.uint8)
-    files = [encode(Image.fromarray(levels)) for levels in noise]
+    files = [encode_image(Image.fromarray(levels)) for levels in noise]
     turn = rm.RandomAffine(9, kernel="bilinear", fill=(1, 2, 3))
     for word in KERNELS[like]:
         for moves in ({}, {"affine": turn}):
@@ -184,7 +191,7 @@ def test_native_scale_first_equals_the_reference(like: str, seed: int) -> None:
         decoder="native",
         stack=False,
     )
-    files = [png(seed), deep_gray(seed)[0]]
+    files = [encode_png(seed), encode_gray16_png(seed)[0]]
     native = rm.decode_batch(files, {"x": spec})["x"]
     pillow = rm.decode_batch(files, {"x": replace(spec, decoder="pillow")})["x"]
     with reference_steps():
@@ -195,7 +202,7 @@ def test_native_scale_first_equals_the_reference(like: str, seed: int) -> None:
 
 
 def test_mask_fill_above_255_is_kept_for_images_of_8_bits() -> None:
-    mask = encode(Image.fromarray(np.full((2, 2), 7, np.uint8)), "TIFF")
+    mask = encode_image(Image.fromarray(np.full((2, 2), 7, np.uint8)), "TIFF")
     specs = {"image": rm.Image(crop=rm.CenterCrop(4, small="pad")), "mask": rm.Mask(fill=300, dtype="uint16")}
-    found = rm.decode_batch({"image": [png(0, 2, 2)], "mask": [mask]}, specs)["mask"][0]
+    found = rm.decode_batch({"image": [encode_png(0, 2, 2)], "mask": [mask]}, specs)["mask"][0]
     assert found.tolist() == [[300] * 4, [300, 7, 7, 300], [300, 7, 7, 300], [300] * 4]

@@ -12,7 +12,7 @@ from PIL import Image
 
 import recordmill as rm
 from recordmill.decode.pillow import count_scans
-from tests.decode.pictures import jpeg
+from tests.images import encode_jpeg
 
 
 def repeated(times: int) -> bytes:
@@ -26,8 +26,8 @@ def repeated(times: int) -> bytes:
 
 
 def test_count_scans_skips_segments_and_stops_at_end_marker() -> None:
-    assert count_scans(jpeg(0), 9) == count_scans(jpeg(0, exif=b"Exif\0\0\xff\xda\xff\xda"), 9) == 1
-    assert count_scans(jpeg(0) + b"\xff\xda" * 20, 9) == 1
+    assert count_scans(encode_jpeg(0), 9) == count_scans(encode_jpeg(0, exif=b"Exif\0\0\xff\xda\xff\xda"), 9) == 1
+    assert count_scans(encode_jpeg(0) + b"\xff\xda" * 20, 9) == 1
     assert count_scans(repeated(5), 100) == count_scans(repeated(0), 100) + 5
     assert count_scans(repeated(50), 9) == 10
     assert [count_scans(part, 9) for part in (b"", b"\xff", b"\xff\xd8\xff", b"\xff\xd8\xff\xda")] == [0, 0, 0, 1]

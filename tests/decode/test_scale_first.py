@@ -9,9 +9,9 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
-from tests.decode.pictures import deep_gray, jpeg, png
+from tests.images import encode_gray16_png, encode_jpeg, encode_png
 
-FILES = [jpeg(1, 41, 30), png(2, 41, 30), png(3, 30, 20)]
+FILES = [encode_jpeg(1, 41, 30), encode_png(2, 41, 30), encode_png(3, 30, 20)]
 
 
 def batch(files: list[bytes], **options: Any) -> np.ndarray:
@@ -39,7 +39,7 @@ def test_levels_when_scaled_first_then_mean_and_deviation_come_behind(decoder: A
 
 
 def test_levels_of_16_bits_when_scaled_first_then_have_the_same_white() -> None:
-    file, levels = deep_gray()
+    file, levels = encode_gray16_png()
     found = batch([file], resize=(9, 11), channels="gray")
     scaled = levels.astype(np.float32) * np.float32(1 / 65535)
     np.testing.assert_array_equal(found[0, :, :, 0], rm.resize(scaled, (9, 11), like="tensorflow"))

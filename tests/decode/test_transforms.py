@@ -13,7 +13,7 @@ from PIL import Image, ImageEnhance, ImageOps
 import recordmill as rm
 from recordmill.decode.pixels import crop_pixels, orient
 from recordmill.decode.presets import KERNELS
-from tests.decode.pictures import colors, jpeg, turned
+from tests.images import encode_jpeg, encode_oriented_jpeg, make_pixels
 
 ENHANCE = {
     rm.adjust_brightness: ImageEnhance.Brightness,
@@ -108,7 +108,7 @@ def test_resize_keeps_uniform_images(kernel: str, dtype: str) -> None:
 
 
 def test_resize_keeps_16_bit_precision() -> None:
-    pixels = colors(3).astype(np.uint16) * 256 + 77
+    pixels = make_pixels(3).astype(np.uint16) * 256 + 77
     fine = rm.resize(pixels, (5, 9), kernel="pillow:bilinear").astype(int)
     assert abs(fine - rm.resize(pixels.astype(np.float32), (5, 9), kernel="pillow:bilinear")).max() <= 0.5
     assert len(np.unique(fine % 256)) > 20
@@ -143,14 +143,14 @@ def test_grayscale_equals_pillow(pixels: np.ndarray) -> None:
 
 
 def test_saturation_and_hue_keep_gray_images() -> None:
-    pixels = colors(1)[:, :, :1]
+    pixels = make_pixels(1)[:, :, :1]
     for changed in (rm.adjust_saturation(pixels, 0.2), rm.adjust_hue(pixels, 0.3), rm.grayscale(pixels)):
         np.testing.assert_array_equal(changed, pixels)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_orient_equals_pillow_exif_transpose(orientation: int) -> None:
-    data = turned(orientation)
+    data = encode_oriented_jpeg(orientation)
     with Image.open(io.BytesIO(data)) as image:
         expected = np.asarray(ImageOps.exif_transpose(image))
         stored = np.asarray(image)
@@ -173,7 +173,7 @@ def test_crop_beyond_image_equals_crop_of_padded_image(mode, pixels, x, y, width
 
 
 def test_crop_pixels_inside_image_returns_view() -> None:
-    pixels = colors(0)
+    pixels = make_pixels(0)
     assert np.shares_memory(crop_pixels(pixels, (2, 3, 4, 5)), pixels)
     assert rm.crop(pixels, (2, 3, 4, 5)).flags.c_contiguous
 
@@ -194,7 +194,7 @@ def test_affine_by_whole_pixels_equals_crop(kernel, pixels, x, y) -> None:
 
 
 def test_affine_quarter_turn_equals_transposition() -> None:
-    pixels = colors(2, 12, 12)
+    pixels = make_pixels(2, 12, 12)
     quarter = [[0, 1, 0], [-1, 0, 12]]
     np.testing.assert_array_equal(rm.affine(pixels, quarter), np.rot90(pixels, -1))
 
@@ -209,7 +209,7 @@ def test_normalize_equals_float64_up_to_rounding(pixels, mean, std, white) -> No
 
 
 def test_normalize_with_white_255_equals_mxnet_formula() -> None:
-    pixels, mean, std = colors(5), (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)
+    pixels, mean, std = make_pixels(5), (123.68, 116.28, 103.53), (58.395, 57.12, 57.375)
     expected = (pixels.astype(np.float32) - np.float32(mean)) * (np.float32(1) / np.float32(std))
     np.testing.assert_array_equal(rm.normalize(pixels, mean, std, white=255.0), expected)
     half = rm.normalize(pixels, mean, std, white=255.0, dtype="float16", layout="chw")
@@ -243,6 +243,6 @@ def test_image_functions_reject_invalid_arguments(call, error: type[Exception]) 
 
 
 def test_decode_image_window_equals_part_of_whole() -> None:
-    data = jpeg(3, 33, 21)
+    data = encode_jpeg(3, 33, 21)
     whole = rm.decode_jpeg(data)
     np.testing.assert_array_equal(rm.decode_jpeg(data, window=(5, 4, 20, 10)), whole[4:14, 5:25])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import recordmill.compat.mxnet as mx
-from tests.golden import RECORDINGS, load
+from tests.recorded import RECORDINGS, load_recording
 
 PROGRAM = Path(__file__).parents[2] / "examples" / "faces_from_rec.py"
 
@@ -26,7 +26,7 @@ def program():
 @pytest.mark.parametrize("name", ["scalar", "vector", "no_header_record"])
 def test_recorded_faces_when_read_then_have_their_identities(name) -> None:
     faces = program().Faces(RECORDINGS / "mxnet" / "faces" / name)
-    assert faces.identities.tolist() == load("mxnet/faces/expected.json")["identities"]
+    assert faces.identities.tolist() == load_recording("mxnet/faces/expected.json")["identities"]
     assert all(data[:2] == b"\xff\xd8" for data in faces.fetch(range(len(faces))))
 
 

@@ -13,7 +13,7 @@ from recordmill.formats.registry import FORMATS, PAYLOADS
 from recordmill.formats.tfrecord import TFRECORD
 from recordmill.testing import ofrecord, recordio, tfrecord
 from recordmill.testing.damage import TABLES
-from recordmill.testing.framing_suite import FramingTests, splits_of
+from recordmill.testing.framing_suite import FramingTests, pack_payloads
 
 MAGIC = b"\x0a\x23\xd7\xce"
 
@@ -80,13 +80,13 @@ def test_crc32c_matches_published_check_values(data: bytes, expected: int) -> No
 
 def test_row_checksums_equal_crc32c_of_each_row() -> None:
     rows = [b"", b"a", b"123456789", bytes(1000)]
-    packed = splits_of(rows)
+    packed = pack_payloads(rows)
     found = np.asarray(_core.row_checksums(packed.data, packed.row_splits))
     assert found.tolist() == [tfrecord.crc32c(row) for row in rows]
 
 
 def test_ofrecord_frame_rejects_empty_payload_with_its_position() -> None:
-    packed = splits_of([b"a", b"", b"c"])
+    packed = pack_payloads([b"a", b"", b"c"])
     with pytest.raises(_core.CoreFault) as caught:
         _core.frame(packed.data, packed.row_splits, _core.FrameKind("ofrecord"))
     assert caught.value.args[:2] == ("bad_length", 1)

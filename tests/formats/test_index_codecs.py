@@ -10,7 +10,7 @@ from recordmill.errors import FormatError
 from recordmill.formats.recordio.index import INDEX as IDX
 from recordmill.formats.tfrecord.index import INDEX as TFINDEX
 from recordmill.types import FrameIndex
-from tests.golden import RECORDINGS, load
+from tests.recorded import RECORDINGS, load_recording
 
 
 def frames(offsets: list[int], lengths: list[int]) -> FrameIndex:
@@ -87,7 +87,7 @@ def test_tfindex_write_equals_file_of_tfrecord2idx() -> None:
 
 
 def test_idx_write_equals_file_of_mxnet() -> None:
-    written = [case for case in load("mxnet/index/expected.json")["cases"] if case["by"] == "mxnet"]
+    written = [case for case in load_recording("mxnet/index/expected.json")["cases"] if case["by"] == "mxnet"]
     offsets = [0, 16, 40, 48, 64]
     assert len(written) == 6
     for case in written:

@@ -1,4 +1,4 @@
-"""The message codecs: exact bytes of the specification, and all that every codec owes."""
+"""Test the message codecs with exact bytes of the specification and the conformance suite."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
-from recordmill.testing import protobuf, strategies, unusual
+from recordmill.testing import messages, strategies, unusual_messages
+from recordmill.testing.messages import EXAMPLE_KINDS, OFRECORD_KINDS, encode_sequence_example
 from recordmill.testing.payload_suite import Contents, PayloadTests, feature_contents, list_contents
-from recordmill.testing.protobuf import EXAMPLE_KINDS, OFRECORD_KINDS, encode_sequence_example
 from recordmill.types import FeatureList
 
 
@@ -23,10 +23,10 @@ class TestExample(PayloadTests):
 
     codec = EXAMPLE
     kinds = EXAMPLE_KINDS
-    decode = staticmethod(lambda payload: feature_contents(protobuf.decode_example(payload)))
-    encode = staticmethod(protobuf.encode_example)
-    odd = staticmethod(unusual.odd_example)
-    canonical = staticmethod(lambda: strategies.examples().map(protobuf.encode_example))
+    decode = staticmethod(lambda payload: feature_contents(messages.decode_example(payload)))
+    encode = staticmethod(messages.encode_example)
+    encode_unusual = staticmethod(unusual_messages.encode_unusual_example)
+    canonical = staticmethod(lambda: strategies.examples().map(messages.encode_example))
     unusual = staticmethod(lambda: strategies.unusual_examples().map(first))
     literals = (
         ({}, ""),
@@ -47,10 +47,10 @@ class TestOfrecord(PayloadTests):
 
     codec = OFRECORD_MESSAGE
     kinds = OFRECORD_KINDS
-    decode = staticmethod(lambda payload: feature_contents(protobuf.decode_ofrecord(payload)))
-    encode = staticmethod(protobuf.encode_ofrecord)
-    odd = staticmethod(unusual.odd_ofrecord)
-    canonical = staticmethod(lambda: strategies.ofrecords().map(protobuf.encode_ofrecord))
+    decode = staticmethod(lambda payload: feature_contents(messages.decode_ofrecord(payload)))
+    encode = staticmethod(messages.encode_ofrecord)
+    encode_unusual = staticmethod(unusual_messages.encode_unusual_ofrecord)
+    canonical = staticmethod(lambda: strategies.ofrecords().map(messages.encode_ofrecord))
     unusual = staticmethod(lambda: strategies.unusual_ofrecords().map(first))
     literals = (
         ({"labels": np.int32(-1)}, "0a18 0a066c6162656c73 120e 220c 0a0a ffffffffffffffffff01"),
@@ -62,7 +62,7 @@ class TestOfrecord(PayloadTests):
 
 
 def sequence_contents(payload: bytes) -> Contents:
-    context, lists = protobuf.decode_sequence_example(payload)
+    context, lists = messages.decode_sequence_example(payload)
     return feature_contents(context) | list_contents(lists)
 
 
@@ -83,5 +83,5 @@ class TestSequenceExample(PayloadTests):
     )
 
     @staticmethod
-    def odd(features: dict[str, tuple[str | None, list[object]]], rng: Random) -> bytes:
-        return unusual.odd_sequence_example(features, {}, rng)  # type: ignore[arg-type]
+    def encode_unusual(features: dict[str, tuple[str | None, list[object]]], rng: Random) -> bytes:
+        return unusual_messages.encode_unusual_sequence_example(features, {}, rng)  # type: ignore[arg-type]

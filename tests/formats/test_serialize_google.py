@@ -13,8 +13,8 @@ from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 from recordmill.schema import Feature, Schema
 from recordmill.testing import strategies
+from recordmill.testing.messages import EXAMPLE_KINDS, OFRECORD_KINDS, Features
 from recordmill.testing.payload_suite import as_written, schema_for
-from recordmill.testing.protobuf import EXAMPLE_KINDS, OFRECORD_KINDS, Features
 from recordmill.types import FeatureList
 from tests.oracle import test_oracle_against_google_protobuf as google
 

@@ -14,7 +14,7 @@ from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
 from recordmill.formats.raw import RAW
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 from recordmill.schema import Feature, Schema
-from recordmill.testing import protobuf
+from recordmill.testing import messages
 from recordmill.types import FeatureList, Ragged
 
 
@@ -56,8 +56,8 @@ TAKEN: list[tuple[Any, tuple[str, list[Any]], tuple[str, list[Any]]]] = [
 
 @pytest.mark.parametrize("value, example, ofrecord", TAKEN, ids=_short_repr)
 def test_serialize_infers_kind_of_value(value: Any, example: Any, ofrecord: Any) -> None:
-    assert protobuf.decode_example(EXAMPLE.serialize([{"v": value}], None, 0)[0]) == {"v": example}
-    assert protobuf.decode_ofrecord(OFRECORD_MESSAGE.serialize([{"v": value}], None, 0)[0]) == {"v": ofrecord}
+    assert messages.decode_example(EXAMPLE.serialize([{"v": value}], None, 0)[0]) == {"v": example}
+    assert messages.decode_ofrecord(OFRECORD_MESSAGE.serialize([{"v": value}], None, 0)[0]) == {"v": ofrecord}
 
 
 REFUSED: list[Any] = [
@@ -119,12 +119,12 @@ def test_ofrecord_rejects_int32_out_of_range() -> None:
 
 def test_float64_beyond_float32_becomes_infinite() -> None:
     payload = EXAMPLE.serialize([{"v": np.array([1e39, -1e39, 0.1])}], None, 0)[0]
-    assert protobuf.decode_example(payload)["v"][1] == [np.inf, -np.inf, float(np.float32(0.1))]
+    assert messages.decode_example(payload)["v"][1] == [np.inf, -np.inf, float(np.float32(0.1))]
 
 
 def test_serialize_rejects_missing_and_additional_features() -> None:
     schema = Schema({"a": Feature("int64"), "b": Feature("int64", (None,), optional=True)})
-    assert EXAMPLE.serialize([{"a": 1}], schema, 0)[0] == protobuf.encode_example({"a": ("int64", [1])})
+    assert EXAMPLE.serialize([{"a": 1}], schema, 0)[0] == messages.encode_example({"a": ("int64", [1])})
     for row in ({"b": [1]}, {"a": 1, "c": 2}):
         with pytest.raises(FeatureError):
             EXAMPLE.serialize([row], schema, 0)
@@ -138,7 +138,7 @@ def test_serialize_rejects_feature_missing_in_some_examples() -> None:
 
 def test_serialize_widens_mixed_kinds_or_raises() -> None:
     found = EXAMPLE.serialize([{"v": 1}, {"v": 0.5}], None, 0)
-    assert [protobuf.decode_example(row)["v"] for row in found] == [("float32", [1.0]), ("float32", [0.5])]
+    assert [messages.decode_example(row)["v"] for row in found] == [("float32", [1.0]), ("float32", [0.5])]
     with pytest.raises(FeatureError):
         EXAMPLE.serialize([{"v": 1}, {"v": b"a"}], None, 0)
     with pytest.raises(FeatureError):
@@ -147,7 +147,7 @@ def test_serialize_widens_mixed_kinds_or_raises() -> None:
 
 def test_serialize_omits_feature_that_is_none() -> None:
     found = EXAMPLE.serialize([{"v": None, "w": 1}, {"v": 2, "w": 3}], None, 0)
-    assert [protobuf.decode_example(row) for row in found] == [
+    assert [messages.decode_example(row) for row in found] == [
         {"w": ("int64", [1])},
         {"v": ("int64", [2]), "w": ("int64", [3])},
     ]
@@ -168,7 +168,7 @@ def test_plan_rejects_kind_that_message_cannot_hold() -> None:
 
 
 def test_parse_fills_missing_feature_with_default() -> None:
-    payloads = Ragged.from_rows([b"", protobuf.encode_example({"v": ("int64", [5, 6])})])
+    payloads = Ragged.from_rows([b"", messages.encode_example({"v": ("int64", [5, 6])})])
     schema = Schema({"v": Feature("int64", (2,), default=[8, 9])})
     assert EXAMPLE.parse(payloads, schema)["v"].tolist() == [[8, 9], [5, 6]]
     with pytest.raises(FeatureError):

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.compat.tensorflow.test_images import FAMILIES, RECORDINGS, compare
-from tests.frameworks.swapping import interpreter_of
+from tests.frameworks.runner import find_interpreter
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def python() -> str:
     """The interpreter beside the real TensorFlow."""
-    return interpreter_of("tensorflow")
+    return find_interpreter("tensorflow")
 
 
 @pytest.mark.parametrize("seed", [0, 12, 13])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.frameworks.swapping import interpreter_of
+from tests.frameworks.runner import find_interpreter
 
 ROOT = Path(__file__).parents[2]
 CHOSEN = [
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.deep
 
 def test_fast_tests_when_numpy_is_the_oldest_then_pass() -> None:
     (oldest,) = re.findall(r'"numpy>=([\d.]+)"', (ROOT / "pyproject.toml").read_text())
-    python = interpreter_of("numpy")
+    python = find_interpreter("numpy")
     asked = [python, "-c", "import numpy; print(numpy.__version__)"]
     version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
     assert version.startswith(oldest)

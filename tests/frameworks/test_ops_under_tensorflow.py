@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.frameworks.swapping import interpreter_of
+from tests.frameworks.runner import find_interpreter
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 PROGRAM = Path(__file__).parent / "program_for_tensorflow_ops.py"
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def python() -> str:
     """The interpreter beside the real TensorFlow."""
-    return interpreter_of("tensorflow")
+    return find_interpreter("tensorflow")
 
 
 def run(interpreter: str, source: str, folder: Path) -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, event, given, settings, strategies as st
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.train import messages
-from tests.frameworks.swapping import interpreter_of
+from tests.frameworks.runner import find_interpreter
 from tests.recordings.compat.tensorflow.io.jobs import run
 from tests.recordings.compat.tensorflow.io.spelling import outcome
 
@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def python() -> str:
     """The interpreter beside the real TensorFlow."""
-    return interpreter_of("tensorflow")
+    return find_interpreter("tensorflow")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.frameworks.swapping import RECORDINGS, interpreter_of, run, swapped
+from tests.frameworks.runner import RECORDINGS, find_interpreter, replace_imports, run_program
 
 PROGRAM = Path(__file__).parent / "program_for_mxnet.py"
 PROGRAMS = [PROGRAM, PROGRAM.with_name("program_for_mxnet_arrays.py")]
@@ -22,21 +22,21 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def python() -> str:
     """Return the interpreter of the environment that has MXNet."""
-    return interpreter_of("mxnet")
+    return find_interpreter("mxnet")
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_program_prints_the_same_with_changed_import(python, tmp_path, program) -> None:
     source = program.read_text("utf-8")
-    expected = run(python, source, tmp_path / "mxnet")
+    expected = run_program(python, source, tmp_path / "mxnet")
     assert len(expected) > 20
-    assert run(sys.executable, swapped(source, LINES), tmp_path / "ours") == expected
+    assert run_program(sys.executable, replace_imports(source, LINES), tmp_path / "ours") == expected
 
 
 def test_files_written_by_both_are_identical(python, tmp_path) -> None:
     source = PROGRAM.read_text("utf-8")
-    run(python, source, tmp_path / "mxnet")
-    run(sys.executable, swapped(source, LINES), tmp_path / "ours")
+    run_program(python, source, tmp_path / "mxnet")
+    run_program(sys.executable, replace_imports(source, LINES), tmp_path / "ours")
     written = sorted(path.name for path in (tmp_path / "mxnet").iterdir() if path.suffix in (".rec", ".idx"))
     assert len(written) >= 5
     for name in written:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.frameworks.swapping import interpreter_of, run, swapped
+from tests.frameworks.runner import find_interpreter, replace_imports, run_program
 
 # Programs, and the lines that they print at least.
 PROGRAMS = {"program_for_tensorflow.py": 13}
@@ -20,6 +20,6 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 def test_program_when_its_import_is_changed_then_prints_the_same(name: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     source = (Path(__file__).parent / name).read_text("utf-8")
-    expected = run(interpreter_of("tensorflow"), source, tmp_path / "tensorflow")
+    expected = run_program(find_interpreter("tensorflow"), source, tmp_path / "tensorflow")
     assert len(expected) >= PROGRAMS[name]
-    assert run(sys.executable, swapped(source, LINES), tmp_path / "ours") == expected
+    assert run_program(sys.executable, replace_imports(source, LINES), tmp_path / "ours") == expected

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.compat.tensorflow.test_truncated_jpeg import MAKE, RECORDINGS, differing
-from tests.frameworks.swapping import interpreter_of
+from tests.frameworks.runner import find_interpreter
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(600)]
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(600)]
 @pytest.fixture(scope="module")
 def python() -> str:
     """The interpreter beside the real TensorFlow."""
-    return interpreter_of("tensorflow")
+    return find_interpreter("tensorflow")
 
 
 def test_decode_jpeg_when_cut_at_any_byte_then_equals_tensorflow(python, tmp_path) -> None:

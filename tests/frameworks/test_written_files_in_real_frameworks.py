@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from tests.frameworks.swapping import RECORDINGS, interpreter_of
+from tests.frameworks.runner import RECORDINGS, find_interpreter
 
 MAGIC = bytes.fromhex("0a23d7ce")
 
@@ -24,7 +24,7 @@ def judge(framework: str, folder: Path) -> None:
     """Run a framework's checker on a folder with an expected.json; fail with what it prints."""
     script = RECORDINGS / f"check_with_{framework}.py"
     told = subprocess.run(
-        [interpreter_of(framework), str(script), str(folder)],
+        [find_interpreter(framework), str(script), str(folder)],
         capture_output=True,
         text=True,
         check=False,

@@ -11,9 +11,9 @@ from google.protobuf.internal import api_implementation
 from google.protobuf.message import DecodeError, Message
 from hypothesis import example, given, settings, strategies as st
 
-from recordmill.testing import protobuf, strategies
+from recordmill.testing import messages, strategies
 from recordmill.testing.faults import OracleError
-from recordmill.testing.protobuf import EXAMPLE_KINDS, OFRECORD_KINDS, Features, SequenceExample, comparable
+from recordmill.testing.messages import EXAMPLE_KINDS, OFRECORD_KINDS, Features, SequenceExample, to_comparable
 
 Proto = descriptor_pb2.FieldDescriptorProto
 TYPES = {
@@ -77,13 +77,13 @@ def message_types() -> tuple[type[Message], type[Message], type[Message]]:
 EXAMPLE, SEQUENCE_EXAMPLE, OFRECORD = message_types()
 
 
-def feature_of(message: Any) -> protobuf.Feature:
+def feature_of(message: Any) -> messages.Feature:
     kind = message.WhichOneof("kind")
     return (kind, list(getattr(message, kind).value)) if kind else (None, [])
 
 
 def features_of(entries: Any) -> dict[str, Any]:
-    return comparable({name: feature_of(value) for name, value in entries.items()})
+    return to_comparable({name: feature_of(value) for name, value in entries.items()})
 
 
 def google_example(message: bytes) -> Comparable:
@@ -101,21 +101,23 @@ def google_ofrecord(message: bytes) -> Comparable:
 def google_sequence_example(message: bytes) -> Comparable:
     parsed = SEQUENCE_EXAMPLE.FromString(message)
     lists = parsed.feature_lists.feature_list
-    steps = {name: [comparable({"": feature_of(step)}) for step in lists[name].feature] for name in lists}
+    steps = {name: [to_comparable({"": feature_of(step)}) for step in lists[name].feature] for name in lists}
     return features_of(parsed.context.feature), steps
 
 
 def oracle_example(message: bytes) -> Comparable:
-    return comparable(protobuf.decode_example(message))
+    return to_comparable(messages.decode_example(message))
 
 
 def oracle_ofrecord(message: bytes) -> Comparable:
-    return comparable(protobuf.decode_ofrecord(message, drops_odd_entries=True))
+    return to_comparable(messages.decode_ofrecord(message, drop_unknown=True))
 
 
 def oracle_sequence_example(message: bytes) -> Comparable:
-    context, lists = protobuf.decode_sequence_example(message)
-    return comparable(context), {name: [comparable({"": step}) for step in steps] for name, steps in lists.items()}
+    context, lists = messages.decode_sequence_example(message)
+    return to_comparable(context), {
+        name: [to_comparable({"": step}) for step in steps] for name, steps in lists.items()
+    }
 
 
 PAIRS = [
@@ -132,7 +134,7 @@ def outcome(decode: Callable[[bytes], Comparable], message: bytes) -> Comparable
         return None
 
 
-def messages() -> st.SearchStrategy[bytes]:
+def any_messages() -> st.SearchStrategy[bytes]:
     odd = (
         strategies.unusual_examples(),
         strategies.unusual_ofrecords(),
@@ -146,7 +148,7 @@ def test_google_protobuf_here_is_the_upb_that_users_have() -> None:
 
 
 @pytest.mark.parametrize("google, oracle", PAIRS)
-@given(message=messages())
+@given(message=any_messages())
 @example(message=b"\x7b\x00\x00\x7c")
 def test_decode_of_any_message_agrees_with_google_protobuf(
     google: Callable[[bytes], Comparable], oracle: Callable[[bytes], Comparable], message: bytes
@@ -157,7 +159,7 @@ def test_decode_of_any_message_agrees_with_google_protobuf(
 @pytest.mark.deep
 @pytest.mark.parametrize("google, oracle", PAIRS)
 @settings(max_examples=350, deadline=None)
-@given(message=messages())
+@given(message=any_messages())
 def test_decode_of_many_messages_agrees_with_google_protobuf(
     google: Callable[[bytes], Comparable], oracle: Callable[[bytes], Comparable], message: bytes
 ) -> None:
@@ -171,15 +173,15 @@ def without_order(message: bytes) -> tuple[int, bytes]:
 
 @given(strategies.examples())
 def test_encode_example_differs_from_google_protobuf_in_entry_order_alone(features: Features) -> None:
-    ours = protobuf.encode_example(features)
+    ours = messages.encode_example(features)
     theirs = EXAMPLE.FromString(ours).SerializeToString(deterministic=True)
     assert without_order(theirs) == without_order(ours)
-    assert oracle_example(theirs) == comparable(features)
+    assert oracle_example(theirs) == to_comparable(features)
 
 
 @given(strategies.ofrecords())
 def test_encode_ofrecord_differs_from_google_protobuf_in_entry_order_alone(features: Features) -> None:
-    ours = protobuf.encode_ofrecord(features)
+    ours = messages.encode_ofrecord(features)
     theirs = OFRECORD.FromString(ours).SerializeToString(deterministic=True)
     assert without_order(theirs) == without_order(ours)
 
@@ -188,12 +190,12 @@ def test_encode_ofrecord_differs_from_google_protobuf_in_entry_order_alone(featu
 def test_encode_sequence_example_differs_from_google_protobuf_in_entry_order_alone(
     drawn: SequenceExample,
 ) -> None:
-    ours = protobuf.encode_sequence_example(*drawn)
+    ours = messages.encode_sequence_example(*drawn)
     theirs = SEQUENCE_EXAMPLE.FromString(ours).SerializeToString(deterministic=True)
     assert without_order(theirs) == without_order(ours)
 
 
 @given(st.lists(st.text("ab/", min_size=3, max_size=3), unique=True))
 def test_encode_example_of_keys_of_one_length_is_google_protobuf_byte_for_byte(names: list[str]) -> None:
-    ours = protobuf.encode_example({name: ("int64", [1, -1]) for name in names})
+    ours = messages.encode_example({name: ("int64", [1, -1]) for name in names})
     assert EXAMPLE.FromString(ours).SerializeToString(deterministic=True) == ours

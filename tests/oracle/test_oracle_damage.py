@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from recordmill.testing import ofrecord, recordio, strategies, tfrecord
 from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, damaged_shards, damages
 from recordmill.testing.damage.compression import StreamDamage, stream_damages
-from recordmill.testing.faults import FAULT_KINDS, OracleError, until_fault
+from recordmill.testing.faults import FAULT_KINDS, OracleError, read_until_fault
 
 READERS = {"tfrecord": tfrecord.records, "recordio": recordio.records, "ofrecord": ofrecord.records}
 ROWS = [pytest.param(family, row, id=f"{family}-{row}") for family in TABLES for row in damages(family)]
@@ -19,7 +19,7 @@ CONTENT = b"".join(tfrecord.frame(payload) for payload in SAMPLE_PAYLOADS)
 
 @pytest.mark.parametrize("family, row", ROWS)
 def test_records_yields_payloads_before_damage_then_raises_fault(family: str, row: Damage) -> None:
-    found, error = until_fault(READERS[family](row.data))
+    found, error = read_until_fault(READERS[family](row.data))
     assert [payload for _, payload in found] == row.payloads_before
     if row.kind is None or row.verify_only:
         assert error is None
@@ -83,7 +83,7 @@ def test_records_of_mutated_shard_are_told_up_to_one_fault(
 ) -> None:
     shard = b"".join(TABLES[family][0](payload) for payload in payloads)
     mutated = data.draw(strategies.mutations(shard))
-    found, error = until_fault(READERS[family](mutated))
+    found, error = read_until_fault(READERS[family](mutated))
     offsets = [offset for offset, _ in found]
     assert offsets == sorted(set(offsets))
     if error is None:
@@ -101,6 +101,6 @@ def test_records_of_tfrecord_with_a_flipped_bit_never_show_a_changed_payload(
     if not shard:
         return
     shard[place % len(shard)] ^= 1 << bit % 8
-    found, error = until_fault(tfrecord.records(bytes(shard)))
+    found, error = read_until_fault(tfrecord.records(bytes(shard)))
     assert error is not None
     assert [payload for _, payload in found] == payloads[: len(found)]

@@ -13,7 +13,7 @@ def test_frame_of_three_bytes_is_length_and_bytes() -> None:
 
 
 def test_frame_rejects_empty_payload() -> None:
-    with pytest.raises(ValueError, match="at least one byte"):
+    with pytest.raises(ValueError, match="payload must not be empty"):
         ofrecord.frame(b"")
 
 

@@ -46,7 +46,7 @@ def test_offsets_of_five_tutorial_records_are_those_of_their_idx_file() -> None:
 
 
 def test_frame_rejects_too_long_payload() -> None:
-    with pytest.raises(ValueError, match="536870912 bytes"):
+    with pytest.raises(ValueError, match="at most 536870911 bytes, got 536870912"):
         recordio.frame(bytes(2**29))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recordmill.testing import tfrecord
-from recordmill.testing.faults import OracleError, until_fault
+from recordmill.testing.faults import OracleError, read_until_fault
 
 EMPTY_RECORD = bytes.fromhex("0000000000000000 29039807 d8ea82a2")
 
@@ -62,8 +62,8 @@ def test_unframe_reports_kind_offset_and_position_of_fault() -> None:
     assert (caught.value.kind, caught.value.offset, caught.value.position) == ("payload_checksum", 21, 1)
 
 
-def test_until_fault_of_damaged_shard_keeps_records_before() -> None:
-    found, error = until_fault(tfrecord.records(tfrecord.frame(b"hello") + bytes(12)))
+def test_read_until_fault_of_damaged_shard_keeps_records_before() -> None:
+    found, error = read_until_fault(tfrecord.records(tfrecord.frame(b"hello") + bytes(12)))
     assert found == [(0, b"hello")]
     assert error is not None
     assert error.kind == "length_checksum"

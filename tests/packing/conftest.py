@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.images import encode_palette_mask
 from tests.packing.helpers import smooth_jpeg
-from tests.pictures import palette_mask
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def voc(tmp_path: Path) -> Path:
         (root / folder).mkdir(parents=True)
     for index in range(5):
         (root / "JPEGImages" / f"2007_{index}.jpg").write_bytes(smooth_jpeg(index, 20 + index))
-        (root / "SegmentationClass" / f"2007_{index}.png").write_bytes(palette_mask(index, 20 + index)[0])
+        (root / "SegmentationClass" / f"2007_{index}.png").write_bytes(encode_palette_mask(index, 20 + index)[0])
     (root / "JPEGImages" / "unlabeled.jpg").write_bytes(smooth_jpeg(7))
     (root / "ImageSets" / "Segmentation" / "train.txt").write_text("2007_3\n2007_0\n2007_1\n2007_4\n")
     return root

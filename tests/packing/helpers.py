@@ -12,7 +12,7 @@ from recordmill.formats.registry import PAYLOADS
 from recordmill.shards.index import load_sidecars
 from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
-from tests.pictures import encode
+from tests.images import encode_image
 
 FORMATS = ["tfrecord", "ofrecord", "recordio"]
 # Kind of integer labels by format.
@@ -23,7 +23,7 @@ def smooth_jpeg(seed: int, width: int = 20, height: int = 14) -> bytes:
     """Encode a smooth image that depends on the seed."""
     y, x = np.mgrid[:height, :width]
     pixels = np.stack([(x * 9 + seed * 31) % 256, (y * 13 + seed * 7) % 256, (x + y + seed) % 256], -1)
-    return encode(Image.fromarray(pixels.astype(np.uint8)), "JPEG", quality=90)
+    return encode_image(Image.fromarray(pixels.astype(np.uint8)), "JPEG", quality=90)
 
 
 def read_columns(path: str) -> dict:

@@ -21,8 +21,8 @@ from recordmill.packing.recode import Encoding
 from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile
 from recordmill.storage.base import Storage
 from recordmill.testing.storage import FaultyStorage, MemoryStorage
+from tests.images import encode_image
 from tests.packing.helpers import smooth_jpeg
-from tests.pictures import encode as encode_image
 
 
 def list_files(folder: Path) -> list[str]:

@@ -20,9 +20,9 @@ from recordmill.schema import Feature
 from recordmill.shards.index import load_sidecars
 from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
+from tests.images import encode_image, encode_palette_mask
 from tests.packing.helpers import FORMATS, LABELS, read_columns, read_files, smooth_jpeg, visible_names
 from tests.packing.test_recode import noise_image, open_with_pillow
-from tests.pictures import encode, palette_mask
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -362,7 +362,7 @@ def test_pack_to_folder_names_shards_part(flat_folder: Path, tmp_path: Path) -> 
 def test_pack_accepts_all_image_types(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for encoding in ("TIFF", "GIF", "BMP", "WEBP", "PNG"):
-        (tmp_path / "in" / f"a.{encoding.lower()}").write_bytes(encode(Image.new("RGB", (5, 4)), encoding))
+        (tmp_path / "in" / f"a.{encoding.lower()}").write_bytes(encode_image(Image.new("RGB", (5, 4)), encoding))
     result = pack(ImageFolder(tmp_path / "in", labels=None), tmp_path / "out")
     assert result.num_records == 5
 
@@ -413,7 +413,7 @@ def test_pack_pairs_to_image_records_suggests_example_payload(voc: Path, tmp_pat
 def test_pack_raw_masks_stores_exact_indices(voc: Path, tmp_path: Path) -> None:
     columns = read_columns(pack(ImagePairs.voc(voc), tmp_path / "seg", mask="raw").paths[0])
     for row, index in enumerate([3, 0, 1, 4]):
-        expected = palette_mask(index, 20 + index)[1]
+        expected = encode_palette_mask(index, 20 + index)[1]
         shape = (columns["height"][row], columns["width"][row])
         assert columns["dtype"][row] == b"uint8" and shape == expected.shape
         assert (np.frombuffer(columns["label"][row], np.uint8).reshape(shape) == expected).all()
@@ -431,7 +431,7 @@ def test_pack_resized_masks_contain_only_original_values(voc: Path, tmp_path: Pa
 
 
 def test_pack_reports_mask_of_other_size_than_image(voc: Path, tmp_path: Path) -> None:
-    (voc / "SegmentationClass/2007_1.png").write_bytes(palette_mask(0, 9, 9)[0])
+    (voc / "SegmentationClass/2007_1.png").write_bytes(encode_palette_mask(0, 9, 9)[0])
     result = pack(ImagePairs.voc(voc), tmp_path / "a", mask="raw", keep_shape=True, on_error="skip")
     assert result.num_records == 3 and "2007_1.png" in result.skipped[0][0] and "9 x 9" in result.skipped[0][1]
 
@@ -448,7 +448,7 @@ def mixed(tmp_path: Path) -> Path:
     kinds = [("RGB", "PNG"), ("L", "PNG"), ("P", "PNG"), ("RGB", "JPEG"), ("1", "PNG"), ("RGB", "TIFF")]
     for number in range(90):
         mode, encoding = kinds[number % len(kinds)]
-        data = encode(noise_image(mode, 5 + number), encoding)
+        data = encode_image(noise_image(mode, 5 + number), encoding)
         path = tmp_path / "in" / f"{number:02}.{encoding.lower()}"
         path.write_bytes(data[:70] if number in (6, 67) else data)
     return tmp_path / "in"
@@ -484,4 +484,4 @@ def test_pack_mixes_native_and_pillow_results_in_order_for_any_workers(
             if encoding == "png":
                 assert actual.mode == expected.mode and actual.tobytes() == expected.tobytes()
             elif expected.mode in ("L", "RGB"):
-                assert data == encode(expected, "JPEG", quality=95, restart_marker_rows=1)
+                assert data == encode_image(expected, "JPEG", quality=95, restart_marker_rows=1)

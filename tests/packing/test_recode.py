@@ -33,8 +33,8 @@ from recordmill.packing.recode import (
     thread_output_file,
 )
 from recordmill.types import Ragged
+from tests.images import encode_image, encode_palette_mask
 from tests.packing.helpers import smooth_jpeg
-from tests.pictures import encode, palette_mask
 
 GRAY_16_BIT = np.random.default_rng(3).integers(0, 65536, (9, 13)).astype(np.uint16)
 
@@ -61,7 +61,7 @@ def png_16_bit_rgb() -> bytes:
 
 @pytest.mark.parametrize("encoding", ["png", "tiff"])
 def test_recode_image_keeps_palette_and_indices(encoding: str) -> None:
-    data, indices = palette_mask()
+    data, indices = encode_palette_mask()
     image = open_image(recode_image(data, Recoding(encoding))[0])
     assert image.mode == "P" and (np.asarray(image) == indices).all()
     assert image.getpalette() == open_image(data).getpalette()
@@ -80,20 +80,20 @@ def test_read_mask_returns_indices_of_fewer_than_8_bits(bits: int) -> None:
     indices = np.random.default_rng(bits).integers(0, 2**bits, (5, 11)).astype(np.uint8)
     image = Image.fromarray(indices)
     image.putpalette(list(range(3 * 2**bits)))
-    assert (read_mask(encode(image, bits=bits)) == indices).all()
+    assert (read_mask(encode_image(image, bits=bits)) == indices).all()
 
 
 @pytest.mark.parametrize("encoding", ["png", "tiff"])
 def test_recode_image_keeps_16_bit_gray(encoding: str) -> None:
     for source in ("PNG", "TIFF"):
-        data = recode_image(encode(Image.fromarray(GRAY_16_BIT), source), Recoding(encoding, color=False))[0]
+        data = recode_image(encode_image(Image.fromarray(GRAY_16_BIT), source), Recoding(encoding, color=False))[0]
         assert open_image(data).mode == "I;16" and (np.asarray(open_image(data)) == GRAY_16_BIT).all()
 
 
 @pytest.mark.parametrize("recoding", [Recoding("jpeg"), Recoding("webp"), Recoding("png", color=True)])
 def test_recode_image_rejects_loss_of_16_bit_gray(recoding: Recoding) -> None:
     with pytest.raises(ImageError, match="16-bit"):
-        recode_image(encode(Image.fromarray(GRAY_16_BIT)), recoding)
+        recode_image(encode_image(Image.fromarray(GRAY_16_BIT)), recoding)
 
 
 def test_recode_image_rejects_16_bit_color() -> None:
@@ -103,29 +103,29 @@ def test_recode_image_rejects_16_bit_color() -> None:
 
 
 def test_recode_image_rejects_floating_point_pixels() -> None:
-    data = encode(Image.fromarray(np.full((3, 4), 0.5, np.float32)), "TIFF")
+    data = encode_image(Image.fromarray(np.full((3, 4), 0.5, np.float32)), "TIFF")
     with pytest.raises(ImageError, match="floating-point numbers") as caught:
         recode_image(data, Recoding("png"))
     assert caught.value.kind == "lost_depth"
 
 
 def test_read_mask_returns_exact_little_endian_16_bits() -> None:
-    mask = read_mask(encode(Image.fromarray(GRAY_16_BIT)))
+    mask = read_mask(encode_image(Image.fromarray(GRAY_16_BIT)))
     assert mask.dtype == np.dtype("<u2") and (mask == GRAY_16_BIT).all()
-    moved = read_mask(recode_mask(encode(Image.fromarray(GRAY_16_BIT)), Recoding("png", center_crop=4)))
+    moved = read_mask(recode_mask(encode_image(Image.fromarray(GRAY_16_BIT)), Recoding("png", center_crop=4)))
     assert (moved == GRAY_16_BIT[2:6, 4:8]).all()
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "CMYK"])
 def test_mask_functions_reject_color_images(mode: str) -> None:
-    data = encode(Image.new(mode, (4, 4)), "TIFF")
+    data = encode_image(Image.new(mode, (4, 4)), "TIFF")
     for work in (read_mask, lambda data: recode_mask(data, Recoding("png"))):
         with pytest.raises(ImageError, match="one value per pixel"):
             work(data)
 
 
 def test_read_mask_returns_0_and_1_for_bilevel_image() -> None:
-    assert read_mask(encode(Image.new("1", (3, 2), 1))).tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert read_mask(encode_image(Image.new("1", (3, 2), 1))).tolist() == [[1, 1, 1], [1, 1, 1]]
 
 
 @pytest.mark.parametrize(
@@ -140,13 +140,13 @@ def test_read_mask_returns_0_and_1_for_bilevel_image() -> None:
     ],
 )
 def test_recode_image_crops_and_resizes_to_documented_size(size: tuple, recoding: dict, expected: tuple) -> None:
-    data, shape = recode_image(encode(Image.new("RGB", size)), Recoding("png", **recoding))
+    data, shape = recode_image(encode_image(Image.new("RGB", size)), Recoding("png", **recoding))
     assert open_image(data).size == expected and shape == expected[::-1]
 
 
 def test_recode_image_crops_center() -> None:
     pixels = np.arange(7 * 10, dtype=np.uint8).reshape(7, 10)
-    data = encode(Image.fromarray(pixels))
+    data = encode_image(Image.fromarray(pixels))
     assert (np.asarray(open_image(recode_image(data, Recoding("png", center_crop=True))[0])) == pixels[:, 1:8]).all()
     assert (np.asarray(open_image(recode_image(data, Recoding("png", center_crop=4))[0])) == pixels[1:5, 3:7]).all()
     with pytest.raises(ImageError, match="smaller than the center crop"):
@@ -158,7 +158,7 @@ def test_recode_image_crops_center() -> None:
 @pytest.mark.parametrize("color", [None, True, False])
 def test_recode_image_converts_any_mode_to_any_encoding(encoding: str, mode: str, color: bool | None) -> None:
     source = "TIFF" if mode == "CMYK" else "PNG"
-    data, shape = recode_image(encode(Image.new(mode, (6, 5)), source), Recoding(encoding, color=color))
+    data, shape = recode_image(encode_image(Image.new(mode, (6, 5)), source), Recoding(encoding, color=color))
     image = open_image(data)
     assert image.size == (6, 5) and shape == (5, 6)
     assert image.format == encoding.upper()
@@ -169,8 +169,8 @@ def test_recode_image_converts_any_mode_to_any_encoding(encoding: str, mode: str
 def test_recode_image_writes_jpeg_bytes_of_pillow() -> None:
     data = smooth_jpeg(1, 64, 48)
     plain = Recoding("jpeg", 95, restart_markers=False)
-    assert recode_image(data, plain)[0] == encode(open_image(data), "JPEG", quality=95)
-    assert recode_image(data, Recoding("jpeg", 95))[0] == encode(
+    assert recode_image(data, plain)[0] == encode_image(open_image(data), "JPEG", quality=95)
+    assert recode_image(data, Recoding("jpeg", 95))[0] == encode_image(
         open_image(data), "JPEG", quality=95, restart_marker_rows=1
     )
 
@@ -190,12 +190,14 @@ def test_recode_image_adds_restart_markers_without_changing_pixels() -> None:
 def test_recode_image_rotates_by_exif_if_enabled() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
-    data = encode(Image.new("RGB", (8, 5)), "JPEG", exif=exif)
+    data = encode_image(Image.new("RGB", (8, 5)), "JPEG", exif=exif)
     assert recode_image(data, Recoding("png"))[1] == (5, 8)
     assert recode_image(data, Recoding("png", exif=True))[1] == (8, 5)
 
 
-@pytest.mark.parametrize("data", [b"", b"not an image", smooth_jpeg(1)[:400], encode(Image.new("L", (9, 9)))[:-30]])
+@pytest.mark.parametrize(
+    "data", [b"", b"not an image", smooth_jpeg(1)[:400], encode_image(Image.new("L", (9, 9)))[:-30]]
+)
 def test_corrupt_image_raises_image_error(data: bytes) -> None:
     with pytest.raises(ImageError, match=r"cannot be decoded|truncated"):
         check_decodable(data)
@@ -213,7 +215,7 @@ def test_read_shape_rejects_decompression_bomb(monkeypatch: pytest.MonkeyPatch) 
 def test_check_decodable_rejects_truncated_image_as_decoding_does(
     name: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = encode(Image.new(mode, (40, 30)), name)
+    data = encode_image(Image.new(mode, (40, 30)), name)
     monkeypatch.setitem(sys.modules, "PIL", None)  # Pillow must not be needed.
     check_decodable(data)
     cut = data[: -12 if name == "PNG" else -2]
@@ -277,8 +279,8 @@ def recode_any(data: bytes, recoding: Recoding) -> tuple[bytes, tuple[int, int]]
 def test_recoded_png_equals_result_of_pillow(mode: str, color: bool | None, extra: dict, exif: bool) -> None:
     if "transparency" in extra:
         extra = {"L": {"transparency": 3}, "P": {"transparency": 3}, "RGB": {"transparency": (1, 2, 3)}}.get(mode, {})
-    data, recoding = encode(noise_image(mode), **extra), Recoding("png", color=color, exif=exif)
-    expected = Image.open(io.BytesIO(encode(open_with_pillow(data, recoding))))
+    data, recoding = encode_image(noise_image(mode), **extra), Recoding("png", color=color, exif=exif)
+    expected = Image.open(io.BytesIO(encode_image(open_with_pillow(data, recoding))))
     recoded, shape = recode_any(data, recoding)
     actual = Image.open(io.BytesIO(recoded))
     assert (actual.format, actual.mode, actual.size) == ("PNG", expected.mode, expected.size)
@@ -288,7 +290,7 @@ def test_recoded_png_equals_result_of_pillow(mode: str, color: bool | None, extr
 
 
 def test_recode_png_files_handles_plain_pixels_natively(monkeypatch: pytest.MonkeyPatch) -> None:
-    files = Ragged.from_rows([encode(noise_image(mode)) for mode in MODES])
+    files = Ragged.from_rows([encode_image(noise_image(mode)) for mode in MODES])
     assert None not in recode_png_files(files, Recoding("png", color=True, exif=True))[1]
     assert recode_png_files(files, Recoding("png"))[1] == [None, (13, 17), (13, 17), None, (13, 17), (13, 17)]
     for recoding in (Recoding("jpeg"), Recoding("png", resize=5), Recoding("png", center_crop=True)):
@@ -300,7 +302,7 @@ def test_recode_png_files_handles_plain_pixels_natively(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA"])
 def test_encode_png_equals_recoded_png_file(mode: str) -> None:
     encoded = encode_png(noise_image(mode))
-    assert encoded == recode_png_files(Ragged.from_rows([encode(noise_image(mode))]), Recoding("png"))[0][0]
+    assert encoded == recode_png_files(Ragged.from_rows([encode_image(noise_image(mode))]), Recoding("png"))[0][0]
 
 
 @pytest.mark.parametrize("mode", ["1", "P", "I;16", "CMYK"])
@@ -325,8 +327,8 @@ def test_native_png_functions_reject_invalid_arguments() -> None:
 )
 @pytest.mark.parametrize("exif", [False, True])
 def test_recoded_jpeg_equals_bytes_of_pillow(mode: str, color: bool | None, extra: dict, exif: bool) -> None:
-    data, recoding = encode(noise_image(mode), "JPEG", **extra), Recoding("jpeg", 90, color=color, exif=exif)
-    expected = encode(open_with_pillow(data, recoding), "JPEG", quality=90, restart_marker_rows=1)
+    data, recoding = encode_image(noise_image(mode), "JPEG", **extra), Recoding("jpeg", 90, color=color, exif=exif)
+    expected = encode_image(open_with_pillow(data, recoding), "JPEG", quality=90, restart_marker_rows=1)
     assert recode_image(data, recoding) == (expected, Image.open(io.BytesIO(expected)).size[::-1])
 
 
@@ -334,8 +336,8 @@ def test_recode_image_decodes_plain_jpeg_without_pillow(monkeypatch: pytest.Monk
     def fail(*_: object) -> None:
         raise AssertionError("opened by Pillow")
 
-    color, gray = encode(noise_image("RGB"), "JPEG"), encode(noise_image("L"), "JPEG")
-    commented = encode(noise_image("RGB"), "JPEG", comment=b"a comment")
+    color, gray = encode_image(noise_image("RGB"), "JPEG"), encode_image(noise_image("L"), "JPEG")
+    commented = encode_image(noise_image("RGB"), "JPEG", comment=b"a comment")
     monkeypatch.setattr(Image, "open", fail)
     for data, options in ((color, {}), (gray, {}), (gray, {"color": False}), (color, {"color": True})):
         assert recode_image(data, Recoding("jpeg", **options))[1] == (13, 17)
@@ -351,7 +353,7 @@ def test_recode_image_decodes_plain_jpeg_without_pillow(monkeypatch: pytest.Monk
             recode_image(data, recoding)
 
 
-@pytest.mark.parametrize("data, encoding", [(smooth_jpeg(1), "jpeg"), (encode(noise_image("RGB")), "png")])
+@pytest.mark.parametrize("data, encoding", [(smooth_jpeg(1), "jpeg"), (encode_image(noise_image("RGB")), "png")])
 def test_recode_rejects_image_above_pixel_limit_of_pillow(
     data: bytes, encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

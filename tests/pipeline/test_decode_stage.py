@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
-from tests.pictures import encode
+from tests.images import encode_image
 
 SPEC = {"image": rm.Image(crop=rm.RandomResizedCrop(12), flip=True, mean=rm.IMAGENET_MEAN, std=rm.IMAGENET_STD)}
 
@@ -24,7 +24,9 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> rm.Dataset:
         for number in range(64):
             height, width = random.integers(16, 40, 2)
             pixels = random.integers(0, 256, (height, width, 3), np.uint8)
-            writer.write({"image": encode(Image.fromarray(pixels), "JPEG" if number % 3 else "PNG"), "id": number})
+            writer.write(
+                {"image": encode_image(Image.fromarray(pixels), "JPEG" if number % 3 else "PNG"), "id": number}
+            )
     return rm.open(folder)
 
 
@@ -69,7 +71,7 @@ def test_stored_entry_points_do_not_change_pixels(tmp_path: Path) -> None:
     noise = np.random.default_rng(1).integers(0, 256, (160, 160, 3), np.uint8)
     with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
         for number in range(12):
-            writer.write({"image": encode(Image.fromarray(noise), "JPEG", quality=90 - number), "id": number})
+            writer.write({"image": encode_image(Image.fromarray(noise), "JPEG", quality=90 - number), "id": number})
     pipeline = rm.open(tmp_path).shuffle(seed=1).decode(SPEC).batch(4)
     plain = digest(list(pipeline.loader()))
     rm.build_index(tmp_path, entry_points=True)
@@ -125,7 +127,7 @@ def test_stats_name_stages_and_bottleneck(dataset: rm.Dataset) -> None:
 
 def test_decode_max_pixels_limits_images(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "large") as writer:
-        writer.write({"image": encode(Image.new("RGB", (50, 40)), "PNG")})
+        writer.write({"image": encode_image(Image.new("RGB", (50, 40)), "PNG")})
     samples, image = rm.open(tmp_path), rm.Image(resize=8)
     assert samples.decode(image=image, max_pixels=2000)[0]["image"].shape == (3, 8, 10)
     with pytest.raises(rm.DecodeError, match="at most 1,999 pixels") as caught:

@@ -14,7 +14,7 @@ from PIL import Image
 
 import recordmill as rm
 from tests.concurrency.helpers import call_until_interrupted, until
-from tests.pictures import encode
+from tests.images import encode_image
 from tests.pipeline.sources import numbers
 
 
@@ -72,7 +72,7 @@ def test_memory_does_not_grow_over_many_epochs(tmp_path: Path) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (256, 256, 3), np.uint8)
     with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
         for number in range(64):
-            writer.write({"image": encode(Image.fromarray(pixels), "JPEG", quality=70), "id": number})
+            writer.write({"image": encode_image(Image.fromarray(pixels), "JPEG", quality=70), "id": number})
     spec = rm.Image(crop=rm.RandomResizedCrop(160), flip=True, mean=0.5)
     loader = rm.open(tmp_path).shuffle(seed=1).decode(image=spec).batch(16).loader(threads=2)
     sizes = []

@@ -16,7 +16,7 @@ from PIL import Image
 import recordmill as rm
 from recordmill.pipeline.stages.map import Map
 from tests.concurrency.tasks import UnpicklableError
-from tests.pictures import encode
+from tests.images import encode_image
 from tests.pipeline.sources import ids, numbers
 
 
@@ -242,7 +242,7 @@ def test_max_errors_limits_failed_samples(limit: float, count: int) -> None:
 
 
 def test_decode_error_names_record(tmp_path: Path) -> None:
-    good = encode(Image.fromarray(np.full((8, 8, 3), 9, np.uint8)))
+    good = encode_image(Image.fromarray(np.full((8, 8, 3), 9, np.uint8)))
     with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
         for number in range(12):
             writer.write({"image": good[:30] if number == 7 else good, "id": number})

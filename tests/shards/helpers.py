@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recordmill.testing import ofrecord, recordio, tfrecord
-from recordmill.testing.protobuf import Feature, encode_example, encode_ofrecord
+from recordmill.testing.messages import Feature, encode_example, encode_ofrecord
 
 FRAMES = {"tfrecord": tfrecord.frame, "recordio": recordio.frame, "ofrecord": ofrecord.frame}
 SUFFIXES = {"tfrecord": ".tfrecord", "recordio": ".rec", "ofrecord": ".of"}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from tests.golden import RECORDINGS, load
+from tests.recorded import RECORDINGS, load_recording
 
 FACES = RECORDINGS / "mxnet" / "faces"
 
@@ -21,7 +21,7 @@ def copy_dataset(name: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["scalar", "vector", "no_header_record"])
 def test_read_faces_finds_images_of_each_identity(tmp_path: Path, name: str) -> None:
-    expected, path = load("mxnet/faces/expected.json"), copy_dataset(name, tmp_path)
+    expected, path = load_recording("mxnet/faces/expected.json"), copy_dataset(name, tmp_path)
     faces = rm.read_faces(path)
     labels = [np.asarray(example["label"]).reshape(-1)[0] for example in rm.open(path).fetch(faces.images)]
     assert labels == expected["identities"]

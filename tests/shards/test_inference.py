@@ -15,7 +15,7 @@ from recordmill.shards.index import load_sidecars
 from recordmill.shards.inference import infer_features
 from recordmill.storage.local import LOCAL
 from recordmill.testing import tfrecord
-from recordmill.testing.protobuf import encode_example
+from recordmill.testing.messages import encode_example
 from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.testing import protobuf
+from recordmill.testing import messages
 from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 
@@ -36,7 +36,7 @@ def test_info_counts_records_and_describes_features(tmp_path: Path, format_name:
 
 def test_info_reports_varying_and_missing_features(tmp_path: Path) -> None:
     rows = [{"a": ("int64", [1] * (n % 3)), **({"b": ("float32", [0.5])} if n % 4 == 0 else {})} for n in range(40)]
-    write_shard(tmp_path, "tfrecord", [protobuf.encode_example(row) for row in rows])
+    write_shard(tmp_path, "tfrecord", [messages.encode_example(row) for row in rows])
     features = rm.info(tmp_path).to_json()["features"]
     assert (features["a"]["varying"], features["a"]["counts"], features["a"]["shape"]) == (True, [0, 2], [None])
     assert features["b"]["missing_rate"] == 0.75
@@ -44,7 +44,7 @@ def test_info_reports_varying_and_missing_features(tmp_path: Path) -> None:
 
 def test_info_reports_mixed_kinds(tmp_path: Path) -> None:
     rows = [{"a": ("int64", [1])}, {"a": ("bytes", [b"x"])}]
-    write_shard(tmp_path, "tfrecord", [protobuf.encode_example(row) for row in rows])
+    write_shard(tmp_path, "tfrecord", [messages.encode_example(row) for row in rows])
     assert rm.info(tmp_path).to_json()["features"]["a"]["mixed_kinds"] is True
 
 

@@ -14,10 +14,10 @@ import pytest
 import recordmill as rm
 from recordmill.schema import Feature
 from recordmill.shards.collection import ShardCollection
-from recordmill.testing import irheader
-from recordmill.testing.protobuf import encode_example, encode_features, encode_ofrecord
-from recordmill.testing.unusual import odd_example, odd_ofrecord
-from recordmill.testing.wire import field
+from recordmill.testing import image_header
+from recordmill.testing.messages import encode_example, encode_features, encode_ofrecord
+from recordmill.testing.protobuf_wire import field
+from recordmill.testing.unusual_messages import encode_unusual_example, encode_unusual_ofrecord
 from tests.shards.helpers import write_shard
 
 NUM_RECORDS = 48
@@ -178,7 +178,7 @@ def test_fetch_returns_strings_of_boundary_lengths(tmp_path: Path, format_name: 
 @pytest.mark.parametrize("format_name", ["tfrecord", "ofrecord"])
 @pytest.mark.parametrize("seed", range(4))
 def test_fetch_parses_unusual_encodings_like_columns(tmp_path: Path, format_name: str, seed: int) -> None:
-    rng, odd = Random(seed), odd_ofrecord if format_name == "ofrecord" else odd_example
+    rng, odd = Random(seed), encode_unusual_ofrecord if format_name == "ofrecord" else encode_unusual_example
     rows = [odd(features(number, rng.choice((20_000, 40_000))), rng) for number in range(60)]
     check_against_columns(write_shard(tmp_path, format_name, rows), len(rows))
 
@@ -234,7 +234,7 @@ def test_fetch_returns_default_of_missing_feature(tmp_path: Path) -> None:
 def test_fetch_returns_mxnet_images(tmp_path: Path, labels: Any) -> None:
     images = [bytes([number]) * (20_000 + number) for number in range(5)]
     images.append(b"\x0a\x23\xd7\xce" * 9000)  # RecordIO splits payloads at its magic word.
-    path = write_shard(tmp_path, "recordio", [irheader.pack(labels, 7, 0, image) for image in images])
+    path = write_shard(tmp_path, "recordio", [image_header.pack(labels, 7, 0, image) for image in images])
     dataset = rm.open(path)
     found = dataset.fetch(range(len(images)))
     assert [one["image"] for one in found] == images

@@ -83,7 +83,7 @@ def test_payload_reader_continues_after_damaged_payload(tmp_path) -> None:
 
 def test_image_sizes_equal_sizes_of_decoded_images() -> None:
     from tests.compat.mxnet.programs import NUM_IMAGES
-    from tests.golden import RECORDINGS
+    from tests.recorded import RECORDINGS
 
     with rm.ShardReader(RECORDINGS / "compat" / "mxnet" / "images.rec", index="never") as reader:
         images = [payload[24:] for payload in reader]

@@ -1,4 +1,4 @@
-"""The words for damage, the one error that the oracle raises, and a collector of what came before it."""
+"""Kinds of faults, the error that the oracles raise, and a function that collects the records before a fault."""
 
 from __future__ import annotations
 
@@ -21,43 +21,42 @@ FAULT_KINDS = (
 
 
 class OracleError(Exception):
-    """The bytes are not what the format demands.
+    """Error for bytes that violate the format.
 
     Parameters
     ----------
     kind : str
         One of `FAULT_KINDS`.
     offset : int
-        Where, in bytes. Framing: from the start of the shard; the first byte of the record, or of the
-        RecordIO part whose head is wrong. Payloads: from the start of the payload; the first byte of the
-        field that does not parse.
+        Position of the fault in bytes. Framing: from the start of the shard to the record, or to the RecordIO part
+        with an invalid header. Payloads: from the start of the payload to the field that cannot be parsed.
     position : int, optional
-        Ordinal of the record from 0, which is also the number of records in front of it. None for payloads.
+        Ordinal of the record from 0, which is the number of records before it. None for payloads.
     """
 
     def __init__(self, kind: str, offset: int, position: int | None = None) -> None:
         if kind not in FAULT_KINDS:
-            raise ValueError(f"fault kind {kind!r} is none of {FAULT_KINDS}")
+            raise ValueError(f"kind must be one of {FAULT_KINDS}, got {kind!r}")
         super().__init__(kind, offset, position)
         self.kind = kind
         self.offset = offset
         self.position = position
 
 
-def until_fault(records: Iterable[tuple[int, bytes]]) -> tuple[list[tuple[int, bytes]], OracleError | None]:
-    """Collect records up to the first fault.
+def read_until_fault(records: Iterable[tuple[int, bytes]]) -> tuple[list[tuple[int, bytes]], OracleError | None]:
+    """Return the records before the first fault, and the fault.
 
     Parameters
     ----------
     records : iterable of (offset, payload)
-        What the `records` function of a format yields.
+        Result of the `records` function of a format.
 
     Returns
     -------
     found : list of (offset, payload)
-        The records in front of the fault, or all of them.
+        The records before the fault, or all records.
     error : OracleError or None
-        The fault, None if there is none.
+        The fault, or None if there is none.
     """
     found: list[tuple[int, bytes]] = []
     try:

@@ -27,13 +27,13 @@ from recordmill import _core
 from recordmill.formats.base import Format
 from recordmill.testing import strategies
 from recordmill.testing.damage.base import Damage, Maker, damaged_shards
-from recordmill.testing.faults import until_fault
+from recordmill.testing.faults import read_until_fault
 from recordmill.types import Ragged
 
-# Hypothesis warns of test methods that several classes inherit; here that is the purpose.
+# Hypothesis warns about test methods that several classes inherit, which is intended here.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
-# Payloads, and kind, offset and record of the fault that ended them.
+# Payloads, and the kind, offset and record of the fault after them.
 Outcome = tuple[list[bytes], tuple[str, int, int] | None]
 COMPRESSORS: dict[str | None, Callable[[bytes], bytes]] = {
     None: bytes,
@@ -42,8 +42,8 @@ COMPRESSORS: dict[str | None, Callable[[bytes], bytes]] = {
 }
 
 
-def splits_of(payloads: Sequence[bytes]) -> Ragged:
-    """Join payloads into one Ragged; the list may be empty."""
+def pack_payloads(payloads: Sequence[bytes]) -> Ragged:
+    """Return payloads as one Ragged; the list may be empty."""
     return Ragged(
         np.frombuffer(b"".join(payloads), np.uint8),
         np.cumsum([0, *map(len, payloads)], dtype=np.int64),
@@ -62,9 +62,9 @@ class FramingTests:
     records : callable
         Oracle that yields ``(offset, payload)`` of each record of a shard; it raises `OracleError` at the first fault.
     damage_table : sequence of callable
-        Makers of damaged shards, with what a reader must report for each; see `recordmill.testing.damage`.
+        Functions that yield damaged shards; see `recordmill.testing.damage`.
     literals : tuple of (payloads, str)
-        Payloads and the hexadecimal bytes of the shard that holds them, from the specification.
+        Payloads and the hexadecimal bytes of their shard, from the specification.
     """
 
     format: ClassVar[Format]
@@ -89,16 +89,16 @@ class FramingTests:
         return self.format.framing.kind
 
     def draw_payloads(self, data: st.DataObject) -> list[bytes]:
-        """Draw payloads that the format can hold."""
+        """Draw payloads that the format can store."""
         least = self.format.framing.min_payload_bytes
         return data.draw(strategies.payload_lists(min_payload_bytes=least))
 
-    def source(self, shard: bytes, compression: str | None = None) -> _core.Source:
-        """Open a shard in memory, with seek points close together."""
+    def open_source(self, shard: bytes, compression: str | None = None) -> _core.Source:
+        """Open a shard in memory, with a seek point every 64 KiB."""
         stored = COMPRESSORS[compression](shard)
         return _core.Source.from_bytes(stored, compression=compression, spacing=1 << 16)
 
-    def streamed(self, source: _core.Source, num_records: int, threads: int) -> Outcome:
+    def read_stream(self, source: _core.Source, num_records: int, threads: int) -> Outcome:
         """Read all payloads of a stream until its end or its fault."""
         found: list[bytes] = []
         stream = _core.BatchStream(source, self.kind, num_records, verify=True, threads=threads)
@@ -112,9 +112,9 @@ class FramingTests:
             return found, (kind, offset, record)
         return found, None
 
-    def expected(self, shard: bytes) -> Outcome:
+    def read_with_oracle(self, shard: bytes) -> Outcome:
         """Read a shard with the oracle."""
-        found, error = until_fault(type(self).records(shard))
+        found, error = read_until_fault(type(self).records(shard))
         payloads = [payload for _, payload in found]
         if error is None:
             return payloads, None
@@ -123,20 +123,20 @@ class FramingTests:
 
     def test_frame_writes_bytes_of_specification(self, literal: tuple[tuple[bytes, ...], str]) -> None:
         payloads, text = literal
-        packed = splits_of(payloads)
+        packed = pack_payloads(payloads)
         data, lengths, _ = _core.frame(packed.data, packed.row_splits, self.kind)
         assert bytes(memoryview(data)).hex() == text.replace(" ", "")
         assert sum(np.asarray(lengths).tolist()) == len(data)
 
     def test_stream_reads_bytes_of_specification(self, literal: tuple[tuple[bytes, ...], str]) -> None:
         payloads, text = literal
-        assert self.streamed(self.source(bytes.fromhex(text)), 256, 0) == (list(payloads), None)
+        assert self.read_stream(self.open_source(bytes.fromhex(text)), 256, 0) == (list(payloads), None)
 
     @inherited
     @given(st.data())
     def test_frame_agrees_with_oracle(self, data: st.DataObject) -> None:
         payloads = self.draw_payloads(data)
-        packed = splits_of(payloads)
+        packed = pack_payloads(payloads)
         framed, lengths, _ = _core.frame(packed.data, packed.row_splits, self.kind)
         frames = [type(self).frame(payload) for payload in payloads]
         assert bytes(memoryview(framed)) == b"".join(frames)
@@ -148,7 +148,7 @@ class FramingTests:
         payloads = self.draw_payloads(data)
         frames = [type(self).frame(payload) for payload in payloads]
         shard = b"".join(frames)
-        offsets, lengths, end, fault = _core.scan(self.source(shard, compression), self.kind, verify=True)
+        offsets, lengths, end, fault = _core.scan(self.open_source(shard, compression), self.kind, verify=True)
         assert fault is None
         assert end == len(shard)
         assert np.asarray(offsets).tolist() == [offset for offset, _ in type(self).records(shard)]
@@ -158,12 +158,12 @@ class FramingTests:
     @given(st.data(), st.sampled_from(sorted(COMPRESSORS, key=str)))
     def test_fetch_returns_payloads_in_requested_order(self, data: st.DataObject, compression: str | None) -> None:
         payloads = self.draw_payloads(data)
-        source = self.source(b"".join(map(type(self).frame, payloads)), compression)
+        source = self.open_source(b"".join(map(type(self).frame, payloads)), compression)
         offsets, lengths = (np.asarray(part) for part in _core.scan(source, self.kind)[:2])
         positions = st.integers(0, max(len(payloads) - 1, 0))
         rows = np.array(data.draw(st.lists(positions, max_size=20 * bool(payloads))), np.int64)
-        got = _core.split(*_core.fetch(source, self.kind, offsets[rows], lengths[rows]))
-        assert got == [payloads[row] for row in rows]
+        found = _core.split(*_core.fetch(source, self.kind, offsets[rows], lengths[rows]))
+        assert found == [payloads[row] for row in rows]
 
     @inherited
     @given(st.data(), st.integers(1, 5), st.integers(0, 2), st.sampled_from(sorted(COMPRESSORS, key=str)))
@@ -171,8 +171,8 @@ class FramingTests:
         self, data: st.DataObject, num_records: int, threads: int, compression: str | None
     ) -> None:
         payloads = self.draw_payloads(data)
-        source = self.source(b"".join(map(type(self).frame, payloads)), compression)
-        assert self.streamed(source, num_records, threads) == (payloads, None)
+        source = self.open_source(b"".join(map(type(self).frame, payloads)), compression)
+        assert self.read_stream(source, num_records, threads) == (payloads, None)
 
     @inherited
     @given(st.data(), st.integers(1, 5), st.integers(0, 2))
@@ -181,15 +181,15 @@ class FramingTests:
     ) -> None:
         shard = b"".join(map(type(self).frame, self.draw_payloads(data)))
         mutated = data.draw(strategies.mutations(shard))
-        assert self.streamed(self.source(mutated), num_records, threads) == self.expected(mutated)
+        assert self.read_stream(self.open_source(mutated), num_records, threads) == self.read_with_oracle(mutated)
 
     @inherited
     @given(st.data())
     def test_verify_of_mutated_shard_reports_first_fault_of_oracle(self, data: st.DataObject) -> None:
         shard = b"".join(map(type(self).frame, self.draw_payloads(data)))
         mutated = data.draw(strategies.mutations(shard))
-        payloads, fault = self.expected(mutated)
-        num_records, faults, num_faults, *_ = _core.verify(self.source(mutated), self.kind)
+        payloads, fault = self.read_with_oracle(mutated)
+        num_records, faults, num_faults, *_ = _core.verify(self.open_source(mutated), self.kind)
         # Readers ignore padding; only verify reports it.
         unreadable = [entry for entry in faults if entry[0] != "bad_padding"]
         assert num_faults == len(faults)
@@ -204,12 +204,12 @@ class FramingTests:
     def test_verify_of_intact_shard_counts_records_without_faults(self, data: st.DataObject) -> None:
         payloads = self.draw_payloads(data)
         shard = b"".join(map(type(self).frame, payloads))
-        num_records, faults, num_faults, end, offsets, _ = _core.verify(self.source(shard), self.kind)
+        num_records, faults, num_faults, end, offsets, _ = _core.verify(self.open_source(shard), self.kind)
         assert (num_records, faults, num_faults, end) == (len(payloads), [], 0, len(shard))
         assert np.asarray(offsets).tolist() == [offset for offset, _ in type(self).records(shard)]
 
     def test_verify_of_damaged_shard_reports_kind_offset_and_record(self, row: Damage) -> None:
-        _, faults, num_faults, *_ = _core.verify(self.source(row.data), self.kind)
+        _, faults, num_faults, *_ = _core.verify(self.open_source(row.data), self.kind)
         if row.kind is None:
             assert faults == []
         else:
@@ -219,19 +219,22 @@ class FramingTests:
     def test_stream_of_damaged_shard_returns_payloads_before_damage(self, row: Damage, num_threads: int) -> None:
         fault = None if row.verify_only or row.kind is None else (row.kind, row.offset, row.position)
         for num_records in (1, 2, 256):
-            assert self.streamed(self.source(row.data), num_records, num_threads) == (row.payloads_before, fault)
+            assert self.read_stream(self.open_source(row.data), num_records, num_threads) == (
+                row.payloads_before,
+                fault,
+            )
 
     def test_stream_across_chunks_returns_all_payloads_in_order(self) -> None:
         rng = Random(7)
         sizes = [rng.choice((1, 5, 400, 40_000)) for _ in range(120)]
         payloads = [rng.randbytes(size) for size in sizes]
-        shard = bytes(memoryview(_framed(payloads, self.kind)))
+        shard = bytes(memoryview(_frame_payloads(payloads, self.kind)))
         for compression in (None, "gzip", "zlib"):
             for threads in (0, 2):
-                source = self.source(shard, compression)
-                assert self.streamed(source, 64, threads) == (payloads, None)
+                source = self.open_source(shard, compression)
+                assert self.read_stream(source, 64, threads) == (payloads, None)
 
 
-def _framed(payloads: Sequence[bytes], kind: Any) -> _core.Block:
-    packed = splits_of(payloads)
+def _frame_payloads(payloads: Sequence[bytes], kind: Any) -> _core.Block:
+    packed = pack_payloads(payloads)
     return _core.frame(packed.data, packed.row_splits, kind)[0]

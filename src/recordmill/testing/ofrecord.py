@@ -1,4 +1,4 @@
-"""OFRecord frames in plain Python: an eight-byte length and a message; all parts of a set are one stream.
+"""OFRecord frames in plain Python: an eight-byte length and a message. The parts of a dataset form one stream.
 
 =======  ============================================
 bytes    content
@@ -7,8 +7,7 @@ bytes    content
 length   serialized OFRecord message
 =======  ============================================
 
-There is no checksum, no magic word and no padding. A record, even its length, may go on in the next part
-file.
+There is no checksum, no magic word and no padding. A record, and even its length, may continue in the next part file.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ def frame(payload: bytes) -> bytes:
     Raises
     ------
     ValueError
-        The payload is empty: readers of this format refuse a length of 0.
+        If the payload is empty, because readers of this format reject a length of 0.
     """
     if not payload:
-        raise ValueError("an OFRecord payload has at least one byte")
+        raise ValueError("payload must not be empty")
     return struct.pack("<q", len(payload)) + payload
 
 
@@ -40,27 +39,27 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
     Parameters
     ----------
     data : bytes
-        One whole shard, or all parts of a data set one after the other.
+        One shard, or the concatenated parts of a dataset.
 
     Yields
     ------
     offset : int
-        Bytes from the start of the shard to the record's length field.
+        Offset of the length field of the record.
     payload : bytes
-        The record's message.
+        The message of the record.
 
     Raises
     ------
     OracleError
-        At the record's offset: ``truncated_header`` (fewer than 8 bytes left), ``bad_length`` (0 or
-        negative), ``truncated_payload`` (more than what is left).
+        At the offset of the record: ``truncated_header`` (fewer than 8 bytes remain), ``bad_length`` (0 or negative),
+        ``truncated_payload`` (the shard ends inside the message).
     """
     offset = position = 0
     while offset < len(data):
-        head = data[offset : offset + HEADER_BYTES]
-        if len(head) < HEADER_BYTES:
+        header = data[offset : offset + HEADER_BYTES]
+        if len(header) < HEADER_BYTES:
             raise OracleError("truncated_header", offset, position)
-        (length,) = struct.unpack("<q", head)
+        (length,) = struct.unpack("<q", header)
         if length <= 0:
             raise OracleError("bad_length", offset, position)
         start, end = offset + HEADER_BYTES, offset + HEADER_BYTES + length
@@ -71,40 +70,40 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def unframe(data: bytes) -> list[tuple[int, bytes]]:
-    """Return offset and payload of every record of a sound shard; raise `OracleError` as `records` does."""
+    """Return offset and payload of every record of an intact shard; raise `OracleError` as `records` does."""
     return list(records(data))
 
 
 def part_name(number: int, prefix: str = "part-", suffix_length: int = -1) -> str:
-    """Return the file name of one part: its number from 0, filled with zeros to `suffix_length` digits."""
+    """Return the file name of one part: its number from 0, zero-padded to `suffix_length` digits."""
     return prefix + str(number).zfill(max(suffix_length, 0))
 
 
 def locate(parts: Sequence[bytes], offset: int) -> tuple[int, int]:
-    """Return the part that holds the byte at `offset` of the joined parts, and the offset within it."""
+    """Return the part that contains an offset of the concatenated parts, and the offset within this part."""
     for number, part in enumerate(parts):
         if offset < len(part):
             return number, offset
         offset -= len(part)
-    raise ValueError(f"the parts end {offset} bytes before that byte")
+    raise ValueError(f"offset is {offset} bytes beyond the end of the parts")
 
 
 def unframe_parts(parts: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
-    """Return every record of a data set whose parts form one byte stream.
+    """Return the records of a dataset whose parts form one byte stream.
 
     Parameters
     ----------
     parts : sequence of bytes
-        The contents of the part files in the order of their numbers. Empty parts add nothing.
+        Contents of the part files, ordered by number. Parts may be empty.
 
     Returns
     -------
     list of (part, offset, payload)
-        Number of the part in which the record's length begins, the offset within that part, and the payload.
+        Number of the part in which the record begins, offset within this part, and payload.
 
     Raises
     ------
     OracleError
-        As `records` says, with offsets in the joined stream.
+        See `records`. Offsets are those of the concatenated parts.
     """
     return [(*locate(parts, offset), payload) for offset, payload in records(b"".join(parts))]

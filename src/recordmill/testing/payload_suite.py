@@ -18,13 +18,13 @@ from recordmill.formats.native import NativeCodec
 from recordmill.schema import Feature, Schema
 from recordmill.testing import strategies
 from recordmill.testing.faults import OracleError
-from recordmill.testing.framing_suite import splits_of
+from recordmill.testing.framing_suite import pack_payloads
 from recordmill.types import FeatureList, Ragged
 
-# Hypothesis warns of test methods that several classes inherit; here that is the purpose.
+# Hypothesis warns about test methods that several classes inherit, which is intended here.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
-# Name of a feature, with "list:" in front of a feature list's, to its kind and values.
+# Name of a feature, with the prefix "list:" for a feature list, to its kind and values.
 Contents = dict[str, tuple[str, list[Any]]]
 Plain = tuple[str | None, Sequence[Any]]
 
@@ -37,12 +37,12 @@ def reprs(values: Any) -> list[Any]:
 
 
 def feature_contents(features: Mapping[str, Plain]) -> Contents:
-    """Contents of features that the oracle decoded; features without a kind have none."""
+    """Return the contents of features that the oracle decoded, except features without a kind."""
     return {name: (kind, reprs(values)) for name, (kind, values) in features.items() if kind is not None}
 
 
 def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
-    """Contents of feature lists that the oracle decoded; a list of several kinds has the kind ``mixed``."""
+    """Return the contents of feature lists that the oracle decoded; a list of several kinds has the kind ``mixed``."""
     contents: Contents = {}
     for name, frames in lists.items():
         kinds = sorted({kind for kind, _ in frames if kind is not None})
@@ -55,7 +55,7 @@ def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
 
 def parse_contents(codec: NativeCodec, payload: bytes) -> Contents:
     """Parse one payload with the native parser, feature by feature."""
-    packed = splits_of([payload])
+    packed = pack_payloads([payload])
     rows, fault = _core.survey(codec.kind, packed.data, packed.row_splits)
     if fault is not None:
         raise OracleError(fault[0], fault[2])
@@ -75,7 +75,7 @@ def parse_contents(codec: NativeCodec, payload: bytes) -> Contents:
 
 
 def schema_for(features: Mapping[str, Plain]) -> Schema:
-    """Schema under which one example with these features can be written."""
+    """Return a schema with which an example with these features can be written."""
     kinds: dict[str, Any] = {name: kind for name, (kind, _) in features.items() if kind}
     return Schema({name: Feature(kind, (None,), optional=True) for name, kind in kinds.items()})
 
@@ -87,7 +87,7 @@ def as_written(kind: str, values: Sequence[Any]) -> Any:
 
 @st.composite
 def tables(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Schema, list[dict[str, Plain]]]:
-    """Draw a schema and examples that fit it: fixed counts, varying ones, features that some lack."""
+    """Draw a schema and matching examples, with fixed and varying counts and missing features."""
     names = draw(st.lists(strategies.names(), min_size=1, max_size=4, unique=True))
     features: dict[str, Feature] = {}
     columns: dict[str, list[Plain | None]] = {}
@@ -102,7 +102,7 @@ def tables(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Schema, list[dict
         cell: st.SearchStrategy[Any] = st.one_of(st.none(), row) if optional else row
         columns[name] = draw(st.lists(cell, min_size=num_records, max_size=num_records))
     examples = [
-        {name: plain for name in names if (plain := columns[name][place]) is not None} for place in range(num_records)
+        {name: plain for name in names if (plain := columns[name][row]) is not None} for row in range(num_records)
     ]
     return Schema(features), examples
 
@@ -116,22 +116,22 @@ class PayloadTests:
     kinds : mapping of int to str
         Field numbers and kinds of the message.
     decode : callable
-        Oracle: a payload as `Contents`, or an `OracleError`.
+        Oracle that returns the contents of a payload, or raises `OracleError`.
     encode : callable
-        Oracle: the canonical payload of features.
-    odd : callable
-        A legal but odd payload of features.
+        Oracle that returns the canonical payload of features.
+    encode_unusual : callable
+        Function that returns a valid but unusual payload of features.
     canonical, unusual : callable
-        Strategies: canonical payloads; pairs of an odd payload and its contents.
+        Functions that return strategies of canonical and of unusual payloads.
     literals : tuple of (example, str)
-        Examples and the hexadecimal bytes that they become, from the specification.
+        Examples and their hexadecimal bytes, from the specification.
     """
 
     codec: ClassVar[NativeCodec]
     kinds: ClassVar[Mapping[int, str]]
     decode: ClassVar[Callable[[bytes], Contents]]
     encode: ClassVar[Callable[[Mapping[str, Plain]], bytes]]
-    odd: ClassVar[Callable[[Mapping[str, Plain], Random], bytes]]
+    encode_unusual: ClassVar[Callable[[Mapping[str, Plain], Random], bytes]]
     canonical: ClassVar[Callable[[], st.SearchStrategy[bytes]]]
     unusual: ClassVar[Callable[[], st.SearchStrategy[bytes]]]
     literals: ClassVar[tuple[tuple[Mapping[str, Any], str], ...]]
@@ -142,14 +142,14 @@ class PayloadTests:
         if "literal" in metafunc.fixturenames:
             metafunc.parametrize("literal", cls.literals, ids=lambda literal: literal[1][:24] or "empty")
 
-    def outcome(self, read: Callable[[bytes], Contents], payload: bytes) -> Contents | str:
+    def read_or_fault(self, read: Callable[[bytes], Contents], payload: bytes) -> Contents | str:
         """Return the contents of a payload, or the kind of its fault."""
         try:
             return read(payload)
         except OracleError as error:
             return error.kind
 
-    def parsed(self, payload: bytes) -> Contents:
+    def parse(self, payload: bytes) -> Contents:
         """Parse one payload with the codec under test."""
         return parse_contents(self.codec, payload)
 
@@ -161,22 +161,22 @@ class PayloadTests:
     @given(st.data())
     def test_parse_of_canonical_payload_agrees_with_oracle(self, data: st.DataObject) -> None:
         payload = data.draw(type(self).canonical())
-        assert self.parsed(payload) == type(self).decode(payload)
+        assert self.parse(payload) == type(self).decode(payload)
 
     @inherited
     @given(st.data())
     def test_parse_of_unusual_payload_agrees_with_oracle(self, data: st.DataObject) -> None:
         payload = data.draw(type(self).unusual())
-        assert self.parsed(payload) == type(self).decode(payload)
+        assert self.parse(payload) == type(self).decode(payload)
 
     @inherited
     @given(st.data())
     def test_parse_of_mutated_payload_agrees_with_oracle(self, data: st.DataObject) -> None:
-        sound = data.draw(st.one_of(type(self).canonical(), type(self).unusual()))
-        payload = data.draw(strategies.mutations(sound))
-        expected = self.outcome(type(self).decode, payload)
-        assert self.outcome(self.parsed, payload) == expected
-        packed = splits_of([payload])
+        intact = data.draw(st.one_of(type(self).canonical(), type(self).unusual()))
+        payload = data.draw(strategies.mutations(intact))
+        expected = self.read_or_fault(type(self).decode, payload)
+        assert self.read_or_fault(self.parse, payload) == expected
+        packed = pack_payloads([payload])
         framed = _core.frame(packed.data, packed.row_splits, _core.FrameKind("tfrecord"))[0]
         source = _core.Source.from_bytes(framed)
         faults = _core.verify(source, _core.FrameKind("tfrecord"), self.codec.kind)[1]
@@ -187,35 +187,37 @@ class PayloadTests:
     def test_parse_of_several_payloads_fills_columns_with_every_row(self, data: st.DataObject) -> None:
         schema, examples = data.draw(tables(self.kinds))
         rng = data.draw(st.randoms(use_true_random=False))
-        payloads = [type(self).odd(row, rng) if rng.random() < 0.3 else type(self).encode(row) for row in examples]
-        columns = self.codec.parse(splits_of(payloads), schema)
+        payloads = [
+            type(self).encode_unusual(row, rng) if rng.random() < 0.3 else type(self).encode(row) for row in examples
+        ]
+        columns = self.codec.parse(pack_payloads(payloads), schema)
         assert list(columns) == list(schema)
         for name, feature in schema.items():
-            want = [list(row.get(name, (None, []))[1]) for row in examples]
-            want = [row[0] for row in want] if feature.shape == () else want
+            expected = [list(row.get(name, (None, []))[1]) for row in examples]
+            expected = [row[0] for row in expected] if feature.shape == () else expected
             assert len(columns[name]) == len(examples)
             assert isinstance(columns[name], Ragged) == (feature.kind == "bytes" or None in feature.shape)
-            assert reprs(columns[name]) == reprs(want), name
+            assert reprs(columns[name]) == reprs(expected), name
 
     @inherited
     @given(st.data())
     def test_serialize_of_several_examples_agrees_with_oracle(self, data: st.DataObject) -> None:
         schema, examples = data.draw(tables(self.kinds))
-        given_ = [
+        written = [
             {
                 name: as_written(kind or "", values)[0] if schema[name].shape == () else as_written(kind or "", values)
                 for name, (kind, values) in row.items()
             }
             for row in examples
         ]
-        found = self.codec.serialize(given_, schema, 0)
+        found = self.codec.serialize(written, schema, 0)
         assert list(found) == [type(self).encode(row) for row in examples]
 
     def test_serialize_writes_feature_list_only_to_sequence_example(self) -> None:
         example = {"a": FeatureList([[1], [2, 3]])}
         if self.codec.name == "sequence_example":
             payload = self.codec.serialize([example], None, 0)[0]
-            assert self.parsed(payload) == {"list:a": ("int64", [["1"], ["2", "3"]])}
+            assert self.parse(payload) == {"list:a": ("int64", [["1"], ["2", "3"]])}
         else:
             message = ""
             try:

@@ -1,4 +1,4 @@
-"""MXNet RecordIO frames in plain Python: parts behind a magic word, payloads split where they hold it.
+"""MXNet RecordIO frames in plain Python: parts that start with a magic word, payloads split at magic words.
 
 A shard is a concatenation of parts, all integers little-endian:
 
@@ -8,12 +8,11 @@ bytes    content
 4        magic word 0xCED7230A
 4        top 3 bits: cflag; low 29 bits: length of this part's data
 length   data
-0-3      zeros up to a multiple of 4
+0-3      zeros that pad the data to a multiple of 4
 =======  =============================================================
 
-A record is one part with cflag 0, or parts with the cflags 1, 2, ..., 2, 3. The magic word between two parts
-of one record belongs to the payload and is not stored. So an aligned magic word with cflag 0 or 1 is always a
-record's start.
+A record is one part with cflag 0, or parts with the cflags 1, 2, ..., 2, 3. The payload contains a magic word between
+two parts, which is not stored. An aligned magic word with cflag 0 or 1 is therefore always the start of a record.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from dataclasses import dataclass
 from recordmill.testing.faults import OracleError
 
 MAGIC = struct.pack("<I", 0xCED7230A)
-HEAD_BYTES = 8
+HEADER_BYTES = 8
 MAX_PAYLOAD_BYTES = 2**29 - 1
 
 WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3  # the cflags
@@ -33,7 +32,7 @@ WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3  # the cflags
 
 @dataclass(frozen=True)
 class Part:
-    """One part as it stands in a shard: its first byte, cflag, data and padding."""
+    """One part of a record: offset in the shard, cflag, data and padding."""
 
     offset: int
     cflag: int
@@ -42,39 +41,39 @@ class Part:
 
     @property
     def end(self) -> int:
-        """Bytes from the start of the shard to whatever follows this part."""
-        return self.offset + HEAD_BYTES + len(self.data) + len(self.padding)
+        """Offset of the byte after this part."""
+        return self.offset + HEADER_BYTES + len(self.data) + len(self.padding)
 
 
 def split(payload: bytes) -> list[bytes]:
-    """Cut a payload at every magic word that starts at a multiple of 4, and drop those words.
+    """Split a payload at the magic words that start at multiples of 4, and drop these words.
 
-    ``MAGIC.join(split(payload)) == payload``; all pieces but the last have a length that is a multiple of 4.
+    ``MAGIC.join(split(payload)) == payload``. The length of each piece except the last is a multiple of 4.
     """
     pieces = []
     start = 0
-    for at in range(0, len(payload) // 4 * 4, 4):
-        if payload[at : at + 4] == MAGIC:
-            pieces.append(payload[start:at])
-            start = at + 4
+    for offset in range(0, len(payload) // 4 * 4, 4):
+        if payload[offset : offset + 4] == MAGIC:
+            pieces.append(payload[start:offset])
+            start = offset + 4
     return [*pieces, payload[start:]]
 
 
 def frame_part(cflag: int, data: bytes) -> bytes:
-    """Return one part: head, data and padding."""
+    """Return one part: header, data and padding."""
     return MAGIC + struct.pack("<I", cflag << 29 | len(data)) + data + bytes(-len(data) % 4)
 
 
 def frame(payload: bytes) -> bytes:
-    """Return the frame of one payload, in as many parts as its aligned magic words demand.
+    """Return the frame of one payload, split at its aligned magic words.
 
     Raises
     ------
     ValueError
-        The payload has 2**29 bytes or more.
+        If the payload has 2**29 bytes or more.
     """
     if len(payload) > MAX_PAYLOAD_BYTES:
-        raise ValueError(f"payload has {len(payload)} bytes, RecordIO holds at most {MAX_PAYLOAD_BYTES}")
+        raise ValueError(f"payload must have at most {MAX_PAYLOAD_BYTES} bytes, got {len(payload)}")
     pieces = split(payload)
     if len(pieces) == 1:
         return frame_part(WHOLE, payload)
@@ -83,16 +82,16 @@ def frame(payload: bytes) -> bytes:
 
 
 def _read_part(data: bytes, offset: int, allowed: tuple[int, int], record: int, position: int) -> Part:
-    head = data[offset : offset + HEAD_BYTES]
-    if len(head) < HEAD_BYTES:
+    header = data[offset : offset + HEADER_BYTES]
+    if len(header) < HEADER_BYTES:
         raise OracleError("truncated_header", offset, position)
-    if head[:4] != MAGIC:
+    if header[:4] != MAGIC:
         raise OracleError("bad_magic", offset, position)
-    (word,) = struct.unpack("<I", head[4:])
+    (word,) = struct.unpack("<I", header[4:])
     cflag, length = word >> 29, word & (2**29 - 1)
     if cflag not in allowed:
         raise OracleError("bad_continuation", offset, position)
-    start, end = offset + HEAD_BYTES, offset + HEAD_BYTES + length
+    start, end = offset + HEADER_BYTES, offset + HEADER_BYTES + length
     padded = end + -length % 4
     if padded > len(data):
         raise OracleError("truncated_payload", record, position)
@@ -100,14 +99,14 @@ def _read_part(data: bytes, offset: int, allowed: tuple[int, int], record: int, 
 
 
 def record_parts(data: bytes) -> Iterator[list[Part]]:
-    """Yield the parts of one record after the other until the shard's end or its first fault.
+    """Yield the parts of each record until the end of the shard or its first fault.
 
     Raises
     ------
     OracleError
-        ``truncated_header``, ``bad_magic`` and ``bad_continuation`` (a cflag that must not stand here, or the
-        shard's end where another part must follow) at the part's offset; ``truncated_payload`` (the shard
-        ends inside data or padding) at the offset of the record's first part.
+        At the offset of the part: ``truncated_header``, ``bad_magic`` and ``bad_continuation`` (an unexpected cflag, or
+        the shard ends before the last part of the record). At the offset of the record: ``truncated_payload`` (the
+        shard ends inside data or padding).
     """
     offset = position = 0
     while offset < len(data):
@@ -131,26 +130,26 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
     Yields
     ------
     offset : int
-        Bytes from the start of the shard to the record's first magic word, as an ``.idx`` file has it.
+        Offset of the first magic word of the record, as in an ``.idx`` file.
     payload : bytes
-        The record's payload, its parts rejoined.
+        The payload of the record, joined from its parts.
 
     Raises
     ------
     OracleError
-        As `record_parts` says. Padding that is not zero is no error for a reader; see `bad_padding`.
+        See `record_parts`. Readers ignore padding that is not zero; see `bad_padding`.
     """
     for parts in record_parts(data):
         yield parts[0].offset, MAGIC.join(part.data for part in parts)
 
 
 def unframe(data: bytes) -> list[tuple[int, bytes]]:
-    """Return offset and payload of every record of a sound shard; raise `OracleError` as `records` does."""
+    """Return offset and payload of every record of an intact shard; raise `OracleError` as `records` does."""
     return list(records(data))
 
 
 def bad_padding(data: bytes) -> list[tuple[int, int]]:
-    """Return the offset of each part with padding other than zeros, and its record's position."""
+    """Return the offset of each part whose padding is not zero, and the position of its record."""
     return [
         (part.offset, position)
         for position, parts in enumerate(record_parts(data))
@@ -160,6 +159,8 @@ def bad_padding(data: bytes) -> list[tuple[int, int]]:
 
 
 def resync_positions(data: bytes, start: int = 0) -> list[int]:
-    """Return every offset from `start` on where a record must begin: aligned, magic word, cflag 0 or 1."""
-    aligned = range(start + -start % 4, len(data) - HEAD_BYTES + 1, 4)
-    return [at for at in aligned if data[at : at + 4] == MAGIC and data[at + 7] >> 5 in (WHOLE, FIRST)]
+    """Return the offsets from `start` at which a record begins: aligned, with a magic word and cflag 0 or 1."""
+    aligned = range(start + -start % 4, len(data) - HEADER_BYTES + 1, 4)
+    return [
+        offset for offset in aligned if data[offset : offset + 4] == MAGIC and data[offset + 7] >> 5 in (WHOLE, FIRST)
+    ]

@@ -1,6 +1,6 @@
-"""Hypothesis strategies for payloads, features, image headers, odd encodings, and ways to cut or damage.
+"""Hypothesis strategies for payloads, features, image headers, unusual encodings and damaged bytes.
 
-Features have the form that `protobuf` reads and writes: a dict of name to (kind, values).
+Features have the form of `recordmill.testing.messages`: a dict of name to (kind, values).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from recordmill.testing.protobuf import (
+from recordmill.testing.messages import (
     EXAMPLE_KINDS,
     OFRECORD_KINDS,
     Feature,
@@ -25,10 +25,14 @@ from recordmill.testing.protobuf import (
     encode_sequence_example,
 )
 from recordmill.testing.recordio import MAGIC
-from recordmill.testing.unusual import odd_example, odd_ofrecord, odd_sequence_example
+from recordmill.testing.unusual_messages import (
+    encode_unusual_example,
+    encode_unusual_ofrecord,
+    encode_unusual_sequence_example,
+)
 
-ODD_NAMES = ("", "a", "ab", "image", "image/encoded", "\0", "ü", "图像", "\U0001f600", "x" * 130)
-FLOAT32_ODD = (
+UNUSUAL_NAMES = ("", "a", "ab", "image", "image/encoded", "\0", "ü", "图像", "\U0001f600", "x" * 130)
+UNUSUAL_FLOAT32 = (
     0.0,
     -0.0,
     float("inf"),
@@ -37,58 +41,58 @@ FLOAT32_ODD = (
     2.0**-149,
     float(np.finfo(np.float32).max),
 )
-FLOAT64_ODD = (0.0, -0.0, float("inf"), float("-inf"), float("nan"), 5e-324, 1.7976931348623157e308, 0.1)
+UNUSUAL_FLOAT64 = (0.0, -0.0, float("inf"), float("-inf"), float("nan"), 5e-324, 1.7976931348623157e308, 0.1)
 
 
 def payloads(max_pieces: int = 6) -> st.SearchStrategy[bytes]:
-    """Draw byte strings, often empty, often with RecordIO's magic word at aligned and unaligned places."""
+    """Draw byte strings, often empty or with RecordIO's magic word at aligned and unaligned offsets."""
     piece = st.one_of(st.just(MAGIC), st.just(MAGIC[:3]), st.binary(max_size=9), st.binary(min_size=4, max_size=4))
     pieces = st.lists(piece, max_size=max_pieces)
     return st.one_of(pieces.map(b"".join), st.binary(max_size=300))
 
 
 def payload_lists(*, min_payload_bytes: int = 0, max_records: int = 12) -> st.SearchStrategy[list[bytes]]:
-    """Draw the contents of a shard; OFRecord needs `min_payload_bytes` of 1."""
+    """Draw the payloads of a shard; OFRecord requires `min_payload_bytes` of 1."""
     payload = payloads().filter(lambda data: len(data) >= min_payload_bytes)
     return st.lists(payload, max_size=max_records)
 
 
 def values(kind: str) -> st.SearchStrategy[Value]:
-    """Draw values of one kind, extremes and odd floats among them."""
+    """Draw values of one kind, including extreme ones."""
     if kind == "bytes":
         return st.binary(max_size=20)
     if kind == "float32":
-        return st.one_of(st.sampled_from(FLOAT32_ODD), st.floats(width=32))
+        return st.one_of(st.sampled_from(UNUSUAL_FLOAT32), st.floats(width=32))
     if kind == "float64":
-        return st.one_of(st.sampled_from(FLOAT64_ODD), st.floats())
+        return st.one_of(st.sampled_from(UNUSUAL_FLOAT64), st.floats())
     top = 2**31 if kind == "int32" else 2**63
     return st.one_of(st.sampled_from((0, 1, -1, 127, 128, top - 1, -top)), st.integers(-top, top - 1))
 
 
 def features(kinds: Mapping[int, str] = EXAMPLE_KINDS, *, max_values: int = 6) -> st.SearchStrategy[Feature]:
-    """Draw one feature of any kind, without values, or without a kind."""
+    """Draw one feature of any kind, with or without values, or without a kind."""
     kindless: st.SearchStrategy[Feature] = st.just((None, []))
     lists = [st.tuples(st.just(kind), st.lists(values(kind), max_size=max_values)) for kind in kinds.values()]
     return st.one_of(kindless, *lists)
 
 
 def names() -> st.SearchStrategy[str]:
-    """Draw names of features: odd ones, and any text that UTF-8 can hold."""
-    return st.one_of(st.sampled_from(ODD_NAMES), st.text(st.characters(codec="utf-8"), max_size=6))
+    """Draw names of features: unusual ones, and any valid UTF-8 text."""
+    return st.one_of(st.sampled_from(UNUSUAL_NAMES), st.text(st.characters(codec="utf-8"), max_size=6))
 
 
 def examples(kinds: Mapping[int, str] = EXAMPLE_KINDS) -> st.SearchStrategy[Features]:
-    """Draw the features of one Example; with `OFRECORD_KINDS` of one OFRecord."""
+    """Draw the features of one Example, or with `OFRECORD_KINDS` of one OFRecord."""
     return st.dictionaries(names(), features(kinds), max_size=5)
 
 
 def ofrecords() -> st.SearchStrategy[Features]:
-    """Draw the features of one OFRecord, at least one, as its framing cannot hold an empty message."""
+    """Draw the features of one OFRecord; there is at least one, because its framing rejects empty messages."""
     return st.dictionaries(names(), features(OFRECORD_KINDS), min_size=1, max_size=5)
 
 
 def feature_lists() -> st.SearchStrategy[FeatureLists]:
-    """Draw the feature lists of one SequenceExample, some without steps, kinds mixed."""
+    """Draw the feature lists of one SequenceExample, with mixed kinds, some without steps."""
     return st.dictionaries(names(), st.lists(features(max_values=3), max_size=4), max_size=3)
 
 
@@ -99,28 +103,28 @@ def sequence_examples() -> st.SearchStrategy[SequenceExample]:
 
 @st.composite
 def unusual_examples(draw: st.DrawFn) -> tuple[bytes, Features]:
-    """Draw a legal but odd encoding of an Example, and its features."""
+    """Draw a valid but unusual encoding of an Example, and its features."""
     expected = draw(examples())
-    return odd_example(expected, draw(st.randoms(use_true_random=False))), expected
+    return encode_unusual_example(expected, draw(st.randoms(use_true_random=False))), expected
 
 
 @st.composite
 def unusual_ofrecords(draw: st.DrawFn) -> tuple[bytes, Features]:
-    """Draw a legal but odd encoding of an OFRecord, and its features."""
+    """Draw a valid but unusual encoding of an OFRecord, and its features."""
     expected = draw(ofrecords())
-    return odd_ofrecord(expected, draw(st.randoms(use_true_random=False))), expected
+    return encode_unusual_ofrecord(expected, draw(st.randoms(use_true_random=False))), expected
 
 
 @st.composite
 def unusual_sequence_examples(draw: st.DrawFn) -> tuple[bytes, SequenceExample]:
-    """Draw a legal but odd encoding of a SequenceExample, and its context and feature lists."""
+    """Draw a valid but unusual encoding of a SequenceExample, and its context and feature lists."""
     context, lists = draw(sequence_examples())
-    return odd_sequence_example(context, lists, draw(st.randoms(use_true_random=False))), (context, lists)
+    return encode_unusual_sequence_example(context, lists, draw(st.randoms(use_true_random=False))), (context, lists)
 
 
 def damaged_messages() -> st.SearchStrategy[bytes]:
-    """Draw messages of all three types, canonical or odd, with something changed; not all become illegal."""
-    sound = st.one_of(
+    """Draw mutated messages of all three types, canonical or unusual; some of them are still valid."""
+    intact = st.one_of(
         examples().map(encode_example),
         ofrecords().map(encode_ofrecord),
         sequence_examples().map(lambda drawn: encode_sequence_example(*drawn)),
@@ -128,11 +132,11 @@ def damaged_messages() -> st.SearchStrategy[bytes]:
         unusual_ofrecords().map(lambda drawn: drawn[0]),
         unusual_sequence_examples().map(lambda drawn: drawn[0]),
     )
-    return sound.flatmap(mutations)
+    return intact.flatmap(mutations)
 
 
-def irheaders() -> st.SearchStrategy[tuple[float | list[float], int, int, bytes]]:
-    """Draw arguments of `irheader.pack`: a label or a list of them, two ids, data."""
+def image_headers() -> st.SearchStrategy[tuple[float | list[float], int, int, bytes]]:
+    """Draw arguments of `image_header.pack`: a label or several, two ids, data."""
     label = values("float32").filter(lambda value: isinstance(value, float))
     ids = st.one_of(st.sampled_from((0, 1, 2**63, 2**64 - 1)), st.integers(0, 2**64 - 1))
     labels: st.SearchStrategy[Any] = st.one_of(label, st.lists(label, min_size=1, max_size=8))
@@ -141,45 +145,45 @@ def irheaders() -> st.SearchStrategy[tuple[float | list[float], int, int, bytes]
 
 @st.composite
 def chunks(draw: st.DrawFn, data: bytes) -> list[bytes]:
-    """Cut `data` into pieces, some of them empty or a byte long."""
+    """Split `data` into pieces, some of which are empty or one byte long."""
     cuts = sorted(draw(st.lists(st.integers(0, len(data)), max_size=8)))
     return [data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
 
 
 @st.composite
 def mutations(draw: st.DrawFn, data: bytes) -> bytes:
-    """Change `data` one to three times: a bit, a byte, a range of zeros, bytes more or fewer, an end cut off.
+    """Change `data` one to three times: flip a bit, set a byte, insert, delete or clear bytes, or truncate.
 
-    The result may by chance equal `data`.
+    The result can be equal to `data`.
     """
     for _ in range(draw(st.integers(1, 3))):
-        at = draw(st.integers(0, len(data)))
-        data = draw(st.sampled_from(_MUTATIONS))(data, at, draw(st.integers(1, 2**32 - 1)))
+        offset = draw(st.integers(0, len(data)))
+        data = draw(st.sampled_from(_MUTATIONS))(data, offset, draw(st.integers(1, 2**32 - 1)))
     return data
 
 
-def _flip_bit(data: bytes, at: int, drawn: int) -> bytes:
-    return data[:at] + bytes(byte ^ 1 << drawn % 8 for byte in data[at : at + 1]) + data[at + 1 :]
+def _flip_bit(data: bytes, offset: int, word: int) -> bytes:
+    return data[:offset] + bytes(byte ^ 1 << word % 8 for byte in data[offset : offset + 1]) + data[offset + 1 :]
 
 
-def _set_byte(data: bytes, at: int, drawn: int) -> bytes:
-    return data[:at] + bytes(drawn % 256 for _ in data[at : at + 1]) + data[at + 1 :]
+def _set_byte(data: bytes, offset: int, word: int) -> bytes:
+    return data[:offset] + bytes(word % 256 for _ in data[offset : offset + 1]) + data[offset + 1 :]
 
 
-def _insert(data: bytes, at: int, drawn: int) -> bytes:
-    return data[:at] + struct.pack("<I", drawn)[: 1 + drawn % 4] + data[at:]
+def _insert(data: bytes, offset: int, word: int) -> bytes:
+    return data[:offset] + struct.pack("<I", word)[: 1 + word % 4] + data[offset:]
 
 
-def _delete(data: bytes, at: int, drawn: int) -> bytes:
-    return data[:at] + data[at + 1 + drawn % 16 :]
+def _delete(data: bytes, offset: int, word: int) -> bytes:
+    return data[:offset] + data[offset + 1 + word % 16 :]
 
 
-def _zero(data: bytes, at: int, drawn: int) -> bytes:
-    return data[:at] + bytes(len(data[at : at + drawn % 32])) + data[at + drawn % 32 :]
+def _zero(data: bytes, offset: int, word: int) -> bytes:
+    return data[:offset] + bytes(len(data[offset : offset + word % 32])) + data[offset + word % 32 :]
 
 
-def _cut(data: bytes, at: int, _: int) -> bytes:
-    return data[:at]
+def _cut(data: bytes, offset: int, _: int) -> bytes:
+    return data[:offset]
 
 
 _MUTATIONS: tuple[Callable[[bytes, int, int], bytes], ...] = (

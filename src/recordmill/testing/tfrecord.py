@@ -46,24 +46,24 @@ def crc32c(data: bytes) -> int:
 
 
 def mask(crc: int) -> int:
-    """Return what TFRecord stores for a checksum: rotated right by 15 bits, plus a constant, modulo 2**32."""
+    """Mask a checksum as TFRecord stores it: rotate it right by 15 bits and add a constant, modulo 2**32."""
     rotated = (crc >> 15) | (crc << 17)
     return (rotated + _MASK_DELTA) & _WORD
 
 
 def unmask(masked: int) -> int:
-    """Return the checksum behind a stored one; the inverse of `mask`."""
+    """Invert `mask`."""
     rotated = (masked - _MASK_DELTA) & _WORD
     return ((rotated << 15) | (rotated >> 17)) & _WORD
 
 
 def stored_crc(data: bytes) -> bytes:
-    """Return the four bytes that follow `data` in a shard."""
+    """Return the stored checksum of `data`: four bytes."""
     return struct.pack("<I", mask(crc32c(data)))
 
 
 def header(length: int) -> bytes:
-    """Return the twelve bytes in front of a payload of `length` bytes (0 to 2**64 - 1)."""
+    """Return the twelve header bytes of a payload of `length` bytes (0 to 2**64 - 1)."""
     raw = struct.pack("<Q", length)
     return raw + stored_crc(raw)
 
@@ -79,30 +79,30 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
     Parameters
     ----------
     data : bytes
-        One whole uncompressed shard.
+        One uncompressed shard.
 
     Yields
     ------
     offset : int
-        Bytes from the start of the shard to the record's length field.
+        Offset of the length field of the record.
     payload : bytes
-        The record's payload, checked.
+        The payload of the record, whose checksum is correct.
 
     Raises
     ------
     OracleError
-        At the record's offset: ``truncated_header`` (fewer than 12 bytes left), ``length_checksum``,
-        ``bad_length`` (2**63 or more with the right checksum), ``truncated_payload`` (the shard ends inside
-        the payload or its checksum), ``payload_checksum``.
+        At the offset of the record: ``truncated_header`` (fewer than 12 bytes remain), ``length_checksum``,
+        ``bad_length`` (2**63 or more with a correct checksum), ``truncated_payload`` (the shard ends inside the payload
+        or its checksum), ``payload_checksum``.
     """
     offset = position = 0
     while offset < len(data):
-        head = data[offset : offset + HEADER_BYTES]
-        if len(head) < HEADER_BYTES:
+        header_bytes = data[offset : offset + HEADER_BYTES]
+        if len(header_bytes) < HEADER_BYTES:
             raise OracleError("truncated_header", offset, position)
-        if head[8:] != stored_crc(head[:8]):
+        if header_bytes[8:] != stored_crc(header_bytes[:8]):
             raise OracleError("length_checksum", offset, position)
-        (length,) = struct.unpack("<Q", head[:8])
+        (length,) = struct.unpack("<Q", header_bytes[:8])
         if length > MAX_LENGTH:
             raise OracleError("bad_length", offset, position)
         start = offset + HEADER_BYTES
@@ -117,5 +117,5 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def unframe(data: bytes) -> list[tuple[int, bytes]]:
-    """Return offset and payload of every record of a sound shard; raise `OracleError` as `records` does."""
+    """Return offset and payload of every record of an intact shard; raise `OracleError` as `records` does."""
     return list(records(data))

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from recordmill.compat.hashing import farm
-from tests.golden import load
+from tests.recorded import load_recording
 
 MANY = 20
 
 
 @pytest.fixture(scope="module")
 def recorded() -> Any:
-    return load("compat/tensorflow/hashes/expected.json")
+    return load_recording("compat/tensorflow/hashes/expected.json")
 
 
 def test_fingerprints_equal_the_recorded_numbers(recorded: Any) -> None:

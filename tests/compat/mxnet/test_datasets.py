@@ -10,13 +10,13 @@ import pytest
 
 import recordmill.compat.mxnet as mx
 from tests.compat.mxnet.dataset_programs import PROGRAMS
-from tests.golden import load
+from tests.recorded import load_recording
 
 
 @pytest.mark.parametrize("name", [*PROGRAMS])
 def test_program_returns_values_of_mxnet(name: str, tmp_path: Path) -> None:
     found = json.loads(json.dumps(PROGRAMS[name](mx, str(tmp_path))))
-    assert found == load("compat/mxnet/files/expected.json")[name]
+    assert found == load_recording("compat/mxnet/files/expected.json")[name]
 
 
 @pytest.mark.parametrize(

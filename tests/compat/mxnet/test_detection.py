@@ -10,9 +10,9 @@ import pytest
 
 import recordmill.compat.mxnet as mx
 from tests.compat.mxnet import programs
-from tests.golden import RECORDINGS, load
+from tests.recorded import RECORDINGS, load_recording
 
-EXPECTED = load("compat/mxnet/expected.json")["detections"]
+EXPECTED = load_recording("compat/mxnet/expected.json")["detections"]
 BASE = {"path_imgrec": "boxes.rec", "data_shape": (3, 16, 24), "batch_size": 3}
 
 

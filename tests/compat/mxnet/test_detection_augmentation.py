@@ -15,7 +15,7 @@ import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet.io import order
 from recordmill.compat.mxnet.io.random import Generator
 from tests.compat.mxnet.detection_augmentation_programs import NUM_IMAGES, PROGRAMS, SSD, pack_images
-from tests.golden import load
+from tests.recorded import load_recording
 
 # Seed of the generator of MXNet's first thread.
 MXNET_SEED = 233
@@ -33,7 +33,7 @@ def random_numbers_of_mxnet(monkeypatch) -> None:
 @pytest.mark.parametrize("name", [*PROGRAMS])
 def test_detection_augmentations_equal_mxnet(name: str, tmp_path: Path) -> None:
     found = json.loads(json.dumps(PROGRAMS[name](mx, str(tmp_path))))
-    assert found == load("compat/mxnet/drawn_boxes/expected.json")[name]
+    assert found == load_recording("compat/mxnet/drawn_boxes/expected.json")[name]
 
 
 def epochs(folder: Path, count: int = 2, **options: Any) -> list[Any]:

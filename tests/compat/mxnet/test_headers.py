@@ -11,7 +11,7 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.mxnet as mx
-from tests.golden import cases, load
+from tests.recorded import load_cases, load_recording
 
 MAKERS = {"int": int, "float": float, "bool": bool, "list": list, "tuple": tuple, "text": str, "none": lambda _: None}
 MAKERS |= {name: getattr(np, name) for name in ("float32", "float64", "int64", "uint8")}
@@ -39,7 +39,7 @@ def without_nan(found):
     )
 
 
-@pytest.mark.parametrize("case", cases("mxnet/headers/expected.json", "packs"), ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", load_cases("mxnet/headers/expected.json", "packs"), ids=lambda case: case["name"])
 def test_packed_headers_equal_mxnet(case) -> None:
     label = MAKERS[case["label"]["as"]](case["label"]["values"])
     header = mx.recordio.IRHeader(case["flag"], label, case["id"], case["id2"])
@@ -52,7 +52,7 @@ def test_packed_headers_equal_mxnet(case) -> None:
     assert without_nan(describe(packed)) == without_nan(case["unpacked"])
 
 
-@pytest.mark.parametrize("case", cases("mxnet/headers/expected.json", "broken"), ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", load_cases("mxnet/headers/expected.json", "broken"), ids=lambda case: case["name"])
 def test_unpack_fails_on_broken_records_as_mxnet(case) -> None:
     payload = bytes.fromhex(case["packed"])
     if "error" in case["unpacked"]:
@@ -79,8 +79,8 @@ def pixels_of(recorded):
     return np.frombuffer(bytes.fromhex(recorded["pixels"]), np.uint8).reshape(recorded["shape"])
 
 
-IMAGES = list(zip(*(load("mxnet/images/expected.json")[key] for key in ("pictures",)), strict=True))
-RECORDS = load("mxnet/images/expected.json")["files"][0]["records"]
+IMAGES = list(zip(*(load_recording("mxnet/images/expected.json")[key] for key in ("pictures",)), strict=True))
+RECORDS = load_recording("mxnet/images/expected.json")["files"][0]["records"]
 
 
 @pytest.mark.parametrize("number", range(len(IMAGES)), ids=lambda number: IMAGES[number][0]["name"])

@@ -12,11 +12,11 @@ from PIL import Image
 
 import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet import im2rec, rec2idx
-from tests.golden import RECORDINGS, cases, load
+from tests.recorded import RECORDINGS, load_cases, load_recording
 
 LISTS = RECORDINGS / "mxnet" / "lists"
-PACKED = {row["path"].split("/")[1][:-4] for row in cases("mxnet/lists/expected.json", "files")}
-FAILED = {row["name"] for row in cases("mxnet/lists/expected.json", "packings") if row["exit"]}
+PACKED = {row["path"].split("/")[1][:-4] for row in load_cases("mxnet/lists/expected.json", "files")}
+FAILED = {row["name"] for row in load_cases("mxnet/lists/expected.json", "packings") if row["exit"]}
 # Encoders differ in the bytes of PNG; the pixels are the same.
 ENCODED = {"encoded", "encoded_quality_50", "encoded_png", "resized", "cropped", "grey"}
 
@@ -41,7 +41,7 @@ def recorded(name: str) -> tuple[bytes, bytes]:
     return tuple((LISTS / "packed" / f"{name}{ending}").read_bytes() for ending in (".rec", ".idx"))
 
 
-@pytest.mark.parametrize("row", cases("mxnet/lists/expected.json", "listings"), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", load_cases("mxnet/lists/expected.json", "listings"), ids=lambda row: row["name"])
 def test_im2rec_lists_equal_mxnet(row, folder, capsys) -> None:
     assert im2rec.main(row["arguments"]) == 0
     assert capsys.readouterr().out.split("\n")[:-1] == row["said"]
@@ -52,7 +52,7 @@ def test_im2rec_lists_equal_mxnet(row, folder, capsys) -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [row for row in cases("mxnet/lists/expected.json", "packings") if row["name"] in PACKED - ENCODED],
+    [row for row in load_cases("mxnet/lists/expected.json", "packings") if row["name"] in PACKED - ENCODED],
     ids=lambda row: row["name"],
 )
 def test_im2rec_pass_through_records_equal_mxnet(row, folder) -> None:
@@ -61,7 +61,7 @@ def test_im2rec_pass_through_records_equal_mxnet(row, folder) -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [row for row in cases("mxnet/lists/expected.json", "packings") if row["name"] in ENCODED],
+    [row for row in load_cases("mxnet/lists/expected.json", "packings") if row["name"] in ENCODED],
     ids=lambda row: row["name"],
 )
 def test_im2rec_encoded_pixels_equal_mxnet(row, folder) -> None:
@@ -79,7 +79,7 @@ def test_im2rec_encoded_pixels_equal_mxnet(row, folder) -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [row for row in cases("mxnet/lists/expected.json", "packings") if row["name"] in FAILED],
+    [row for row in load_cases("mxnet/lists/expected.json", "packings") if row["name"] in FAILED],
     ids=lambda row: row["name"],
 )
 def test_im2rec_skips_and_names_bad_images(row, folder, capsys) -> None:
@@ -111,7 +111,7 @@ def test_im2rec_ignores_links_to_parents(folder) -> None:
 
 
 def test_rec2idx_writes_offsets(folder) -> None:
-    row = next(row for row in load("mxnet/lists/expected.json")["packings"] if row["name"] == "pass_through")
+    row = next(row for row in load_recording("mxnet/lists/expected.json")["packings"] if row["name"] == "pass_through")
     _, index = packed(folder, row)
     assert rec2idx.main(["packed/pass_through.rec", "new.idx"]) == 0
     offsets = [line.split("\t")[1] for line in index.decode().splitlines()]

@@ -14,9 +14,9 @@ import pytest
 
 import recordmill.compat.mxnet as mx
 from tests.compat.mxnet import programs
-from tests.golden import RECORDINGS, load
+from tests.recorded import RECORDINGS, load_recording
 
-EXPECTED = load("compat/mxnet/expected.json")
+EXPECTED = load_recording("compat/mxnet/expected.json")
 
 
 @pytest.fixture(scope="module", autouse=True)

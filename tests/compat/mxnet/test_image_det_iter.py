@@ -11,12 +11,12 @@ import pytest
 
 import recordmill.compat.mxnet as mx
 from tests.compat.mxnet import detection_programs as programs
-from tests.golden import load
+from tests.recorded import load_recording
 
 
 @pytest.mark.parametrize("name", [*programs.PROGRAMS])
 def test_programs_return_values_of_mxnet(name: str, tmp_path: Path) -> None:
-    assert programs.PROGRAMS[name](mx, str(tmp_path)) == load("compat/mxnet/gluon/expected.json")[name]
+    assert programs.PROGRAMS[name](mx, str(tmp_path)) == load_recording("compat/mxnet/gluon/expected.json")[name]
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import pytest
 import recordmill as rm
 import recordmill.compat.mxnet as mx
 from tests.compat.mxnet import programs
-from tests.golden import RECORDINGS, load
+from tests.recorded import RECORDINGS, load_recording
 
 FOLDER = RECORDINGS / "compat" / "mxnet"
-EXPECTED = load("compat/mxnet/expected.json")
+EXPECTED = load_recording("compat/mxnet/expected.json")
 
 
 @pytest.fixture(scope="module", autouse=True)

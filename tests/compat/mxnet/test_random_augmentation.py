@@ -12,9 +12,9 @@ import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet.io.order import CHUNK_BYTES, split_chunks
 from recordmill.compat.mxnet.io.random import round_half_away, seed_generator
 from tests.compat.mxnet import augmentation_programs as programs
-from tests.golden import RECORDINGS, load
+from tests.recorded import RECORDINGS, load_recording
 
-EXPECTED = load("compat/mxnet/drawn/expected.json")
+EXPECTED = load_recording("compat/mxnet/drawn/expected.json")
 FOLDER = RECORDINGS / "compat" / "mxnet"
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import recordmill as rm
 import recordmill.compat.mxnet as mx
-from tests.golden import RECORDINGS, cases, load
+from tests.recorded import RECORDINGS, load_cases, load_recording
 
 MAGIC = bytes.fromhex("0a23d7ce")
 PAYLOADS = [b"record_0", b"", MAGIC, b"abc" + MAGIC, b"abcd" + MAGIC + b"e", bytes(70000)]
@@ -40,7 +40,7 @@ def test_written_records_are_read_back(tmp_path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["any.name"]
 
 
-@pytest.mark.parametrize("file", cases("mxnet/records/expected.json", "files"), ids=lambda file: file["path"])
+@pytest.mark.parametrize("file", load_cases("mxnet/records/expected.json", "files"), ids=lambda file: file["path"])
 def test_files_of_mxnet_are_rewritten_identically(file, tmp_path) -> None:
     path = RECORDINGS / "mxnet" / "records" / file["path"]
     payloads = [bytes.fromhex(record) for record in file["records"]]
@@ -61,7 +61,7 @@ def test_reader_continues_after_reset_and_seek(tmp_path) -> None:
     assert everything(record) == PAYLOADS
 
 
-@pytest.mark.parametrize("case", cases("mxnet/damage/expected.json", "cases"), ids=lambda case: case["path"])
+@pytest.mark.parametrize("case", load_cases("mxnet/damage/expected.json", "cases"), ids=lambda case: case["path"])
 def test_damaged_file_yields_earlier_records_and_error(case) -> None:
     path = RECORDINGS / "mxnet" / "damage" / case["path"]
     got, error = [], None
@@ -90,7 +90,7 @@ def test_truncated_header_has_message_of_mxnet() -> None:
     assert str(again) == str(caught.value) and again.offset == 0
 
 
-@pytest.mark.parametrize("case", cases("mxnet/index/expected.json", "cases"), ids=lambda case: case["idx"])
+@pytest.mark.parametrize("case", load_cases("mxnet/index/expected.json", "cases"), ids=lambda case: case["idx"])
 def test_index_files_are_read_as_in_mxnet(case) -> None:
     folder = RECORDINGS / "mxnet" / "index"
     key_type = {"int": int, "str": str}[case["key_type"]]
@@ -137,7 +137,7 @@ def test_written_index_equals_documentation(tmp_path) -> None:
     ],
 )
 def test_recordio_errors_have_types_of_mxnet(name, do, tmp_path) -> None:
-    recorded = {case["name"]: case["error"] for case in load("mxnet/records/refusals.json")["cases"]}[name]
+    recorded = {case["name"]: case["error"] for case in load_recording("mxnet/records/refusals.json")["cases"]}[name]
     with pytest.raises(mx.MXNetError if recorded["class"] == "MXNetError" else getattr(builtins, recorded["class"])):
         do(str(tmp_path / "x.rec"))
 

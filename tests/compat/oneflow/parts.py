@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.oneflow import nn, record_pb2
-from tests.golden import RECORDINGS
+from tests.recorded import RECORDINGS
 
 RECORDED = RECORDINGS / "compat" / "oneflow"
 PICTURES = RECORDINGS.parent / "decode" / "recordings" / "pictures.npz"

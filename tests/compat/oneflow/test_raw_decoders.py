@@ -15,10 +15,10 @@ from recordmill.compat.oneflow.raw_decoders import cast
 from recordmill.compat.oneflow.record_pb2 import BytesList, DoubleList, Feature, FloatList, Int64List, OFRecord
 from recordmill.errors import FeatureError, PayloadError
 from tests.compat.oneflow.parts import batch_of, message
-from tests.golden import load
+from tests.recorded import load_recording
 
-RECORDED = load("oneflow/decoders.json")
-ODD = [row for row in load("oneflow/messages.json")["odd"] if "decoder" in row]
+RECORDED = load_recording("oneflow/decoders.json")
+ODD = [row for row in load_recording("oneflow/messages.json")["odd"] if "decoder" in row]
 # Messages that protobuf rejects raise an error, even if OneFlow's parser accepts them.
 READ = [row for row in ODD if "decoded" in row["oneflow"] and "features" in row["protobuf"]]
 
@@ -69,7 +69,7 @@ def test_encodings_that_end_oneflow_raise_or_decode_as_in_protobuf(row: dict[str
     assert caught.value.shard == str(tmp_path / "part-0") and caught.value.record == 0
 
 
-@pytest.mark.parametrize("row", load("oneflow/messages.json")["canonical"][::3])
+@pytest.mark.parametrize("row", load_recording("oneflow/messages.json")["canonical"][::3])
 def test_serialized_message_has_the_same_bytes_in_any_entry_order(row: dict[str, Any]) -> None:
     data = bytes.fromhex(row["serialized"])
     written = OFRecord.FromString(data).SerializeToString()

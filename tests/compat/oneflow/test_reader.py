@@ -17,7 +17,7 @@ from recordmill.compat.oneflow.shuffle import SlotGenerator, seed_words, shuffle
 from recordmill.concurrency.forks import Forks
 from recordmill.errors import FeatureError, FormatError, FramingError, PayloadError, TruncatedError
 from tests.compat.oneflow.parts import frame, labels_of, message, recorded_readers, take_labels, write_labels
-from tests.golden import RECORDINGS, load
+from tests.recorded import RECORDINGS, load_recording
 
 
 @pytest.mark.parametrize("row", recorded_readers(), ids=lambda row: "-".join(map(str, row.values()))[:60])
@@ -62,7 +62,7 @@ def test_uniform_rejects_values_of_the_incomplete_bucket() -> None:
     assert uniform(lambda: next(draws), 10, 3) == 1
 
 
-@pytest.mark.parametrize("row", load("oneflow/parts/expected.json")["sets"], ids=lambda row: row["directory"])
+@pytest.mark.parametrize("row", load_recording("oneflow/parts/expected.json")["sets"], ids=lambda row: row["directory"])
 def test_reader_and_decoders_return_recorded_messages_and_values(row: dict[str, Any]) -> None:
     names = ("part_name_prefix", "part_name_suffix_length")
     options = {name: row[name] for name in names if name in row}

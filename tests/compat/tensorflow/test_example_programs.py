@@ -8,11 +8,11 @@ import pytest
 
 import recordmill.compat.tensorflow as tf
 from tests.compat.tensorflow import example_programs as programs
-from tests.golden import load
+from tests.recorded import load_recording
 
 RECORDED = "compat/tensorflow/examples/expected.json"
 
 
 @pytest.mark.parametrize("name", [*programs.PROGRAMS])
 def test_programs_when_run_then_find_what_tensorflow_gave(name: str, tmp_path: Path) -> None:
-    assert programs.plain(programs.PROGRAMS[name](tf, str(tmp_path))) == load(RECORDED)[name]
+    assert programs.plain(programs.PROGRAMS[name](tf, str(tmp_path))) == load_recording(RECORDED)[name]

@@ -10,7 +10,7 @@ import pytest
 import recordmill.compat.tensorflow.compat.v1 as tf
 from recordmill.compat.tensorflow.graphs.modes import Mode
 from tests.compat.tensorflow import graph_more_programs as programs
-from tests.golden import load
+from tests.recorded import load_recording
 
 RECORDED = "compat/tensorflow/graphs/expected.json"
 
@@ -25,4 +25,4 @@ def graphs() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", [*programs.PROGRAMS])
 def test_programs_when_run_then_find_what_tensorflow_gave(name: str, tmp_path: Path) -> None:
-    assert programs.plain(programs.PROGRAMS[name](tf, str(tmp_path))) == load(RECORDED)[name]
+    assert programs.plain(programs.PROGRAMS[name](tf, str(tmp_path))) == load_recording(RECORDED)[name]

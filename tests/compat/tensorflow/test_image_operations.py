@@ -14,7 +14,7 @@ import recordmill as rm
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core.dispatch import FAMILIES
 from recordmill.compat.tensorflow.core.random_state import set_seed
-from tests.decode.pictures import jpeg, png
+from tests.images import encode_jpeg, encode_png
 
 TESTS = Path(__file__).parents[2]
 RNG = np.random.default_rng(5)
@@ -87,7 +87,7 @@ def test_random_change_rejects_invalid_range(call, text) -> None:
 
 
 def test_decode_jpeg_equals_library_in_each_mode() -> None:
-    data = jpeg(5, 75, 51, subsampling=2)
+    data = encode_jpeg(5, 75, 51, subsampling=2)
     for method, mode in (("", "fast"), ("INTEGER_FAST", "fast"), ("INTEGER_ACCURATE", "accurate")):
         assert np.array_equal(tf.io.decode_jpeg(data, dct_method=method).numpy(), rm.decode_jpeg(data, mode=mode))
     window = tf.io.decode_and_crop_jpeg(data, [3, 17, 20, 31]).numpy()
@@ -95,7 +95,7 @@ def test_decode_jpeg_equals_library_in_each_mode() -> None:
 
 
 def test_decode_jpeg_rejects_fast_transform_of_kind_that_only_pillow_decodes() -> None:
-    data = jpeg(1).replace(b"\xff\xdb", b"ab\xff\xdb", 1)
+    data = encode_jpeg(1).replace(b"\xff\xdb", b"ab\xff\xdb", 1)
     assert tf.io.decode_jpeg(data).shape == (14, 20, 3)
     with pytest.raises(tf.errors.UnimplementedError):
         tf.io.decode_jpeg(data, dct_method="INTEGER_FAST")
@@ -103,7 +103,7 @@ def test_decode_jpeg_rejects_fast_transform_of_kind_that_only_pillow_decodes() -
 
 def test_decode_jpeg_rejects_truncated_file() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data or crop window") as caught:
-        tf.io.decode_jpeg(jpeg(1, 64, 64)[:-200])
+        tf.io.decode_jpeg(encode_jpeg(1, 64, 64)[:-200])
     assert pickle.loads(pickle.dumps(caught.value)).message == caught.value.message
 
 
@@ -145,7 +145,7 @@ def test_decode_png_does_not_count_transparent_color_as_channel(mode, stored, tr
 
 @pytest.mark.parametrize("options", [{}, {"progressive": True}])
 def test_extract_jpeg_shape_reads_header_of_file_with_damaged_scan(options) -> None:
-    data = jpeg(2, 40, 30, **options)
+    data = encode_jpeg(2, 40, 30, **options)
     scan = data.index(b"\xff\xda")
     for damaged in (data, data[: scan + 14], data[: scan + 20] + b"\xff\xc0" * 8 + data[scan + 36 :]):
         assert tf.io.extract_jpeg_shape(damaged).numpy().tolist() == [30, 40, 3]
@@ -164,8 +164,8 @@ def test_extract_jpeg_shape_skips_fill_bytes_and_exif() -> None:
 
 
 def test_extract_jpeg_shape_rejects_file_without_frame_header() -> None:
-    data = jpeg(2, 40, 30)
-    for damaged in (data[: data.index(b"\xff\xc0") + 6], png(1), b"\xff\xd8\xff"):
+    data = encode_jpeg(2, 40, 30)
+    for damaged in (data[: data.index(b"\xff\xc0") + 6], encode_png(1), b"\xff\xd8\xff"):
         with pytest.raises(tf.errors.InvalidArgumentError):
             tf.io.extract_jpeg_shape(damaged)
 
@@ -287,4 +287,4 @@ def test_names_of_image_and_io_resolve() -> None:
     for module in (tf.image, tf.io):
         for name in module.MEMBERS:
             assert callable(getattr(module, name)), name
-    assert np.array_equal(tf.image.decode_png(png(1)).numpy(), tf.io.decode_png(png(1)).numpy())
+    assert np.array_equal(tf.image.decode_png(encode_png(1)).numpy(), tf.io.decode_png(encode_png(1)).numpy())

@@ -9,7 +9,7 @@ import pytest
 
 import recordmill.compat.tensorflow as tf
 from tests.compat.tensorflow import owned_programs as programs
-from tests.golden import load
+from tests.recorded import load_recording
 
 RECORDED = "compat/tensorflow/owned/expected.json"
 
@@ -17,7 +17,7 @@ RECORDED = "compat/tensorflow/owned/expected.json"
 @pytest.mark.parametrize("name", [*programs.PROGRAMS])
 def test_programs_when_run_then_find_what_tensorflow_gave(name: str, tmp_path: Path) -> None:
     found = programs.plain(programs.PROGRAMS[name](tf, str(tmp_path)))
-    assert drop_error_texts(found) == drop_error_texts(load(RECORDED)[name])
+    assert drop_error_texts(found) == drop_error_texts(load_recording(RECORDED)[name])
 
 
 def drop_error_texts(value: Any) -> Any:

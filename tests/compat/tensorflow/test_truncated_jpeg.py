@@ -13,7 +13,7 @@ from PIL import Image
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
 from tests.compat.tensorflow.test_images import module_of
-from tests.decode.pictures import jpeg, png
+from tests.images import encode_jpeg, encode_png
 
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "compat" / "tensorflow" / "truncated"
 MAKE = module_of(RECORDINGS / "make.py")
@@ -60,7 +60,7 @@ def test_decode_jpeg_when_four_components_are_cut_then_rows_in_front_are_there()
 
 
 def test_decode_jpeg_when_several_scans_are_cut_then_end_is_made_up_but_rows_are_not_counted() -> None:
-    data = jpeg(1, 64, 64, progressive=True)
+    data = encode_jpeg(1, 64, 64, progressive=True)
     assert np.array_equal(tf.io.decode_jpeg(data, **RECOVER), tf.io.decode_jpeg(data))
     assert tf.io.decode_jpeg(data[:-200], **RECOVER).shape == (64, 64, 3)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data"):
@@ -68,7 +68,7 @@ def test_decode_jpeg_when_several_scans_are_cut_then_end_is_made_up_but_rows_are
 
 
 def test_decode_jpeg_when_cut_within_the_tables_of_a_later_scan_then_is_an_invalid_argument() -> None:
-    data = jpeg(1, 64, 64, progressive=True)
+    data = encode_jpeg(1, 64, 64, progressive=True)
     cut = data[: data.rindex(b"\xff\xc4") + 8]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data"):
         tf.io.decode_jpeg(cut, **RECOVER)
@@ -79,7 +79,7 @@ def test_decode_jpeg_when_cut_within_the_tables_of_a_later_scan_then_is_an_inval
 
 @pytest.mark.parametrize("options", [RECOVER, {"acceptable_fraction": 0.2}])
 def test_pipeline_when_files_are_cut_then_equals_calls_one_by_one(options) -> None:
-    files = [jpeg(seed, 64, 48)[: -300 * seed or None] for seed in range(3)]
+    files = [encode_jpeg(seed, 64, 48)[: -300 * seed or None] for seed in range(3)]
 
     def decode(data):
         return tf.image.resize(tf.io.decode_jpeg(data, channels=3, **options), (20, 20))
@@ -89,7 +89,7 @@ def test_pipeline_when_files_are_cut_then_equals_calls_one_by_one(options) -> No
 
 
 def test_library_when_rows_are_missing_then_says_how_many_there_are() -> None:
-    data = jpeg(2, 64, 48, subsampling=0)
+    data = encode_jpeg(2, 64, 48, subsampling=0)
     whole, cut = rm.decode_jpeg(data), data[: len(data) * 2 // 3]
     found = rm.decode_jpeg(cut, acceptable_fraction=0.1)
     rows = int(found.any(axis=(1, 2)).sum())
@@ -103,7 +103,7 @@ def test_library_when_rows_are_missing_then_says_how_many_there_are() -> None:
 
 
 def test_library_when_the_end_is_made_up_then_keeps_window_channels_and_limit() -> None:
-    data = jpeg(2, 64, 64, subsampling=0)
+    data = encode_jpeg(2, 64, 64, subsampling=0)
     data = data[: len(data) // 2]
     whole = rm.decode_jpeg(data, recover_truncated=True)
     assert (whole[-1] == 128).all()
@@ -119,14 +119,14 @@ def test_library_when_the_end_is_made_up_then_keeps_window_channels_and_limit() 
 
 
 def test_library_when_options_make_no_sense_then_names_them() -> None:
-    data = jpeg(2)
+    data = encode_jpeg(2)
     for fraction in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="acceptable_fraction"):
             rm.decode_jpeg(data, acceptable_fraction=fraction)
     with pytest.raises(ValueError, match="orientation"):
         rm.decode_jpeg(data, recover_truncated=True, orientation="apply")
     with pytest.raises(rm.ImageError, match="not a JPEG"):
-        rm.decode_jpeg(png(2), recover_truncated=True)
+        rm.decode_jpeg(encode_png(2), recover_truncated=True)
 
 
 def test_library_when_bytes_are_changed_then_gives_pixels_or_a_named_error() -> None:

@@ -1,12 +1,12 @@
-"""Damaged shards of every kind that we know, with what a reader must return and report for each.
+"""Tables of damaged shards, with what a reader must return and report for each.
 
-`damages` builds the rows of one format; each module of this package holds one table. The expected results are
-derived from how the damage was done, never by reading the damaged shard, so they test the oracle as well.
+`damages` returns the rows of one format. The expected results follow from how the shard was damaged, not from reading
+it, so that they also test the oracle.
 
 =============  ===================================================
 module         content
 =============  ===================================================
-base           the row of a table, and helpers to make rows
+base           rows of a table, and functions to build them
 tfrecord       damage to TFRecord shards
 recordio       damage to RecordIO shards
 ofrecord       damage to OFRecord shards

@@ -1,4 +1,4 @@
-"""A row of a damage table, the intact shard that it damages, and the damage that every format shares."""
+"""The rows of damage tables, the intact shard that they damage, and damage that all formats share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SAMPLE_PAYLOADS = (
     b"\x0a\x04next",
     b"\x0a\x0cand the last",
 )
-"""Five payloads that suit every table; they are not serialized messages."""
+"""Five payloads that every table accepts. They are not serialized messages."""
 
 HTML = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head></html>\n"
 
@@ -55,36 +55,36 @@ class Damage:
 
 
 @dataclass(frozen=True)
-class Sound:
+class IntactShard:
     """A shard before it is damaged.
 
     Attributes
     ----------
     payloads : list of bytes
-        At least four, none empty, none with RecordIO's magic word. The middle one, `victim`, has 16 bytes or
+        At least four, none empty, none with RecordIO's magic word. The middle one has 16 bytes or
         more and no zero among the first 16; the last has two bytes or more.
     frames : list of bytes
-        Their frames; the shard is these joined.
+        The frame of each payload. The shard is their concatenation.
     """
 
     payloads: list[bytes]
     frames: list[bytes]
 
     @classmethod
-    def of(cls, payloads: Sequence[bytes], frame: Callable[[bytes], bytes]) -> Sound:
+    def of(cls, payloads: Sequence[bytes], frame: Callable[[bytes], bytes]) -> IntactShard:
         """Check payloads and frame them."""
-        sound = cls(list(payloads), [frame(payload) for payload in payloads])
+        shard = cls(list(payloads), [frame(payload) for payload in payloads])
         if len(payloads) < 4 or not all(payloads) or len(payloads[-1]) < 2:
-            raise ValueError("four payloads or more are needed, none empty, the last of two bytes or more")
-        if len(sound.payloads[sound.victim]) < 16 or 0 in sound.payloads[sound.victim][:16]:
-            raise ValueError("the middle payload needs 16 bytes or more, none of the first 16 zero")
+            raise ValueError("payloads must be four or more, none of them empty, the last of two bytes or more")
+        if len(shard.payloads[shard.middle]) < 16 or 0 in shard.payloads[shard.middle][:16]:
+            raise ValueError("the middle payload must have 16 bytes or more, with no zero among the first 16")
         if b"\x0a\x23\xd7\xce" in b"".join(payloads):
-            raise ValueError("the payloads must not hold the RecordIO magic word")
-        return sound
+            raise ValueError("payloads must not contain the RecordIO magic word")
+        return shard
 
     @property
-    def victim(self) -> int:
-        """Position of the damaged record, for damage that needs intact records on both sides."""
+    def middle(self) -> int:
+        """Position of the middle record, which has intact records on both sides."""
         return len(self.payloads) // 2
 
     @property
@@ -98,19 +98,19 @@ class Sound:
         return b"".join(self.frames)
 
     def offset(self, position: int) -> int:
-        """Return where a record begins; with the number of records, where the shard ends."""
+        """Return the offset of a record, or the length of the shard for the position after the last record."""
         return [0, *accumulate(len(frame) for frame in self.frames)][position]
 
-    def replaced(self, position: int, frame: bytes) -> bytes:
-        """Return the shard with other bytes in place of one frame."""
+    def replace_frame(self, position: int, frame: bytes) -> bytes:
+        """Return the shard with one frame replaced."""
         return b"".join([*self.frames[:position], frame, *self.frames[position + 1 :]])
 
     def fault(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
-        """Return a row for a fault `at` bytes after the start of a record, with all records before it intact."""
+        """Return a row for a fault at `at` bytes from the start of a record; the records before it are intact."""
         return Damage(name, data, self.payloads[:position], kind, self.offset(position) + at, position)
 
 
-Maker = Callable[[Sound], Iterator[Damage]]
+Maker = Callable[[IntactShard], Iterator[Damage]]
 
 
 def damaged_shards(
@@ -123,46 +123,46 @@ def damaged_shards(
     frame : callable
         Oracle that frames one payload: bytes to bytes.
     table : sequence of callable
-        Makers of damaged shards.
+        Functions that yield damaged shards.
     payloads : sequence of bytes
-        Contents of the shard before it is damaged; `Sound` states the requirements.
+        Contents of the shard before it is damaged. See `IntactShard` for the requirements.
 
     Returns
     -------
     list of Damage
         Their names are unique, so ``pytest.mark.parametrize("damage", damaged_shards(...), ids=str)`` works.
     """
-    sound = Sound.of(payloads, frame)
-    return [damage for maker in table for damage in maker(sound)]
+    shard = IntactShard.of(payloads, frame)
+    return [damage for maker in table for damage in maker(shard)]
 
 
-def flip(data: bytes, bit: int) -> bytes:
-    """Return `data` with one bit changed; bit 0 is the lowest of the first byte."""
-    changed = bytearray(data)
-    changed[bit // 8] ^= 1 << bit % 8
-    return bytes(changed)
+def flip_bit(data: bytes, bit: int) -> bytes:
+    """Return `data` with one bit flipped; bit 0 is the least significant bit of the first byte."""
+    flipped = bytearray(data)
+    flipped[bit // 8] ^= 1 << bit % 8
+    return bytes(flipped)
 
 
-def zeroed(data: bytes, start: int, end: int) -> bytes:
-    """Return `data` with zeros from `start` to `end`."""
+def zero_range(data: bytes, start: int, end: int) -> bytes:
+    """Return `data` with the bytes from `start` to `end` set to zero."""
     return data[:start] + bytes(end - start) + data[end:]
 
 
-def empty_file(_: Sound) -> Iterator[Damage]:
-    """Make an empty file, which is an intact shard without records in every format."""
+def empty_file(_: IntactShard) -> Iterator[Damage]:
+    """Yield an empty file, which is an intact shard without records in every format."""
     yield Damage("empty_file", b"", [])
 
 
-def cut_between_records(sound: Sound) -> Iterator[Damage]:
-    """Cut the file between two records, which no format can detect without an index."""
-    yield Damage("cut_between_records", sound.data[: sound.offset(sound.last)], sound.payloads[:-1])
+def cut_between_records(shard: IntactShard) -> Iterator[Damage]:
+    """Truncate the file between two records, which no format can detect without an index."""
+    yield Damage("cut_between_records", shard.data[: shard.offset(shard.last)], shard.payloads[:-1])
 
 
-def not_this_format(kinds: dict[str, str]) -> Maker:
-    """Return a maker of files in other formats; `kinds` maps "html" and "gzip" to the expected fault."""
+def files_of_other_formats(kinds: dict[str, str]) -> Maker:
+    """Return a function that yields files of other formats; `kinds` maps "html" and "gzip" to the expected fault."""
 
-    def make(sound: Sound) -> Iterator[Damage]:
-        yield sound.fault("html_page", HTML, kinds["html"], 0)
-        yield sound.fault("gzip_read_as_plain", gzip.compress(sound.data, mtime=0), kinds["gzip"], 0)
+    def make(shard: IntactShard) -> Iterator[Damage]:
+        yield shard.fault("html_page", HTML, kinds["html"], 0)
+        yield shard.fault("gzip_read_as_plain", gzip.compress(shard.data, mtime=0), kinds["gzip"], 0)
 
     return make

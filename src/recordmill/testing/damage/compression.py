@@ -1,4 +1,4 @@
-"""Damage to whole-file gzip and zlib streams, and streams that only look damaged."""
+"""Damaged gzip and zlib files, and unusual ones that are intact."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from recordmill.testing.damage.base import flip
+from recordmill.testing.damage.base import flip_bit
 
 GZIP_HEADER_BYTES = 10
 GZIP_TRAILER_BYTES = 8
@@ -16,7 +16,7 @@ ZLIB_TRAILER_BYTES = 4
 
 @dataclass(frozen=True)
 class StreamDamage:
-    """A compressed file and what must come of it.
+    """A compressed file, and what a reader must return and report for it.
 
     Attributes
     ----------
@@ -27,11 +27,12 @@ class StreamDamage:
     data : bytes
         The file.
     content : bytes
-        What it yields: all of this if `kind` is None or `offset` is given, else some of it from the start.
+        The uncompressed bytes. A reader returns all of them if `kind` is None or `offset` is not None, otherwise a
+        part from the start.
     kind : str or None
-        "bad_compression", or None where the stream is sound.
+        "bad_compression", or None where the stream is shard.
     offset : int or None
-        Uncompressed offset of the fault, where it does not depend on how eagerly a reader inflates.
+        Uncompressed offset of the fault, or None if it depends on how far ahead a reader inflates.
     """
 
     name: str
@@ -42,18 +43,18 @@ class StreamDamage:
     offset: int | None = None
 
     def __str__(self) -> str:
-        """Return the name, which serves as the test's id."""
+        """Return the name, which pytest uses as the id of the test."""
         return self.name
 
 
 def stream_damages(content: bytes) -> list[StreamDamage]:
     """Return all rows for a file whose uncompressed bytes are `content` (any shard of 64 bytes or more)."""
     if len(content) < 64:
-        raise ValueError("stream damage needs 64 bytes of content or more")
-    return [*_sound(content), *_gzip(content), *_zlib(content)]
+        raise ValueError("content must have 64 bytes or more")
+    return [*_intact(content), *_gzip(content), *_zlib(content)]
 
 
-def _sound(content: bytes) -> Iterator[StreamDamage]:
+def _intact(content: bytes) -> Iterator[StreamDamage]:
     half = len(content) // 2
     first, second, empty = (gzip.compress(piece, mtime=0) for piece in (content[:half], content[half:], b""))
     for level in (0, 1, 6, 9):
@@ -62,8 +63,8 @@ def _sound(content: bytes) -> Iterator[StreamDamage]:
     yield StreamDamage("gzip_two_members", "gzip", first + second, content)
     yield StreamDamage("gzip_empty_member_between", "gzip", first + empty + second, content)
     yield StreamDamage("gzip_zero_padding", "gzip", gzip.compress(content, mtime=0) + bytes(512), content)
-    yield StreamDamage("gzip_of_nothing", "gzip", empty, b"")
-    yield StreamDamage("zlib_of_nothing", "zlib", zlib.compress(b""), b"")
+    yield StreamDamage("gzip_of_no_bytes", "gzip", empty, b"")
+    yield StreamDamage("zlib_of_no_bytes", "zlib", zlib.compress(b""), b"")
 
 
 def _gzip(content: bytes) -> Iterator[StreamDamage]:
@@ -78,12 +79,12 @@ def _gzip(content: bytes) -> Iterator[StreamDamage]:
     yield StreamDamage("gzip_cut_in_data", "gzip", whole[:cut], content, "bad_compression")
     for missing in (1, 4, 8):
         yield at_end(f"gzip_without_last_{missing}", whole[:-missing])
-    yield at_end("gzip_wrong_crc", flip(whole, 8 * (len(whole) - 8)))
-    yield at_end("gzip_wrong_length", flip(whole, 8 * (len(whole) - 4)))
-    yield at_end("gzip_garbage_behind", whole + b"garbage")
+    yield at_end("gzip_wrong_crc", flip_bit(whole, 8 * (len(whole) - 8)))
+    yield at_end("gzip_wrong_length", flip_bit(whole, 8 * (len(whole) - 4)))
+    yield at_end("gzip_garbage_appended", whole + b"garbage")
     yield at_end("gzip_second_member_cut", whole + whole[:5])
-    yield StreamDamage("gzip_wrong_magic", "gzip", flip(whole, 0), b"", "bad_compression", 0)
-    yield StreamDamage("gzip_wrong_method", "gzip", flip(whole, 16), b"", "bad_compression", 0)
+    yield StreamDamage("gzip_wrong_magic", "gzip", flip_bit(whole, 0), b"", "bad_compression", 0)
+    yield StreamDamage("gzip_wrong_method", "gzip", flip_bit(whole, 16), b"", "bad_compression", 0)
     yield StreamDamage("gzip_is_zlib", "gzip", zlib.compress(content), b"", "bad_compression", 0)
 
 
@@ -97,7 +98,7 @@ def _zlib(content: bytes) -> Iterator[StreamDamage]:
     yield StreamDamage("zlib_cut_in_data", "zlib", whole[: len(whole) // 2], content, "bad_compression")
     for missing in (1, ZLIB_TRAILER_BYTES):
         yield at_end(f"zlib_without_last_{missing}", whole[:-missing])
-    yield at_end("zlib_wrong_checksum", flip(whole, 8 * len(whole) - 1))
-    yield at_end("zlib_garbage_behind", whole + b"garbage")
-    yield StreamDamage("zlib_wrong_header", "zlib", flip(whole, 8), b"", "bad_compression", 0)
+    yield at_end("zlib_wrong_checksum", flip_bit(whole, 8 * len(whole) - 1))
+    yield at_end("zlib_garbage_appended", whole + b"garbage")
+    yield StreamDamage("zlib_wrong_header", "zlib", flip_bit(whole, 8), b"", "bad_compression", 0)
     yield StreamDamage("zlib_is_gzip", "zlib", gzip.compress(content, mtime=0), b"", "bad_compression", 0)

@@ -1,4 +1,4 @@
-"""Damage to OFRecord shards, where only impossible lengths can be seen."""
+"""Damaged OFRecord shards. The format can detect only impossible lengths."""
 
 from __future__ import annotations
 
@@ -8,76 +8,76 @@ from collections.abc import Iterator
 from recordmill.testing import recordio
 from recordmill.testing.damage.base import (
     Damage,
+    IntactShard,
     Maker,
-    Sound,
     cut_between_records,
     empty_file,
-    flip,
-    not_this_format,
-    zeroed,
+    files_of_other_formats,
+    flip_bit,
+    zero_range,
 )
 from recordmill.testing.ofrecord import HEADER_BYTES, frame
 
 __all__ = ["TABLE", "frame"]
 
 
-def cut_inside_header(sound: Sound) -> Iterator[Damage]:
-    """Leave 1 to 7 bytes of the last length."""
+def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
+    """Keep 1 to 7 bytes of the last length."""
     for left in range(1, HEADER_BYTES):
-        data = sound.data[: sound.offset(sound.last) + left]
-        yield sound.fault(f"cut_inside_header_{left}", data, "truncated_header", sound.last)
+        data = shard.data[: shard.offset(shard.last) + left]
+        yield shard.fault(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
 
 
-def cut_inside_payload(sound: Sound) -> Iterator[Damage]:
-    """Leave the last length whole, but not its message."""
-    ends = {"behind_header": sound.offset(sound.last) + HEADER_BYTES, "before_last_byte": len(sound.data) - 1}
+def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
+    """Keep the last length, but not all of its message."""
+    ends = {"after_header": shard.offset(shard.last) + HEADER_BYTES, "before_last_byte": len(shard.data) - 1}
     for name, end in ends.items():
-        yield sound.fault(f"cut_{name}", sound.data[:end], "truncated_payload", sound.last)
+        yield shard.fault(f"cut_{name}", shard.data[:end], "truncated_payload", shard.last)
 
 
-def impossible_length(sound: Sound) -> Iterator[Damage]:
-    """Store a length of 0, a negative one, or one beyond the file; nothing may be allocated for it."""
+def impossible_length(shard: IntactShard) -> Iterator[Damage]:
+    """Store a length that is 0, negative or beyond the file; readers must not allocate memory for it."""
     rows = [("zero", 0, "bad_length"), ("minus_1", -1, "bad_length"), ("lowest", -(2**63), "bad_length")]
     rows += [(f"2_to_{power}", 2**power, "truncated_payload") for power in (31, 32, 40, 62)]
     rows.append(("2_to_63_minus_9", 2**63 - 9, "truncated_payload"))
     for name, length, kind in rows:
-        changed = struct.pack("<q", length) + sound.frames[sound.victim][HEADER_BYTES:]
-        yield sound.fault(f"length_{name}", sound.replaced(sound.victim, changed), kind, sound.victim)
+        changed = struct.pack("<q", length) + shard.frames[shard.middle][HEADER_BYTES:]
+        yield shard.fault(f"length_{name}", shard.replace_frame(shard.middle, changed), kind, shard.middle)
 
 
-def flipped_length_bit(sound: Sound) -> Iterator[Damage]:
-    """Change the sign of a length, or a bit that makes it huge."""
+def flipped_length_bit(shard: IntactShard) -> Iterator[Damage]:
+    """Flip the sign of a length, or a bit that makes it huge."""
     for name, bit, kind in [("sign", 63, "bad_length"), ("high", 40, "truncated_payload")]:
-        data = sound.replaced(sound.victim, flip(sound.frames[sound.victim], bit))
-        yield sound.fault(f"flipped_length_{name}", data, kind, sound.victim)
+        data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], bit))
+        yield shard.fault(f"flipped_length_{name}", data, kind, shard.middle)
 
 
-def length_off_by_one(sound: Sound) -> Iterator[Damage]:
-    """Store a length that is one too large, which shows, or one too small, which leaves a stray byte."""
-    payload = sound.payloads[-1]
-    data = sound.replaced(sound.last, struct.pack("<q", len(payload) + 1) + payload)
-    yield sound.fault("length_one_more", data, "truncated_payload", sound.last)
-    data = sound.replaced(sound.last, struct.pack("<q", len(payload) - 1) + payload)
-    before = [*sound.payloads[:-1], payload[:-1]]
-    yield Damage("length_one_less", data, before, "truncated_header", len(data) - 1, len(sound.payloads))
+def length_off_by_one(shard: IntactShard) -> Iterator[Damage]:
+    """Store a length that is one too large, or one too small, which leaves a stray byte."""
+    payload = shard.payloads[-1]
+    data = shard.replace_frame(shard.last, struct.pack("<q", len(payload) + 1) + payload)
+    yield shard.fault("length_one_more", data, "truncated_payload", shard.last)
+    data = shard.replace_frame(shard.last, struct.pack("<q", len(payload) - 1) + payload)
+    before = [*shard.payloads[:-1], payload[:-1]]
+    yield Damage("length_one_less", data, before, "truncated_header", len(data) - 1, len(shard.payloads))
 
 
-def flipped_payload_bit(sound: Sound) -> Iterator[Damage]:
-    """Change one bit of a message, which the framing cannot show."""
-    data = sound.replaced(sound.victim, flip(sound.frames[sound.victim], 8 * HEADER_BYTES + 3))
-    changed = flip(sound.payloads[sound.victim], 3)
-    yield Damage("flipped_payload_bit", data, _with_victim(sound, changed))
+def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
+    """Flip one bit of a message, which the framing cannot detect."""
+    data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], 8 * HEADER_BYTES + 3))
+    changed = flip_bit(shard.payloads[shard.middle], 3)
+    yield Damage("flipped_payload_bit", data, _replace_middle(shard, changed))
 
 
-def zeros_appended(sound: Sound) -> Iterator[Damage]:
-    """Append zeros: a length that is cut, or a length of 0."""
+def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
+    """Append zeros, which are a truncated length or a length of 0."""
     for count in (1, 3, 7, 8, 4096):
         kind = "truncated_header" if count < HEADER_BYTES else "bad_length"
-        yield sound.fault(f"zeros_appended_{count}", sound.data + bytes(count), kind, len(sound.payloads))
+        yield shard.fault(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
 
 
-def stray_bytes_appended(sound: Sound) -> Iterator[Damage]:
-    """Append bytes that are a cut length, a negative one, or one beyond the file."""
+def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
+    """Append bytes that are a truncated length, a negative one, or one beyond the file."""
     rows = [
         (b"\xff" * 7, "truncated_header"),
         (b"\xff" * 8, "bad_length"),
@@ -85,43 +85,43 @@ def stray_bytes_appended(sound: Sound) -> Iterator[Damage]:
     ]
     for stray, kind in rows:
         name = f"stray_bytes_appended_{len(stray)}"
-        yield sound.fault(name, sound.data + stray, kind, len(sound.payloads))
+        yield shard.fault(name, shard.data + stray, kind, len(shard.payloads))
 
 
-def zero_hole(sound: Sound) -> Iterator[Damage]:
-    """Put zeros over a range; over a message alone the framing cannot show it."""
-    victim = sound.frames[sound.victim]
-    for name, end in [("header", HEADER_BYTES), ("whole_record", len(victim))]:
-        data = sound.replaced(sound.victim, zeroed(victim, 0, end))
-        yield sound.fault(f"zero_hole_{name}", data, "bad_length", sound.victim)
-    data = sound.replaced(sound.victim, zeroed(victim, HEADER_BYTES + 4, HEADER_BYTES + 12))
-    yield Damage("zero_hole_payload", data, _with_victim(sound, zeroed(sound.payloads[sound.victim], 4, 12)))
+def zero_hole(shard: IntactShard) -> Iterator[Damage]:
+    """Set a range to zero. The framing cannot detect this inside a message."""
+    middle = shard.frames[shard.middle]
+    for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
+        data = shard.replace_frame(shard.middle, zero_range(middle, 0, end))
+        yield shard.fault(f"zero_hole_{name}", data, "bad_length", shard.middle)
+    data = shard.replace_frame(shard.middle, zero_range(middle, HEADER_BYTES + 4, HEADER_BYTES + 12))
+    yield Damage("zero_hole_payload", data, _replace_middle(shard, zero_range(shard.payloads[shard.middle], 4, 12)))
 
 
-def byte_inserted_last_payload(sound: Sound) -> Iterator[Damage]:
-    """Shift the end of the last message, which leaves a stray byte where a length should be."""
-    payload = sound.payloads[-1]
+def byte_inserted_last_payload(shard: IntactShard) -> Iterator[Damage]:
+    """Insert a byte into the last message, which leaves a stray byte in place of the next length."""
+    payload = shard.payloads[-1]
     changed = payload[:1] + b"\x5a" + payload[1:]
-    data = sound.replaced(sound.last, struct.pack("<q", len(payload)) + changed)
-    before = [*sound.payloads[:-1], changed[:-1]]
-    yield Damage("byte_inserted_last_payload", data, before, "truncated_header", len(data) - 1, len(sound.payloads))
+    data = shard.replace_frame(shard.last, struct.pack("<q", len(payload)) + changed)
+    before = [*shard.payloads[:-1], changed[:-1]]
+    yield Damage("byte_inserted_last_payload", data, before, "truncated_header", len(data) - 1, len(shard.payloads))
 
 
-def byte_removed_last_payload(sound: Sound) -> Iterator[Damage]:
-    """Store a byte less than the last length promises."""
-    payload = sound.payloads[-1]
-    data = sound.replaced(sound.last, struct.pack("<q", len(payload)) + payload[1:])
-    yield sound.fault("byte_removed_last_payload", data, "truncated_payload", sound.last)
+def byte_removed_last_payload(shard: IntactShard) -> Iterator[Damage]:
+    """Remove a byte of the last message."""
+    payload = shard.payloads[-1]
+    data = shard.replace_frame(shard.last, struct.pack("<q", len(payload)) + payload[1:])
+    yield shard.fault("byte_removed_last_payload", data, "truncated_payload", shard.last)
 
 
-def recordio_file(sound: Sound) -> Iterator[Damage]:
-    """Hand over a shard of another format, whose magic word and part length are one huge length here."""
-    data = b"".join(recordio.frame(payload) for payload in sound.payloads)
-    yield sound.fault("recordio_file", data, "truncated_payload", 0)
+def recordio_file(shard: IntactShard) -> Iterator[Damage]:
+    """Yield a RecordIO shard, whose magic word and part length form a huge length."""
+    data = b"".join(recordio.frame(payload) for payload in shard.payloads)
+    yield shard.fault("recordio_file", data, "truncated_payload", 0)
 
 
-def _with_victim(sound: Sound, payload: bytes) -> list[bytes]:
-    return [*sound.payloads[: sound.victim], payload, *sound.payloads[sound.victim + 1 :]]
+def _replace_middle(shard: IntactShard, payload: bytes) -> list[bytes]:
+    return [*shard.payloads[: shard.middle], payload, *shard.payloads[shard.middle + 1 :]]
 
 
 TABLE: tuple[Maker, ...] = (
@@ -139,5 +139,5 @@ TABLE: tuple[Maker, ...] = (
     byte_inserted_last_payload,
     byte_removed_last_payload,
     recordio_file,
-    not_this_format({"html": "truncated_payload", "gzip": "truncated_payload"}),
+    files_of_other_formats({"html": "truncated_payload", "gzip": "truncated_payload"}),
 )

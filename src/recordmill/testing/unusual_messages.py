@@ -1,8 +1,8 @@
-"""Legal but odd encodings of Example, SequenceExample and OFRecord messages, with the values that they mean.
+"""Valid but unusual encodings of Example, SequenceExample and OFRecord messages.
 
-What is varied: over-long varints, unpacked and mixed lists, lists and messages in several pieces, values that
-a later field overrides, entries with value before key or without one of them, entries that count for nothing,
-unknown fields. Every choice comes from a `random.Random`, so that a seed, or Hypothesis, decides.
+The encodings have padded varints, unpacked and mixed lists, lists and messages in several pieces, values that a later
+field overrides, map entries with the value before the key or without one of them, map entries that are dropped, and
+unknown fields. A `random.Random` makes all choices, so that they depend on a seed or on Hypothesis.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import TypeVar
 
-from recordmill.testing.protobuf import (
+from recordmill.testing.messages import (
     EXAMPLE_KINDS,
     OFRECORD_KINDS,
     WIRE_TYPES,
@@ -20,7 +20,7 @@ from recordmill.testing.protobuf import (
     encode_feature,
     encode_value,
 )
-from recordmill.testing.wire import (
+from recordmill.testing.protobuf_wire import (
     BYTES,
     END_GROUP,
     FIXED32,
@@ -37,37 +37,39 @@ T = TypeVar("T")
 UNKNOWN_NUMBERS = (6, 15, 16, 2047, 2**29 - 1)
 
 
-def odd_example(features: Mapping[str, Feature], rng: Random) -> bytes:
-    """Return an odd encoding of an Example with these features."""
+def encode_unusual_example(features: Mapping[str, Feature], rng: Random) -> bytes:
+    """Return an unusual encoding of an Example with these features."""
     return _message(1, _entries(features, EXAMPLE_KINDS, rng), rng)
 
 
-def odd_ofrecord(features: Mapping[str, Feature], rng: Random) -> bytes:
-    """Return an odd encoding of an OFRecord with these features."""
+def encode_unusual_ofrecord(features: Mapping[str, Feature], rng: Random) -> bytes:
+    """Return an unusual encoding of an OFRecord with these features."""
     return b"".join(_with_unknown(_entries(features, OFRECORD_KINDS, rng), rng))
 
 
-def odd_sequence_example(context: Mapping[str, Feature], lists: Mapping[str, Sequence[Feature]], rng: Random) -> bytes:
-    """Return an odd encoding of a SequenceExample with this context and these feature lists."""
+def encode_unusual_sequence_example(
+    context: Mapping[str, Feature], lists: Mapping[str, Sequence[Feature]], rng: Random
+) -> bytes:
+    """Return an unusual encoding of a SequenceExample with this context and these feature lists."""
     entries = []
-    for name, steps in _shuffled(lists.items(), rng):
+    for name, steps in _shuffle(lists.items(), rng):
         pieces = [_field(1, b"".join(_feature_pieces(step, EXAMPLE_KINDS, rng)), rng) for step in steps]
         entries.append(_field(1, _entry(name, _with_unknown(pieces, rng), rng), rng))
     halves = [_message(1, _entries(context, EXAMPLE_KINDS, rng), rng), _message(2, entries, rng)]
-    return b"".join(_shuffled(halves, rng))
+    return b"".join(_shuffle(halves, rng))
 
 
 def _entries(features: Mapping[str, Feature], kinds: Mapping[int, str], rng: Random) -> list[bytes]:
     entries: list[bytes] = []
-    for name, feature in _shuffled(features.items(), rng):
+    for name, feature in _shuffle(features.items(), rng):
         if rng.random() < 0.2:
-            entries.append(_field(1, _entry(name, _feature_pieces(_decoy(kinds, rng), kinds, rng), rng), rng))
-        entry, odd = _entry(name, _feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
-        if odd and kinds is OFRECORD_KINDS:
-            entry += _unknown(rng, (1, VARINT), (2, FIXED64))  # an entry that counts all the same
+            entries.append(_field(1, _entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng), rng))
+        entry, unusual = _entry(name, _feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
+        if unusual and kinds is OFRECORD_KINDS:
+            entry += _unknown(rng, (1, VARINT), (2, FIXED64))  # OneFlow keeps such an entry.
         entries.append(_field(1, entry, rng))
-        if odd and kinds is not OFRECORD_KINDS:
-            dropped = _entry(name, _feature_pieces(_decoy(kinds, rng), kinds, rng), rng)
+        if unusual and kinds is not OFRECORD_KINDS:
+            dropped = _entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng)
             entries.append(_field(1, dropped + _unknown(rng, (1, VARINT), (2, FIXED64)), rng))
     return entries
 
@@ -76,10 +78,10 @@ def _entry(name: str, value_pieces: list[bytes], rng: Random) -> bytes:
     keys = [name.encode(errors="surrogateescape")] if name or rng.random() < 0.5 else []
     if keys and rng.random() < 0.2:
         keys.insert(0, b"overridden")
-    values = _groups(value_pieces, rng) if value_pieces or rng.random() < 0.5 else []
+    values = _split_randomly(value_pieces, rng) if value_pieces or rng.random() < 0.5 else []
     encoded_keys = [_field(1, key, rng) for key in keys]
     encoded_values = [_field(2, b"".join(group), rng) for group in values]
-    return b"".join(_interleaved(encoded_keys, encoded_values, rng))
+    return b"".join(_interleave(encoded_keys, encoded_values, rng))
 
 
 def _feature_pieces(feature: Feature, kinds: Mapping[int, str], rng: Random) -> list[bytes]:
@@ -87,46 +89,46 @@ def _feature_pieces(feature: Feature, kinds: Mapping[int, str], rng: Random) -> 
     if kind is None:
         return _with_unknown([], rng)
     (number,) = (number for number, name in kinds.items() if name == kind)
-    lists = [b"".join(_list_pieces(kind, group, rng)) for group in _groups(values, rng)]
+    lists = [b"".join(_list_pieces(kind, group, rng)) for group in _split_randomly(values, rng)]
     pieces = _with_unknown([_field(number, content, rng) for content in lists], rng)
     if rng.random() < 0.3:
         overridden = rng.choice([other for other in kinds.values() if other != kind])
-        pieces.insert(0, encode_feature((overridden, _decoy_values(overridden, rng)), kinds))
+        pieces.insert(0, encode_feature((overridden, _random_values(overridden, rng)), kinds))
     return pieces
 
 
 def _list_pieces(kind: str, values: Sequence[Value], rng: Random) -> list[bytes]:
     pieces = []
-    for group in _groups(values, rng):
-        encoded = [_stretched(kind, value, rng) for value in group]
+    for group in _split_randomly(values, rng):
+        encoded = [_encode_padded(kind, value, rng) for value in group]
         if kind == "bytes":
             pieces += [_field(1, value, rng) for value in encoded]
         elif rng.random() < 0.5:
             pieces.append(_field(1, b"".join(encoded), rng))
         else:
             pieces += [_tag(1, WIRE_TYPES[kind], rng) + value for value in encoded]
-    wrong = FIXED32 if kind != "float32" else VARINT
-    return _with_unknown(pieces, rng, (1, wrong))
+    wrong_type = FIXED32 if kind != "float32" else VARINT
+    return _with_unknown(pieces, rng, (1, wrong_type))
 
 
-def _stretched(kind: str, value: Value, rng: Random) -> bytes:
+def _encode_padded(kind: str, value: Value, rng: Random) -> bytes:
     if WIRE_TYPES[kind] == VARINT and isinstance(value, int):
         return varint(value, rng.choice((0, 0, rng.randint(1, MAX_VARINT_BYTES))))
     return encode_value(kind, value)
 
 
 def _message(number: int, pieces: Sequence[bytes], rng: Random) -> bytes:
-    groups = _groups(pieces, rng) if pieces or rng.random() < 0.5 else []
+    groups = _split_randomly(pieces, rng) if pieces or rng.random() < 0.5 else []
     whole = [_field(number, b"".join(_with_unknown(group, rng)), rng) for group in groups]
     return b"".join(_with_unknown(whole, rng))
 
 
-def _decoy(kinds: Mapping[int, str], rng: Random) -> Feature:
+def _random_feature(kinds: Mapping[int, str], rng: Random) -> Feature:
     kind = rng.choice([None, *kinds.values()])
-    return kind, _decoy_values(kind, rng) if kind else []
+    return kind, _random_values(kind, rng) if kind else []
 
 
-def _decoy_values(kind: str, rng: Random) -> list[Value]:
+def _random_values(kind: str, rng: Random) -> list[Value]:
     count = rng.randint(0, 3)
     return [b"decoy"] * count if kind == "bytes" else [-7] * count
 
@@ -148,7 +150,7 @@ def _unknown(rng: Random, *wrong: tuple[int, int]) -> bytes:
 
 def _with_unknown(pieces: Iterable[bytes], rng: Random, *wrong: tuple[int, int]) -> list[bytes]:
     unknown = [_unknown(rng, *wrong)] if rng.random() < 0.2 else []
-    return _interleaved(list(pieces), unknown, rng)
+    return _interleave(list(pieces), unknown, rng)
 
 
 def _tag(number: int, wire_type: int, rng: Random) -> bytes:
@@ -160,23 +162,23 @@ def _field(number: int, content: bytes, rng: Random) -> bytes:
     return _tag(number, BYTES, rng) + length + content
 
 
-def _groups(items: Sequence[T], rng: Random) -> list[Sequence[T]]:
-    """Cut items into one to three runs, some of which may be empty."""
+def _split_randomly(items: Sequence[T], rng: Random) -> list[Sequence[T]]:
+    """Split items into one to three parts, some of which may be empty."""
     cuts = sorted(rng.randint(0, len(items)) for _ in range(rng.choice((0, 0, 1, 2))))
     return [items[start:end] for start, end in zip([0, *cuts], [*cuts, len(items)], strict=True)]
 
 
-def _interleaved(left: Sequence[T], right: Sequence[T], rng: Random) -> list[T]:
-    """Join two sequences in any way that keeps the order of each."""
+def _interleave(left: Sequence[T], right: Sequence[T], rng: Random) -> list[T]:
+    """Merge two sequences in a random way that keeps the order of each."""
     out = list(left)
-    at = len(out)
+    position = len(out)
     for item in reversed(right):
-        at = rng.randint(0, at)
-        out.insert(at, item)
+        position = rng.randint(0, position)
+        out.insert(position, item)
     return out
 
 
-def _shuffled(items: Iterable[T], rng: Random) -> list[T]:
+def _shuffle(items: Iterable[T], rng: Random) -> list[T]:
     out = list(items)
     rng.shuffle(out)
     return out

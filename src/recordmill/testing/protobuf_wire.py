@@ -1,6 +1,6 @@
 """The protobuf wire format in plain Python: varints, tags and the fields of one message.
 
-A message is a run of fields. A field is a tag, which is the varint of ``number << 3 | wire_type``, and then
+A message is a sequence of fields. A field is a tag, the varint of ``number << 3 | wire_type``, followed by
 
 =========  ===========  ==================================================================
 wire type  name         content
@@ -12,9 +12,8 @@ wire type  name         content
 5          FIXED32      4 bytes
 =========  ===========  ==================================================================
 
-The limits are those of Python's protobuf (upb): varints of up to 10 bytes of which 64 bits count, tags and
-lengths of up to 5 bytes and below 2**32 and 2**31, messages and groups nested up to 100 deep below the
-outermost message.
+The limits are those of Python's protobuf (upb): varints have up to 10 bytes, of which 64 bits count; tags and lengths
+have up to 5 bytes and are below 2**32 and 2**31; messages and groups are nested up to 100 levels deep.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ class Field:
     Attributes
     ----------
     number, wire_type : int
-        The two halves of the tag.
+        The two parts of the tag.
     content : bytes
-        What follows tag and length: the varint, the fixed bytes, the string; all fields of a group.
+        Bytes after the tag and the length: the varint, the fixed bytes, the string, or the fields of a group.
     offset : int
         Bytes from the start of the payload to `content`.
     depth : int
-        Number of messages around the one that holds this field.
+        Number of messages around the message of this field.
     """
 
     number: int
@@ -56,14 +55,14 @@ class Field:
     depth: int
 
     def fields(self) -> list[Field]:
-        """Return the fields of the message that this field holds."""
+        """Return the fields of the message in this field."""
         if self.depth == MAX_DEPTH:
             raise OracleError("bad_payload", self.offset)
-        return split(self.content, self.offset, self.depth + 1)
+        return split_fields(self.content, self.offset, self.depth + 1)
 
 
 def varint(value: int, width: int = 0) -> bytes:
-    """Return the varint of `value` modulo 2**64, stretched with empty bytes to at least `width` bytes."""
+    """Return the varint of `value` modulo 2**64, padded to at least `width` bytes."""
     value &= 2**64 - 1
     out = bytearray()
     while value > 0x7F or len(out) + 1 < width:
@@ -83,35 +82,35 @@ def field(number: int, content: bytes) -> bytes:
 
 
 def varint_end(data: bytes, start: int, max_bytes: int = MAX_VARINT_BYTES) -> int:
-    """Return where the varint at `start` ends; raise ValueError if that is not within `max_bytes`."""
-    for at in range(start, min(start + max_bytes, len(data))):
-        if data[at] < 0x80:
-            return at + 1
-    raise ValueError("varint without end")
+    """Return the end of the varint at `start`; raise ValueError if it is longer than `max_bytes`."""
+    for position in range(start, min(start + max_bytes, len(data))):
+        if data[position] < 0x80:
+            return position + 1
+    raise ValueError("varint has no end")
 
 
 def varint_value(content: bytes) -> int:
     """Return the value of a varint, 0 to 2**64 - 1."""
-    value = sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(content))
+    value = sum((byte & 0x7F) << (7 * position) for position, byte in enumerate(content))
     return value & (2**64 - 1)
 
 
-def split(message: bytes, base: int = 0, depth: int = 0) -> list[Field]:
-    """Return the fields of a message in the order in which they stand.
+def split_fields(message: bytes, base: int = 0, depth: int = 0) -> list[Field]:
+    """Return the fields of a message in order.
 
     Parameters
     ----------
     message : bytes
-        The message, nothing else.
+        The bytes of one message.
     base : int
-        Bytes from the start of the payload to the message, for `Field.offset` and errors.
+        Offset of the message from the start of the payload, used for `Field.offset` and errors.
     depth : int
         Number of messages around this one.
 
     Raises
     ------
     OracleError
-        ``bad_payload`` at the first byte of the field that does not parse.
+        If a field cannot be parsed: ``bad_payload`` at its first byte.
     """
     found = []
     start = 0
@@ -127,17 +126,14 @@ def split(message: bytes, base: int = 0, depth: int = 0) -> list[Field]:
     return found
 
 
-def chosen(fields: Iterable[Field], number: int) -> list[Field]:
-    """Return the fields with this number; those of another wire type than BYTES are unknown fields."""
+def select_fields(fields: Iterable[Field], number: int) -> list[Field]:
+    """Return the fields with this number and wire type BYTES; other wire types make them unknown fields."""
     return [field for field in fields if field.number == number and field.wire_type == BYTES]
 
 
-def merged(fields: Iterable[Field], number: int) -> list[Field]:
-    """Return the fields of the message that field `number` holds.
-
-    A message that is given several times is merged: the fields of all its pieces are those of one message.
-    """
-    return [inner for piece in chosen(fields, number) for inner in piece.fields()]
+def merge_fields(fields: Iterable[Field], number: int) -> list[Field]:
+    """Return the fields of the message in field `number`; several occurrences are merged."""
+    return [inner for piece in select_fields(fields, number) for inner in piece.fields()]
 
 
 def _field_bounds(data: bytes, start: int, depth: int) -> tuple[int, int, int, int, int]:
@@ -145,7 +141,7 @@ def _field_bounds(data: bytes, start: int, depth: int) -> tuple[int, int, int, i
     value = varint_value(data[start:tag_end])
     number, wire_type = value >> 3, value & 7
     if value >= 2**32:
-        raise ValueError("tag too large")
+        raise ValueError("tag must be below 2**32")
     content_start = tag_end
     if wire_type == VARINT:
         end = next_start = varint_end(data, tag_end)
@@ -161,17 +157,17 @@ def _field_bounds(data: bytes, start: int, depth: int) -> tuple[int, int, int, i
     else:
         raise ValueError("wire types 6 and 7 do not exist")
     if next_start > len(data):
-        raise ValueError("field without end")
+        raise ValueError("field has no end")
     return number, wire_type, content_start, end, next_start
 
 
 def _group_end(data: bytes, start: int, number: int, depth: int) -> tuple[int, int]:
     if depth > MAX_DEPTH:
-        raise ValueError("groups nested too deep")
+        raise ValueError("groups are nested too deep")
     while True:
         inner_number, wire_type, _, _, end = _field_bounds(data, start, depth)
         if wire_type == END_GROUP:
             if inner_number != number:
-                raise ValueError("END tag of another group")
+                raise ValueError("END tag belongs to another group")
             return start, end
         start = end

@@ -12,11 +12,11 @@ from recordmill import _core
 from recordmill.errors import FeatureError
 from recordmill.formats.recordio.payload import IRHEADER
 from recordmill.schema import Feature, Schema
-from recordmill.testing import irheader, strategies
+from recordmill.testing import image_header, strategies
 from recordmill.testing.faults import OracleError
-from recordmill.testing.framing_suite import splits_of
+from recordmill.testing.framing_suite import pack_payloads
 from recordmill.testing.payload_suite import reprs
-from tests.golden import bits, cases, load
+from tests.recorded import floats_from_bits, load_cases, load_recording
 
 SCHEMA = Schema(
     {
@@ -27,15 +27,15 @@ SCHEMA = Schema(
         "image": Feature("bytes"),
     }
 )
-PACKS = cases("mxnet/headers/expected.json", "packs")
-BROKEN = cases("mxnet/headers/expected.json", "broken")
+PACKS = load_cases("mxnet/headers/expected.json", "packs")
+BROKEN = load_cases("mxnet/headers/expected.json", "broken")
 ODD_FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 REFUSED_HERE = ("label: none",)  # MXNet stores not a number; here it is a missing value
 
 
 def unpacked(payload: bytes) -> tuple[Any, ...]:
     """Flag, labels, ids and data of one payload."""
-    packed = splits_of([payload])
+    packed = pack_payloads([payload])
     parsed = _core.parse(packed.data, packed.row_splits, IRHEADER.plan(SCHEMA))
     columns = IRHEADER.columns(parsed, SCHEMA, 1)
     values = [int(columns[name][0]) for name in ("flag", "id", "id2")]
@@ -55,7 +55,7 @@ def label_of(case: dict[str, Any]) -> Any:
 
 
 def test_packings_are_recorded() -> None:
-    assert len(load("mxnet/headers/expected.json")["packs"]) > 30
+    assert len(load_recording("mxnet/headers/expected.json")["packs"]) > 30
     assert len(BROKEN) == 8
 
 
@@ -79,16 +79,16 @@ def test_header_is_parsed_like_mxnet(case: dict[str, Any]) -> None:
         return
     flag, label, id_, id2, data = unpacked(payload)
     labels = expected["label"] if isinstance(expected["label"], list) else [expected["label"]]
-    assert label.view("u4").tolist() == bits(labels).view("u4").tolist()
+    assert label.view("u4").tolist() == floats_from_bits(labels).view("u4").tolist()
     assert (flag, id_, id2, data.hex()) == (expected["flag"], expected["id"], expected["id2"], expected["data"])
 
 
-@given(strategies.irheaders())
+@given(strategies.image_headers())
 def test_header_round_trip_agrees_with_oracle(drawn: tuple[Any, int, int, bytes]) -> None:
     label, id_, id2, data = drawn
     payload = IRHEADER.serialize([{"label": label, "id": id_, "id2": id2, "image": data}], None, 0)[0]
-    assert payload == irheader.pack(label, id_, id2, data)
-    expected = irheader.unpack(payload)
+    assert payload == image_header.pack(label, id_, id2, data)
+    expected = image_header.unpack(payload)
     found = unpacked(payload)
     assert (found[0], *found[2:]) == (expected.flag, expected.id, expected.id2, expected.data)
     assert reprs(found[1]) == reprs(np.atleast_1d(np.float32(expected.label)))
@@ -98,7 +98,7 @@ def test_header_round_trip_agrees_with_oracle(drawn: tuple[Any, int, int, bytes]
 def test_header_of_any_bytes_agrees_with_oracle(tail: bytes, flag: int) -> None:
     payload = flag.to_bytes(4, "little") + tail
     try:
-        expected = irheader.unpack(payload)
+        expected = image_header.unpack(payload)
     except OracleError:
         with pytest.raises(_core.CoreFault, match="bad_payload"):
             unpacked(payload)
@@ -107,11 +107,11 @@ def test_header_of_any_bytes_agrees_with_oracle(tail: bytes, flag: int) -> None:
         assert (found[0], *found[2:]) == (expected.flag, expected.id, expected.id2, expected.data)
 
 
-@given(st.lists(strategies.irheaders(), min_size=1, max_size=6), st.integers(0, 2**40))
+@given(st.lists(strategies.image_headers(), min_size=1, max_size=6), st.integers(0, 2**40))
 def test_serialize_stores_each_label_independent_of_other_examples(drawn: list[Any], first: int) -> None:
     examples = [{"label": label, "image": data} for label, _, _, data in drawn]
     found = list(IRHEADER.serialize(examples, None, first))
-    assert found == [irheader.pack(label, first + row, 0, data) for row, (label, _, _, data) in enumerate(drawn)]
+    assert found == [image_header.pack(label, first + row, 0, data) for row, (label, _, _, data) in enumerate(drawn)]
 
 
 @pytest.mark.parametrize(

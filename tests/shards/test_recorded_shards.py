@@ -12,8 +12,8 @@ import pytest
 import recordmill as rm
 from recordmill.errors import RecordmillError
 from recordmill.formats.recordio.payload import IRHEADER
-from recordmill.testing.framing_suite import splits_of
-from tests.golden import RECORDINGS, bits, cases, copied, load
+from recordmill.testing.framing_suite import pack_payloads
+from tests.recorded import RECORDINGS, copy_recordings, floats_from_bits, load_cases, load_recording
 
 COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
 FOLDERS = {
@@ -27,7 +27,7 @@ FOLDERS = {
     "mxnet/lists": 20,
     "mxnet/faces": 3,
 }
-FILES = [(folder, entry) for folder in FOLDERS for entry in cases(f"{folder}/expected.json", "files")]
+FILES = [(folder, entry) for folder in FOLDERS for entry in load_cases(f"{folder}/expected.json", "files")]
 # TensorFlow 2.21 stops at an empty gzip member and after the first zlib stream. We continue after the member, as
 # RFC 1952 requires, and raise an error for data after the zlib stream.
 JOINED = ("members.tfrecord.gz", "streams.tfrecord.zlib")
@@ -35,7 +35,7 @@ WHOLE_FILES = [row for row in FILES if row[1]["path"] not in JOINED]
 DAMAGES = [
     (tool, case)
     for tool in ("tensorflow", "mxnet")
-    for case in cases(f"{tool}/damage/expected.json", "cases")
+    for case in load_cases(f"{tool}/damage/expected.json", "cases")
     if case["path"] != "missing.tfrecord"
 ]
 
@@ -49,7 +49,7 @@ def payloads_of(entry: dict[str, Any]) -> list[bytes]:
 
 
 def test_recorded_files_match_provenance_table() -> None:
-    table = load("PROVENANCE.json")
+    table = load_recording("PROVENANCE.json")
     assert len(table) > 200
     wrong = [
         name
@@ -66,12 +66,12 @@ def test_recorded_files_all_have_provenance() -> None:
     paths = (path for tool in tools for path in tool.rglob("*") if path.is_file())
     found = {str(path.relative_to(RECORDINGS)) for path in paths if path.suffix not in (".py", ".pyc")}
     assert {path.name for path in tools} == names
-    assert sorted(found - set(load("PROVENANCE.json"))) == []
+    assert sorted(found - set(load_recording("PROVENANCE.json"))) == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_recordings_are_complete(folder: str) -> None:
-    assert len(load(f"{folder}/expected.json")["files"]) == FOLDERS[folder]
+    assert len(load_recording(f"{folder}/expected.json")["files"]) == FOLDERS[folder]
 
 
 @pytest.mark.parametrize("folder, entry", WHOLE_FILES, ids=name_of)
@@ -141,17 +141,17 @@ def test_recorded_headers_have_labels_and_ids_of_mxnet(folder: str, entry: dict[
             "image": rm.Feature("bytes"),
         }
     )
-    columns = IRHEADER.parse(splits_of(payloads_of(entry)), schema)
+    columns = IRHEADER.parse(pack_payloads(payloads_of(entry)), schema)
     for row, header in enumerate(entry["headers"]):
         labels = header["label"] if isinstance(header["label"], list) else [header["label"]]
-        assert columns["label"][row].view("u4").tolist() == bits(labels).view("u4").tolist()
+        assert columns["label"][row].view("u4").tolist() == floats_from_bits(labels).view("u4").tolist()
         assert [int(columns[name][row]) for name in ("flag", "id", "id2")] == [header[n] for n in ("flag", "id", "id2")]
         assert len(columns["image"][row]) == header["data"]
 
 
-@pytest.mark.parametrize("case", cases("mxnet/index/expected.json", "cases"), ids=name_of)
+@pytest.mark.parametrize("case", load_cases("mxnet/index/expected.json", "cases"), ids=name_of)
 def test_unusual_idx_is_read_like_mxnet(case: dict[str, Any], tmp_path: Path) -> None:
-    records = [bytes.fromhex(text) for text in load("mxnet/index/expected.json")["records"]]
+    records = [bytes.fromhex(text) for text in load_recording("mxnet/index/expected.json")["records"]]
     (tmp_path / "records.rec").write_bytes((RECORDINGS / "mxnet/index/records.rec").read_bytes())
     (tmp_path / "records.idx").write_bytes((RECORDINGS / "mxnet/index" / case["idx"]).read_bytes())
     found = case["found"]
@@ -196,7 +196,7 @@ def check_key(reader: rm.ShardReader, key: str, outcome: dict[str, Any], records
             reader.position_of(key)
 
 
-@pytest.mark.parametrize("case", cases("tensorflow/framing/wrong_compression.json", "cases"), ids=name_of)
+@pytest.mark.parametrize("case", load_cases("tensorflow/framing/wrong_compression.json", "cases"), ids=name_of)
 def test_recorded_shard_with_wrong_declared_compression_is_named(case: dict[str, Any]) -> None:
     path = RECORDINGS / "tensorflow/framing" / case["path"]
     true = {".gz": "gzip", ".zlib": "zlib"}.get(path.suffix)
@@ -223,7 +223,7 @@ def test_recorded_damage_loses_no_record_of_framework(tool: str, case: dict[str,
     path, crash = RECORDINGS / tool / "damage" / case["path"], "crash" in case
     theirs = [] if crash else payloads_of(case)
     is_rejected = crash or case["error"] is not None
-    intact = [bytes.fromhex(text) for text in load(f"{tool}/damage/expected.json")["payloads"]]
+    intact = [bytes.fromhex(text) for text in load_recording(f"{tool}/damage/expected.json")["payloads"]]
     ours: list[bytes] = []
     error: RecordmillError | None = None
     try:
@@ -248,8 +248,8 @@ def test_recorded_damage_loses_no_record_of_framework(tool: str, case: dict[str,
 
 
 def test_open_of_faces_includes_header_and_identity_records(tmp_path: Path) -> None:
-    folder = copied("mxnet/faces", tmp_path)
-    expected = load("mxnet/faces/expected.json")
+    folder = copy_recordings("mxnet/faces", tmp_path)
+    expected = load_recording("mxnet/faces/expected.json")
     dataset = rm.open(folder / "scalar" / "train.rec")
     with rm.ShardReader(folder / "scalar" / "train.rec") as reader:
         first = dataset[reader.position_of(0)]

@@ -11,24 +11,33 @@ from recordmill.errors import FeatureError
 from recordmill.formats.native import NativeCodec
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 from recordmill.schema import Feature, Schema
-from recordmill.testing.framing_suite import splits_of
+from recordmill.testing.framing_suite import pack_payloads
 from recordmill.types import FeatureList, Ragged
-from tests.golden import KINDS, bits, cases, load, recorded, recorded_values, told, writable
+from tests.recorded import (
+    KINDS,
+    decode_features,
+    decode_values,
+    floats_from_bits,
+    load_cases,
+    load_recording,
+    to_comparable,
+    to_writable,
+)
 
 DTYPES = {"int64": "int64", "float32": "float32", "string": "bytes"}
 ENCODINGS = [
-    *((EXAMPLE, case) for case in cases("tensorflow/encodings.json", "examples")),
-    *((SEQUENCE_EXAMPLE, case) for case in cases("tensorflow/encodings.json", "sequence_examples")),
+    *((EXAMPLE, case) for case in load_cases("tensorflow/encodings.json", "examples")),
+    *((SEQUENCE_EXAMPLE, case) for case in load_cases("tensorflow/encodings.json", "sequence_examples")),
 ]
 CANONICAL = [
-    *((EXAMPLE, case) for case in cases("tensorflow/examples/canonical.json", "examples")),
-    *((SEQUENCE_EXAMPLE, case) for case in cases("tensorflow/examples/canonical.json", "sequence_examples")),
+    *((EXAMPLE, case) for case in load_cases("tensorflow/examples/canonical.json", "examples")),
+    *((SEQUENCE_EXAMPLE, case) for case in load_cases("tensorflow/examples/canonical.json", "sequence_examples")),
 ]
 
 
 def read(codec: NativeCodec, payload: bytes) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Context and feature lists of a payload with the bits of floats; None if it does not parse."""
-    packed = splits_of([payload])
+    packed = pack_payloads([payload])
     found = codec.infer(packed)
     if found.fault is not None:
         return None
@@ -38,10 +47,10 @@ def read(codec: NativeCodec, payload: bytes) -> tuple[dict[str, Any], dict[str, 
     for name, column in codec.parse(packed, wide).items():
         kind = wide[name].kind
         if wide[name].sequence:
-            lists[name] = (kind, [told(kind, frame) for frame in column[0]])
+            lists[name] = (kind, [to_comparable(kind, frame) for frame in column[0]])
         else:
             key = codec.key(name, wide).decode()
-            context[key] = (kind, told(kind, column[0]))
+            context[key] = (kind, to_comparable(kind, column[0]))
     return context, lists
 
 
@@ -57,7 +66,7 @@ def recorded_lists(lists: dict[str, Any]) -> dict[str, Any]:
     for name, frames in lists.items():
         kinds = sorted({KINDS[frame["kind"]] for frame in frames if frame["kind"]})
         if len(kinds) == 1:
-            rows[name] = (kinds[0], [recorded_values(frame) if frame["kind"] else [] for frame in frames])
+            rows[name] = (kinds[0], [decode_values(frame) if frame["kind"] else [] for frame in frames])
     return rows
 
 
@@ -66,7 +75,7 @@ def mixed_names(lists: dict[str, Any]) -> set[str]:
 
 
 def test_messages_are_recorded() -> None:
-    assert len(ENCODINGS) == len(load("tensorflow/encodings.json")["examples"]) + 46
+    assert len(ENCODINGS) == len(load_recording("tensorflow/encodings.json")["examples"]) + 46
     assert len(CANONICAL) == 264
 
 
@@ -75,7 +84,7 @@ def test_parse_of_unusual_encoding_agrees_with_protobuf(codec: NativeCodec, case
     expected = case["protobuf"]
     lists = expected.get("feature_lists", {})
     if mixed_names(lists):
-        found = codec.infer(splits_of([bytes.fromhex(case["serialized"])]))
+        found = codec.infer(pack_payloads([bytes.fromhex(case["serialized"])]))
         assert {name for name, entry in found.features.items() if entry.mixed_kinds} == mixed_names(lists)
         return
     found = read(codec, bytes.fromhex(case["serialized"]))
@@ -83,7 +92,7 @@ def test_parse_of_unusual_encoding_agrees_with_protobuf(codec: NativeCodec, case
         assert found is None
     else:
         context = expected["features"] if codec is EXAMPLE else expected["context"]
-        assert found == (recorded(context), recorded_lists(lists))
+        assert found == (decode_features(context), recorded_lists(lists))
 
 
 @pytest.mark.parametrize("place", range(264))
@@ -93,13 +102,13 @@ def test_serialize_writes_deterministic_bytes_of_protobuf(place: int) -> None:
     lists = case.get("feature_lists", {})
     payload = bytes.fromhex(case["serialized"])
     if all(entry["kind"] for entry in features.values()) and not (set(features) & set(lists)) and writes(lists):
-        example = {name: writable(entry) for name, entry in features.items()}
-        frames = {name: FeatureList([writable(frame) for frame in rows]) for name, rows in lists.items()}
+        example = {name: to_writable(entry) for name, entry in features.items()}
+        frames = {name: FeatureList([to_writable(frame) for frame in rows]) for name, rows in lists.items()}
         kinds = {name: Feature(KINDS[entry["kind"]], (None,)) for name, entry in features.items()}
         kinds |= {name: Feature(KINDS[rows[0]["kind"]], (None, None), sequence=True) for name, rows in lists.items()}
         assert codec.serialize([example | frames], Schema(kinds), 0)[0] == payload
     if not mixed_names(lists):
-        assert read(codec, payload) == (recorded(features), recorded_lists(lists))
+        assert read(codec, payload) == (decode_features(features), recorded_lists(lists))
 
 
 def writes(lists: dict[str, Any]) -> bool:
@@ -130,22 +139,22 @@ def feature_of(case: dict[str, Any]) -> Feature:
 
 def columns_of(folder: str, case: dict[str, Any]) -> Any:
     codec = SEQUENCE_EXAMPLE if "part" in case else EXAMPLE
-    records = load(f"{folder}/expected.json")["files"][0]["records"]
+    records = load_recording(f"{folder}/expected.json")["files"][0]["records"]
     payloads = [bytes.fromhex(records[row]) for row in case.get("rows", range(len(records)))]
-    return codec.parse(splits_of(payloads), Schema({case["key"]: feature_of(case)}))[case["key"]]
+    return codec.parse(pack_payloads(payloads), Schema({case["key"]: feature_of(case)}))[case["key"]]
 
 
 def flat(kind: str, column: Any) -> list[Any]:
     """All values of a column in order."""
     while isinstance(column, Ragged) and (kind != "bytes" or isinstance(column.data, Ragged)):
         column = column.data
-    return told(kind, column.reshape(-1) if isinstance(column, np.ndarray) else column)
+    return to_comparable(kind, column.reshape(-1) if isinstance(column, np.ndarray) else column)
 
 
 COLUMNS = [
     (folder, case)
     for folder in ("tensorflow/columns", "tensorflow/sequence")
-    for case in cases(f"{folder}/columns.json", "columns")
+    for case in load_cases(f"{folder}/columns.json", "columns")
 ]
 
 
@@ -201,4 +210,4 @@ def check_padded(column: Ragged, kind: str, want: list[Any], found: dict[str, An
 
 
 def test_bits_preserve_every_nan() -> None:
-    assert bits(["7fc12301", "80000000"]).view("u4").tolist() == [0x7FC12301, 0x80000000]
+    assert floats_from_bits(["7fc12301", "80000000"]).view("u4").tolist() == [0x7FC12301, 0x80000000]

@@ -12,13 +12,22 @@ import recordmill as rm
 from recordmill.errors import RecordmillError
 from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
 from recordmill.storage.local import natural_key
-from recordmill.testing.framing_suite import splits_of
-from tests.golden import KINDS, RECORDINGS, cases, copied, load, recorded, told, writable
+from recordmill.testing.framing_suite import pack_payloads
+from tests.recorded import (
+    KINDS,
+    RECORDINGS,
+    copy_recordings,
+    decode_features,
+    load_cases,
+    load_recording,
+    to_comparable,
+    to_writable,
+)
 
-SETS = cases("oneflow/parts/expected.json", "sets")
-CANONICAL = cases("oneflow/messages.json", "canonical")
-ODD = cases("oneflow/messages.json", "odd")
-DAMAGES = [case for case in cases("oneflow/damage/expected.json", "cases") if case["directory"] != "missing"]
+SETS = load_cases("oneflow/parts/expected.json", "sets")
+CANONICAL = load_cases("oneflow/messages.json", "canonical")
+ODD = load_cases("oneflow/messages.json", "odd")
+DAMAGES = [case for case in load_cases("oneflow/damage/expected.json", "cases") if case["directory"] != "missing"]
 
 
 def name_of(case: Any) -> str:
@@ -27,14 +36,14 @@ def name_of(case: Any) -> str:
 
 def read(payload: bytes) -> dict[str, Any] | None:
     """Return the features of a payload with floats as bits; None if it cannot be parsed."""
-    packed = splits_of([payload])
+    packed = pack_payloads([payload])
     found = OFRECORD_MESSAGE.infer(packed)
     if found.fault is not None:
         return None
     kinds = {name: summary.feature.kind for name, summary in found.features.items()}
     schema = rm.Schema({name: rm.Feature(kind, (None,), optional=True) for name, kind in kinds.items()})
     columns = OFRECORD_MESSAGE.parse(packed, schema)
-    return {name: (kind, told(kind, columns[name][0])) for name, kind in kinds.items()}
+    return {name: (kind, to_comparable(kind, columns[name][0])) for name, kind in kinds.items()}
 
 
 def part_paths(folder: Path, num_parts: int) -> list[str]:
@@ -43,26 +52,26 @@ def part_paths(folder: Path, num_parts: int) -> list[str]:
 
 
 def test_oneflow_recordings_are_complete() -> None:
-    assert len(load("oneflow/parts/expected.json")["sets"]) >= 11
-    assert len(load("oneflow/messages.json")["canonical"]) >= 100
-    assert len(load("oneflow/messages.json")["odd"]) >= 40
-    assert len(load("oneflow/damage/expected.json")["cases"]) >= 50
+    assert len(load_recording("oneflow/parts/expected.json")["sets"]) >= 11
+    assert len(load_recording("oneflow/messages.json")["canonical"]) >= 100
+    assert len(load_recording("oneflow/messages.json")["odd"]) >= 40
+    assert len(load_recording("oneflow/damage/expected.json")["cases"]) >= 50
 
 
 @pytest.mark.parametrize("case", SETS, ids=name_of)
 def test_parts_have_records_of_oneflow(case: dict[str, Any], tmp_path: Path) -> None:
-    folder = copied("oneflow/parts", tmp_path) / case["directory"]
+    folder = copy_recordings("oneflow/parts", tmp_path) / case["directory"]
     payloads = [bytes.fromhex(text) for text in case["records"]]
     paths = part_paths(folder, case["num_parts"])
     dataset = rm.open(paths, format="ofrecord", payload="raw")
     assert [example["payload"] for example in dataset] == payloads
     assert list(rm.ShardReader(paths, format="ofrecord")) == payloads
-    assert [read(payload) for payload in payloads] == [recorded(features) for features in case["examples"]]
+    assert [read(payload) for payload in payloads] == [decode_features(features) for features in case["examples"]]
 
 
 @pytest.mark.parametrize("case", [case for case in SETS if set(case["fields"]) == {"images", "labels"}], ids=name_of)
 def test_parts_have_columns_of_oneflow_decoders(case: dict[str, Any], tmp_path: Path) -> None:
-    folder = copied("oneflow/parts", tmp_path) / case["directory"]
+    folder = copy_recordings("oneflow/parts", tmp_path) / case["directory"]
     schema = rm.Schema({"images": rm.Feature("bytes"), "labels": rm.Feature("int32", (1,))})
     dataset = rm.open(part_paths(folder, case["num_parts"]), format="ofrecord", schema=schema)
     columns = dataset.to_numpy()
@@ -77,9 +86,9 @@ def test_parts_have_columns_of_oneflow_decoders(case: dict[str, Any], tmp_path: 
 def test_written_message_is_byte_identical_to_protobuf(place: int) -> None:
     case = CANONICAL[place]
     payload = bytes.fromhex(case["serialized"])
-    assert read(payload) == recorded(case["features"])
+    assert read(payload) == decode_features(case["features"])
     if all(entry["kind"] for entry in case["features"].values()):
-        example = {name: writable(entry) for name, entry in case["features"].items()}
+        example = {name: to_writable(entry) for name, entry in case["features"].items()}
         schema = rm.Schema(
             {name: rm.Feature(KINDS[entry["kind"]], (None,)) for name, entry in case["features"].items()}
         )
@@ -107,7 +116,7 @@ def test_unusual_message_is_read_like_protobuf(case: dict[str, Any]) -> None:
     }
     assert len(odd_keys) == len(expected.get("keys_not_utf8", ()))
     plain = {name: value for name, value in found.items() if name not in odd_keys}
-    assert plain == recorded(expected["features"])
+    assert plain == decode_features(expected["features"])
 
 
 @pytest.mark.parametrize("case", DAMAGES, ids=name_of)

@@ -1,17 +1,17 @@
-"""The header of a RecordIO image in plain Python: flag, label and two ids, then labels if there are several.
+"""MXNet's image header (IRHeader) in plain Python: flag, label, two ids, and further labels.
 
 =======  =========  ==================================================================
 offset   type       field
 =======  =========  ==================================================================
-0        uint32     flag: 0 for a scalar label, else the number of labels that follow
-4        float32    label: the scalar label, 0.0 if labels follow
+0        uint32     flag: 0 for a scalar label, otherwise the number of labels
+4        float32    label: the scalar label, or 0.0 if flag is not 0
 8        uint64     id
 16       uint64     id2
-24       float32    flag labels
+24       float32    labels, if flag is not 0
 ...      bytes      data
 =======  =========  ==================================================================
 
-All little-endian, no padding.
+All values are little-endian. There is no padding.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Label = float | npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Unpacked:
-    """The fields of a packed record; `label` is a float if `flag` is 0, else float32 of shape (flag,)."""
+    """Fields of a record. `label` is a float if `flag` is 0, otherwise an array of float32 with shape (flag,)."""
 
     flag: int
     label: Label
@@ -46,8 +46,8 @@ def pack(label: float | npt.ArrayLike, id_: int, id2: int, data: bytes) -> bytes
     Parameters
     ----------
     label : number or array of numbers
-        A number is stored in the header with flag 0. Anything else is flattened in C order and stored behind
-        the header as float32, flag being their count; an empty array is therefore the scalar label 0.
+        A number is stored in the header with flag 0. An array is flattened in C order and stored after the header
+        as float32, with its size as the flag. An empty array is therefore the same as the scalar label 0.
     id_, id2 : int
         0 to 2**64 - 1.
     data : bytes
@@ -56,9 +56,9 @@ def pack(label: float | npt.ArrayLike, id_: int, id2: int, data: bytes) -> bytes
     Raises
     ------
     struct.error
-        An id is outside its range.
+        If an id is out of range.
     OverflowError
-        A scalar label is outside the range of float32.
+        If a scalar label is out of the range of float32.
     """
     if isinstance(label, int | float | np.number):
         return struct.pack("<IfQQ", 0, label, id_, id2) + data
@@ -67,12 +67,12 @@ def pack(label: float | npt.ArrayLike, id_: int, id2: int, data: bytes) -> bytes
 
 
 def unpack(payload: bytes) -> Unpacked:
-    """Return the fields of a packed record.
+    """Return the fields of a record.
 
     Raises
     ------
     OracleError
-        ``bad_payload`` at offset 0: fewer than 24 bytes, or fewer labels than the flag promises.
+        If there are fewer than 24 bytes, or fewer labels than the flag says: ``bad_payload`` at offset 0.
     """
     if len(payload) < HEADER_BYTES:
         raise OracleError("bad_payload", 0)

@@ -1,4 +1,4 @@
-"""Recordings of the frameworks, and their values in a form that can be compared with ours."""
+"""Load recordings of the original frameworks, and convert values for comparison."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ KINDS = {
 }
 
 
-def load(name: str) -> Any:
-    """Return the content of a recorded JSON file; a missing file is an error, never a skip."""
+def load_recording(name: str) -> Any:
+    """Return the content of a recorded JSON file."""
     return json.loads((RECORDINGS / name).read_text("utf-8"))
 
 
-def cases(name: str, key: str) -> list[Any]:
-    """Return rows of a recorded JSON file for parametrization; none if it is missing, which another test reports."""
-    return load(name)[key] if (RECORDINGS / name).exists() else []
+def load_cases(name: str, key: str) -> list[Any]:
+    """Return test cases of a recorded JSON file, or none if it is missing, which another test reports."""
+    return load_recording(name)[key] if (RECORDINGS / name).exists() else []
 
 
-def copied(folder: str, destination: Path) -> Path:
+def copy_recordings(folder: str, destination: Path) -> Path:
     """Copy a folder of recordings to a folder in which sidecars can be written."""
     return Path(shutil.copytree(RECORDINGS / folder, destination / "recordings"))
 
 
-def bits(values: list[str], width: int = 32) -> np.ndarray[Any, Any]:
-    """Return floats from their recorded bits as hexadecimal numbers."""
+def floats_from_bits(values: list[str], width: int = 32) -> np.ndarray[Any, Any]:
+    """Return the floats whose bits are recorded as hexadecimal numbers."""
     return np.array([int(value, 16) for value in values], f"u{width // 8}").view(f"f{width // 8}")
 
 
-def recorded_values(feature: dict[str, Any]) -> list[Any]:
+def decode_values(feature: dict[str, Any]) -> list[Any]:
     """Return the values of a recorded feature: byte strings, the bits of floats, or integers."""
     if feature["kind"] == "bytes_list":
         return [bytes.fromhex(value) for value in feature["values"]]
@@ -48,17 +48,15 @@ def recorded_values(feature: dict[str, Any]) -> list[Any]:
     return list(feature["values"])
 
 
-def recorded(features: dict[str, Any]) -> dict[str, tuple[str, list[Any]]]:
+def decode_features(features: dict[str, Any]) -> dict[str, tuple[str, list[Any]]]:
     """Return the kind and the values of each recorded feature that has a kind."""
     return {
-        name: (KINDS[feature["kind"]], recorded_values(feature))
-        for name, feature in features.items()
-        if feature["kind"]
+        name: (KINDS[feature["kind"]], decode_values(feature)) for name, feature in features.items() if feature["kind"]
     }
 
 
-def told(kind: str, row: Any) -> list[Any]:
-    """Return the values of a row that we read: byte strings, the bits of floats, or integers."""
+def to_comparable(kind: str, row: Any) -> list[Any]:
+    """Return the values of a parsed row in the form of `decode_values`."""
     if kind == "bytes":
         return list(row)
     array = np.asarray(row)
@@ -66,9 +64,11 @@ def told(kind: str, row: Any) -> list[Any]:
     return (array.view(f"u{array.itemsize}") if array.dtype.kind == "f" else array).tolist()
 
 
-def writable(feature: dict[str, Any]) -> Any:
+def to_writable(feature: dict[str, Any]) -> Any:
     """Return the values of a recorded feature in a form that a writer accepts."""
-    kind, values = KINDS[feature["kind"]], recorded_values(feature)
+    kind, values = KINDS[feature["kind"]], decode_values(feature)
     if kind == "bytes":
         return values
-    return bits(feature["values"], 8 * np.dtype(kind).itemsize) if kind.startswith("float") else np.array(values, kind)
+    if kind.startswith("float"):
+        return floats_from_bits(feature["values"], 8 * np.dtype(kind).itemsize)
+    return np.array(values, kind)

@@ -1,4 +1,4 @@
-"""Example, SequenceExample and OFRecord messages in plain Python, read as Python's protobuf reads them.
+"""Example, SequenceExample and OFRecord messages in plain Python, decoded as Python's protobuf decodes them.
 
 =================  ====================================================================================
 message            fields
@@ -11,13 +11,16 @@ FeatureLists       1 map entry: 1 key (UTF-8), 2 FeatureList
 FeatureList        1 Feature, once per step
 Feature            one list; Example: 1 bytes, 2 float32, 3 int64;
                    OFRecord: 1 bytes, 2 float32, 3 float64, 4 int32, 5 int64
-list               1 value, once per value or many in one packed chunk (BYTES); bytes are never packed
+list               1 value, once per value, or several in one packed field (BYTES); bytes are never packed
 =================  ====================================================================================
 
-How odd messages are read: of two entries with one key the last counts; of two keys in one entry the last
-counts; a message given twice is merged; in a Feature the last kind counts, and lists of that kind
-with no other kind between them are joined; a field with an unknown number or the wrong wire type is
-skipped, but an entry that has one is dropped (not in an OFRecord: OneFlow's protobuf keeps it).
+Unusual messages are decoded by these rules:
+
+- If two entries have the same key, the last entry counts. If one entry has two keys, the last key counts.
+- A message that occurs twice is merged.
+- In a Feature, the last kind counts. Consecutive lists of that kind are concatenated.
+- A field with an unknown number or the wrong wire type is skipped. A map entry with such a field is dropped, except in
+  an OFRecord, because OneFlow's protobuf keeps it.
 """
 
 from __future__ import annotations
@@ -29,16 +32,16 @@ from typing import TypeVar
 import numpy as np
 
 from recordmill.testing.faults import OracleError
-from recordmill.testing.wire import (
+from recordmill.testing.protobuf_wire import (
     BYTES,
     FIXED32,
     FIXED64,
     VARINT,
     Field,
-    chosen,
     field,
-    merged,
-    split,
+    merge_fields,
+    select_fields,
+    split_fields,
     varint,
     varint_end,
     varint_value,
@@ -61,7 +64,7 @@ _INT_RANGES = {"int32": range(-(2**31), 2**31), "int64": range(-(2**63), 2**63)}
 
 
 def encode_value(kind: str, value: Value) -> bytes:
-    """Return one value as it stands in a list, without tag; floats beyond float32 become infinite."""
+    """Encode one value of a list, without tag; floats out of the range of float32 become infinite."""
     if isinstance(value, bytes):
         return value
     if kind == "float32":
@@ -70,12 +73,12 @@ def encode_value(kind: str, value: Value) -> bytes:
     if kind == "float64":
         return struct.pack("<d", value)
     if not isinstance(value, int) or value not in _INT_RANGES[kind]:
-        raise ValueError(f"{value!r} is no {kind}")
+        raise ValueError(f"value must be of kind {kind}, got {value!r}")
     return varint(value)
 
 
 def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
-    """Return a Feature message: no bytes without a kind, else its list, numbers in one packed chunk."""
+    """Return a Feature message: empty without a kind, otherwise a list, whose numbers are packed."""
     kind, values = feature
     if kind is None:
         return b""
@@ -87,9 +90,9 @@ def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
 
 
 def encode_map(entries: Mapping[str, bytes]) -> bytes:
-    """Return the entries of a map from key to message, sorted by key as protobuf (upb) does.
+    """Return the entries of a map from key to message, sorted by the bytes of the key as in protobuf (upb).
 
-    Bytes decide; where one key begins with the other, the longer comes first.
+    A key comes before its own prefixes.
     """
     named = [(key.encode(errors="surrogateescape"), value) for key, value in entries.items()]
     raw = sorted(named, key=lambda entry: (*entry[0], 256))
@@ -97,12 +100,12 @@ def encode_map(entries: Mapping[str, bytes]) -> bytes:
 
 
 def encode_features(features: Mapping[str, Feature], kinds: Mapping[int, str] = EXAMPLE_KINDS) -> bytes:
-    """Return a Features message; with `OFRECORD_KINDS` it is an OFRecord."""
+    """Return a Features message, or with `OFRECORD_KINDS` an OFRecord."""
     return encode_map({name: encode_feature(feature, kinds) for name, feature in features.items()})
 
 
 def encode_example(features: Mapping[str, Feature]) -> bytes:
-    """Return the canonical bytes of an Example; no bytes at all for one without features."""
+    """Return the canonical bytes of an Example, which are empty if it has no features."""
     return field(1, encode_features(features)) if features else b""
 
 
@@ -112,7 +115,7 @@ def encode_ofrecord(features: Mapping[str, Feature]) -> bytes:
 
 
 def encode_sequence_example(context: Mapping[str, Feature], lists: Mapping[str, Sequence[Feature]]) -> bytes:
-    """Return the canonical bytes of a SequenceExample; an empty half is left out."""
+    """Return the canonical bytes of a SequenceExample; an empty context and empty feature lists are omitted."""
     steps = {
         name: b"".join(field(1, encode_feature(step, EXAMPLE_KINDS)) for step in steps) for name, steps in lists.items()
     }
@@ -130,24 +133,24 @@ def decode_example(payload: bytes) -> Features:
     Returns
     -------
     dict of str to (kind, values)
-        kind is "bytes", "float32", "int64" (an OFRecord also has "float64" and "int32"), or None for a
-        feature without a list; values are a list of bytes, float or int.
+        The kind is "bytes", "float32" or "int64", in an OFRecord also "float64" or "int32", and None for a feature
+        without a list. The values are a list of bytes, float or int.
 
     Raises
     ------
     OracleError
-        ``bad_payload``, wherever Python's protobuf raises DecodeError.
+        If Python's protobuf raises DecodeError: ``bad_payload``.
     """
-    return _features(merged(split(payload), 1), EXAMPLE_KINDS, utf8=True)
+    return _decode_features(merge_fields(split_fields(payload), 1), EXAMPLE_KINDS, utf8=True)
 
 
-def decode_ofrecord(payload: bytes, *, drops_odd_entries: bool = False) -> Features:
+def decode_ofrecord(payload: bytes, *, drop_unknown: bool = False) -> Features:
     """Return the features of an OFRecord by name, as `decode_example` does.
 
-    This message is proto2: a key that is not UTF-8 is no error; its odd bytes become surrogate escapes. OneFlow's
-    protobuf keeps an entry that has an unknown field; with `drops_odd_entries` it is left out, as upb does.
+    Invalid UTF-8 in a key becomes surrogate escapes, because this is a proto2 message. OneFlow's protobuf keeps
+    entries that have unknown fields; with `drop_unknown` they are dropped, as in upb.
     """
-    return _features(split(payload), OFRECORD_KINDS, utf8=False, drops=drops_odd_entries)
+    return _decode_features(split_fields(payload), OFRECORD_KINDS, utf8=False, drop_unknown=drop_unknown)
 
 
 def decode_sequence_example(payload: bytes) -> SequenceExample:
@@ -162,47 +165,49 @@ def decode_sequence_example(payload: bytes) -> SequenceExample:
     Raises
     ------
     OracleError
-        ``bad_payload``, wherever Python's protobuf raises DecodeError.
+        If Python's protobuf raises DecodeError: ``bad_payload``.
     """
-    message = split(payload)
-    context = _features(merged(message, 1), EXAMPLE_KINDS, utf8=True)
-    return context, _decode_map(merged(message, 2), _steps, utf8=True)
+    message = split_fields(payload)
+    context = _decode_features(merge_fields(message, 1), EXAMPLE_KINDS, utf8=True)
+    return context, _decode_map(merge_fields(message, 2), _decode_steps, utf8=True)
 
 
-def comparable(features: Mapping[str, Feature]) -> dict[str, tuple[str | None, list[str]]]:
-    """Return features with their values spelled out: ``==`` takes NaN for NaN and tells -0.0 from 0.0."""
+def to_comparable(features: Mapping[str, Feature]) -> dict[str, tuple[str | None, list[str]]]:
+    """Return features with the `repr` of their values, so that NaN equals NaN and -0.0 differs from 0.0."""
     return {name: (kind, [repr(value) for value in values]) for name, (kind, values) in features.items()}
 
 
-def _features(message: list[Field], kinds: Mapping[int, str], *, utf8: bool, drops: bool = True) -> Features:
-    return _decode_map(message, lambda value: _feature(value, kinds), utf8=utf8, drops=drops)
+def _decode_features(
+    message: list[Field], kinds: Mapping[int, str], *, utf8: bool, drop_unknown: bool = True
+) -> Features:
+    return _decode_map(message, lambda value: _decode_feature(value, kinds), utf8=utf8, drop_unknown=drop_unknown)
 
 
-def _steps(message: list[Field]) -> list[Feature]:
-    return [_feature(step.fields(), EXAMPLE_KINDS) for step in chosen(message, 1)]
+def _decode_steps(message: list[Field]) -> list[Feature]:
+    return [_decode_feature(step.fields(), EXAMPLE_KINDS) for step in select_fields(message, 1)]
 
 
 def _decode_map(
-    message: list[Field], decode: Callable[[list[Field]], T], *, utf8: bool, drops: bool = True
+    message: list[Field], decode: Callable[[list[Field]], T], *, utf8: bool, drop_unknown: bool = True
 ) -> dict[str, T]:
     found: dict[str, T] = {}
-    for entry in chosen(message, 1):
+    for entry in select_fields(message, 1):
         inner = entry.fields()
-        keys = [_key(piece, utf8) for piece in chosen(inner, 1)]
-        value = decode(merged(inner, 2))
-        if not drops or all(piece.number in (1, 2) and piece.wire_type == BYTES for piece in inner):
+        keys = [_decode_key(piece, utf8) for piece in select_fields(inner, 1)]
+        value = decode(merge_fields(inner, 2))
+        if not drop_unknown or all(piece.number in (1, 2) and piece.wire_type == BYTES for piece in inner):
             found[keys[-1] if keys else ""] = value
     return found
 
 
-def _key(piece: Field, utf8: bool) -> str:
+def _decode_key(piece: Field, utf8: bool) -> str:
     try:
         return piece.content.decode(errors="strict" if utf8 else "surrogateescape")
     except UnicodeDecodeError:
         raise OracleError("bad_payload", piece.offset) from None
 
 
-def _feature(message: list[Field], kinds: Mapping[int, str]) -> Feature:
+def _decode_feature(message: list[Field], kinds: Mapping[int, str]) -> Feature:
     kind: str | None = None
     values: list[Value] = []
     for piece in message:
@@ -210,21 +215,21 @@ def _feature(message: list[Field], kinds: Mapping[int, str]) -> Feature:
             continue
         if kinds[piece.number] != kind:
             kind, values = kinds[piece.number], []
-        values.extend(_list_values(piece, kind))
+        values.extend(_decode_list(piece, kind))
     return kind, values
 
 
-def _list_values(piece: Field, kind: str) -> Iterator[Value]:
+def _decode_list(piece: Field, kind: str) -> Iterator[Value]:
     for item in piece.fields():
         if item.number != 1:
             continue
         if item.wire_type == WIRE_TYPES[kind]:
-            yield _value(kind, item.content)
+            yield _decode_value(kind, item.content)
         elif item.wire_type == BYTES:
-            yield from (_value(kind, content) for content in _packed(kind, item))
+            yield from (_decode_value(kind, content) for content in _split_packed(kind, item))
 
 
-def _packed(kind: str, chunk: Field) -> Iterator[bytes]:
+def _split_packed(kind: str, chunk: Field) -> Iterator[bytes]:
     data, start = chunk.content, 0
     while start < len(data):
         try:
@@ -237,7 +242,7 @@ def _packed(kind: str, chunk: Field) -> Iterator[bytes]:
         start = end
 
 
-def _value(kind: str, content: bytes) -> Value:
+def _decode_value(kind: str, content: bytes) -> Value:
     if kind == "bytes":
         return content
     if kind in _FLOAT_BYTES:
