@@ -72,6 +72,7 @@ lint: $(NATIVE) ## Check style, types and the stub of the native module; change 
 	python -m mypy.stubtest recordmill._core --allowlist tools/stubtest.allow --ignore-unused-allowlist
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	for crate in core image; do cargo check --quiet --locked --target-dir target/fuzz --manifest-path rust/$$crate/fuzz/Cargo.toml; done
 
 format: $(DONE)/dev ## Rewrite Python and Rust in the house style.
 	ruff check --fix .
