@@ -20,7 +20,7 @@ def batch(files: list[bytes], **options: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", ["bilinear", "area", "bicubic"])
-def test_levels_when_scaled_first_then_are_those_of_a_program_that_converts_first(method: str) -> None:
+def test_scale_first_equals_conversion_before_resize(method: str) -> None:
     for size in [(17, 23), (30, 41), (64, 50)]:
         found = batch(FILES, resize=size, kernel=method)
         for file, one in zip(FILES, found, strict=True):
@@ -29,7 +29,7 @@ def test_levels_when_scaled_first_then_are_those_of_a_program_that_converts_firs
 
 
 @pytest.mark.parametrize("decoder", ["native", "pillow"])
-def test_levels_when_scaled_first_then_mean_and_deviation_come_behind(decoder: Any) -> None:
+def test_scale_first_normalizes_after_scaling(decoder: Any) -> None:
     options: dict[str, Any] = {"resize": (12, 20), "flip": 1.0, "white": 255.0}
     plain = batch(FILES[1:], decoder=decoder, **options)
     found = batch(FILES[1:], decoder=decoder, mean=(10, 20, 30), std=(3, 5, 7), **options)
@@ -38,7 +38,7 @@ def test_levels_when_scaled_first_then_mean_and_deviation_come_behind(decoder: A
     np.testing.assert_array_equal(batch(FILES[1:], decoder="pillow", **options), plain)
 
 
-def test_levels_of_16_bits_when_scaled_first_then_have_the_same_white() -> None:
+def test_scale_first_maps_white_of_16_bits_like_8_bits() -> None:
     file, levels = encode_gray16_png()
     found = batch([file], resize=(9, 11), channels="gray")
     scaled = levels.astype(np.float32) * np.float32(1 / 65535)
@@ -75,6 +75,6 @@ def test_scale_first_with_given_crop_equals_crop_of_floats(decoder: Any) -> None
         ({"dtype": "uint8"}, "requires a float dtype"),
     ],
 )
-def test_scale_first_when_it_cannot_be_then_says_why(options: dict[str, Any], text: str) -> None:
+def test_scale_first_rejects_unsupported_options(options: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         rm.Image(**({"like": "tensorflow", "scale_first": True} | options))

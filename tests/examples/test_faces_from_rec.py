@@ -24,13 +24,13 @@ def program():
 
 
 @pytest.mark.parametrize("name", ["scalar", "vector", "no_header_record"])
-def test_recorded_faces_when_read_then_have_their_identities(name) -> None:
+def test_recorded_faces_have_their_identities(name) -> None:
     faces = program().Faces(RECORDINGS / "mxnet" / "faces" / name)
     assert faces.identities.tolist() == load_recording("mxnet/faces/expected.json")["identities"]
     assert all(data[:2] == b"\xff\xd8" for data in faces.fetch(range(len(faces))))
 
 
-def test_batches_when_made_twice_then_are_the_same_and_hold_every_face() -> None:
+def test_batches_repeat_and_contain_every_face() -> None:
     module = program()
     faces = module.Faces(RECORDINGS / "mxnet" / "faces" / "scalar")
     epochs = [list(module.batches(faces, 4, seed=3, epoch=epoch)) for epoch in (0, 0, 1)]
@@ -41,7 +41,7 @@ def test_batches_when_made_twice_then_are_the_same_and_hold_every_face() -> None
     assert not np.array_equal(epochs[0][0][0], epochs[2][0][0])
 
 
-def test_program_when_run_then_tells_what_is_inside() -> None:
+def test_program_prints_contents_of_file() -> None:
     folder = str(RECORDINGS / "mxnet" / "faces" / "vector")
     done = subprocess.run([sys.executable, str(PROGRAM), folder], capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
@@ -49,7 +49,7 @@ def test_program_when_run_then_tells_what_is_inside() -> None:
 
 
 @pytest.mark.deep
-def test_real_faces_when_packed_then_are_told_from_other_pictures(tmp_path) -> None:
+def test_trained_model_separates_faces_from_other_images(tmp_path) -> None:
     from skimage.data import lfw_subset
 
     # 100 faces, then 100 pictures of other things.

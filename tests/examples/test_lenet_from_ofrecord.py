@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.deep
-def test_lenet_when_trained_from_parts_then_recognizes_digits_it_has_not_seen(tmp_path: Path) -> None:
+def test_lenet_trained_from_parts_recognizes_new_digits(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "lenet_from_ofrecord.py"), str(tmp_path / "run"), "100"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -20,7 +20,7 @@ def run(folder: Path, epochs: int) -> str:
 
 
 @pytest.mark.deep
-def test_resnet_when_run_again_then_goes_on_from_the_newest_checkpoint(tmp_path: Path) -> None:
+def test_second_run_of_resnet_resumes_from_newest_checkpoint(tmp_path: Path) -> None:
     first = run(tmp_path / "run", 1)
     (made,) = (tmp_path / "run" / "ckpt").iterdir()
     assert first.startswith("from scratch\n") and re.fullmatch(

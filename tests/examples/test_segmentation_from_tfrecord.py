@@ -21,20 +21,20 @@ def program():
     return module
 
 
-def test_palette_when_made_then_has_the_colors_of_voc() -> None:
+def test_create_palette_has_colors_of_voc() -> None:
     colors = np.reshape(program().palette(), (256, 3)).tolist()
     assert colors[:4] == [[0, 0, 0], [128, 0, 0], [0, 128, 0], [128, 128, 0]]
     assert colors[8] == [64, 0, 0] and colors[20] == [0, 64, 128] and colors[255] == [224, 224, 192]
 
 
-def test_share_when_counted_then_leaves_out_what_is_void() -> None:
+def test_mean_iou_ignores_void_pixels() -> None:
     masks = np.array([[0, 0, 1, 1], [2, 2, 255, 255]])
     found = np.array([[0, 1, 1, 1], [2, 0, 0, 2]])
     assert program().intersection_over_union(found, masks).tolist() == pytest.approx([1 / 3, 2 / 3, 1 / 2])
 
 
 @pytest.mark.deep
-def test_segmentation_when_trained_then_finds_the_objects_of_other_tiles(tmp_path: Path) -> None:
+def test_trained_segmentation_finds_objects_in_new_tiles(tmp_path: Path) -> None:
     command = [sys.executable, str(PROGRAM), str(tmp_path / "run")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ def python() -> str:
 
 
 @pytest.mark.parametrize("seed", [0, 12, 13])
-def test_programs_when_run_under_tensorflow_then_ours_give_the_same(python, tmp_path, seed) -> None:
+def test_image_operations_equal_tensorflow(python, tmp_path, seed) -> None:
     command = [python, str(RECORDINGS / "make.py"), str(tmp_path), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]

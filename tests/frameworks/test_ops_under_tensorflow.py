@@ -42,7 +42,7 @@ def run(interpreter: str, source: str, folder: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_operations_when_the_import_is_changed_then_print_the_same(python, tmp_path) -> None:
+def test_operations_print_the_same_with_changed_import(python, tmp_path) -> None:
     source = PROGRAM.read_text("utf-8")
     assert source.count(IMPORT) == 1
     ours = source.replace(IMPORT, "import recordmill.compat.tensorflow as tf\n")
@@ -52,7 +52,7 @@ def test_operations_when_the_import_is_changed_then_print_the_same(python, tmp_p
     assert [pair for pair in zip(found, expected, strict=True) if pair[0] != pair[1]] == []
 
 
-def test_recorded_expressions_when_made_anew_then_are_those_that_are_kept(python, tmp_path) -> None:
+def test_operation_recordings_equal_new_ones(python, tmp_path) -> None:
     script = RECORDINGS / "compat" / "tensorflow" / "ops" / "make.py"
     done = subprocess.run([python, str(script), str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]

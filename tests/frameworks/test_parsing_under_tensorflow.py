@@ -142,7 +142,7 @@ LISTS = ("FixedLenSequenceFeature", "VarLenFeature", "RaggedFeature")
     payloads=st.lists(payloads_of_parts(), min_size=1, max_size=4),
     context=asked(EXAMPLE, 3),
 )
-def test_example_when_parsed_then_is_tensorflows(theirs: Any, call: str, payloads: list[str], context: Any) -> None:
+def test_parsed_example_equals_tensorflow(theirs: Any, call: str, payloads: list[str], context: Any) -> None:
     job = {"call": call, "payloads": payloads, "context": context, "lists": {}}
     expected = theirs(job)
     event("refused" if "error" in expected else "parsed")
@@ -166,7 +166,7 @@ def _lacks_a_kind(payloads: list[str], context: dict[str, Any]) -> bool:
     context=st.just({}) | asked(CONTEXT, 2),
     lists=asked(LISTS, 2),
 )
-def test_sequence_when_parsed_then_is_tensorflows(
+def test_parsed_sequence_example_equals_tensorflow(
     theirs: Any, call: str, payloads: list[str], context: Any, lists: Any
 ) -> None:
     job = {"call": call, "payloads": payloads, "context": context, "lists": lists}
@@ -176,7 +176,7 @@ def test_sequence_when_parsed_then_is_tensorflows(
         agree(expected, outcome(lambda: run(tf, job)))
 
 
-def test_recordings_when_made_anew_then_are_those_that_are_kept(python: str, tmp_path: Path) -> None:
+def test_parsing_recordings_equal_new_ones(python: str, tmp_path: Path) -> None:
     script = RECORDINGS / "compat" / "tensorflow" / "io" / "make.py"
     done = subprocess.run([python, str(script), str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]

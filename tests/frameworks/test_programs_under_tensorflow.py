@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_when_its_import_is_changed_then_prints_the_same(name: str, tmp_path: Path, monkeypatch) -> None:
+def test_program_prints_the_same_with_changed_import(name: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     source = (Path(__file__).parent / name).read_text("utf-8")
     expected = run_program(find_interpreter("tensorflow"), source, tmp_path / "tensorflow")

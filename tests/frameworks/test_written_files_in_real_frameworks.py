@@ -76,7 +76,7 @@ def write(folder: Path, name: str, examples: list[Any], **options: Any) -> str:
     return Path(writer.paths[0]).name
 
 
-def test_tfrecord_when_written_here_then_tensorflow_reads_it(tmp_path: Path) -> None:
+def test_tensorflow_reads_written_tfrecord(tmp_path: Path) -> None:
     examples, files = samples(300), []
     for compression, word in ((None, ""), ("gzip", "GZIP"), ("zlib", "ZLIB")):
         name = write(tmp_path, f"examples{word}", examples, format="tfrecord", compression=compression)
@@ -92,7 +92,7 @@ def test_tfrecord_when_written_here_then_tensorflow_reads_it(tmp_path: Path) -> 
     judge("tensorflow", tmp_path)
 
 
-def test_sequence_examples_when_written_here_then_tensorflow_reads_them(tmp_path: Path) -> None:
+def test_tensorflow_reads_written_sequence_examples(tmp_path: Path) -> None:
     rows = [[[token, token + 1][: 1 + token % 2] for token in range(count)] for count in (0, 1, 7, 60)]
     examples = [{"label": count, "tokens": rm.FeatureList(row)} for count, row in enumerate(rows)]
     name = write(tmp_path, "sequences", examples, format="tfrecord", payload="sequence_example")
@@ -109,7 +109,7 @@ def test_sequence_examples_when_written_here_then_tensorflow_reads_them(tmp_path
     judge("tensorflow", tmp_path)
 
 
-def test_recordio_when_written_here_then_mxnet_reads_it(tmp_path: Path) -> None:
+def test_mxnet_reads_written_recordio(tmp_path: Path) -> None:
     draw = random.Random(5)
     raw = [draw.randbytes(place) + MAGIC * (place % 3) + draw.randbytes(place % 7) for place in range(40)]
     name = write(tmp_path, "magic", raw, format="recordio")
@@ -156,7 +156,7 @@ def test_recordio_when_written_here_then_mxnet_reads_it(tmp_path: Path) -> None:
     judge("mxnet", tmp_path)
 
 
-def test_ofrecord_when_written_here_then_oneflow_reads_it(tmp_path: Path) -> None:
+def test_oneflow_reads_written_ofrecord(tmp_path: Path) -> None:
     draw = random.Random(9)
     images = [draw.randbytes(50 + at) for at in range(53)]
     schema = rm.Schema({"images": rm.Feature("bytes"), "labels": rm.Feature("int32"), "weight": rm.Feature("float64")})

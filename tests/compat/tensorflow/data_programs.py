@@ -1,4 +1,4 @@
-"""Pipelines that run under TensorFlow and ours alike: each takes the module and a folder, gives plain values."""
+"""Pipelines of tf.data. Each function takes the module and a folder, and returns types of JSON."""
 
 from __future__ import annotations
 
@@ -6,56 +6,33 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tests.compat.tensorflow.program_helpers import describe_spec, list_elements, to_plain
+
 
 class Point(NamedTuple):
     x: object
     y: object
 
 
-def plain(value):
-    """Values as JSON has them."""
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, bytes):
-        return value.decode()
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    return value
-
-
-def listed(dataset):
-    """Elements of a finite data set."""
-    return plain(list(dataset.as_numpy_iterator()))
-
-
-def spelled(spec):
-    """Dtype and shape of each leaf of a spec."""
-    if isinstance(spec, dict):
-        return {key: spelled(one) for key, one in spec.items()}
-    if isinstance(spec, tuple):
-        return [spelled(one) for one in spec]
-    return [spec.dtype.name, None if spec.shape.rank is None else spec.shape.as_list()]
-
-
 def orders(tf, folder):
     d, rows = tf.data.Dataset, {}
-    rows["repeat, batch"] = listed(d.range(5).repeat(2).batch(4))
-    rows["batch, repeat"] = listed(d.range(5).batch(4).repeat(2))
-    rows["batch, dropped"] = listed(d.range(10).batch(4, drop_remainder=True))
-    rows["repeat nothing"] = [listed(d.range(5).repeat(0)), listed(d.range(0).repeat())]
-    rows["shuffled by one"] = listed(d.range(6).shuffle(1))
-    rows["take, skip"] = [listed(d.range(6).take(n)) + listed(d.range(6).skip(n)) for n in (-1, 0, 2, 9)]
-    rows["shards"] = [listed(d.range(7).shard(3, n)) for n in range(3)]
-    rows["concatenated"] = listed(d.range(3).concatenate(d.range(5, 7)))
-    rows["enumerated"] = listed(d.range(3).enumerate(7))
-    rows["ranges"] = [listed(d.range(3)), listed(d.range(2, 5)), listed(d.range(10, 0, -3))]
+    rows["repeat, batch"] = list_elements(d.range(5).repeat(2).batch(4))
+    rows["batch, repeat"] = list_elements(d.range(5).batch(4).repeat(2))
+    rows["batch, dropped"] = list_elements(d.range(10).batch(4, drop_remainder=True))
+    rows["repeat nothing"] = [list_elements(d.range(5).repeat(0)), list_elements(d.range(0).repeat())]
+    rows["shuffled by one"] = list_elements(d.range(6).shuffle(1))
+    rows["take, skip"] = [list_elements(d.range(6).take(n)) + list_elements(d.range(6).skip(n)) for n in (-1, 0, 2, 9)]
+    rows["shards"] = [list_elements(d.range(7).shard(3, n)) for n in range(3)]
+    rows["concatenated"] = list_elements(d.range(3).concatenate(d.range(5, 7)))
+    rows["enumerated"] = list_elements(d.range(3).enumerate(7))
+    rows["ranges"] = [list_elements(d.range(3)), list_elements(d.range(2, 5)), list_elements(d.range(10, 0, -3))]
     rows["windows"] = [
-        [listed(one) for one in d.range(7).window(size, shift, stride, drop)]
+        [list_elements(one) for one in d.range(7).window(size, shift, stride, drop)]
         for size, shift, stride, drop in ((3, 2, 2, False), (3, None, 1, True), (2, 4, 1, False), (2, 1, 3, True))
     ]
-    rows["grouped"] = listed(d.range(10).group_by_window(lambda x: x % 2, lambda key, window: window.batch(3), 3))
+    rows["grouped"] = list_elements(
+        d.range(10).group_by_window(lambda x: x % 2, lambda key, window: window.batch(3), 3)
+    )
     return rows
 
 
@@ -65,14 +42,14 @@ def interleaved(tf, folder):
 
     sizes = [(cycle, block) for cycle in (1, 2, 3, 5, 7) for block in (1, 2, 3)]
     made = tf.data.Dataset.range(1, 5)
-    rows = {f"{c}, {b}": listed(made.interleave(tens, cycle_length=c, block_length=b)) for c, b in sizes}
-    rows["flat"] = listed(made.flat_map(tens))
-    rows["with an empty one"] = listed(tf.data.Dataset.range(4).interleave(tens, cycle_length=2, block_length=2))
-    rows["parallel"] = listed(made.interleave(tens, cycle_length=2, block_length=1, num_parallel_calls=2))
+    rows = {f"{c}, {b}": list_elements(made.interleave(tens, cycle_length=c, block_length=b)) for c, b in sizes}
+    rows["flat"] = list_elements(made.flat_map(tens))
+    rows["with an empty one"] = list_elements(tf.data.Dataset.range(4).interleave(tens, cycle_length=2, block_length=2))
+    rows["parallel"] = list_elements(made.interleave(tens, cycle_length=2, block_length=1, num_parallel_calls=2))
     chosen = [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)]
     choices = tf.data.Dataset.from_tensor_slices(np.array([0, 1, 1, 0, 0, 0, 1]))
-    rows["chosen"] = listed(tf.data.Dataset.choose_from_datasets(chosen, choices))
-    rows["chosen to the end"] = listed(
+    rows["chosen"] = list_elements(tf.data.Dataset.choose_from_datasets(chosen, choices))
+    rows["chosen to the end"] = list_elements(
         tf.data.Dataset.choose_from_datasets(chosen, choices, stop_on_empty_dataset=False)
     )
     return rows
@@ -80,43 +57,47 @@ def interleaved(tf, folder):
 
 def structures(tf, folder):
     d, rows = tf.data.Dataset, {}
-    rows["dict"] = listed(d.from_tensor_slices({"b": [1, 2], "a": ["x", "y"]}))
-    rows["tuple"] = listed(d.from_tensor_slices(([1, 2], [[1.5], [2.5]])))
-    rows["named"] = listed(d.from_tensor_slices(Point([1, 2], [3, 4])).map(lambda p: Point(p.x, p.y + 1)))
-    rows["list"] = spelled(d.range(2).map(lambda x: [x, x]).element_spec)
-    rows["zip"] = listed(d.zip((d.range(3), d.range(4).batch(2))))
-    rows["zip of two"] = listed(d.zip({"a": d.range(3), "b": (d.range(2), d.range(9))}))
-    rows["whole"] = listed(d.from_tensors(([1, 2], "x")))
-    rows["unbatched"] = listed(d.from_tensors(([1, 2], ["x", "y"])).unbatch())
+    rows["dict"] = list_elements(d.from_tensor_slices({"b": [1, 2], "a": ["x", "y"]}))
+    rows["tuple"] = list_elements(d.from_tensor_slices(([1, 2], [[1.5], [2.5]])))
+    rows["named"] = list_elements(d.from_tensor_slices(Point([1, 2], [3, 4])).map(lambda p: Point(p.x, p.y + 1)))
+    rows["list"] = describe_spec(d.range(2).map(lambda x: [x, x]).element_spec)
+    rows["zip"] = list_elements(d.zip((d.range(3), d.range(4).batch(2))))
+    rows["zip of two"] = list_elements(d.zip({"a": d.range(3), "b": (d.range(2), d.range(9))}))
+    rows["whole"] = list_elements(d.from_tensors(([1, 2], "x")))
+    rows["unbatched"] = list_elements(d.from_tensors(([1, 2], ["x", "y"])).unbatch())
     specs = [d.range(4), d.range(4).batch(2), d.range(4).batch(2, drop_remainder=True), d.range(4).batch(2).unbatch()]
     specs += [d.range(2, output_type=tf.float32), d.zip((d.range(3), d.range(4).batch(2))), d.range(3).enumerate()]
     specs += [d.from_generator(lambda: iter([1]), output_types=tf.int32), d.from_tensor_slices({"a": [[1.0, 2.0]]})]
     specs += [d.range(4).map(lambda x: {"a": tf.cast(x, tf.float32) / 2, "b": (x, x * 2)})]
-    rows["specs"] = [spelled(one.element_spec) for one in specs]
+    rows["specs"] = [describe_spec(one.element_spec) for one in specs]
     return rows
 
 
 def functions(tf, folder):
     d, rows = tf.data.Dataset, {}
-    rows["mapped"] = listed(d.range(5).map(lambda x: (x, x * x), num_parallel_calls=2))
-    rows["filtered"] = listed(d.range(9).filter(lambda x: x % 3 > 0))
-    rows["reduced"] = plain(d.range(5).reduce(np.int64(0), lambda s, x: s + x).numpy())
-    rows["reduced to a pair"] = plain(
+    rows["mapped"] = list_elements(d.range(5).map(lambda x: (x, x * x), num_parallel_calls=2))
+    rows["filtered"] = list_elements(d.range(9).filter(lambda x: x % 3 > 0))
+    rows["reduced"] = to_plain(d.range(5).reduce(np.int64(0), lambda s, x: s + x).numpy())
+    rows["reduced to a pair"] = to_plain(
         [one.numpy() for one in d.range(5).reduce((np.int64(0), np.int64(1)), lambda s, x: (s[0] + x, s[1] * (x + 1)))]
     )
-    rows["padded"] = listed(d.range(1, 6).map(lambda x: tf.fill([x], x)).padded_batch(2))
-    rows["padded to"] = listed(
+    rows["padded"] = list_elements(d.range(1, 6).map(lambda x: tf.fill([x], x)).padded_batch(2))
+    rows["padded to"] = list_elements(
         d.range(1, 4).map(lambda x: tf.fill([x], x)).padded_batch(2, [5], np.int64(-1), drop_remainder=True)
     )
-    rows["padded pair"] = listed(
+    rows["padded pair"] = list_elements(
         d.range(1, 4).map(lambda x: (x, tf.fill([x, 2], 0.5))).padded_batch(3, ([], [None, 3]), (np.int64(0), 9.0))
     )
-    rows["generated"] = listed(d.from_generator(lambda a, b: iter(range(a, b)), args=(1, 4), output_types=tf.int64))
+    rows["generated"] = list_elements(
+        d.from_generator(lambda a, b: iter(range(a, b)), args=(1, 4), output_types=tf.int64)
+    )
     signature = (tf.TensorSpec([], tf.int64), tf.TensorSpec([None], tf.float32))
-    rows["signed"] = listed(d.from_generator(lambda: iter([(1, [1.0]), (2, [1.0, 2.0])]), output_signature=signature))
+    rows["signed"] = list_elements(
+        d.from_generator(lambda: iter([(1, [1.0]), (2, [1.0, 2.0])]), output_signature=signature)
+    )
     bad = d.range(7).map(lambda x: tf.debugging.check_numerics(1.0 / (tf.cast(x, tf.float32) - 2.0), "bad"))
-    rows["errors ignored"] = [listed(bad.ignore_errors()), listed(bad.batch(2).ignore_errors())]
-    rows["applied"] = listed(d.range(3).apply(lambda one: one.map(lambda x: x + 1)))
+    rows["errors ignored"] = [list_elements(bad.ignore_errors()), list_elements(bad.batch(2).ignore_errors())]
+    rows["applied"] = list_elements(d.range(3).apply(lambda one: one.map(lambda x: x + 1)))
     return rows
 
 
@@ -127,19 +108,21 @@ def files(tf, folder):
         with tf.io.TFRecordWriter(path) as writer:
             for record in range(number * 2 + 1):
                 writer.write(f"{number}{record}".encode())
-    rows["in turn"] = listed(tf.data.TFRecordDataset(paths))
-    rows["parallel"] = [listed(tf.data.TFRecordDataset(paths, num_parallel_reads=n)) for n in (1, 2, 3, 8)]
-    rows["listed"] = [name.rpartition("/")[2] for name in listed(d.list_files(f"{folder}/*.tfrecord", shuffle=False))]
+    rows["in turn"] = list_elements(tf.data.TFRecordDataset(paths))
+    rows["parallel"] = [list_elements(tf.data.TFRecordDataset(paths, num_parallel_reads=n)) for n in (1, 2, 3, 8)]
+    rows["listed"] = [
+        name.rpartition("/")[2] for name in list_elements(d.list_files(f"{folder}/*.tfrecord", shuffle=False))
+    ]
     rows["shuffled list"] = sorted(
-        one.rpartition("/")[2] for one in listed(d.list_files(f"{folder}/*.tfrecord", seed=3))
+        one.rpartition("/")[2] for one in list_elements(d.list_files(f"{folder}/*.tfrecord", seed=3))
     )
-    rows["interleaved"] = listed(
+    rows["interleaved"] = list_elements(
         d.list_files(f"{folder}/*.tfrecord", shuffle=False).interleave(tf.data.TFRecordDataset, cycle_length=2)
     )
-    rows["of a data set"] = listed(tf.data.TFRecordDataset(d.from_tensor_slices(paths[1:])))
+    rows["of a data set"] = list_elements(tf.data.TFRecordDataset(d.from_tensor_slices(paths[1:])))
     with open(f"{folder}/lines.txt", "wb") as file:
         file.write(b"ab\r\ncd\n\nxyz")
-    rows["lines"] = listed(tf.data.TextLineDataset(f"{folder}/lines.txt"))
+    rows["lines"] = list_elements(tf.data.TextLineDataset(f"{folder}/lines.txt"))
     return rows
 
 
@@ -159,11 +142,11 @@ def cardinalities(tf, folder):
     return [int(one.cardinality()) for one in made]
 
 
-def failure(run):
-    """Class and first line of what a program raises."""
+def catch_error(run):
+    """Return the class, the first line and the type of the error that a function raises."""
     try:
         run()
-    except Exception as error:  # noqa: BLE001 (recorded, whatever it is)
+    except Exception as error:  # noqa: BLE001 (any error is recorded)
         text = str(error).strip().splitlines()[0]
         return [type(error).__name__, text.split("device:CPU:0}} ")[-1].split(" [Op:")[0], type(error)]
     return None
@@ -187,33 +170,33 @@ def errors(tf, folder):
         "range step": lambda: d.range(1, 5, 0),
         "len infinite": lambda: len(some.repeat()),
         "len unknown": lambda: len(some.filter(lambda x: x > 1)),
-        "batch of shapes": lambda: listed(ragged.batch(2)),
+        "batch of shapes": lambda: list_elements(ragged.batch(2)),
         "no signature": lambda: d.from_generator(lambda: iter([1])),
         "no generator": lambda: d.from_generator([1], output_types=tf.int64),
         "two signatures": lambda: d.from_generator(lambda: iter([1]), output_types=tf.int64, output_signature=one),
-        "generated text": lambda: listed(d.from_generator(lambda: iter(["x"]), output_signature=one)),
-        "generated shape": lambda: listed(d.from_generator(lambda: iter([[1, 2]]), output_signature=one)),
-        "generated single": lambda: listed(d.from_generator(lambda: iter([1]), output_signature=(one, one))),
-        "generator raises": lambda: listed(d.from_generator(lambda: (1 / 0 for _ in "x"), output_signature=one)),
-        "missing file": lambda: listed(tf.data.TFRecordDataset("/nonexistent/x")),
+        "generated text": lambda: list_elements(d.from_generator(lambda: iter(["x"]), output_signature=one)),
+        "generated shape": lambda: list_elements(d.from_generator(lambda: iter([[1, 2]]), output_signature=one)),
+        "generated single": lambda: list_elements(d.from_generator(lambda: iter([1]), output_signature=(one, one))),
+        "generator raises": lambda: list_elements(d.from_generator(lambda: (1 / 0 for _ in "x"), output_signature=one)),
+        "missing file": lambda: list_elements(tf.data.TFRecordDataset("/nonexistent/x")),
         "names of numbers": lambda: tf.data.TFRecordDataset(3),
         "zip of lists": lambda: d.zip([some, some]),
-        "predicate": lambda: listed(some.filter(lambda x: x)),
-        "unbatched scalar": lambda: listed(some.unbatch()),
+        "predicate": lambda: list_elements(some.filter(lambda x: x)),
+        "unbatched scalar": lambda: list_elements(some.unbatch()),
         "cycle 0": lambda: some.interleave(lambda x: some, cycle_length=0),
         "block 0": lambda: some.interleave(lambda x: some, cycle_length=2, block_length=0),
         "single of none": lambda: d.range(0).get_single_element(),
         "single of two": lambda: d.range(2).get_single_element(),
-        "padded too small": lambda: listed(tens.padded_batch(4, [2])),
-        "padded with another": lambda: listed(tens.padded_batch(2, [5], -1)),
-        "padded to scalars": lambda: listed(tens.padded_batch(2, [])),
-        "concatenated": lambda: listed(some.concatenate(d.from_tensors("x"))),
+        "padded too small": lambda: list_elements(tens.padded_batch(4, [2])),
+        "padded with another": lambda: list_elements(tens.padded_batch(2, [5], -1)),
+        "padded to scalars": lambda: list_elements(tens.padded_batch(2, [])),
+        "concatenated": lambda: list_elements(some.concatenate(d.from_tensors("x"))),
     }
-    return {name: failure(run) for name, run in runs.items()}
+    return {name: catch_error(run) for name, run in runs.items()}
 
 
-def recordable(found):
-    """Errors without what JSON does not hold."""
+def drop_types(found):
+    """Return errors without their types, which JSON cannot store."""
     return {name: None if one is None else one[:2] for name, one in found.items()}
 
 

@@ -46,3 +46,14 @@ def test_absent_name_raises_error_with_hint(module: str, name: str, hint: str) -
 
 def test_hints_are_short_sentences() -> None:
     assert all(hint and not hint.endswith(".") and len(hint) < 100 for hint in HINTS.values())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sparse_batch", "save", "load", "scan", "snapshot", "rejection_resample", "rebatch", "take_while", "unique"],
+)
+def test_dataset_names_replacements_of_removed_methods(name: str) -> None:
+    for owner in (tf.data.Dataset, tf.data.Dataset.range(2)):
+        with pytest.raises(AttributeError, match=rf"Dataset\.{name} is not supported: (use|write) "):
+            getattr(owner, name)
+        assert not hasattr(owner, name)

@@ -1,4 +1,4 @@
-"""Files that ModelCheckpoint writes, and the newest of them, without Keras."""
+"""`latest_checkpoint`, and the files that ModelCheckpoint writes; these tests need no Keras."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from recordmill.compat.tensorflow.keras.callbacks import AtomicModel, complete_f
 
 
 def write(folder: Path, *names: str) -> None:
-    """Make files, each a second younger than the one before."""
+    """Create files whose modification times are one second apart."""
     for age, name in enumerate(names):
         (folder / name).write_bytes(b"weights")
         os.utime(folder / name, (1_700_000_000 + age, 1_700_000_000 + age))
 
 
-def test_latest_checkpoint_when_there_are_several_then_is_the_youngest(tmp_path) -> None:
+def test_latest_checkpoint_returns_newest_file(tmp_path) -> None:
     write(tmp_path, "b.weights.h5", "z.keras", "ckpt-loss0.52acc0.900.weights.h5", "notes.txt", ".partial-c.weights.h5")
     found = tf.train.latest_checkpoint(tmp_path)
     assert found == str(tmp_path / "ckpt-loss0.52acc0.900.weights.h5") and isinstance(found, str)
     assert tf.train.latest_checkpoint(os.fsencode(tmp_path)) == found
 
 
-def test_latest_checkpoint_when_as_old_then_is_the_last_by_name(tmp_path) -> None:
+def test_latest_checkpoint_orders_files_of_equal_age_by_name(tmp_path) -> None:
     write(tmp_path, "2.weights.h5", "1.weights.h5")
     os.utime(tmp_path / "2.weights.h5", (1_700_000_001, 1_700_000_001))
     assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "2.weights.h5")
 
 
-def test_latest_checkpoint_when_the_folder_is_relative_then_stays_relative(tmp_path, monkeypatch) -> None:
+def test_latest_checkpoint_keeps_relative_path(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ckpt1").mkdir()
     write(tmp_path / "ckpt1", "a.weights.h5")
@@ -39,13 +39,13 @@ def test_latest_checkpoint_when_the_folder_is_relative_then_stays_relative(tmp_p
 
 
 @pytest.mark.parametrize("names", [(), ("checkpoint", "events.out", ".partial-1.weights.h5")])
-def test_latest_checkpoint_when_there_is_none_then_is_none(tmp_path, names) -> None:
+def test_latest_checkpoint_without_files_returns_none(tmp_path, names) -> None:
     write(tmp_path, *names)
     assert tf.train.latest_checkpoint(tmp_path) is None
     assert tf.train.latest_checkpoint(tmp_path / "missing") is None
 
 
-def test_latest_checkpoint_when_tensorflow_wrote_it_then_is_refused_by_name(tmp_path) -> None:
+def test_latest_checkpoint_rejects_format_of_tensorflow(tmp_path) -> None:
     write(tmp_path, "checkpoint", "ckpt-3.data-00000-of-00001", "ckpt-3.index")
     with pytest.raises(NotImplementedError, match=r"'ckpt-3'.*TensorFlow's own format"):
         tf.train.latest_checkpoint(tmp_path)
@@ -54,7 +54,7 @@ def test_latest_checkpoint_when_tensorflow_wrote_it_then_is_refused_by_name(tmp_
 
 
 @pytest.mark.parametrize(
-    "given, weights_only, expected",
+    "name, weights_only, expected",
     [
         ("ckpt-loss{loss:.2f}a{acc:.3f}", True, "ckpt-loss{loss:.2f}a{acc:.3f}.weights.h5"),
         ("a.weights.h5", True, "a.weights.h5"),
@@ -65,12 +65,12 @@ def test_latest_checkpoint_when_tensorflow_wrote_it_then_is_refused_by_name(tmp_
         ("a.keras", False, "a.keras"),
     ],
 )
-def test_complete_file_name_appends_suffix_of_keras(given, weights_only, expected) -> None:
-    assert complete_file_name(given, weights_only=weights_only) == expected
+def test_complete_file_name_appends_suffix_of_keras(name, weights_only, expected) -> None:
+    assert complete_file_name(name, weights_only=weights_only) == expected
 
 
 class Model:
-    """Model that fails after it has written a part of a file, or succeeds."""
+    """A model whose saving succeeds, or fails after writing part of a file."""
 
     name = "model"
 

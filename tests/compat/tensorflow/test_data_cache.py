@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recordmill.compat.tensorflow as tf
-from tests.compat.tensorflow.data_programs import listed
+from tests.compat.tensorflow.program_helpers import list_elements
 
 D = tf.data.Dataset
 
@@ -18,12 +18,12 @@ D = tf.data.Dataset
 def test_cache_file_appears_only_after_a_complete_pass_without_errors(tmp_path: Path) -> None:
     failing = D.range(4).map(lambda x: tf.debugging.check_numerics(1 / tf.cast(x, tf.float32), "no"))
     good, path = D.range(4), str(tmp_path / "kept")
-    assert listed(good.cache(path).take(2)) == [0, 1] and tf.io.gfile.listdir(tmp_path) == []
+    assert list_elements(good.cache(path).take(2)) == [0, 1] and tf.io.gfile.listdir(tmp_path) == []
     with pytest.raises(tf.errors.InvalidArgumentError):
-        listed(failing.cache(path))
-    assert len(listed(failing.cache(path).ignore_errors())) == 3 and tf.io.gfile.listdir(tmp_path) == []
-    assert listed(good.cache(path)) == [0, 1, 2, 3] and tf.io.gfile.listdir(tmp_path) == ["kept.cache.tfrecord"]
-    assert listed(failing.cache(path)) == [0, 1, 2, 3]  # as in TensorFlow, an existing file replaces the input
+        list_elements(failing.cache(path))
+    assert len(list_elements(failing.cache(path).ignore_errors())) == 3 and tf.io.gfile.listdir(tmp_path) == []
+    assert list_elements(good.cache(path)) == [0, 1, 2, 3] and tf.io.gfile.listdir(tmp_path) == ["kept.cache.tfrecord"]
+    assert list_elements(failing.cache(path)) == [0, 1, 2, 3]  # as in TensorFlow, an existing file replaces the input
 
 
 def test_cache_file_keeps_structures_and_kinds_of_tensors(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_cache_file_that_holds_something_else_raises_data_loss(tmp_path: Path, r
     with tf.io.TFRecordWriter(str(tmp_path / "kept.cache.tfrecord")) as writer:
         writer.write(record)
     with pytest.raises(tf.errors.DataLossError, match="not a cached element") as caught:
-        listed(D.range(2).cache(str(tmp_path / "kept")))
+        list_elements(D.range(2).cache(str(tmp_path / "kept")))
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 

@@ -1,7 +1,8 @@
-"""tf.data: arguments and results of map functions, generators, sampled datasets and file names, as in TensorFlow."""
+"""tf.data: map functions, generators, interleaved and sampled datasets, and file names behave as in TensorFlow."""
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import recordmill.compat.tensorflow as tf
+from recordmill.compat.tensorflow.data import combine
+from tests.compat.tensorflow.program_helpers import list_elements
 
 ROWS = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -39,8 +42,8 @@ def test_map_returns_list_of_results_as_tuple() -> None:
     parts = list(mapped(lambda x: tf.split(x, [1, 3])))
     assert [type(one) for one in parts] == [tuple] * 3
     assert [[part.shape[0] for part in one] for one in parts] == [[1, 3]] * 3
-    told = mapped(lambda x: tf.numpy_function(lambda v: (v.sum(), str(int(v[0]))), [x], (tf.float32, tf.string)))
-    assert [(total.numpy(), text.numpy()) for total, text in told] == [(6, b"0"), (22, b"4"), (38, b"8")]
+    sums = mapped(lambda x: tf.numpy_function(lambda v: (v.sum(), str(int(v[0]))), [x], (tf.float32, tf.string)))
+    assert [(total.numpy(), text.numpy()) for total, text in sums] == [(6, b"0"), (22, b"4"), (38, b"8")]
 
 
 def test_map_receives_context_of_sequence_example_as_dict(tmp_path: Path) -> None:
@@ -64,10 +67,10 @@ def test_map_function_sees_its_argument_as_tensor() -> None:
 
 
 def test_from_generator_converts_text_to_bytes_in_padded_batches() -> None:
-    made = tf.data.Dataset.from_generator(
+    data = tf.data.Dataset.from_generator(
         lambda: ((np.full(n, n), f"n{n}") for n in range(1, 3)), (tf.int64, tf.string), ((None,), ())
     )
-    ((numbers, names),) = made.padded_batch(2)
+    ((numbers, names),) = data.padded_batch(2)
     assert numbers.numpy().tolist() == [[1, 0], [2, 2]]
     assert [type(one) for one in names.numpy()] == [bytes, bytes]
 
@@ -142,9 +145,43 @@ def test_element_spec_has_unknown_batch_size_after_function_of_batches() -> None
     only = data.map(lambda x: tf.reshape(x[:4, 0, 0], (tf.constant([2, 2]))))
     assert only.take(1).element_spec.shape.as_list() == [2, 2]
     whole = tf.data.Dataset.range(4).batch(4).map(lambda x: tf.reshape(x * 1, tf.constant([2, 2])))
-    assert whole.element_spec.shape.as_list() == [2, 2]  # for batches of four alone
+    assert whole.element_spec.shape.as_list() == [2, 2]  # The only batch has four elements.
 
 
 def test_record_dataset_of_folder_fails_as_in_tensorflow(tmp_path) -> None:
     with pytest.raises(tf.errors.FailedPreconditionError, match="Is a directory"):
         list(tf.data.TFRecordDataset(str(tmp_path)))
+
+
+@pytest.mark.parametrize("num_cpus, default, autotuned", [(1, 1, 1), (2, 2, 1), (8, 8, 3), (16, 16, 6)])
+def test_interleave_opens_as_many_datasets_as_tensorflow_on_the_same_machine(
+    num_cpus: int, default: int, autotuned: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(combine, "num_cpus", lambda: num_cpus)
+
+    def make_inner(n: Any) -> Any:
+        return tf.data.Dataset.range(10 * n, 10 * n + 2)
+
+    data = tf.data.Dataset.range(20)
+    assert list_elements(data.interleave(make_inner)) == list_elements(
+        data.interleave(make_inner, cycle_length=default)
+    )
+    autotuned_data = data.interleave(make_inner, num_parallel_calls=tf.data.AUTOTUNE)
+    assert list_elements(autotuned_data) == list_elements(data.interleave(make_inner, cycle_length=autotuned))
+
+
+def test_element_spec_of_text_lines_ignores_skipped_header(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("age,name\n7,x\n8,y\n")
+    lines = tf.data.TextLineDataset(str(tmp_path / "a.csv")).skip(1)
+    rows = lines.map(lambda line: tf.py_function(lambda one: int(one.numpy().split(b",")[0]), [line], tf.int64))
+    assert rows.element_spec == tf.TensorSpec([], tf.int64) and list_elements(rows) == [7, 8]
+
+
+def test_map_that_uses_variable_runs_per_element() -> None:
+    counter: Any = tf.Variable(np.float32(2))
+    scaled = tf.data.Dataset.range(3).map(lambda x: tf.cast(x, tf.float32) * counter).batch(3)
+    assert "tf.Variable" in scaled.explain() and list_elements(scaled) == [[0, 2, 4]]
+    with pytest.raises(NotImplementedError, match="synchronization"):
+        tf.Variable(1, synchronization=1)
+    copy = pickle.loads(pickle.dumps(counter))
+    assert isinstance(copy, tf.Variable) and repr(copy) == repr(counter)

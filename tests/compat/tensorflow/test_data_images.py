@@ -1,4 +1,4 @@
-"""tf.data: images that are decoded in native batches equal images decoded one by one."""
+"""tf.data: images decoded and cropped in native batches equal single images."""
 
 from __future__ import annotations
 
@@ -115,3 +115,47 @@ def test_image_operation_on_chunks_equals_per_element(name: str, dtype: str) -> 
 
     assert make().explain().startswith("native")
     check_equal(make)
+
+
+IMAGE = np.zeros((40, 25, 3), np.uint8)
+
+
+def shapes(dataset: Any) -> list[list[int]]:
+    return [image.shape.as_list() for image in dataset]
+
+
+@pytest.mark.parametrize("per_element", [False, True], ids=["native", "per element"])
+def test_central_crop_of_unknown_size_rounds_fraction_to_float32(per_element: bool) -> None:
+    files = tf.data.Dataset.from_tensor_slices([tf.io.encode_png(IMAGE).numpy()])
+
+    def decode_and_crop(contents: Any) -> Any:
+        if per_element:
+            bool(contents == b"")
+        return tf.image.central_crop(tf.io.decode_png(contents, channels=3), 0.8)
+
+    assert shapes(files.map(decode_and_crop)) == [[34, 21, 3]]
+    assert shapes(files.map(decode_and_crop).batch(1)) == [[1, 34, 21, 3]]
+
+
+def test_central_crop_of_equal_sizes_uses_float64_fraction() -> None:
+    images = tf.data.Dataset.from_tensor_slices(IMAGE[None])
+
+    def crop_per_element(image: Any) -> Any:
+        bool(tf.reduce_sum(image) == 0)
+        return tf.image.central_crop(image, 0.8)
+
+    assert shapes(images.map(crop_per_element)) == [[32, 21, 3]]
+    assert shapes(images.map(lambda image: tf.image.central_crop(tf.transpose(image, [1, 0, 2]), 0.8))) == [[21, 32, 3]]
+    raw = tf.data.Dataset.from_tensor_slices([IMAGE.tobytes()])
+    reshaped = raw.map(
+        lambda data: tf.image.central_crop(tf.reshape(tf.io.decode_raw(data, tf.uint8), [40, 25, 3]), 0.8)
+    )
+    assert shapes(reshaped) == [[32, 21, 3]]
+
+
+def test_central_crop_of_known_size_uses_float64_fraction() -> None:
+    assert tf.image.central_crop(IMAGE, 0.8).shape == [32, 21, 3]
+    images = tf.data.Dataset.from_tensor_slices(IMAGE[None])
+    assert shapes(images.map(lambda image: tf.image.central_crop(image, 0.8))) == [[32, 21, 3]]
+    assert shapes(images.map(lambda image: tf.image.central_crop(image, central_fraction=0.8))) == [[32, 21, 3]]
+    assert shapes(images.map(lambda image: tf.image.central_crop(image, 1.0))) == [[40, 25, 3]]

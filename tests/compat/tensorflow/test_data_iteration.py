@@ -17,6 +17,7 @@ from hypothesis import given, strategies as st
 
 import recordmill as rm
 import recordmill.compat.tensorflow as tf
+from tests.compat.tensorflow.program_helpers import to_plain
 
 D = tf.data.Dataset
 
@@ -178,3 +179,36 @@ def test_options_are_kept_and_merged() -> None:
     assert merged.threading.private_threadpool_size == 3 and merged.threading.max_intra_op_parallelism == 1
     assert merged.experimental_optimization.map_vectorization.enabled and merged.experimental_slack is None
     assert copy.deepcopy(merged) == pickle.loads(pickle.dumps(merged)) == merged != options
+
+
+def test_iteration_continues_after_failed_map_element() -> None:
+    def collect(data: Any) -> list[Any]:
+        found: list[Any] = []
+        iterator = iter(data)
+        while True:
+            try:
+                found.append(to_plain(next(iterator).numpy()))
+            except StopIteration:
+                return found
+            except tf.errors.InvalidArgumentError:
+                found.append("bad")
+
+    checked = D.from_tensor_slices([1.0, 0.0, 4.0]).map(lambda x: tf.debugging.check_numerics(1 / x, "no"), 2)
+    assert collect(checked) == collect(checked.prefetch(1)) == [1.0, "bad", 0.25]
+    assert collect(checked.batch(2)) == ["bad", [0.25]] and collect(checked.enumerate().map(lambda n, x: n)) == [
+        0,
+        "bad",
+        2,
+    ]
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), TypeError("no"), MemoryError("no"), NotImplementedError("no")])
+def test_py_function_error_has_classes_of_python_and_tensorflow(error: Exception) -> None:
+    def fails(x: Any) -> Any:
+        raise error
+
+    found = {ValueError: "InvalidArgument", TypeError: "InvalidArgument", MemoryError: "ResourceExhausted"}
+    family = getattr(tf.errors, found.get(type(error), "Unimplemented") + "Error")
+    with pytest.raises(family, match="no") as caught:
+        list(D.range(1).map(lambda x: tf.py_function(fails, [x], tf.int64)))
+    assert isinstance(caught.value, type(error)) and type(pickle.loads(pickle.dumps(caught.value))) is family

@@ -136,3 +136,9 @@ def test_parse_example_sees_changes_of_a_feature_description() -> None:
     assert tf.io.parse_example([payload], features)["number"].numpy().tolist() == [[1, 2]]
     features["number"] = tf.io.FixedLenFeature([1, 2], tf.int64)
     assert tf.io.parse_example([payload], features)["number"].shape == [1, 1, 2]
+
+
+def test_dataset_repr_does_not_open_files() -> None:
+    data = tf.data.TFRecordDataset("missing").map(lambda record: tf.py_function(len, [record], tf.int64))
+    assert repr(data) == "<_MapDataset>"
+    assert "TFRecordDatasetV2 element_spec=" in repr(tf.data.TFRecordDataset("missing"))

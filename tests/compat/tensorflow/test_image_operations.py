@@ -288,3 +288,9 @@ def test_names_of_image_and_io_resolve() -> None:
         for name in module.MEMBERS:
             assert callable(getattr(module, name)), name
     assert np.array_equal(tf.image.decode_png(encode_png(1)).numpy(), tf.io.decode_png(encode_png(1)).numpy())
+
+
+def test_v1_image_rejects_area_with_align_corners_and_shares_other_names() -> None:
+    with pytest.raises(NotImplementedError, match="align_corners"):
+        tf.compat.v1.image.resize(tf.zeros([1, 4, 4, 1]), (2, 2), 3, align_corners=True)
+    assert tf.compat.v1.image.flip_up_down is tf.image.flip_up_down

@@ -83,3 +83,12 @@ def test_constant_does_not_follow_changes_of_its_array() -> None:
     tensor = tf.constant(array)
     array[0] = 9
     assert tensor.numpy().tolist() == [0, 1, 2]
+
+
+def test_errors_accept_arguments_of_tensorflow() -> None:
+    for one in (
+        tf.errors.NotFoundError(None, None, "why"),
+        tf.errors.NotFoundError(node_def=None, op=None, message="why"),
+    ):
+        assert one.message == str(one) == str(pickle.loads(pickle.dumps(one))) == "why"
+        assert one.error_code == tf.errors.NOT_FOUND == 5 and one.op is one.node_def is None

@@ -98,3 +98,14 @@ def test_bfloat16_holds_and_converts_values() -> None:
     assert tf.cast([1.0], tf.bfloat16).dtype.name == "bfloat16"
     parsed = tf.io.parse_tensor(tf.io.serialize_tensor(tensor), tf.bfloat16)
     assert parsed.numpy().tolist() == [1.5, 2.0]
+
+
+def test_logger_is_that_of_python() -> None:
+    logger, before = logging.getLogger("tensorflow"), logging.getLogger("tensorflow").level
+    try:
+        tf.get_logger().setLevel("ERROR")
+        assert logger.level == tf.compat.v1.logging.ERROR == tf.logging.get_verbosity()
+        tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.INFO)
+        assert logger.level == logging.INFO
+    finally:
+        logger.setLevel(before)

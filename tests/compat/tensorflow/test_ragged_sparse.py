@@ -1,4 +1,4 @@
-"""Ragged and sparse tensors: parts, ways to make them, arrays of them, what is refused."""
+"""Ragged and sparse tensors: creation, indexing, conversion, and unsupported operations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import recordmill.compat.tensorflow as tf
 NESTED = [[[1, 2], [3]], [], [[4]]]
 
 
-def test_ragged_when_made_of_lists_then_gives_them_back() -> None:
+def test_ragged_constant_round_trips_lists() -> None:
     ragged = tf.ragged.constant(NESTED)
     assert ragged.to_list() == NESTED and ragged.shape == [3, None, None] and ragged.dtype == tf.int32
     assert ragged.row_lengths().numpy().tolist() == [2, 0, 1] and len(ragged) == 3 == int(ragged.nrows())
@@ -23,7 +23,7 @@ def test_ragged_when_made_of_lists_then_gives_them_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "make, given",
+    "make, partition",
     [
         (tf.RaggedTensor.from_row_splits, [0, 2, 2, 3]),
         (tf.RaggedTensor.from_row_lengths, [2, 0, 1]),
@@ -32,15 +32,16 @@ def test_ragged_when_made_of_lists_then_gives_them_back() -> None:
         (tf.RaggedTensor.from_value_rowids, [0, 0, 2]),
     ],
 )
-def test_ragged_when_rows_are_told_in_any_way_then_is_the_same(make: Any, given: list[int]) -> None:
-    ragged = make([b"a", b"b", b"c"], given)
+def test_row_partitions_create_the_same_ragged_tensor(make: Any, partition: list[int]) -> None:
+    ragged = make([b"a", b"b", b"c"], partition)
     assert ragged.to_list() == [[b"a", b"b"], [], [b"c"]]
     assert (
-        ragged.row_splits.dtype == tf.int64 and make([1, 2, 3], np.array(given, np.int32)).row_splits.dtype == tf.int32
+        ragged.row_splits.dtype == tf.int64
+        and make([1, 2, 3], np.array(partition, np.int32)).row_splits.dtype == tf.int32
     )
 
 
-def test_ragged_when_indexed_then_gives_rows_and_parts_of_them() -> None:
+def test_ragged_indexing_returns_rows_and_slices() -> None:
     ragged = tf.ragged.constant(NESTED)
     assert ragged[0].to_list() == [[1, 2], [3]] and ragged[-1].to_list() == [[4]]
     assert ragged[0, 1].numpy().tolist() == [3]
@@ -52,7 +53,7 @@ def test_ragged_when_indexed_then_gives_rows_and_parts_of_them() -> None:
     assert ragged[::2].to_list() == [[[1, 2], [3]], [[4]]] and ragged[::-1].to_list() == NESTED[::-1]
 
 
-def test_ragged_when_it_lies_in_a_list_then_operations_on_arrays_refuse_it() -> None:
+def test_array_operations_reject_lists_of_ragged_tensors() -> None:
     ragged = tf.ragged.constant([[3, 4]], dtype=tf.int64, row_splits_dtype=tf.int32)
     for act in (lambda: tf.constant([ragged]), lambda: tf.convert_to_tensor([ragged, ragged])):
         with pytest.raises(ValueError, match="got a RaggedTensor"):
@@ -63,12 +64,12 @@ def test_ragged_when_it_lies_in_a_list_then_operations_on_arrays_refuse_it() -> 
     assert not hasattr(ragged, "indices")
 
 
-def test_ragged_when_a_tensor_without_columns_is_cut_then_has_empty_rows() -> None:
+def test_from_tensor_removes_padding() -> None:
     assert tf.RaggedTensor.from_tensor(np.zeros((2, 0)), padding=0).to_list() == [[], []]
     assert tf.RaggedTensor.from_tensor([[[1, 0], [0, 0]]], padding=0).to_list() == [[[1, 0]]]
 
 
-def test_ragged_when_its_rows_leave_out_values_then_is_padded_without_them() -> None:
+def test_to_tensor_ignores_values_outside_rows() -> None:
     for splits, rows in (([0, 1], [[1]]), ([0, 0, 2], [[0, 0], [1, 2]])):
         ragged = tf.RaggedTensor.from_row_splits([1, 2, 3, 4], splits, validate=False)
         assert ragged.to_tensor().numpy().tolist() == rows
@@ -81,16 +82,16 @@ def test_ragged_when_its_rows_leave_out_values_then_is_padded_without_them() -> 
         tf.ragged.constant([[1, 2], [], [3]]),
         tf.RaggedTensor.from_row_lengths(tf.reshape(tf.range(8), [4, 2]), [1, 0, 3]),
     ],
-    ids=["two ragged axes", "one", "one and a dense one"],
+    ids=["two ragged axes", "one ragged axis", "one ragged and one dense axis"],
 )
-def test_ragged_when_made_sparse_then_holds_the_same(ragged: Any) -> None:
+def test_to_sparse_equals_to_tensor(ragged: Any) -> None:
     sparse = ragged.to_sparse()
     assert tf.sparse.to_dense(sparse).numpy().tolist() == ragged.to_tensor().numpy().tolist()
     assert sparse.dense_shape.numpy().tolist() == ragged.to_tensor().shape.as_list()
     assert [one.numpy().sum() for one in ragged.nested_row_lengths()][-1] == len(ragged.flat_values)
 
 
-def test_ragged_when_made_of_a_sparse_tensor_then_has_its_rows() -> None:
+def test_from_sparse_returns_rows_and_rejects_gaps() -> None:
     ragged = tf.ragged.constant([[1, 2], [], [3]])
     assert tf.RaggedTensor.from_sparse(ragged.to_sparse()).to_list() == ragged.to_list()
     with pytest.raises(tf.errors.InvalidArgumentError, match="not right-ragged"):
@@ -101,7 +102,7 @@ def test_ragged_when_made_of_a_sparse_tensor_then_has_its_rows() -> None:
         ragged[..., :1]
 
 
-def test_ragged_when_padded_then_is_filled_up_and_cut() -> None:
+def test_to_tensor_pads_and_truncates_rows() -> None:
     ragged = tf.ragged.constant([[1, 2, 3], [], [4]])
     assert ragged.to_tensor().numpy().tolist() == [[1, 2, 3], [0, 0, 0], [4, 0, 0]]
     assert ragged.to_tensor(-1, shape=[None, 2]).numpy().tolist() == [[1, 2], [-1, -1], [4, -1]]
@@ -111,21 +112,21 @@ def test_ragged_when_padded_then_is_filled_up_and_cut() -> None:
     assert pairs.to_tensor().numpy().tolist() == [[[0, 1], [0, 0]], [[2, 3], [4, 5]]]
 
 
-def test_ragged_when_compared_then_is_ragged_itself() -> None:
+def test_ragged_comparison_is_ragged() -> None:
     ragged = tf.ragged.constant([[1, 2], [], [3]])
     assert (ragged == tf.ragged.constant([[1, 5], [], [3]])).to_list() == [[True, False], [], [True]]
     assert (ragged != 2).to_list() == [[True, False], [], [True]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="rows"):
-        ragged == tf.ragged.constant([[1], [2], [3]])  # noqa: B015 (it raises)
+        ragged == tf.ragged.constant([[1], [2], [3]])  # noqa: B015
 
 
 @pytest.mark.parametrize("splits", [[1, 3], [0, 2, 1, 3], [0, 2], [0, 4]])
-def test_rows_that_are_none_when_told_then_are_refused(splits: list[int]) -> None:
+def test_from_row_splits_rejects_invalid_splits(splits: list[int]) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="do not form a valid RaggedTensor"):
         tf.RaggedTensor.from_row_splits([1, 2, 3], splits)
 
 
-def test_sparse_when_made_dense_then_has_defaults_elsewhere() -> None:
+def test_to_dense_fills_missing_values_with_default() -> None:
     sparse = tf.SparseTensor(indices=[[0, 1], [1, 0]], values=[5, 6], dense_shape=[2, 3])
     assert tf.sparse.to_dense(sparse).numpy().tolist() == [[0, 5, 0], [6, 0, 0]]
     assert tf.sparse.to_dense(sparse, default_value=-1).numpy().tolist() == [[-1, 5, -1], [6, -1, -1]]
@@ -137,18 +138,18 @@ def test_sparse_when_made_dense_then_has_defaults_elsewhere() -> None:
 @pytest.mark.parametrize(
     "indices, words", [([[0, 3]], "out of bounds"), ([[1, 0], [0, 0]], "out of order"), ([[0, 0], [0, 0]], "repeated")]
 )
-def test_sparse_when_indices_are_wrong_then_is_refused(indices: list[list[int]], words: str) -> None:
+def test_to_dense_rejects_invalid_indices(indices: list[list[int]], words: str) -> None:
     sparse = tf.SparseTensor(indices, list(range(len(indices))), [2, 3])
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):
         tf.sparse.to_dense(sparse)
 
 
-def test_sparse_when_shapes_do_not_belong_together_then_is_refused() -> None:
+def test_sparse_tensor_rejects_inconsistent_shapes() -> None:
     with pytest.raises(ValueError, match="must have the shapes"):
         tf.SparseTensor([[0, 0]], [1, 2], [2, 2])
 
 
-def test_cast_when_of_sparse_or_ragged_values_then_keeps_the_places() -> None:
+def test_cast_keeps_structure_of_sparse_and_ragged_tensors() -> None:
     sparse = tf.cast(tf.SparseTensor([[0, 1]], [1.7], [2, 3]), tf.int32)
     assert (sparse.values.numpy().tolist(), sparse.dtype, sparse.dense_shape.numpy().tolist()) == (
         [1],
@@ -159,14 +160,20 @@ def test_cast_when_of_sparse_or_ragged_values_then_keeps_the_places() -> None:
 
 
 @pytest.mark.parametrize("rows", [[[1, 2], [3]], [[1], [2]]])
-def test_ragged_when_an_operation_takes_dense_tensors_then_it_is_refused_by_name(rows: list[list[int]]) -> None:
+def test_dense_operations_reject_ragged_tensors(rows: list[list[int]]) -> None:
     for operation in (tf.sort, tf.convert_to_tensor, tf.transpose):
         with pytest.raises(ValueError, match="RaggedTensor"):
             operation(tf.ragged.constant(rows))
 
 
-def test_slices_when_of_a_sparse_tensor_then_are_its_rows() -> None:
+def test_sparse_tensor_slices_are_its_rows() -> None:
     rows = list(tf.data.Dataset.from_tensor_slices(tf.SparseTensor([[0, 0], [1, 2]], [1, 2], [3, 4])))
     assert [row.indices.numpy().tolist() for row in rows] == [[[0]], [[2]], []]
     assert [row.values.numpy().tolist() for row in rows] == [[1], [2], []]
     assert [row.dense_shape.numpy().tolist() for row in rows] == [[4]] * 3
+
+
+@pytest.mark.parametrize("act", [lambda x: x + 1, lambda x: 2 * x, lambda x: x < 1, abs])
+def test_sparse_tensor_has_no_arithmetic(act: Any) -> None:
+    with pytest.raises(TypeError, match="SparseTensor"):
+        act(tf.sparse.from_dense([0, 1]))

@@ -1,4 +1,4 @@
-"""JPEG files that are cut: the options for such against recordings of TensorFlow."""
+"""Options for truncated JPEG files, compared with recordings of TensorFlow."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAKE = module_of(RECORDINGS / "make.py")
 RECOVER = {"try_recover_truncated": True}
 
 
-def differing(folder: Path, file: str) -> tuple[int, list[tuple[str, int]]]:
-    """How many calls on a file were recorded, and which give something else here."""
+def find_differences(folder: Path, file: str) -> tuple[int, list[tuple[str, int]]]:
+    """Return the number of recorded calls for a file, and the calls whose results differ."""
     data, wrong, count = MAKE.load_files(folder)[file], [], 0
     with np.load(folder / "expected.npz") as saved:
         for key in saved.files:
@@ -34,13 +34,13 @@ def differing(folder: Path, file: str) -> tuple[int, list[tuple[str, int]]]:
 
 
 @pytest.mark.parametrize("file", MAKE.load_files(RECORDINGS))
-def test_decode_jpeg_when_cut_at_any_byte_then_gives_what_tensorflow_gave(file) -> None:
-    count, wrong = differing(RECORDINGS, file)
+def test_decode_jpeg_of_truncated_file_equals_tensorflow(file) -> None:
+    count, wrong = find_differences(RECORDINGS, file)
     assert count > 100
     assert not wrong
 
 
-def test_recordings_when_counted_then_hold_pixels_errors_and_silence() -> None:
+def test_recordings_contain_pixels_and_errors() -> None:
     with np.load(RECORDINGS / "expected.npz") as saved:
         found = np.concatenate([saved[key][:, 1] for key in saved.files])
     assert (found > 0).sum() > 10_000
@@ -48,8 +48,8 @@ def test_recordings_when_counted_then_hold_pixels_errors_and_silence() -> None:
     assert (found == MAKE.SILENT).any()
 
 
-def test_decode_jpeg_when_four_components_are_cut_then_rows_in_front_are_there() -> None:
-    # TensorFlow 2.21 does not come back from such a file.
+def test_decode_jpeg_of_truncated_cmyk_keeps_complete_rows() -> None:
+    # TensorFlow 2.21 never returns from decoding such a file.
     memory = io.BytesIO()
     Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 64, 4), np.uint8), "CMYK").save(memory, "JPEG")
     data = memory.getvalue()
@@ -59,7 +59,7 @@ def test_decode_jpeg_when_four_components_are_cut_then_rows_in_front_are_there()
         assert not np.array_equal(cut[-16:], whole[-16:])
 
 
-def test_decode_jpeg_when_several_scans_are_cut_then_end_is_made_up_but_rows_are_not_counted() -> None:
+def test_decode_jpeg_of_truncated_progressive_file_recovers_without_row_count() -> None:
     data = encode_jpeg(1, 64, 64, progressive=True)
     assert np.array_equal(tf.io.decode_jpeg(data, **RECOVER), tf.io.decode_jpeg(data))
     assert tf.io.decode_jpeg(data[:-200], **RECOVER).shape == (64, 64, 3)
@@ -67,7 +67,7 @@ def test_decode_jpeg_when_several_scans_are_cut_then_end_is_made_up_but_rows_are
         tf.io.decode_jpeg(data[:-200], acceptable_fraction=0.1)
 
 
-def test_decode_jpeg_when_cut_within_the_tables_of_a_later_scan_then_is_an_invalid_argument() -> None:
+def test_decode_jpeg_rejects_file_truncated_inside_huffman_table() -> None:
     data = encode_jpeg(1, 64, 64, progressive=True)
     cut = data[: data.rindex(b"\xff\xc4") + 8]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data"):
@@ -78,7 +78,7 @@ def test_decode_jpeg_when_cut_within_the_tables_of_a_later_scan_then_is_an_inval
 
 
 @pytest.mark.parametrize("options", [RECOVER, {"acceptable_fraction": 0.2}])
-def test_pipeline_when_files_are_cut_then_equals_calls_one_by_one(options) -> None:
+def test_native_batches_of_truncated_files_equal_single_calls(options) -> None:
     files = [encode_jpeg(seed, 64, 48)[: -300 * seed or None] for seed in range(3)]
 
     def decode(data):
@@ -88,7 +88,7 @@ def test_pipeline_when_files_are_cut_then_equals_calls_one_by_one(options) -> No
     assert np.array_equal(batches[0], np.stack([decode(data).numpy() for data in files]))
 
 
-def test_library_when_rows_are_missing_then_says_how_many_there_are() -> None:
+def test_acceptable_fraction_error_reports_decoded_rows() -> None:
     data = encode_jpeg(2, 64, 48, subsampling=0)
     whole, cut = rm.decode_jpeg(data), data[: len(data) * 2 // 3]
     found = rm.decode_jpeg(cut, acceptable_fraction=0.1)
@@ -102,7 +102,7 @@ def test_library_when_rows_are_missing_then_says_how_many_there_are() -> None:
     assert (error.kind, error.found) == ("truncated", str(rows))
 
 
-def test_library_when_the_end_is_made_up_then_keeps_window_channels_and_limit() -> None:
+def test_recover_truncated_combines_with_window_channels_and_limit() -> None:
     data = encode_jpeg(2, 64, 64, subsampling=0)
     data = data[: len(data) // 2]
     whole = rm.decode_jpeg(data, recover_truncated=True)
@@ -118,7 +118,7 @@ def test_library_when_the_end_is_made_up_then_keeps_window_channels_and_limit() 
             rm.decode_jpeg(data, recover_truncated=True, window=window)
 
 
-def test_library_when_options_make_no_sense_then_names_them() -> None:
+def test_recovery_rejects_invalid_options() -> None:
     data = encode_jpeg(2)
     for fraction in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="acceptable_fraction"):
@@ -129,13 +129,13 @@ def test_library_when_options_make_no_sense_then_names_them() -> None:
         rm.decode_jpeg(encode_png(2), recover_truncated=True)
 
 
-def test_library_when_bytes_are_changed_then_gives_pixels_or_a_named_error() -> None:
+def test_recovery_of_corrupt_files_returns_pixels_or_raises() -> None:
     rng, count = np.random.default_rng(5), 0
     files = MAKE.load_files(RECORDINGS)
     for data in (files["420"], files["420 restarts"], files["grey"]):
-        sound = np.frombuffer(data, np.uint8)
+        original = np.frombuffer(data, np.uint8)
         for _ in range(300):
-            changed = sound.copy()
+            changed = original.copy()
             changed[rng.integers(2, len(data), 3)] = rng.integers(0, 256, 3)
             cut = changed[: rng.integers(20, len(data) + 1)].tobytes()
             try:

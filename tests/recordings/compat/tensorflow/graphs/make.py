@@ -1,6 +1,6 @@
 """Records what programs of TensorFlow 1 find in TensorFlow 2.21.0: python make.py in the tensorflow of environments.py.
 
-Writes expected.json with what the programs of tests/compat/tensorflow/graph_more_programs.py found.
+Writes expected.json with what the programs of tests/compat/tensorflow/graph_programs.py found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tensorflow.compat.v1 as tf
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[4]))
 
-from tests.compat.tensorflow.graph_more_programs import PROGRAMS  # noqa: E402
+from tests.compat.tensorflow.graph_programs import PROGRAMS  # noqa: E402
 
 
 def main() -> None:

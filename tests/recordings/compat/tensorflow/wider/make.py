@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[5]))
 
-from tests.compat.tensorflow.wider_more_programs import PROGRAMS
+from tests.compat.tensorflow.training_input_programs import PROGRAMS
 from tests.recordings.compat.tensorflow.recording import record
 
 if __name__ == "__main__":

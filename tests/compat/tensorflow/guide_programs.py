@@ -1,21 +1,26 @@
-"""Programs like the examples and guides people learn from: each takes the module and a folder, gives plain values."""
+"""Programs like those of guides. Each function takes the module and a folder, and returns types of JSON."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tests.compat.tensorflow.data_programs import plain
-from tests.compat.tensorflow.public_programs import bytes_of, floats, ints, write
+from tests.compat.tensorflow.program_helpers import (
+    bytes_feature,
+    float_feature,
+    int64_feature,
+    to_plain,
+    write_examples,
+)
 
 IMAGES = np.random.RandomState(0).randint(0, 255, (6, 8, 8, 3)).astype(np.uint8)
 
 
-def rounded(tensor):
-    return plain(np.round(np.asarray(tensor.numpy(), np.float64), 3))
+def round_values(tensor):
+    return to_plain(np.round(np.asarray(tensor.numpy(), np.float64), 3))
 
 
 def mixed_up(tf, folder):
-    """Views mixed by Beta's draws, which are those of two Gammas."""
+    """Mix views with random numbers of the beta distribution, computed from two gamma distributions."""
 
     def share(count):
         one, other = (tf.random.gamma(shape=[count], alpha=[0.25]) for _ in range(2))
@@ -30,12 +35,12 @@ def mixed_up(tf, folder):
     images, labels = IMAGES.astype(np.float32), np.eye(3, dtype=np.float32)[np.arange(6) % 3]
     halves = [tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(6).batch(4) for _ in range(2)]
     mixed = tf.data.Dataset.zip(tuple(halves)).map(mix, num_parallel_calls=tf.data.AUTOTUNE)
-    return [[x.shape.as_list(), x.dtype.name, rounded(tf.reduce_sum(y, axis=1))] for x, y in mixed]
+    return [[x.shape.as_list(), x.dtype.name, round_values(tf.reduce_sum(y, axis=1))] for x, y in mixed]
 
 
 def graph_of_its_own(tf, folder):
-    """TensorFlow 1's loop over batches inside a graph that the program makes."""
-    path = write(tf, f"{folder}/a.tfrecord", [{"label": ints(tf, n)} for n in range(5)])
+    """Read batches in a graph, as in TensorFlow 1."""
+    path = write_examples(tf, f"{folder}/a.tfrecord", [{"label": int64_feature(tf, n)} for n in range(5)])
     v1, found = tf.compat.v1, []
 
     def parse(record):
@@ -52,7 +57,7 @@ def graph_of_its_own(tf, folder):
 
 
 def patches(tf, folder):
-    """Pieces of pictures, and windows of rows, collected in arrays of tensors."""
+    """Collect patches of images and windows of rows in tensor arrays."""
 
     def cut(image):
         found = tf.TensorArray(tf.uint8, size=0, dynamic_size=True)
@@ -70,12 +75,12 @@ def patches(tf, folder):
     pieces = tf.data.Dataset.from_tensor_slices(IMAGES).map(cut).batch(3)
     return [
         [[one.shape.as_list(), int(tf.reduce_sum(tf.cast(one[:, 1], tf.int32)))] for one in pieces],
-        [plain(one.numpy()) for one in tf.data.Dataset.from_tensor_slices(np.arange(6).reshape(2, 3)).map(sums)],
+        [to_plain(one.numpy()) for one in tf.data.Dataset.from_tensor_slices(np.arange(6).reshape(2, 3)).map(sums)],
     ]
 
 
 def measured_reading(tf, folder):
-    """A data set whose class makes it of a generator, and windows that a class cuts out of batches."""
+    """Create a dataset from a generator in a class, and split batches into windows."""
 
     class Numbers(tf.data.Dataset):
         def _generator(count):  # noqa: N805 (as the programs write it)
@@ -88,29 +93,31 @@ def measured_reading(tf, folder):
     rows = tf.data.Dataset.from_tensor_slices(np.arange(60, dtype=np.float32).reshape(5, 4, 3)).batch(2)
     windows = rows.map(lambda x: (x[:, :3, :], tf.stack([x[:, 3:, 1]], axis=-1)))
     return [
-        [plain(one.numpy()) for one in Numbers(2).prefetch(tf.data.AUTOTUNE)],
+        [to_plain(one.numpy()) for one in Numbers(2).prefetch(tf.data.AUTOTUNE)],
         [one.shape.as_list() for one in windows.element_spec],
-        [rounded(y) for _, y in windows],
+        [round_values(y) for _, y in windows],
     ]
 
 
 def boxes_of_any_number(tf, folder):
-    """Boxes as ragged rows of four, and their names in a CSV file."""
+    """Read boxes as ragged rows, and their names from a CSV file."""
     boxes = tf.ragged.constant([[[0.0, 0, 1, 1], [0, 0, 1.1, 0.9]], [[2.0, 2, 3, 3]]], ragged_rank=1)
     with open(f"{folder}/names.csv", "w") as file:
         file.write('number,name\n1,"two\nlines"\n2,one\n')
     names = tf.data.experimental.CsvDataset(f"{folder}/names.csv", [tf.int32, tf.string], header=True)
     return [
-        [plain([one.numpy() for one in row]) for row in names],
+        [to_plain([one.numpy() for one in row]) for row in names],
         [str(boxes), boxes.shape.as_list()],
     ]
 
 
 def packed_records(tf, folder):
-    """Features that were compressed before they were written, with weights of their classes."""
+    """Read compressed features with class weights."""
     import zlib
 
-    rows = [{"x": bytes_of(tf, zlib.compress(IMAGES[n].tobytes())), "y": floats(tf, n / 2)} for n in range(4)]
+    rows = [
+        {"x": bytes_feature(tf, zlib.compress(IMAGES[n].tobytes())), "y": float_feature(tf, n / 2)} for n in range(4)
+    ]
     kinds = {"x": tf.io.FixedLenFeature([], tf.string), "y": tf.io.FixedLenFeature([], tf.float32)}
 
     def parse(record):
@@ -118,8 +125,8 @@ def packed_records(tf, folder):
         raw = tf.io.decode_compressed(found["x"], "ZLIB")
         return tf.reshape(tf.io.decode_raw(raw, tf.uint8), IMAGES.shape[1:]), found["y"]
 
-    data = tf.data.TFRecordDataset(write(tf, f"{folder}/a.tfrecord", rows)).map(parse).batch(3)
-    return [[x.shape.as_list(), int(tf.reduce_sum(tf.cast(x, tf.int32))), rounded(y)] for x, y in data]
+    data = tf.data.TFRecordDataset(write_examples(tf, f"{folder}/a.tfrecord", rows)).map(parse).batch(3)
+    return [[x.shape.as_list(), int(tf.reduce_sum(tf.cast(x, tf.int32))), round_values(y)] for x, y in data]
 
 
 PROGRAMS = {

@@ -1,4 +1,4 @@
-"""Line ends within quotation marks of files of separated values, as TensorFlow reads them."""
+"""CSV fields with quotes and line ends are read as in TensorFlow."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def read(path: Path, **options: Any) -> list[Any]:
     found, iterator = [], iter(tf.data.experimental.CsvDataset(str(path), [tf.int32, "none"], **options))
     while True:
         try:
-            found.append([one.numpy() for one in next(iterator)])
+            found.append([field.numpy() for field in next(iterator)])
         except StopIteration:
             return found
         except tf.errors.InvalidArgumentError as error:
             found.append(error.record)
 
 
-def test_fields_when_quoted_then_hold_line_ends(tmp_path: Path) -> None:
+def test_quoted_csv_fields_may_contain_line_ends(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(DATA)
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(DATA))
     expected = [[number, text] for number, text in enumerate(TEXTS, 1)]
@@ -38,7 +38,7 @@ def test_fields_when_quoted_then_hold_line_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data, options, expected",
     [
-        (b'1,a"b\n2,c\n', {}, [0, [2, b"c"]]),  # a quote inside a field is no beginning
+        (b'1,a"b\n2,c\n', {}, [0, [2, b"c"]]),  # A quote inside a field does not start a quoted field.
         (b'1,"ab\n2,c\n', {}, [0]),
         (b'1,"a\n"\n2,"c"\n', {}, [[1, b"a\n"], [2, b"c"]]),
         (b'1;"a;\nb"\n2;c', {"field_delim": ";"}, [[1, b"a;\nb"], [2, b"c"]]),
@@ -48,7 +48,7 @@ def test_fields_when_quoted_then_hold_line_ends(tmp_path: Path) -> None:
         (b'1,"a\nb",9\n2,"c"\n', {}, [0, [2, b"c"]]),
     ],
 )
-def test_records_when_quotes_stand_anywhere_then_end_where_tensorflow_ends_them(
+def test_csv_records_end_where_tensorflow_ends_them(
     tmp_path: Path, data: bytes, options: dict[str, Any], expected: list[Any]
 ) -> None:
     (tmp_path / "a.csv").write_bytes(data)

@@ -1,4 +1,4 @@
-"""TensorFlow 1's programs as they stand: modes, names that are gone from TensorFlow 2, and what is refused."""
+"""Graph mode of TensorFlow 1: sessions, iterators, readers, `tf.contrib`, and unsupported uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recordmill.compat.tensorflow.graphs.modes import Mode
 
 
 @pytest.fixture(autouse=True)
-def modes() -> Iterator[None]:
+def reset_mode() -> Iterator[None]:
     yield
     Mode.eager = None
 
@@ -33,11 +33,11 @@ def path(tmp_path: Path) -> str:
     return name
 
 
-def label_of(serialized: Any) -> Any:
+def parse_label(serialized: Any) -> Any:
     return tf.parse_single_example(serialized, {"label": tf.FixedLenFeature([], tf.int64)})["label"]
 
 
-def fetched(fetches: Any, session: Any = None) -> list[Any]:
+def fetch_all(fetches: Any, session: Any = None) -> list[Any]:
     found, session = [], session or tf.Session()
     while True:
         try:
@@ -46,34 +46,34 @@ def fetched(fetches: Any, session: Any = None) -> list[Any]:
             return found
 
 
-def test_one_shot_iterator_when_nothing_was_enabled_then_a_session_fetches(path: str) -> None:
-    data = tf.data.TFRecordDataset(path).map(label_of).batch(2)
+def test_one_shot_iterator_returns_symbolic_element_by_default(path: str) -> None:
+    data = tf.data.TFRecordDataset(path).map(parse_label).batch(2)
     assert data.output_types == tf.int64 and data.output_shapes.as_list() == [None]
     element = data.make_one_shot_iterator().get_next()
     assert not hasattr(element, "numpy") and "shape=(None,), dtype=int64" in repr(element)
-    assert fetched(element) == [[0, 1], [2, 3], [4]]
+    assert fetch_all(element) == [[0, 1], [2, 3], [4]]
 
 
-def test_iterators_when_made_inside_a_graph_then_a_session_fetches(path: str) -> None:
-    data = tf.data.TFRecordDataset(path).map(label_of).batch(2)
+def test_iterators_created_in_a_graph_are_fetched_by_sessions(path: str) -> None:
+    data = tf.data.TFRecordDataset(path).map(parse_label).batch(2)
     with tf.Graph().as_default(), tf.Graph().as_default():
         assert not tf.executing_eagerly()
         one_shot = tf.compat.v1.data.make_one_shot_iterator(data).get_next()
         later = tf.compat.v1.data.make_initializable_iterator(data)
         with tf.compat.v1.Session() as session:
-            assert fetched(one_shot, session) == [[0, 1], [2, 3], [4]]
+            assert fetch_all(one_shot, session) == [[0, 1], [2, 3], [4]]
             element = later.get_next()
             session.run(later.initializer)
-            assert fetched(element, session) == [[0, 1], [2, 3], [4]]
+            assert fetch_all(element, session) == [[0, 1], [2, 3], [4]]
     assert tf.executing_eagerly()
     assert tf.compat.v1.data.make_one_shot_iterator(data).get_next().numpy().tolist() == [0, 1]
     tf.enable_eager_execution()
     with tf.Graph().as_default():
-        assert fetched(data.make_one_shot_iterator().get_next()) == [[0, 1], [2, 3], [4]]
+        assert fetch_all(data.make_one_shot_iterator().get_next()) == [[0, 1], [2, 3], [4]]
 
 
-def test_element_when_it_was_given_at_once_then_no_session_fetches_it_without_end(path: str) -> None:
-    data = tf.data.TFRecordDataset(path).map(label_of).map(lambda x: {"x": x, "y": x + 1}).batch(2)
+def test_session_rejects_eager_elements_of_iterators(path: str) -> None:
+    data = tf.data.TFRecordDataset(path).map(parse_label).map(lambda x: {"x": x, "y": x + 1}).batch(2)
     element = tf.compat.v1.data.make_one_shot_iterator(data).get_next()
     assert element["x"].numpy().tolist() == [0, 1]
     with tf.compat.v1.Session() as session:
@@ -83,10 +83,10 @@ def test_element_when_it_was_given_at_once_then_no_session_fetches_it_without_en
         assert session.run(tf.constant(3)) == 3
 
 
-def test_one_shot_iterator_when_eager_execution_is_enabled_then_gives_values(path: str) -> None:
+def test_one_shot_iterator_returns_values_in_eager_mode(path: str) -> None:
     tf.enable_eager_execution()
     assert tf.executing_eagerly()
-    iterator = tf.data.TFRecordDataset(path).map(label_of).make_one_shot_iterator()
+    iterator = tf.data.TFRecordDataset(path).map(parse_label).make_one_shot_iterator()
     assert [int(iterator.get_next()), int(next(iterator))] == [0, 1]
     with pytest.raises(RuntimeError, match="not supported when eager execution is enabled"):
         tf.data.Dataset.range(3).make_initializable_iterator()
@@ -94,7 +94,7 @@ def test_one_shot_iterator_when_eager_execution_is_enabled_then_gives_values(pat
     assert not tf.executing_eagerly()
 
 
-def test_one_shot_iterator_of_tensorflow_2_when_nothing_was_disabled_then_gives_values() -> None:
+def test_one_shot_iterator_of_compat_v1_is_eager_by_default() -> None:
     assert int(tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(3)).get_next()) == 0
 
 
@@ -111,23 +111,23 @@ def test_compat_v2_has_the_names_of_tf() -> None:
         _ = tf.compat.v2.nothing
 
 
-def test_session_when_several_threads_run_it_then_each_element_comes_once() -> None:
+def test_threads_of_one_session_fetch_each_element_once() -> None:
     element, session = tf.data.Dataset.range(200).map(lambda x: x + 1).make_one_shot_iterator().get_next(), tf.Session()
     with ThreadPoolExecutor(4) as pool:
         found = [pool.submit(session.run, element) for _ in range(200)]
     assert sorted(int(one.result()) for one in found) == [*range(1, 201)]
 
 
-def test_session_when_closed_or_gone_then_its_threads_end(path: str) -> None:
-    element = tf.data.TFRecordDataset(path).repeat().map(label_of, 2).prefetch(2).make_one_shot_iterator().get_next()
+def test_threads_end_after_session_is_closed_or_deleted(path: str) -> None:
+    element = tf.data.TFRecordDataset(path).repeat().map(parse_label, 2).prefetch(2).make_one_shot_iterator().get_next()
 
-    def alive() -> list[str]:
-        return [one.name for one in threading.enumerate() if one.name.startswith("recordmill-data")]
+    def list_threads() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith("recordmill-data")]
 
-    before = alive()
+    before = list_threads()
     with tf.Session() as session:
-        assert [int(session.run(element)) for _ in range(3)] == [0, 1, 2] and alive() != before
-    assert alive() == before
+        assert [int(session.run(element)) for _ in range(3)] == [0, 1, 2] and list_threads() != before
+    assert list_threads() == before
     session = tf.Session()
     assert int(session.run(element)) == 0
     del session
@@ -135,10 +135,10 @@ def test_session_when_closed_or_gone_then_its_threads_end(path: str) -> None:
     for thread in threading.enumerate():
         if thread.name.startswith("recordmill-data") and thread.name not in before:
             thread.join(5)
-    assert alive() == before
+    assert list_threads() == before
 
 
-def test_values_of_a_session_when_operations_ran_at_once_then_are_fetched_too() -> None:
+def test_session_fetches_eager_values() -> None:
     with tf.Session() as session:
         assert session.run([tf.constant(3) + 1, tf.Variable(2.0)]) == [4, 2.0]
         assert tf.constant([1]).eval().tolist() == [1] and tf.get_default_session() is session
@@ -147,25 +147,25 @@ def test_values_of_a_session_when_operations_ran_at_once_then_are_fetched_too() 
     assert tf.get_default_session() is None
 
 
-def test_batches_when_made_natively_then_hold_what_single_records_hold(path: str) -> None:
+def test_batched_queues_return_records_in_order(path: str) -> None:
     queue = tf.train.string_input_producer([path], num_epochs=1, shuffle=False)
-    label = label_of(tf.TFRecordReader().read(queue)[1])
+    label = parse_label(tf.TFRecordReader().read(queue)[1])
     several = tf.train.batch([tf.stack([label, label + 10])], 4, enqueue_many=True)
     padded = tf.train.batch([tf.range(label)], 5, dynamic_pad=True)
-    assert fetched(several) == [[0, 10, 1, 11], [2, 12, 3, 13]]
-    assert fetched(padded) == [[[0] * 4, [0] * 4, [0, 1, 0, 0], [0, 1, 2, 0], [0, 1, 2, 3]]]
+    assert fetch_all(several) == [[0, 10, 1, 11], [2, 12, 3, 13]]
+    assert fetch_all(padded) == [[[0] * 4, [0] * 4, [0, 1, 0, 0], [0, 1, 2, 0], [0, 1, 2, 3]]]
 
 
-def test_contrib_when_used_then_is_what_it_became(path: str) -> None:
+def test_contrib_data_has_functions_of_tf_data(path: str) -> None:
     contrib = tf.contrib.data
     data = contrib.TFRecordDataset(path).apply(contrib.shuffle_and_repeat(1, 1))
-    data = data.apply(contrib.map_and_batch(label_of, 2)).apply(contrib.unbatch())
+    data = data.apply(contrib.map_and_batch(parse_label, 2)).apply(contrib.unbatch())
     assert [one.tolist() for one in data.apply(contrib.batch_and_drop_remainder(2)).as_numpy_iterator()] == [
         [0, 1],
         [2, 3],
     ]
-    turns = tf.data.Dataset.range(2).apply(contrib.parallel_interleave(tf.data.Dataset.from_tensors, 2))
-    assert list(turns.as_numpy_iterator()) == [0, 1]
+    interleaved = tf.data.Dataset.range(2).apply(contrib.parallel_interleave(tf.data.Dataset.from_tensors, 2))
+    assert list(interleaved.as_numpy_iterator()) == [0, 1]
     rows = tf.data.Dataset.range(3).map(tf.range).apply(contrib.padded_batch_and_drop_remainder(2, [None]))
     assert [one.tolist() for one in rows.as_numpy_iterator()] == [[[0], [0]]]
 
@@ -178,7 +178,7 @@ def test_contrib_lookup_tables_find_words() -> None:
     assert lookup.HashTable(initializer, -1).lookup(words).numpy().tolist() == [6, -1]
 
 
-def test_app_when_run_then_calls_main_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_app_run_calls_main_and_exits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["script", "--size=3"])
     monkeypatch.delitem(sys.modules, "absl.flags", raising=False)
     with pytest.raises(SystemExit) as caught:
@@ -191,7 +191,7 @@ def test_app_when_run_then_calls_main_and_ends(monkeypatch: pytest.MonkeyPatch) 
             _ = module.flags
 
 
-def test_graph_values_when_python_asks_for_them_then_say_how_to_go_on(path: str) -> None:
+def test_symbolic_tensor_error_suggests_session_run(path: str) -> None:
     value = tf.placeholder(tf.int32, [2])
     for wrong in (lambda: np.asarray(value), lambda: tf.data.Dataset.range(3).batch(value[0])):
         with pytest.raises(NotImplementedError, match=r"fetch it with tf\.Session\(\)\.run"):
@@ -209,7 +209,7 @@ def test_graph_values_when_python_asks_for_them_then_say_how_to_go_on(path: str)
         value.eval()
 
 
-def test_readers_when_asked_for_what_is_not_there_then_refuse_by_name(path: str) -> None:
+def test_unsupported_use_of_reader_raises(path: str) -> None:
     queue = tf.train.string_input_producer([path])
     key, value = tf.TFRecordReader().read(queue)
     with pytest.raises(NotImplementedError, match=r"the keys of tf\.TFRecordReader are not supported"):
@@ -223,10 +223,20 @@ def test_readers_when_asked_for_what_is_not_there_then_refuse_by_name(path: str)
         tf.train.string_input_producer([])
 
 
-def test_shapes_when_asserted_then_say_what_is_wrong() -> None:
+def test_shape_assertions_raise_value_error() -> None:
     shape = tf.TensorShape([None, 3])
     shape.assert_has_rank(2)
     assert shape.merge_with([2, None]).as_list() == [2, 3] and tf.TensorShape(None).with_rank(1).as_list() == [None]
     for wrong in (lambda: shape.with_rank(1), lambda: shape.merge_with([1, 2]), shape.assert_is_fully_defined):
         with pytest.raises(ValueError, match=r"Shape"):
             wrong()
+
+
+def test_iterators_of_compat_v1_return_elements_in_eager_mode() -> None:
+    iterator = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(2))
+    assert [int(iterator.get_next()), int(iterator.get_next())] == [0, 1]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        iterator.get_next()
+    with pytest.raises(RuntimeError, match="not supported when eager execution"):
+        tf.compat.v1.data.make_initializable_iterator(tf.data.Dataset.range(2))
+    assert tf.compat.v1.data.Dataset is tf.data.Dataset and tf.data.Dataset.range(3).as_numpy_iterator().next() == 0

@@ -1,33 +1,34 @@
-"""Programs of strangers around their record files: each takes the module and a folder, gives plain values."""
+"""Operations, tables and loops. Each function takes the module and a folder, and returns types of JSON."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tests.compat.tensorflow.data_programs import listed, plain, spelled
-from tests.compat.tensorflow.owned_programs import failed
+from tests.compat.tensorflow.program_helpers import describe_error, describe_spec, list_elements, to_plain
 
 
-def pictures():
+def make_images():
     return np.random.default_rng(3).integers(0, 256, (2, 12, 10, 3)).astype(np.float32)
 
 
-def told(tensor):
-    return plain(np.round(tensor.numpy(), 3))
+def round_values(tensor):
+    return to_plain(np.round(tensor.numpy(), 3))
 
 
 def detection(tf, folder):
-    images, image, rows = pictures(), tf.image, {}
+    images, image, rows = make_images(), tf.image, {}
     boxes = np.array([[0.1, 0.2, 0.8, 0.6], [0.5, -0.3, 1.2, 0.7], [0, 0, 1, 1]], np.float32)
-    rows["crops"] = told(image.crop_and_resize(images, boxes, [0, 1, 1], (3, 2)))
-    rows["nearest"] = told(image.crop_and_resize(images, boxes, [0, 1, 0], [2, 3], "nearest", extrapolation_value=9))
-    rows["middle"] = told(image.crop_and_resize(images[:1].astype(np.uint8), boxes[:1], [0], (1, 1)))
+    rows["crops"] = round_values(image.crop_and_resize(images, boxes, [0, 1, 1], (3, 2)))
+    rows["nearest"] = round_values(
+        image.crop_and_resize(images, boxes, [0, 1, 0], [2, 3], "nearest", extrapolation_value=9)
+    )
+    rows["middle"] = round_values(image.crop_and_resize(images[:1].astype(np.uint8), boxes[:1], [0], (1, 1)))
     frames = image.draw_bounding_boxes(images / 256, np.stack([boxes, boxes[::-1]]), colors=None)
-    rows["frames"] = told(tf.reduce_sum(frames, axis=[1, 3]))
-    rows["colours"] = told(
+    rows["frames"] = round_values(tf.reduce_sum(frames, axis=[1, 3]))
+    rows["colours"] = round_values(
         image.draw_bounding_boxes(images[:, :4, :4] / 256, boxes[None, :1].repeat(2, 0), [[1.0, 0, 0]])
     )
-    rows["grey"] = told(image.draw_bounding_boxes(images[..., :1] * 0, np.stack([boxes, boxes]), None))
+    rows["grey"] = round_values(image.draw_bounding_boxes(images[..., :1] * 0, np.stack([boxes, boxes]), None))
     d = tf.data.Dataset.from_tensor_slices(images).map(
         lambda x: image.crop_and_resize(x[None], boxes, [0, 0, 0], (2, 2))
     )
@@ -37,16 +38,16 @@ def detection(tf, folder):
 
 def numbers(tf, folder):
     rows = {}
-    rows["added"] = told(tf.tensor_scatter_nd_add(tf.zeros([3]), [[0], [0], [2]], [1.0, 2.0, 5.0]))
-    rows["taken"] = told(tf.tensor_scatter_nd_sub(tf.ones([2, 2], tf.int32), [[0, 1]], [4]))
-    rows["text"] = plain([tf.as_string(5).numpy()])
+    rows["added"] = round_values(tf.tensor_scatter_nd_add(tf.zeros([3]), [[0], [0], [2]], [1.0, 2.0, 5.0]))
+    rows["taken"] = round_values(tf.tensor_scatter_nd_sub(tf.ones([2, 2], tf.int32), [[0, 1]], [4]))
+    rows["text"] = to_plain([tf.as_string(5).numpy()])
     lists = (
         tf.train.FloatList(value=[0.1, 2]),
         tf.train.Int64List(value=[3]),
         tf.train.FloatList(),
         tf.train.Int64List(),
     )
-    rows["arrays"] = [[np.array(one.value).dtype.name, plain(np.array(one.value))] for one in lists]
+    rows["arrays"] = [[np.array(one.value).dtype.name, to_plain(np.array(one.value))] for one in lists]
     return rows
 
 
@@ -62,10 +63,12 @@ def tables(tf, folder):
         ("whole", made(path, tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER, vocab_size=2)),
     ):
         table = tf.lookup.StaticHashTable(words, -1)
-        rows[name] = [plain(table.lookup(tf.constant(["film", "film\t5", "no"])).numpy()), int(table.size())]
-    rows["vocabulary"] = plain(tf.lookup.StaticVocabularyTable(by_line, 1).lookup(tf.constant(["was", "no"])).numpy())
+        rows[name] = [to_plain(table.lookup(tf.constant(["film", "film\t5", "no"])).numpy()), int(table.size())]
+    rows["vocabulary"] = to_plain(
+        tf.lookup.StaticVocabularyTable(by_line, 1).lookup(tf.constant(["was", "no"])).numpy()
+    )
     back = tf.lookup.StaticHashTable(made(path, tf.int64, index.LINE_NUMBER, tf.string, 0), "none")
-    rows["back"] = plain(back.lookup(tf.constant([1, 8], tf.int64)).numpy())
+    rows["back"] = to_plain(back.lookup(tf.constant([1, 8], tf.int64)).numpy())
     return rows
 
 
@@ -77,7 +80,7 @@ def loops(tf, folder):
         found, iterator = [], iter(data)
         while True:
             try:
-                found.append(plain(next(iterator).numpy()))
+                found.append(to_plain(next(iterator).numpy()))
             except StopIteration:
                 return found
             except tf.errors.InvalidArgumentError:
@@ -131,14 +134,14 @@ def lines(tf, folder):
         with open(path, "w") as file:
             file.write(f'size,weight,name,label\n{number},1.5,"x,y",1\n7,,NA,0\n')
     made, kinds = tf.data.experimental.CsvDataset, [tf.int32, [0.5], ["none"], tf.int64]
-    rows["all"] = listed(made(paths, kinds, header=True, na_value="NA"))
-    rows["specs"] = spelled(made(paths, kinds, header=True).element_spec)
-    rows["chosen"] = listed(made(tf.constant(paths), [tf.int64, tf.int32], header=True, select_cols=[0, 3]))
-    rows["left"] = listed(made(paths[0], [tf.int64, tf.int32], header=True, exclude_cols=[1, 2]).batch(2))
+    rows["all"] = list_elements(made(paths, kinds, header=True, na_value="NA"))
+    rows["specs"] = describe_spec(made(paths, kinds, header=True).element_spec)
+    rows["chosen"] = list_elements(made(tf.constant(paths), [tf.int64, tf.int32], header=True, select_cols=[0, 3]))
+    rows["left"] = list_elements(made(paths[0], [tf.int64, tf.int32], header=True, exclude_cols=[1, 2]).batch(2))
     rows["refused"] = [
-        failed(lambda: made(paths, [[0]], select_cols=[0], exclude_cols=[1])),
-        failed(lambda: listed(made(paths, [tf.int32, tf.float32, [""], [0]], header=True)))[0],
-        failed(lambda: listed(made(paths, kinds)))[0],
+        describe_error(lambda: made(paths, [[0]], select_cols=[0], exclude_cols=[1])),
+        describe_error(lambda: list_elements(made(paths, [tf.int32, tf.float32, [""], [0]], header=True)))[0],
+        describe_error(lambda: list_elements(made(paths, kinds)))[0],
     ]
     return rows
 

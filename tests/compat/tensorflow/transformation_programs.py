@@ -1,41 +1,31 @@
-"""What programs that people own do beside the pipelines of `data_programs`: each takes the module and a folder."""
+"""CSV lines, buckets, ragged batches, tables and other transformations. Each function takes the module and a folder."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tests.compat.tensorflow.data_programs import listed, plain, spelled
+from tests.compat.tensorflow.program_helpers import describe_error, describe_spec, list_elements, to_plain
 
 LINES = ["22,7.25,male,0", "38,71.28,female,1", ",7.9,female,1", '54,,"ma,l""e",0', " 5 ,1e3,NA,9999999999"]
-
-
-def failed(run):
-    """Class of an error, and its text without what TensorFlow's eager mode puts around it."""
-    try:
-        run()
-    except Exception as error:  # noqa: BLE001 (it is what is recorded)
-        text = str(error).split("device:CPU:0}} ")[-1].split("\n")[0].split(" [Op:")[0]
-        return [type(error).__name__, text.strip()]
-    return None
 
 
 def columns(tf, folder):
     defaults = [[0], [0.5], ["unknown"], tf.constant([], tf.int64)]
     csv, rows = tf.io.decode_csv, {}
-    rows["read"] = [plain(one.numpy()) for one in csv(LINES, defaults, na_value="NA")]
-    rows["marks"] = plain([one.numpy() for one in csv("1|2|a", [[0], [0.0], [""]], field_delim="|")])
-    rows["chosen"] = plain([one.numpy() for one in csv("1,2,3,4", [[0], [0]], select_cols=[1, 3])])
-    rows["quotes kept"] = plain([one.numpy() for one in csv('a"b,1', [[""], [0]], use_quote_delim=False)])
-    rows["shape"] = plain([one.numpy() for one in csv([["1,2"], ["3,4"]], [[0], [1]])])
+    rows["read"] = [to_plain(one.numpy()) for one in csv(LINES, defaults, na_value="NA")]
+    rows["marks"] = to_plain([one.numpy() for one in csv("1|2|a", [[0], [0.0], [""]], field_delim="|")])
+    rows["chosen"] = to_plain([one.numpy() for one in csv("1,2,3,4", [[0], [0]], select_cols=[1, 3])])
+    rows["quotes kept"] = to_plain([one.numpy() for one in csv('a"b,1', [[""], [0]], use_quote_delim=False)])
+    rows["shape"] = to_plain([one.numpy() for one in csv([["1,2"], ["3,4"]], [[0], [1]])])
     mapped = tf.data.Dataset.from_tensor_slices(LINES).map(lambda line: tuple(csv(line, defaults)))
-    rows["mapped"], rows["specs"] = listed(mapped), spelled(mapped.element_spec)
+    rows["mapped"], rows["specs"] = list_elements(mapped), describe_spec(mapped.element_spec)
     bad = ["x,1,a,1", "1,1,a", "1,1,a,", 'a"b,1,a,1', '"a"b,1,a,1', '"a,1', "1.5,1,a,1", "1,y,a,1", "", "1,2,a,b\r\n"]
-    rows["refused"] = [failed(lambda line=line: csv(line, defaults)) for line in bad]
+    rows["refused"] = [describe_error(lambda line=line: csv(line, defaults)) for line in bad]
     rows["options"] = [
-        failed(lambda: csv("1,2", [[0], [1]], select_cols=[1, 0])),
-        failed(lambda: csv("1,2", [[0], [1]], select_cols=[1])),
-        failed(lambda: csv("1,2", [[0, 1], [1]])),
-        failed(lambda: csv("1,2", [[0], [1]], field_delim=";;")),
+        describe_error(lambda: csv("1,2", [[0], [1]], select_cols=[1, 0])),
+        describe_error(lambda: csv("1,2", [[0], [1]], select_cols=[1])),
+        describe_error(lambda: csv("1,2", [[0, 1], [1]])),
+        describe_error(lambda: csv("1,2", [[0], [1]], field_delim=";;")),
     ]
     return rows
 
@@ -46,48 +36,49 @@ def buckets(tf, folder):
     options += [{"pad_to_bucket_boundary": True}]
 
     def bucketed(data, **given):
-        return listed(data.bucket_by_sequence_length(tf.size, [3, 6], [2, 2, 2], **given))
+        return list_elements(data.bucket_by_sequence_length(tf.size, [3, 6], [2, 2, 2], **given))
 
     rows["ways"] = [bucketed(d, **given) for given in options]
     pairs = d.map(lambda x: (tf.size(x), tf.stack([x, x], axis=1)))
     by_first = {"padded_shapes": ([], [None, 2]), "padding_values": (0, np.int64(9))}
-    rows["pairs"] = listed(pairs.bucket_by_sequence_length(lambda n, x: n, [4], [3, 2], **by_first))
+    rows["pairs"] = list_elements(pairs.bucket_by_sequence_length(lambda n, x: n, [4], [3, 2], **by_first))
     older = tf.data.experimental.bucket_by_sequence_length(tf.size, [4], [2, 3])
-    rows["older"] = listed(d.apply(older))
-    rows["sizes"] = failed(lambda: d.bucket_by_sequence_length(tf.size, [3], [2]))
+    rows["older"] = list_elements(d.apply(older))
+    rows["sizes"] = describe_error(lambda: d.bucket_by_sequence_length(tf.size, [3], [2]))
     return rows
 
 
 def ragged(tf, folder):
     d, rows = tf.data.Dataset.range(1, 6), {}
 
-    def told(one):
+    def round_values(one):
         return [one.to_list(), one.shape.as_list(), one.dtype.name, one.ragged_rank, one.row_splits.dtype.name]
 
-    rows["batches"] = [told(one) for one in d.map(lambda x: tf.fill([x], x)).ragged_batch(2)]
+    rows["batches"] = [round_values(one) for one in d.map(lambda x: tf.fill([x], x)).ragged_batch(2)]
     rows["inner"] = [one.to_list() for one in d.map(lambda x: tf.fill([2, x], x)).ragged_batch(2)]
     rows["pair"] = [
-        [plain(a.numpy()), told(b)] for a, b in d.map(lambda x: (x, tf.fill([x, 2], x))).ragged_batch(3, True)
+        [to_plain(a.numpy()), round_values(b)]
+        for a, b in d.map(lambda x: (x, tf.fill([x, 2], x))).ragged_batch(3, True)
     ]
-    rows["dense"] = listed(d.ragged_batch(2, row_splits_dtype=tf.int32))
+    rows["dense"] = list_elements(d.ragged_batch(2, row_splits_dtype=tf.int32))
     older = tf.data.experimental.dense_to_ragged_batch(3)
-    rows["older"] = [told(one) for one in d.map(lambda x: tf.fill([x], x)).apply(older)]
+    rows["older"] = [round_values(one) for one in d.map(lambda x: tf.fill([x], x)).apply(older)]
     made, table = tf.RaggedTensor.from_tensor, [[1, 0, 2, 0], [0, 0, 0, 0]]
     rows["made"] = [
-        told(made(table)),
-        told(made(table, padding=0)),
-        told(made(table, lengths=[2, 3])),
-        told(made(np.arange(24).reshape(2, 3, 4), ragged_rank=2)),
-        told(made([[[5, 0], [7, 0], [0, 0]], [[0, 0], [6, 0], [0, 0]]], padding=[0, 0])),
-        told(made([[[5, 0, 0], [7, 0, 0]], [[0, 0, 0], [3, 0, 0]]], ragged_rank=2, padding=0)),
+        round_values(made(table)),
+        round_values(made(table, padding=0)),
+        round_values(made(table, lengths=[2, 3])),
+        round_values(made(np.arange(24).reshape(2, 3, 4), ragged_rank=2)),
+        round_values(made([[[5, 0], [7, 0], [0, 0]], [[0, 0], [6, 0], [0, 0]]], padding=[0, 0])),
+        round_values(made([[[5, 0, 0], [7, 0, 0]], [[0, 0, 0], [3, 0, 0]]], ragged_rank=2, padding=0)),
     ]
     constant = tf.ragged.constant
     rows["put together"] = [
-        told(tf.ragged.stack([[1, 2], [3]])),
-        told(tf.ragged.stack([constant([[1], [2, 3]]), constant([[4]])])),
-        told(tf.ragged.range([3, 0, 2])),
-        told(tf.ragged.range([0, 5], [4, 2], [2, -1])),
-        told(tf.ragged.map_flat_values(tf.add, constant([[1], [2, 3]]), 5)),
+        round_values(tf.ragged.stack([[1, 2], [3]])),
+        round_values(tf.ragged.stack([constant([[1], [2, 3]]), constant([[4]])])),
+        round_values(tf.ragged.range([3, 0, 2])),
+        round_values(tf.ragged.range([0, 5], [4, 2], [2, -1])),
+        round_values(tf.ragged.map_flat_values(tf.add, constant([[1], [2, 3]]), 5)),
     ]
     return rows
 
@@ -96,15 +87,15 @@ def tables(tf, folder):
     lookup, rows = tf.lookup, {}
     words = lookup.KeyValueTensorInitializer(["a", "b", "c"], [1, 2, 3])
     table = lookup.StaticHashTable(words, -1)
-    rows["found"] = plain(table.lookup(tf.constant([["a", "z"], ["c", ""]])).numpy())
+    rows["found"] = to_plain(table.lookup(tf.constant([["a", "z"], ["c", ""]])).numpy())
     rows["size"] = int(table.size())
-    rows["mapped"] = listed(tf.data.Dataset.from_tensor_slices(["a", "q"]).map(table.lookup))
+    rows["mapped"] = list_elements(tf.data.Dataset.from_tensor_slices(["a", "q"]).map(table.lookup))
     back = lookup.StaticHashTable(lookup.KeyValueTensorInitializer([1, 2], ["x", "y"]), "none")
-    rows["back"] = plain(back.lookup(tf.constant([2, 7])).numpy())
+    rows["back"] = to_plain(back.lookup(tf.constant([2, 7])).numpy())
     numbered = lookup.KeyValueTensorInitializer(["a", "b"], [0, 1], tf.string, tf.int64)
     vocabulary = lookup.StaticVocabularyTable(numbered, 1)
-    rows["vocabulary"] = [plain(vocabulary.lookup(tf.constant(["b", "zz"])).numpy()), int(vocabulary.size())]
-    rows["other keys"] = failed(lambda: table.lookup(tf.constant(1)))
+    rows["vocabulary"] = [to_plain(vocabulary.lookup(tf.constant(["b", "zz"])).numpy()), int(vocabulary.size())]
+    rows["other keys"] = describe_error(lambda: table.lookup(tf.constant(1)))
     return rows
 
 
@@ -115,14 +106,14 @@ def counters(tf, folder):
         counter.assign_add(1)
         return x * 0 + tf.cast(counter, tf.int64)
 
-    rows["counted"] = [listed(d.map(count)), int(counter)]
+    rows["counted"] = [list_elements(d.map(count)), int(counter)]
     scaled = d.map(lambda x: x * tf.cast(counter, tf.int64))
-    rows["read anew"] = [listed(scaled), plain(counter.assign_sub(4).numpy()), listed(scaled)]
-    rows["returned"] = listed(d.take(1).map(lambda x: (x, counter)))
+    rows["read anew"] = [list_elements(scaled), to_plain(counter.assign_sub(4).numpy()), list_elements(scaled)]
+    rows["returned"] = list_elements(d.take(1).map(lambda x: (x, counter)))
     rows["told"] = [str(counter), f"{counter}", str(counter.dtype), counter.shape.as_list(), counter.name]
-    rows["arithmetic"] = plain([(counter * 2).numpy(), (counter + counter).numpy(), counter.read_value().numpy()])
-    rows["shape"] = failed(lambda: counter.assign([1, 2]))
-    rows["nothing"] = failed(tf.Variable)
+    rows["arithmetic"] = to_plain([(counter * 2).numpy(), (counter + counter).numpy(), counter.read_value().numpy()])
+    rows["shape"] = describe_error(lambda: counter.assign([1, 2]))
+    rows["nothing"] = describe_error(tf.Variable)
     return rows
 
 
@@ -135,11 +126,11 @@ def pixels(tf, folder):
         for size in ((3, 4), (10, 13), (7, 9), (1, 1)):
             for method in (0, 1, "bilinear"):
                 made = [image.resize(given, size, method, align_corners=aligned) for aligned in (False, True)]
-                rows[f"{name}, {size}, {method}"] = [[one.dtype.name, plain(one.numpy().ravel())] for one in made]
+                rows[f"{name}, {size}, {method}"] = [[one.dtype.name, to_plain(one.numpy().ravel())] for one in made]
     rows["fitted"] = image.resize(small, (4, 4), preserve_aspect_ratio=True).shape.as_list()
-    rows["older"] = plain(image.resize_images(many, (3, 3)).numpy().ravel())
-    rows["nearest"] = plain(image.resize_nearest_neighbor(many, (3, 3)).numpy().ravel())
-    rows["centres"] = plain(image.resize_bilinear(many, (3, 3), half_pixel_centers=True).numpy().ravel())
+    rows["older"] = to_plain(image.resize_images(many, (3, 3)).numpy().ravel())
+    rows["nearest"] = to_plain(image.resize_nearest_neighbor(many, (3, 3)).numpy().ravel())
+    rows["centres"] = to_plain(image.resize_bilinear(many, (3, 3), half_pixel_centers=True).numpy().ravel())
     return rows
 
 
@@ -150,9 +141,9 @@ def parts(tf, folder):
     sparse = tf.sparse.from_dense([[0, 1], [2, 0]])
     words = tf.sparse.from_dense(["", "a"])
     unordered = tf.sparse.SparseTensor([[1, 0], [0, 1], [0, 0]], [5, 6, 7], [2, 2])
-    rows = {"strided": [plain(one.numpy()) for one in found]}
+    rows = {"strided": [to_plain(one.numpy()) for one in found]}
     rows["sparse"] = [
-        [plain(one.indices.numpy()), plain(one.values.numpy()), plain(one.dense_shape.numpy())]
+        [to_plain(one.indices.numpy()), to_plain(one.values.numpy()), to_plain(one.dense_shape.numpy())]
         for one in (sparse, words, tf.sparse.reorder(unordered))
     ]
     rows["told"] = [f"{tf.constant([1, 2])}", f"{tf.constant(2.5):.2f}", f"{tf.constant(b'a')}"]
@@ -189,10 +180,10 @@ def records(tf, folder):
             [*io.parse_example([b""], {"y": asked["y"], "a": asked["a"]})],
         ]
     }
-    rows["batch spec"] = spelled(batched.element_spec)
-    rows["made"] = listed(made(f"{folder}/*.tfrecord", 2, fixed, label_key="n", **once))
-    rows["dropped"] = listed(made(path, 2, fixed, drop_final_batch=True, **once))
-    rows["no label"] = failed(lambda: made(path, 2, fixed, label_key="z"))[0]
+    rows["batch spec"] = describe_spec(batched.element_spec)
+    rows["made"] = list_elements(made(f"{folder}/*.tfrecord", 2, fixed, label_key="n", **once))
+    rows["dropped"] = list_elements(made(path, 2, fixed, drop_final_batch=True, **once))
+    rows["no label"] = describe_error(lambda: made(path, 2, fixed, label_key="z"))[0]
     return rows
 
 
@@ -209,12 +200,12 @@ def kept(tf, folder):
         )
         return source.map(lambda x: (x, {"twice": x * 2})).cache(f"{folder}/kept")
 
-    rows = {"first": listed(cached().take(2))}
-    rows["again"], count = [listed(cached())], len(passes)
-    rows["again"] += [listed(cached()), len(passes) == count]
-    rows["forms"] = listed(tf.data.Dataset.range(3).map(made).cache(f"{folder}/forms"))
-    rows["repeated"] = listed(tf.data.Dataset.range(3).cache(f"{folder}/again").repeat(2))
-    rows["nothing"] = [listed(tf.data.Dataset.range(0).cache(f"{folder}/none")) for _ in range(2)]
+    rows = {"first": list_elements(cached().take(2))}
+    rows["again"], count = [list_elements(cached())], len(passes)
+    rows["again"] += [list_elements(cached()), len(passes) == count]
+    rows["forms"] = list_elements(tf.data.Dataset.range(3).map(made).cache(f"{folder}/forms"))
+    rows["repeated"] = list_elements(tf.data.Dataset.range(3).cache(f"{folder}/again").repeat(2))
+    rows["nothing"] = [list_elements(tf.data.Dataset.range(0).cache(f"{folder}/none")) for _ in range(2)]
     return rows
 
 
