@@ -67,16 +67,17 @@ impl Job for Decode<'_> {
             }
         }
         let middle = clock();
-        let conversion = Conversion { from: Meaning::Ycc, to: Order::Rgb };
-        let mut maker = RowMaker::new(&image.layout, conversion, Window::whole(image.layout.size)).expect("all of it");
-        out.resize(maker.row_bytes() * image.layout.size.height, 0);
-        let bytes = maker.row_bytes();
+        let conversion = Conversion { from: ColorSpace::Ycc, to: PixelFormat::Rgb };
+        let mut converter =
+            RowConverter::new(&image.layout, conversion, Window::whole(image.layout.size)).expect("all of it");
+        out.resize(converter.row_bytes() * image.layout.size.height, 0);
+        let bytes = converter.row_bytes();
         for (y, out) in out.chunks_exact_mut(bytes).enumerate() {
             let row = |component: usize, row: usize| {
                 let stride = image.blocks[component].0 * image.layout.components[component].block.edge();
                 &planes[component][row * stride..][..stride]
             };
-            maker.row(kernel, y, row, out);
+            converter.row(kernel, y, row, out);
         }
         [middle - start, clock() - middle]
     }

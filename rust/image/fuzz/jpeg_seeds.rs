@@ -1,13 +1,9 @@
 //! Writes seeds for the target `jpeg`: small sound files of every kind. Usage: jpeg_seeds FOLDER
-#[path = "../tests/jpeg/data.rs"]
-#[allow(dead_code)]
-mod data;
 #[path = "../tests/jpeg/libjpeg.rs"]
 #[allow(dead_code)]
 mod libjpeg;
 
-use data::picture;
-use libjpeg::{Recipe, Scan, encode};
+use libjpeg::{Recipe, Scan, encode, picture};
 use mozjpeg_sys::J_COLOR_SPACE::JCS_RGB;
 
 fn main() -> std::io::Result<()> {

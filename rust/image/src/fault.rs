@@ -97,4 +97,4 @@ impl fmt::Display for ImageFault {
 impl std::error::Error for ImageFault {}
 
 /// The result of everything that can meet a fault.
-pub type Result<T> = std::result::Result<T, ImageFault>;
+pub type Result<T, E = ImageFault> = std::result::Result<T, E>;

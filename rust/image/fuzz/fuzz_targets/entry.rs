@@ -1,15 +1,11 @@
 //! Entry points of arbitrary bytes for a sound image: no panic, whatever they claim, and what is read is written alike.
 #![no_main]
-#[path = "../../tests/jpeg/data.rs"]
-#[allow(dead_code)]
-mod data;
 #[path = "../../tests/jpeg/libjpeg.rs"]
 #[allow(dead_code)]
 mod libjpeg;
 
-use data::picture;
 use libfuzzer_sys::fuzz_target;
-use libjpeg::{Recipe, encode};
+use libjpeg::{Recipe, encode, picture};
 use recordmill_image::jpeg::{Decoder, EntryPoints, Options};
 use recordmill_image::pixels::Window;
 use std::sync::OnceLock;

@@ -1,13 +1,13 @@
 //! JPEG decoding of arbitrary bytes: no panic, and what is accepted equals what libjpeg gives, whole, in windows, by entry points;
 //! nor a panic where files that end too early may pass.
 #![no_main]
-#[path = "../../tests/jpeg/judge.rs"]
-mod judge;
+#[path = "../../tests/jpeg/compare.rs"]
+mod compare;
 #[path = "../../tests/jpeg/libjpeg.rs"]
 #[allow(dead_code)]
 mod libjpeg;
 
-use judge::{Verdict, judge};
+use compare::{Outcome, compare_with_libjpeg};
 use libfuzzer_sys::fuzz_target;
 use recordmill_image::jpeg::samples::{Dct, Inks, Scale};
 use recordmill_image::jpeg::{Channels, Decoder, EntryPoints, Header, Limits, Options};
@@ -18,12 +18,12 @@ const LIMITS: Limits =
 
 fuzz_target!(|data: &[u8]| {
     let mut decoder = Decoder::new();
-    let verdict = judge(&mut decoder, data).unwrap_or_else(|what| panic!("{what}"));
+    let outcome = compare_with_libjpeg(&mut decoder, data).unwrap_or_else(|what| panic!("{what}"));
     let choice = data.iter().fold(0_u64, |sum, &byte| sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte));
     let options = options(choice);
     let mut rest = Vec::new();
     let passed = decoder.decode_truncated(data, None, &options, choice & 4 == 0, &mut rest);
-    if let (Verdict::Accepted, Ok((size, _, rows))) = (verdict, passed) {
+    if let (Outcome::Equal, Ok((size, _, rows))) = (outcome, passed) {
         assert!(rows == size.height, "a sound file has all rows");
     }
     let Ok(header) = Header::parse(data) else { return };
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
     let points = EntryPoints::build(data, 1 + choice as usize % 3).ok();
     let mut part = vec![0; window.width * window.height * channels];
     let result = decoder.decode(data, Some(window), &options, points.as_ref(), &mut part, window.width * channels);
-    if let (Verdict::Accepted, Ok(whole)) = (verdict, decoder.decode_pixels(data, None, &options)) {
+    if let (Outcome::Equal, Ok(whole)) = (outcome, decoder.decode_pixels(data, None, &options)) {
         result.expect("the whole image decodes");
         assert!(part == crop(&whole, window), "a window differs from the crop");
     }

@@ -14,7 +14,7 @@ use crate::geometry::dispatch;
 use crate::geometry::part::Part;
 use crate::geometry::rearrange::upright;
 use crate::geometry::view::View;
-use crate::jpeg::Wanted;
+use crate::jpeg::Region;
 use crate::pixels::{Size, Window};
 
 /// Where an image goes once its size and number of channels are known.
@@ -32,7 +32,7 @@ pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory)
     let rows = part.as_ref().map(Part::rows).unwrap_or_default();
     let reading = Reading { scale: step.scale.unwrap_or(job.reading.scale), ..job.reading };
     let points = job.points.get(row).copied().unwrap_or_default();
-    let found = read(engine, (job.payloads[row], points), &reading, Wanted { window, rows: &rows })?;
+    let found = read(engine, (job.payloads[row], points), &reading, Region { window, rows: &rows })?;
     if let (Some(part), false) = (part, found.is_deep) {
         if job.finish.reverse && found.channels >= 3 {
             swap_red_blue(&mut engine.pixels, found.channels)?;

@@ -6,7 +6,7 @@ use crate::color::normalize::Normalize;
 use crate::geometry::affine::Affine;
 use crate::geometry::resize::{Kernel, Nearest};
 use crate::geometry::warp::Sampling;
-use crate::jpeg::samples::{Dct, Inks, Scale};
+use crate::jpeg::samples::{CmykConversion, Dct, Scale};
 use crate::pixels::{Size, Window};
 
 /// The channels wanted.
@@ -51,8 +51,8 @@ pub struct Reading {
     pub deep: Deep,
     /// Inverse transform of JPEG.
     pub dct: Dct,
-    /// What becomes of the inks of JPEG.
-    pub inks: Inks,
+    /// How CMYK JPEG images are converted to RGB.
+    pub cmyk: CmykConversion,
     /// Whether chroma of JPEG is interpolated.
     pub fancy: bool,
     /// Size at which JPEG is decoded.

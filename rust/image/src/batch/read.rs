@@ -3,8 +3,8 @@ use super::plan::{Deep, Gray, Reading, Want};
 use super::run::Engine;
 use crate::color::channels::to_gray;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use crate::jpeg::samples::{Inks, Scale};
-use crate::jpeg::{Channels as JpegChannels, EntryPoints, Wanted};
+use crate::jpeg::samples::{CmykConversion, Scale};
+use crate::jpeg::{Channels as JpegChannels, EntryPoints, Region};
 use crate::pixels::Size;
 use crate::png::{Channels as PngChannels, ColorType, Depth, GrayRule};
 use crate::{jpeg, png};
@@ -36,16 +36,16 @@ pub struct Pixels {
     pub is_deep: bool,
 }
 
-/// Decodes an image into the engine's memory: only what is wanted of it where the decoder can, with its entry points if there are any.
+/// Decodes an image into the engine's memory: only what is region of it where the decoder can, with its entry points if there are any.
 /// Entry points of another image are of no use, and do no harm.
 pub fn read(
     engine: &mut Engine,
     (data, points): (&[u8], &[u8]),
     reading: &Reading,
-    wanted: Wanted<'_>,
+    region: Region<'_>,
 ) -> Result<Pixels> {
     match kind_of(data)? {
-        Coded::Jpeg => read_jpeg(engine, (data, points), reading, wanted),
+        Coded::Jpeg => read_jpeg(engine, (data, points), reading, region),
         Coded::Png => read_png(engine, data, reading),
     }
 }
@@ -54,7 +54,7 @@ fn read_jpeg(
     engine: &mut Engine,
     (data, points): (&[u8], &[u8]),
     reading: &Reading,
-    wanted: Wanted<'_>,
+    region: Region<'_>,
 ) -> Result<Pixels> {
     let reduces = reading.want == Want::Gray && reading.gray == Gray::Pillow;
     let channels = match reading.want {
@@ -63,11 +63,11 @@ fn read_jpeg(
         Want::Gray | Want::Stored => JpegChannels::AsStored,
     };
     let limits = jpeg::Limits { max_pixels: reading.max_pixels, ..jpeg::Limits::default() };
-    let Reading { dct, fancy, inks, scale, .. } = *reading;
-    let options = jpeg::Options { channels, dct, fancy, inks, scale, limits };
-    let is_below = wanted.window.is_some_and(|window| window.y > 0);
+    let Reading { dct, fancy, cmyk, scale, .. } = *reading;
+    let options = jpeg::Options { channels, dct, fancy, cmyk, scale, limits };
+    let is_below = region.window.is_some_and(|window| window.y > 0);
     let points = if is_below && !points.is_empty() { EntryPoints::from_bytes(points).ok() } else { None };
-    let mut decode = |points| engine.jpeg.decode_to(data, wanted, &options, points, &mut engine.pixels);
+    let mut decode = |points| engine.jpeg.decode_to(data, region, &options, points, &mut engine.pixels);
     let decoded = match decode(points.as_ref()) {
         Err(fault) if fault.kind == ImageFaultKind::BadEntryPoints => decode(None),
         decoded => decoded,
@@ -126,7 +126,7 @@ pub fn describe(data: &[u8], reading: &Reading, upright: bool) -> Result<Describ
     let (stored, orientation, channels) = match coded {
         Coded::Jpeg => {
             let header = jpeg::Header::parse(data)?;
-            let is_colors = header.num_channels() == 4 && reading.inks == Inks::TensorFlow;
+            let is_colors = header.num_channels() == 4 && reading.cmyk == CmykConversion::TensorFlow;
             (header.size, header.orientation, if is_colors { 3 } else { header.num_channels() })
         }
         Coded::Png => {

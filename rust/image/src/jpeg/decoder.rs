@@ -1,23 +1,19 @@
 //! From a JPEG file to pixels: the way of every image through the parts.
-use super::entry::EntryPoints;
+use super::entry_points::EntryPoints;
 use super::header::Reader;
-use super::header::frame::Coding;
-use super::header::scan::Scan;
+use super::header::frame::{Coding, Scan};
 use super::header::tables::Quantization;
-use super::huffman::ac::AcTable;
-use super::huffman::code::{Cache, required};
-use super::huffman::dc::DcTable;
-use super::huffman::skip::SkipTable;
-use super::huffman::symbol::SymbolTable;
-use super::options::{Limits, Options, Wanted};
-use super::picture::{Picture, Target};
+use super::huffman::ac::{AcTable, SkipTable};
+use super::huffman::{Cache, DcTable, SymbolTable, require_table};
+use super::options::{Limits, Options, Region};
+use super::output::{OutputBuffer, OutputWindow};
 use super::samples::{Scale, run};
-use super::scans::store::Grid;
+use super::scan_cursor::ScanCursor;
+use super::scans::coefficients::Grid;
 use super::scans::{decode_scans, decode_truncated_scans, num_blocks};
-use super::sequential::{Sequential, check_plausible, coders, transforms};
+use super::sequential::{Sequential, build_component_tables, build_transforms, check_data_len};
 use super::stream::Stream;
 use super::truncated::Truncated;
-use super::walk::Walk;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Pixels, Samples, Size, Window};
 
@@ -40,7 +36,7 @@ impl Decoder {
     /// As [`Decoder::decode`].
     pub fn decode_pixels(&mut self, data: &[u8], window: Option<Window>, options: &Options) -> Result<Pixels> {
         let mut samples = Vec::new();
-        let (size, channels) = self.decode_to(data, Wanted::all(window), options, None, &mut samples)?;
+        let (size, channels) = self.decode_to(data, Region::all(window), options, None, &mut samples)?;
         Ok(Pixels { size, channels, samples: Samples::U8(samples) })
     }
 
@@ -51,16 +47,16 @@ impl Decoder {
     pub fn decode_to(
         &mut self,
         data: &[u8],
-        wanted: Wanted<'_>,
+        region: Region<'_>,
         options: &Options,
         points: Option<&EntryPoints>,
         out: &mut Vec<u8>,
     ) -> Result<(Size, usize)> {
-        let (parsed, picture) = self.prepare(data, wanted, options)?;
-        let size = Size { width: picture.window.width, height: picture.window.height };
-        let stride = picture.row_bytes();
+        let (parsed, output) = self.prepare(data, region, options)?;
+        let size = Size { width: output.window.width, height: output.window.height };
+        let stride = output.row_bytes();
         out.resize(size.height * stride, 0);
-        self.finish(parsed, (options, points), picture, Target { out, stride })?;
+        self.finish(parsed, (options, points), output, OutputBuffer { out, stride })?;
         Ok((size, stride / size.width))
     }
 
@@ -69,7 +65,7 @@ impl Decoder {
     ///
     /// With entry points `points` of this very file, the rows above a window need not be read; those of another are refused.
     ///
-    /// Damage in parts of the file that the window does not need goes unnoticed.
+    /// BlockError in parts of the file that the window does not need goes unnoticed.
     ///
     /// # Errors
     /// `Unsupported` for a kind that is left to other decoders; `LimitExceeded` before any such cost; `BadWindow`,
@@ -84,16 +80,16 @@ impl Decoder {
         out: &mut [u8],
         stride: usize,
     ) -> Result<()> {
-        let (parsed, picture) = self.prepare(data, Wanted::all(window), options)?;
-        let target = Target { out, stride };
-        target.check(&picture)?;
-        self.finish(parsed, (options, points), picture, target)
+        let (parsed, output) = self.prepare(data, Region::all(window), options)?;
+        let buffer = OutputBuffer { out, stride };
+        buffer.check(&output)?;
+        self.finish(parsed, (options, points), output, buffer)
     }
 
     /// Decodes what a file that ends too early still holds of `window` to the front of `out`, which gets the size of the result;
     /// gives that, its channels, and how many of its rows there are. Those below are zeros.
     ///
-    /// With `recovers` the end is made up by an end marker: all rows are there, level from the end on. All is as libjpeg-turbo gives
+    /// With `recover` the end is made up by an end marker: all rows are there, level from the end on. All is as libjpeg-turbo gives
     /// it to a program that heeds no warnings: damage is not looked for, and some blocks in front of the end may be noise.
     ///
     /// # Errors
@@ -104,28 +100,28 @@ impl Decoder {
         data: &[u8],
         window: Option<Window>,
         options: &Options,
-        recovers: bool,
+        recover: bool,
         out: &mut Vec<u8>,
     ) -> Result<(Size, usize, usize)> {
         let (mut reader, scan) = Reader::open(data)?;
         let size = reader.frame.size;
         Limits::check(options.limits.max_pixels, size.width * size.height, "pixels", 0)?;
-        if !recovers && !scan.is_whole(&reader.frame) {
+        if !recover && !scan.is_whole(&reader.frame) {
             let (kind, expected) = (ImageFaultKind::Unsupported, "an image of one scan");
             return Err(ImageFault::new(kind, scan.offset, expected, "several scans"));
         }
-        let mut picture = Picture::new(&reader, options, Wanted::all(window), &mut self.scratch.planes)?;
-        let (stride, window) = (picture.row_bytes(), picture.window);
+        let mut output = OutputWindow::new(&reader, options, Region::all(window), &mut self.scratch.planes)?;
+        let (stride, window) = (output.row_bytes(), output.window);
         out.clear();
         out.resize(window.height * stride, 0);
-        let target = (&mut picture, &mut Target { out, stride });
+        let buffer = (&mut output, &mut OutputBuffer { out, stride });
         let rows = match scan.is_whole(&reader.frame) {
-            true => self.fill_truncated((&reader, &scan), options, recovers, target),
+            true => self.fill_truncated((&reader, &scan), options, recover, buffer),
             false => {
-                decode_truncated_scans(&mut reader, scan, options, &mut self.scratch.grids, target).map(|()| usize::MAX)
+                decode_truncated_scans(&mut reader, scan, options, &mut self.scratch.grids, buffer).map(|()| usize::MAX)
             }
         };
-        self.scratch.planes = picture.into_scratch();
+        self.scratch.planes = output.into_scratch();
         let rows = rows?.saturating_sub(window.y).min(window.height);
         out[rows * stride..].fill(0);
         Ok((Size { width: window.width, height: window.height }, stride / window.width, rows))
@@ -135,12 +131,12 @@ impl Decoder {
         &mut self,
         (reader, scan): (&Reader<'_>, &Scan),
         options: &Options,
-        recovers: bool,
-        (picture, target): (&mut Picture, &mut Target<'_>),
+        recover: bool,
+        (output, buffer): (&mut OutputWindow, &mut OutputBuffer<'_>),
     ) -> Result<usize> {
-        let coders = &coders(reader, scan, &mut self.scratch.caches, false)?;
-        let transforms = &transforms(&picture.layout, &quantization(reader, scan)?, options.dct);
-        run(Truncated { reader, scan, recovers, scale: options.scale, coders, transforms, picture, target })
+        let component_tables = &build_component_tables(reader, scan, &mut self.scratch.caches, false)?;
+        let transforms = &build_transforms(&output.layout, &quantization_tables(reader, scan)?, options.dct);
+        run(Truncated { reader, scan, recover, scale: options.scale, component_tables, transforms, output, buffer })
     }
 
     /// Entry points of `data` that take at most `max_bytes` as bytes; none if that are too few to be of use, or if the file's restart
@@ -149,7 +145,7 @@ impl Decoder {
     /// # Errors
     /// As [`EntryPoints::build`].
     pub fn entry_points(&mut self, data: &[u8], max_bytes: usize) -> Result<Option<EntryPoints>> {
-        EntryPoints::within(data, max_bytes, &mut self.scratch)
+        EntryPoints::build_within(data, max_bytes, &mut self.scratch)
     }
 
     /// Rows of the window that the last call finished, be it with a fault.
@@ -161,27 +157,27 @@ impl Decoder {
     fn prepare<'a>(
         &mut self,
         data: &'a [u8],
-        wanted: Wanted<'_>,
+        region: Region<'_>,
         options: &Options,
-    ) -> Result<((Reader<'a>, Scan), Picture)> {
+    ) -> Result<((Reader<'a>, Scan), OutputWindow)> {
         self.num_finished = 0;
         let (reader, scan) = Reader::open(data)?;
         check_cost(&reader, &scan, options)?;
-        let picture = Picture::new(&reader, options, wanted, &mut self.scratch.planes)?;
-        Ok(((reader, scan), picture))
+        let output = OutputWindow::new(&reader, options, region, &mut self.scratch.planes)?;
+        Ok(((reader, scan), output))
     }
 
     /// Decodes what was prepared for.
     fn finish(
         &mut self,
         (mut reader, scan): (Reader<'_>, Scan),
-        wanted: (&Options, Option<&EntryPoints>),
-        mut picture: Picture,
-        mut target: Target<'_>,
+        decoding: (&Options, Option<&EntryPoints>),
+        mut output: OutputWindow,
+        mut buffer: OutputBuffer<'_>,
     ) -> Result<()> {
-        let result = self.fill((&mut reader, scan), wanted, (&mut picture, &mut target));
-        self.num_finished = picture.num_finished();
-        self.scratch.planes = picture.into_scratch();
+        let result = self.fill((&mut reader, scan), decoding, (&mut output, &mut buffer));
+        self.num_finished = output.num_finished();
+        self.scratch.planes = output.into_scratch();
         result
     }
 
@@ -189,14 +185,14 @@ impl Decoder {
         &mut self,
         (reader, scan): (&mut Reader<'_>, Scan),
         (options, points): (&Options, Option<&EntryPoints>),
-        (picture, target): (&mut Picture, &mut Target<'_>),
+        (output, buffer): (&mut OutputWindow, &mut OutputBuffer<'_>),
     ) -> Result<()> {
         let Scratch { caches, clean, grids, .. } = &mut self.scratch;
         let mut stream = Stream::new(reader.data, std::mem::take(clean));
         let result = match scan.is_whole(&reader.frame) {
-            true => decode_whole_scan(reader, scan, (options, points), (&mut stream, caches), (picture, target)),
+            true => decode_whole_scan(reader, scan, (options, points), (&mut stream, caches), (output, buffer)),
             false if points.is_some() => Err(several_scans(&scan)),
-            false => decode_scans(reader, scan, options, (&mut stream, caches, grids), (picture, target)),
+            false => decode_scans(reader, scan, options, (&mut stream, caches, grids), (output, buffer)),
         };
         *clean = stream.into_scratch();
         result
@@ -218,17 +214,19 @@ fn decode_whole_scan<'a>(
     scan: Scan,
     (options, points): (&Options, Option<&EntryPoints>),
     (stream, caches): (&mut Stream<'a>, &mut TableCaches),
-    (picture, target): (&mut Picture, &mut Target<'_>),
+    (output, buffer): (&mut OutputWindow, &mut OutputBuffer<'_>),
 ) -> Result<()> {
     let mcus = reader.frame.mcus();
-    let has_means = picture.layout.components.iter().any(|component| component.block == Scale::Eighth);
-    let skips = has_means || !picture.is_whole(mcus) || picture.planes.len() < scan.parts.len();
-    let coders = coders(reader, &scan, caches, skips)?;
-    let transforms = transforms(&picture.layout, &quantization(reader, &scan)?, options.dct);
-    let places = points.map_or(Ok(&[][..]), |points| points.places(reader, scan.data))?;
-    let first = picture.mcu_rows.start * mcus.width + picture.mcu_columns.start;
-    let walk = Walk::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, places)?;
-    let job = Sequential { walk, reader, coders: &coders, transforms: &transforms, picture, target };
+    let has_means = output.layout.components.iter().any(|component| component.block == Scale::Eighth);
+    let skips = has_means || !output.is_whole(mcus) || output.planes.len() < scan.components.len();
+    let component_tables = build_component_tables(reader, &scan, caches, skips)?;
+    let transforms = build_transforms(&output.layout, &quantization_tables(reader, &scan)?, options.dct);
+    let points = points.map_or(Ok(&[][..]), |points| points.points(reader, scan.data))?;
+    let first = output.mcu_rows.start * mcus.width + output.mcu_columns.start;
+    let cursor =
+        ScanCursor::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, points)?;
+    let job =
+        Sequential { cursor, reader, component_tables: &component_tables, transforms: &transforms, output, buffer };
     run(job)?.map_or(Ok(()), |end| reader.expect_end(end))
 }
 
@@ -237,21 +235,21 @@ fn check_cost(reader: &Reader<'_>, scan: &Scan, options: &Options) -> Result<()>
     let frame = &reader.frame;
     Limits::check(options.limits.max_pixels, frame.size.width * frame.size.height, "pixels", 0)?;
     let least_bits = if frame.coding == Coding::Sequential { 2 } else { 1 };
-    check_plausible(reader, scan, num_blocks(frame, scan), least_bits)
+    check_data_len(reader, scan, num_blocks(frame, scan), least_bits)
 }
 
 /// The quantization tables of the components of `scan`.
-fn quantization(reader: &Reader<'_>, scan: &Scan) -> Result<Vec<Quantization>> {
+fn quantization_tables(reader: &Reader<'_>, scan: &Scan) -> Result<Vec<Quantization>> {
     let table = |index: usize| {
         let number = reader.frame.components[index].table;
-        required(&reader.state.tables.quantization, number, "quantization", scan.offset).copied()
+        require_table(&reader.state.tables.quantization, number, "quantization", scan.offset).copied()
     };
-    scan.parts.iter().map(|part| table(part.component)).collect()
+    scan.components.iter().map(|component| table(component.index)).collect()
 }
 
-impl Target<'_> {
-    fn check(&self, picture: &Picture) -> Result<()> {
-        let (height, row) = (picture.window.height, picture.row_bytes());
+impl OutputBuffer<'_> {
+    fn check(&self, output: &OutputWindow) -> Result<()> {
+        let (height, row) = (output.window.height, output.row_bytes());
         let needed = (height - 1).checked_mul(self.stride).and_then(|bytes| bytes.checked_add(row));
         if self.stride >= row && needed.is_some_and(|needed| needed <= self.out.len()) {
             return Ok(());

@@ -1,21 +1,18 @@
 //! JPEG (ITU T.81): 8-bit sequential and progressive files to pixels, bit for bit as libjpeg-turbo gives them.
 mod decoder;
-mod entry;
+mod entry_points;
 mod header;
 mod huffman;
-mod mcu;
 mod options;
-mod picture;
-mod planes;
+mod output;
 pub mod samples;
+mod scan_cursor;
 mod scans;
 mod sequential;
 mod stream;
 mod truncated;
-mod walk;
-mod zigzag;
 
 pub use decoder::Decoder;
-pub use entry::EntryPoints;
+pub use entry_points::EntryPoints;
 pub use header::{Coding, ColorModel, Header};
-pub use options::{Channels, Limits, Options, Wanted};
+pub use options::{Channels, Limits, Options, Region};

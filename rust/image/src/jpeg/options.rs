@@ -1,6 +1,6 @@
 //! What a caller wants of an image, and how much work an image may ask for.
 use super::header::{ColorModel, Header};
-use super::samples::{Conversion, Dct, Inks, Meaning, Order, Scale};
+use super::samples::{CmykConversion, ColorSpace, Conversion, Dct, PixelFormat, Scale};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Size, Window};
 
@@ -50,14 +50,14 @@ impl Limits {
 
 /// What of an image is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Wanted<'a> {
+pub struct Region<'a> {
     /// A part of it, in pixels of the result's scale; otherwise all.
     pub window: Option<Window>,
     /// Which rows of that part are made, the others are left as the memory was; all of them where it tells none.
     pub rows: &'a [bool],
 }
 
-impl Wanted<'_> {
+impl Region<'_> {
     /// All rows of a window, or of the image.
     pub fn all(window: Option<Window>) -> Self {
         Self { window, rows: &[] }
@@ -74,7 +74,7 @@ pub struct Options {
     /// Whether subsampled chroma is interpolated (libjpeg's fancy upsampling) rather than repeated.
     pub fancy: bool,
     /// What becomes of cyan, magenta, yellow and black.
-    pub inks: Inks,
+    pub cmyk: CmykConversion,
     /// The size of the result: that of the image or a half, a quarter, an eighth of it, rounded up.
     pub scale: Scale,
     /// What the image may cost.
@@ -88,7 +88,7 @@ impl Default for Options {
             channels: Channels::AsStored,
             dct: Dct::Islow,
             fancy: true,
-            inks: Inks::Pillow,
+            cmyk: CmykConversion::Pillow,
             scale: Scale::Full,
             limits,
         }
@@ -109,24 +109,24 @@ impl Options {
     /// From the components of an image to the channels wanted; `Unsupported` for inks that are not to become colors.
     pub(super) fn conversion(&self, color: ColorModel) -> Result<Conversion> {
         let from = match color {
-            ColorModel::Gray => Meaning::Gray,
-            ColorModel::YCbCr => Meaning::Ycc,
-            ColorModel::Rgb => Meaning::Rgb,
-            ColorModel::Cmyk { adobe } => Meaning::Cmyk(self.inks, adobe),
-            ColorModel::Ycck => Meaning::Ycck(self.inks),
+            ColorModel::Gray => ColorSpace::Gray,
+            ColorModel::YCbCr => ColorSpace::Ycc,
+            ColorModel::Rgb => ColorSpace::Rgb,
+            ColorModel::Cmyk { adobe } => ColorSpace::Cmyk(self.cmyk, adobe),
+            ColorModel::Ycck => ColorSpace::Ycck(self.cmyk),
         };
-        let is_inks = matches!(from, Meaning::Cmyk(..) | Meaning::Ycck(_));
+        let is_cmyk = matches!(from, ColorSpace::Cmyk(..) | ColorSpace::Ycck(_));
         // As stored they are colors for TensorFlow.
-        let is_kept = self.channels == Channels::AsStored && self.inks != Inks::TensorFlow;
-        if is_inks && (is_kept || self.channels == Channels::Gray) {
+        let is_kept = self.channels == Channels::AsStored && self.cmyk != CmykConversion::TensorFlow;
+        if is_cmyk && (is_kept || self.channels == Channels::Gray) {
             let (kind, expected) = (ImageFaultKind::Unsupported, "colors wanted of an image of four components");
             return Err(ImageFault::new(kind, 0, expected, format!("{:?}", self.channels)));
         }
         let to = match self.channels {
-            Channels::AsStored if color == ColorModel::Gray => Order::Gray,
-            Channels::AsStored | Channels::Rgb => Order::Rgb,
-            Channels::Gray => Order::Gray,
-            Channels::Bgr => Order::Bgr,
+            Channels::AsStored if color == ColorModel::Gray => PixelFormat::Gray,
+            Channels::AsStored | Channels::Rgb => PixelFormat::Rgb,
+            Channels::Gray => PixelFormat::Gray,
+            Channels::Bgr => PixelFormat::Bgr,
         };
         Ok(Conversion { from, to })
     }

@@ -1,21 +1,19 @@
 //! A sequential image in one scan: blocks become samples as soon as they are decoded; what no pixel needs is stepped over.
 use super::decoder::TableCaches;
 use super::header::Reader;
-use super::header::scan::Scan;
+use super::header::frame::{MAX_MCU_BLOCKS, Scan};
 use super::header::tables::Quantization;
-use super::huffman::ac::AcTable;
-use super::huffman::code::required;
-use super::huffman::dc::DcTable;
-use super::huffman::skip::SkipTable;
-use super::mcu::{self, Blocks, Slot};
-use super::picture::{Picture, Target};
+use super::huffman::ac::{AcTable, PADDED_BLOCK_LEN, SkipTable};
+use super::huffman::{BlockError, DcTable, require_table};
+use super::output::{OutputBuffer, OutputWindow, Plane};
 use super::samples::{Dct, Job, Kernel, Layout, Transform};
-use super::walk::Walk;
+use super::scan_cursor::ScanCursor;
+use super::stream::Bits;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use std::sync::Arc;
 
 /// What decoding the blocks of one component takes.
-pub(super) struct Coder {
+pub(super) struct ComponentTables {
     dc: Arc<DcTable>,
     ac: Arc<AcTable>,
     /// Only where some of its blocks are stepped over.
@@ -23,31 +21,40 @@ pub(super) struct Coder {
 }
 
 /// The tables of a scan's components; `skips` tells whether blocks will be stepped over.
-pub(super) fn coders(reader: &Reader<'_>, scan: &Scan, caches: &mut TableCaches, skips: bool) -> Result<Vec<Coder>> {
+pub(super) fn build_component_tables(
+    reader: &Reader<'_>,
+    scan: &Scan,
+    caches: &mut TableCaches,
+    skips: bool,
+) -> Result<Vec<ComponentTables>> {
     let tables = &reader.state.tables;
-    let mut coders = Vec::with_capacity(scan.parts.len());
-    for part in &scan.parts {
-        let dc = required(&tables.dc, part.dc, "a DC Huffman", scan.offset)?;
-        let ac = required(&tables.ac, part.ac, "an AC Huffman", scan.offset)?;
+    let mut component_tables = Vec::with_capacity(scan.components.len());
+    for component in &scan.components {
+        let dc = require_table(&tables.dc, component.dc, "a DC Huffman", scan.offset)?;
+        let ac = require_table(&tables.ac, component.ac, "an AC Huffman", scan.offset)?;
         let skip = if skips { Some(caches.skip.get(ac, SkipTable::new)?) } else { None };
-        coders.push(Coder { dc: caches.dc.get(dc, DcTable::new)?, ac: caches.ac.get(ac, AcTable::new)?, skip });
+        component_tables.push(ComponentTables {
+            dc: caches.dc.get(dc, DcTable::new)?,
+            ac: caches.ac.get(ac, AcTable::new)?,
+            skip,
+        });
     }
-    Ok(coders)
+    Ok(component_tables)
 }
 
 /// The transforms of the components, as the quantization tables in `tables` demand.
-pub(super) fn transforms(layout: &Layout, tables: &[Quantization], dct: Dct) -> Vec<Transform> {
+pub(super) fn build_transforms(layout: &Layout, tables: &[Quantization], dct: Dct) -> Vec<Transform> {
     layout.components.iter().zip(tables).map(|(component, table)| Transform::new(dct, component.block, table)).collect()
 }
 
-/// The decoding of one scan into a picture.
+/// The decoding of one scan into a output.
 pub(super) struct Sequential<'j, 's, 'a, 't> {
-    pub(super) walk: Walk<'s, 'a>,
+    pub(super) cursor: ScanCursor<'s, 'a>,
     pub(super) reader: &'j Reader<'a>,
-    pub(super) coders: &'j [Coder],
+    pub(super) component_tables: &'j [ComponentTables],
     pub(super) transforms: &'j [Transform],
-    pub(super) picture: &'j mut Picture,
-    pub(super) target: &'j mut Target<'t>,
+    pub(super) output: &'j mut OutputWindow,
+    pub(super) buffer: &'j mut OutputBuffer<'t>,
 }
 
 impl Job for Sequential<'_, '_, '_, '_> {
@@ -56,74 +63,208 @@ impl Job for Sequential<'_, '_, '_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Result<Option<usize>> {
-        let Self { mut walk, reader, coders, transforms, picture, target } = self;
-        let slots = slots(reader, coders, transforms, Some(&*picture));
+        let Self { mut cursor, reader, component_tables, transforms, output, buffer } = self;
+        let mcu_blocks = mcu_blocks(reader, component_tables, transforms, Some(&*output));
         let mcus = reader.frame.mcus();
-        let (rows, columns) = (picture.mcu_rows.clone(), picture.mcu_columns.clone());
-        let mut blocks = Blocks::new();
+        let (rows, columns) = (output.mcu_rows.clone(), output.mcu_columns.clone());
+        let mut blocks = McuBuffer::new();
         for row in rows {
-            skip_to(&mut walk, &slots, row * mcus.width + columns.start)?;
+            seek_to(&mut cursor, &mcu_blocks, row * mcus.width + columns.start)?;
             for column in 0..columns.len() {
-                walk.begin_mcu()?;
-                blocks.decode(&mut walk, &slots).map_err(|damage| walk.damaged(damage))?;
-                blocks.transform(kernel, &slots, &mut picture.planes, (row, column));
+                cursor.begin_mcu()?;
+                blocks.decode(&mut cursor, &mcu_blocks).map_err(|error| cursor.block_fault(error))?;
+                blocks.transform(kernel, &mcu_blocks, &mut output.planes, (row, column));
             }
-            walk.check_row()?;
-            picture.finish_rows(kernel, row, target);
+            cursor.check_row()?;
+            output.finish_rows(kernel, row, buffer);
         }
-        if walk.mcu() == mcus.width * mcus.height { walk.finish().map(Some) } else { Ok(None) }
+        if cursor.mcu() == mcus.width * mcus.height { cursor.finish().map(Some) } else { Ok(None) }
     }
 }
 
 /// Gets to MCU number `target` by the shortest way.
 #[inline(always)]
-fn skip_to(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>], target: usize) -> Result<()> {
-    walk.jump(target)?;
-    pass_to(walk, slots, target)
+fn seek_to(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_>], target: usize) -> Result<()> {
+    cursor.seek(target)?;
+    skip_to(cursor, mcu_blocks, target)
 }
 
 /// Steps over all MCUs up to number `target`.
 #[inline(always)]
-pub(super) fn pass_to(walk: &mut Walk<'_, '_>, slots: &[Slot<'_>], target: usize) -> Result<()> {
-    while walk.mcu() < target {
-        walk.begin_mcu()?;
-        mcu::skip(walk, slots).map_err(|damage| walk.damaged(damage))?;
+pub(super) fn skip_to(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_>], target: usize) -> Result<()> {
+    while cursor.mcu() < target {
+        cursor.begin_mcu()?;
+        skip_mcu(cursor, mcu_blocks).map_err(|error| cursor.block_fault(error))?;
     }
     Ok(())
 }
 
 /// The blocks of an MCU in the order of the scan (T.81 A.2.3). Without a picture none of them yields samples.
-pub(super) fn slots<'j>(
+pub(super) fn mcu_blocks<'j>(
     reader: &Reader<'_>,
-    coders: &'j [Coder],
+    component_tables: &'j [ComponentTables],
     transforms: &'j [Transform],
-    picture: Option<&Picture>,
-) -> Vec<Slot<'j>> {
-    let mut slots = Vec::with_capacity(10);
-    for (component, (shape, coder)) in reader.frame.components.iter().zip(coders).enumerate() {
+    output: Option<&OutputWindow>,
+) -> Vec<McuBlock<'j>> {
+    let mut mcu_blocks = Vec::with_capacity(10);
+    for (component, (shape, tables)) in reader.frame.components.iter().zip(component_tables).enumerate() {
         for place in 0..shape.h * shape.v {
             let (row, column) = (place / shape.h, place % shape.h);
-            let plane = picture.and_then(|picture| picture.planes.get(component));
-            slots.push(Slot {
+            let plane = output.and_then(|output| output.planes.get(component));
+            mcu_blocks.push(McuBlock {
                 component,
-                dc: &coder.dc,
-                ac: &coder.ac,
-                skip: coder.skip.as_deref(),
-                is_read: plane.is_some() && transforms[component].needs_all(),
-                output: plane.map(|plane| (&transforms[component], plane.origins(column, row))),
+                dc: &tables.dc,
+                ac: &tables.ac,
+                skip: tables.skip.as_deref(),
+                needs_ac: plane.is_some() && transforms[component].needs_all(),
+                destination: plane.map(|plane| (&transforms[component], plane.origins(column, row))),
                 mcu_columns: plane.map_or(0, |plane| plane.mcu_columns()),
             });
         }
     }
-    slots
+    mcu_blocks
 }
 
 /// Demands that what is left of the file can hold `num_blocks` blocks of `bits` bits or more, before memory is spent on them.
-pub(super) fn check_plausible(reader: &Reader<'_>, scan: &Scan, num_blocks: usize, bits: usize) -> Result<()> {
+pub(super) fn check_data_len(reader: &Reader<'_>, scan: &Scan, num_blocks: usize, bits: usize) -> Result<()> {
     let left = reader.data.len().saturating_sub(scan.data);
     if num_blocks * bits <= left * 8 {
         return Ok(());
     }
     let expected = format!("at least {} bytes for {num_blocks} blocks", (num_blocks * bits).div_ceil(8));
     Err(ImageFault::new(ImageFaultKind::Truncated, scan.data, expected, left.to_string()))
+}
+
+// The blocks of one MCU: first all of them are decoded, then all become samples.
+
+/// Values from a block to the next: its own 64, and place 64 for what nobody reads.
+const BLOCK_PITCH: usize = 80;
+
+/// One block of every MCU.
+pub(super) struct McuBlock<'a> {
+    pub(super) component: usize,
+    pub(super) dc: &'a DcTable,
+    pub(super) ac: &'a AcTable,
+    pub(super) skip: Option<&'a SkipTable>,
+    /// Whether its AC coefficients make a difference.
+    pub(super) needs_ac: bool,
+    /// Whether pixels are made of the component; with what, and where its samples go in the first MCU of even and odd rows.
+    pub(super) destination: Option<(&'a Transform, [usize; 2])>,
+    /// Samples from an MCU to the next.
+    pub(super) mcu_columns: usize,
+}
+
+/// Room for the coefficients of an MCU, all zero between two of them.
+///
+/// A block that was only just written cannot be read whole at once, and a transform takes long until its first result: one after
+/// the other, transforms wait together.
+#[repr(align(32))]
+pub(super) struct McuBuffer {
+    values: [i16; (MAX_MCU_BLOCKS - 1) * BLOCK_PITCH + PADDED_BLOCK_LEN],
+    /// For each block, the place of its last coefficient in the order of transmission.
+    last_indices: [u8; MAX_MCU_BLOCKS],
+}
+
+impl McuBuffer {
+    pub(super) fn new() -> Self {
+        Self { values: [0; (MAX_MCU_BLOCKS - 1) * BLOCK_PITCH + PADDED_BLOCK_LEN], last_indices: [0; MAX_MCU_BLOCKS] }
+    }
+
+    /// Decodes the next MCU.
+    #[inline(always)]
+    pub(super) fn decode(
+        &mut self,
+        cursor: &mut ScanCursor<'_, '_>,
+        mcu_blocks: &[McuBlock<'_>],
+    ) -> Result<(), BlockError> {
+        let mut bits = cursor.bits;
+        let result = self.decode_blocks(&mut bits, cursor.stream.bytes(), &mut cursor.predictors, mcu_blocks);
+        cursor.bits = bits;
+        result
+    }
+
+    #[inline(always)]
+    fn decode_blocks(
+        &mut self,
+        bits: &mut Bits,
+        data: &[u8],
+        predictors: &mut [i64; 4],
+        mcu_blocks: &[McuBlock<'_>],
+    ) -> Result<(), BlockError> {
+        for (index, (mcu_block, last)) in mcu_blocks.iter().zip(&mut self.last_indices).enumerate() {
+            let dc = mcu_block.next_dc(bits, data, predictors)?;
+            let room = self.values[index * BLOCK_PITCH..].first_chunk_mut();
+            if let (true, Some(block)) = (mcu_block.needs_ac, room) {
+                block[0] = dc as i16;
+                *last = mcu_block.ac.block(bits, data, block)? as u8;
+            } else {
+                (self.values[index * BLOCK_PITCH], *last) = (dc as i16, 0);
+                mcu_block.skip(bits, data)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Transforms what was decoded into column `column` of the picture's planes.
+    #[inline(always)]
+    pub(super) fn transform<K: Kernel>(
+        &mut self,
+        kernel: K,
+        mcu_blocks: &[McuBlock<'_>],
+        planes: &mut [Plane],
+        (row, column): (usize, usize),
+    ) {
+        for (index, (mcu_block, &last)) in mcu_blocks.iter().zip(&self.last_indices).enumerate() {
+            let block = self.values[index * BLOCK_PITCH..].first_chunk_mut();
+            let (Some((transform, origins)), Some(block)) = (mcu_block.destination, block) else { continue };
+            let plane = &mut planes[mcu_block.component];
+            let stride = plane.stride();
+            let samples = plane.samples_mut(origins[row % 2] + column * mcu_block.mcu_columns);
+            transform.block(kernel, block, last.into(), samples, stride);
+            *block = [0; 64];
+        }
+    }
+}
+
+/// Steps over the next MCU.
+#[inline(always)]
+pub(super) fn skip_mcu(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_>]) -> Result<(), BlockError> {
+    let mut bits = cursor.bits;
+    let result = skip_blocks(&mut bits, cursor.stream.bytes(), &mut cursor.predictors, mcu_blocks);
+    cursor.bits = bits;
+    result
+}
+
+#[inline(always)]
+fn skip_blocks(
+    bits: &mut Bits,
+    data: &[u8],
+    predictors: &mut [i64; 4],
+    mcu_blocks: &[McuBlock<'_>],
+) -> Result<(), BlockError> {
+    for mcu_block in mcu_blocks {
+        mcu_block.next_dc(bits, data, predictors)?;
+        mcu_block.skip(bits, data)?;
+    }
+    Ok(())
+}
+
+impl McuBlock<'_> {
+    /// Decodes the block's DC.
+    #[inline(always)]
+    fn next_dc(&self, bits: &mut Bits, data: &[u8], predictors: &mut [i64; 4]) -> Result<i64, BlockError> {
+        bits.refill(data);
+        let predictor = &mut predictors[self.component];
+        *predictor += i64::from(self.dc.difference(bits)?);
+        Ok(*predictor)
+    }
+
+    /// Steps over the rest of the block.
+    #[inline(always)]
+    fn skip(&self, bits: &mut Bits, data: &[u8]) -> Result<(), BlockError> {
+        match self.skip {
+            Some(skip) => skip.block(bits, data),
+            None => self.ac.block(bits, data, &mut [0; PADDED_BLOCK_LEN]).map(drop),
+        }
+    }
 }

@@ -1,8 +1,7 @@
 //! Damaged files: what is accepted equals what libjpeg gives without a warning, and what is refused is what it warns of.
-use crate::data::Random;
-use crate::judge::{Verdict, judge};
-use crate::libjpeg::{Recipe, Scan};
-use crate::whole::file;
+use crate::common::file;
+use crate::compare::{Outcome, compare_with_libjpeg};
+use crate::libjpeg::{Random, Recipe, Scan};
 use recordmill_image::fault::{ImageFault, ImageFaultKind};
 use recordmill_image::jpeg::{Decoder, EntryPoints, Header, Limits, Options};
 use recordmill_image::pixels::Window;
@@ -51,15 +50,15 @@ fn decode_when_harmed_at_random_then_equals_libjpeg_or_is_refused() {
             for _ in 0..1 + random.below(3) {
                 harm(&mut random, &mut data);
             }
-            let verdict =
-                judge(&mut decoder, &data).unwrap_or_else(|what| panic!("file {index}, round {round}: {what}"));
-            counts[verdict as usize] += 1;
+            let outcome = compare_with_libjpeg(&mut decoder, &data)
+                .unwrap_or_else(|what| panic!("file {index}, round {round}: {what}"));
+            counts[outcome as usize] += 1;
         }
     }
-    let count = |verdict: Verdict| counts[verdict as usize];
-    let enough = [(Verdict::Accepted, 500), (Verdict::Refused, 5000), (Verdict::Left, 100)];
-    assert!(enough.iter().all(|&(verdict, least)| count(verdict) > least), "{counts:?}");
-    assert!(count(Verdict::Absurd) * 3 < count(Verdict::Accepted), "{counts:?}");
+    let count = |outcome: Outcome| counts[outcome as usize];
+    let enough = [(Outcome::Equal, 500), (Outcome::Rejected, 5000), (Outcome::Unsupported, 100)];
+    assert!(enough.iter().all(|&(outcome, least)| count(outcome) > least), "{counts:?}");
+    assert!(count(Outcome::OutOfRange) * 3 < count(Outcome::Equal), "{counts:?}");
 }
 
 #[test]

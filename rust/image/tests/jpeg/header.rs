@@ -1,6 +1,6 @@
 //! What headers say, without decoding: size, sampling, color, restarts, orientation, and what is left to others.
-use crate::libjpeg::{Mode, Recipe, decode};
-use crate::whole::file;
+use crate::common::file;
+use crate::libjpeg::{LibjpegOptions, Recipe, decode};
 use mozjpeg_sys::J_COLOR_SPACE::JCS_RGB;
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Coding, ColorModel, Decoder, Header, Options};
@@ -97,7 +97,7 @@ fn decode_when_adobe_or_ids_tell_the_colors_then_follows_libjpeg() {
     for (data, color) in files {
         assert_eq!(Header::parse(&data).expect("sound").color, color);
         let found = Decoder::new().decode_pixels(&data, None, &Options::default()).expect("sound");
-        assert_eq!(found.samples, Samples::U8(decode(&data, Mode::default()).expect("sound").samples));
+        assert_eq!(found.samples, Samples::U8(decode(&data, LibjpegOptions::default()).expect("sound").samples));
     }
     assert_eq!(Header::parse(&adobe(2)).expect_err("no such transform").kind, ImageFaultKind::Unsupported);
 }

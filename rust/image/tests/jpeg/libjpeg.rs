@@ -26,7 +26,7 @@ pub struct Decoded {
 
 /// How libjpeg is told to decode.
 #[derive(Debug, Clone, Copy)]
-pub struct Mode {
+pub struct LibjpegOptions {
     /// Gray, RGB or as stored.
     pub color: Option<J_COLOR_SPACE>,
     /// Fast instead of accurate inverse DCT.
@@ -37,7 +37,7 @@ pub struct Mode {
     pub eighths: u32,
 }
 
-impl Default for Mode {
+impl Default for LibjpegOptions {
     fn default() -> Self {
         Self { color: None, fast: false, fancy: true, eighths: 8 }
     }
@@ -129,7 +129,7 @@ unsafe extern "C-unwind" fn count(info: &mut jpeg_common_struct, level: c_int) {
 }
 
 /// Decodes `data`; none if libjpeg gives up.
-pub fn decode(data: &[u8], mode: Mode) -> Option<Decoded> {
+pub fn decode(data: &[u8], mode: LibjpegOptions) -> Option<Decoded> {
     let (decoded, warnings) = with_libjpeg(|info| pixels(info, data, mode))?;
     Some(Decoded { warnings, ..decoded })
 }
@@ -190,7 +190,7 @@ fn largest_block(info: &mut jpeg_decompress_struct, data: &[u8]) -> i64 {
     largest
 }
 
-fn pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: Mode) -> Decoded {
+fn pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: LibjpegOptions) -> Decoded {
     // SAFETY: `info` was created, `data` outlives it, and each row pointer has room for one row of output.
     unsafe {
         jpeg_mem_src(info, data.as_ptr(), data.len() as c_ulong);
@@ -268,4 +268,46 @@ unsafe fn set_up(info: &mut jpeg_compress_struct, recipe: &Recipe) {
     }
     info.restart_interval = recipe.restart_interval;
     info.optimize_coding = recipe.optimize.into();
+}
+
+// Pictures and random numbers for the tests.
+
+/// A small generator of random numbers (xorshift), so that every run tests the same.
+pub struct Random(u64);
+
+impl Random {
+    /// The generator of seed `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 33) as usize % end
+    }
+
+    /// One of `choices`.
+    pub fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+}
+
+/// A picture with gradients, edges and noise; `channels` values per pixel.
+pub fn picture(width: usize, height: usize, channels: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let (scale, noise) = (1 + random.below(7), 1 + random.below(90));
+    let mut samples = Vec::with_capacity(width * height * channels);
+    for y in 0..height {
+        for x in 0..width {
+            for channel in 0..channels {
+                let ramp = x * scale + y * (channel + 1) + channel * 40;
+                let edge = if (x / 11 + y / 7 + channel).is_multiple_of(3) { 90 } else { 0 };
+                samples.push((ramp + edge + random.below(noise)).min(255 + ramp % 64) as u8);
+            }
+        }
+    }
+    samples
 }

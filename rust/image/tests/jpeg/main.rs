@@ -1,13 +1,9 @@
-//! The JPEG decoder against libjpeg.
+//! Tests of the JPEG decoder, most of which compare its pixels with those of libjpeg.
+mod common;
+mod compare;
 mod damage;
-mod data;
-mod entry;
+mod decode;
+mod entry_points;
 mod header;
-mod hostile_entry;
-mod judge;
 mod libjpeg;
-mod modes;
-mod scans;
 mod truncated;
-mod whole;
-mod windows;

@@ -1,8 +1,6 @@
 //! Files that end too early, and are let pass: rows in front of the end, sound files, and no panic wherever the end is.
-use crate::data::Random;
-use crate::libjpeg::{Recipe, Scan};
-use crate::modes::{Wanted, all};
-use crate::whole::{SAMPLINGS, file};
+use crate::common::{DecodeMode, SAMPLINGS, all_modes, file};
+use crate::libjpeg::{Random, Recipe, Scan};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Decoder, Header, Limits, Options};
 use recordmill_image::pixels::{Samples, Window};
@@ -29,7 +27,7 @@ fn whole(decoder: &mut Decoder, data: &[u8], options: &Options) -> Vec<u8> {
 fn truncated_when_the_file_is_sound_then_equals_the_strict_decoder_in_every_mode() {
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
     for data in files() {
-        for options in all().into_iter().map(Wanted::options) {
+        for options in all_modes().into_iter().map(DecodeMode::options) {
             let expected = whole(&mut decoder, &data, &options);
             for recovers in [false, true] {
                 let (size, channels, rows) =
@@ -126,7 +124,7 @@ fn files_of_several_scans() -> Vec<Vec<u8>> {
 fn truncated_when_several_scans_are_sound_then_equals_the_strict_decoder_in_every_mode() {
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
     for data in files_of_several_scans() {
-        for options in all().into_iter().map(Wanted::options) {
+        for options in all_modes().into_iter().map(DecodeMode::options) {
             let expected = whole(&mut decoder, &data, &options);
             let (size, _, rows) = decoder.decode_truncated(&data, None, &options, true, &mut out).expect("sound");
             assert_eq!(rows, size.height);

@@ -7,7 +7,7 @@ use recordmill_image::color::normalize::Normalize;
 use recordmill_image::geometry::affine::Affine;
 use recordmill_image::geometry::resize::Kernel;
 use recordmill_image::geometry::warp::Sampling;
-use recordmill_image::jpeg::samples::{Dct, Inks, Scale};
+use recordmill_image::jpeg::samples::{CmykConversion, Dct, Scale};
 use recordmill_image::pixels::{Size, Window};
 
 use super::kernels::kernel_of;
@@ -49,7 +49,7 @@ impl ReadingArgs {
             )?,
             dct: dct(&self.dct)?,
             fancy: fancy(&self.upsampling)?,
-            inks: inks(&self.cmyk)?,
+            cmyk: parse_cmyk(&self.cmyk)?,
             scale: scale(self.scale)?,
             max_pixels: self.max_pixels,
         })
@@ -66,9 +66,17 @@ pub fn fancy(word: &str) -> PyResult<bool> {
     choose("upsampling", word, &[("fancy", true), ("plain", false)])
 }
 
-/// Whose formula makes colors of inks.
-pub fn inks(word: &str) -> PyResult<Inks> {
-    choose("cmyk", word, &[("pillow", Inks::Pillow), ("opencv", Inks::OpenCv), ("tensorflow", Inks::TensorFlow)])
+/// Parse the name of a CMYK conversion.
+pub fn parse_cmyk(word: &str) -> PyResult<CmykConversion> {
+    choose(
+        "cmyk",
+        word,
+        &[
+            ("pillow", CmykConversion::Pillow),
+            ("opencv", CmykConversion::OpenCv),
+            ("tensorflow", CmykConversion::TensorFlow),
+        ],
+    )
 }
 
 /// The size at which JPEG is decoded.

@@ -3,7 +3,7 @@ use pyo3::prelude::*;
 use recordmill_image::batch::Engine;
 use recordmill_image::color::channels::pad_colors;
 use recordmill_image::fault::{ImageFault, ImageFaultKind, Result as Outcome};
-use recordmill_image::jpeg::{Header, Limits, Options, Wanted};
+use recordmill_image::jpeg::{Header, Limits, Options, Region};
 use recordmill_image::pixels::Size;
 
 use super::refused;
@@ -47,7 +47,7 @@ fn check(data: &[u8], upright: bool) -> Outcome<()> {
 fn decode(engine: &mut Engine, data: &[u8], limits: Limits, out: &mut Vec<u8>) -> Outcome<(Size, usize)> {
     let options = Options { limits, ..Options::default() };
     let Engine { jpeg, pixels, .. } = engine;
-    let (size, channels) = jpeg.decode_to(data, Wanted::default(), &options, None, pixels)?;
+    let (size, channels) = jpeg.decode_to(data, Region::default(), &options, None, pixels)?;
     if channels == 1 {
         out.clear();
         out.extend_from_slice(pixels);

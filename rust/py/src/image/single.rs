@@ -5,7 +5,7 @@ use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::{Pixels, Samples, Window};
 use recordmill_image::{jpeg, png};
 
-use super::args::{choose, dct, fancy, inks, scale};
+use super::args::{choose, dct, fancy, parse_cmyk, scale};
 use super::refused;
 use crate::buffers::{Block, Numbers, View, fitting, take_buffer};
 
@@ -56,7 +56,7 @@ pub fn decode_jpeg(
     decoded(py, |engine| {
         let mut samples = take_buffer();
         let (size, channels) =
-            engine.jpeg.decode_to(data, jpeg::Wanted::all(window), &options, points.as_ref(), &mut samples)?;
+            engine.jpeg.decode_to(data, jpeg::Region::all(window), &options, points.as_ref(), &mut samples)?;
         Ok(Pixels { size, channels, samples: Samples::U8(fitting(samples)) })
     })
 }
@@ -104,8 +104,8 @@ fn options(
     ];
     let channels = choose("channels", channels, &known)?;
     let limits = jpeg::Limits { max_pixels, ..jpeg::Limits::default() };
-    let (dct, fancy, inks) = (dct(method)?, fancy(upsampling)?, inks(cmyk)?);
-    Ok(jpeg::Options { channels, dct, fancy, inks, scale: scale(denominator)?, limits })
+    let (dct, fancy, cmyk) = (dct(method)?, fancy(upsampling)?, parse_cmyk(cmyk)?);
+    Ok(jpeg::Options { channels, dct, fancy, cmyk, scale: scale(denominator)?, limits })
 }
 
 /// A PNG file as it is stored, transparency as alpha; a palette as its colors; or stored values of a

@@ -1,6 +1,5 @@
 //! The frame header: size, components and how they are sampled (T.81 B.2.2).
-use super::marker;
-use super::marker::Bytes;
+use super::marker::{self, Bytes};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 
@@ -43,15 +42,14 @@ pub(in crate::jpeg) struct Frame {
 impl Frame {
     /// Reads the frame header of a marker `code`.
     pub(in crate::jpeg) fn read(code: u8, mut segment: Bytes<'_>) -> Result<Self> {
-        const KIND: ImageFaultKind = ImageFaultKind::BadMarker;
         let coding = coding(code, segment.offset())?;
         let offset = segment.offset();
-        let precision = segment.byte(KIND)?;
+        let precision = segment.byte(ImageFaultKind::BadMarker)?;
         let size = read_size(&mut segment)?;
-        let num_components = usize::from(segment.byte(KIND)?);
+        let num_components = usize::from(segment.byte(ImageFaultKind::BadMarker)?);
         if segment.len() != 3 * num_components {
             let found = format!("{} bytes for {num_components} components", segment.len());
-            return Err(ImageFault::new(KIND, offset, "three bytes for each component", found));
+            return Err(ImageFault::new(ImageFaultKind::BadMarker, offset, "three bytes for each component", found));
         }
         if precision != 8 || !matches!(num_components, 1 | 3 | 4) {
             let found = format!("{num_components} components of {precision} bits");
@@ -87,7 +85,11 @@ impl Frame {
     }
 
     /// Blocks of one MCU of a scan of the components `indices`; more than the limit is a fault.
-    pub(in crate::jpeg) fn mcu_blocks(&self, indices: impl Iterator<Item = usize>, offset: usize) -> Result<usize> {
+    pub(in crate::jpeg) fn count_mcu_blocks(
+        &self,
+        indices: impl Iterator<Item = usize>,
+        offset: usize,
+    ) -> Result<usize> {
         let num_blocks: usize = indices.map(|index| self.components[index].h * self.components[index].v).sum();
         if num_blocks > MAX_MCU_BLOCKS {
             let expected = format!("at most {MAX_MCU_BLOCKS} blocks in an MCU");
@@ -137,4 +139,123 @@ fn read_component(segment: &mut Bytes<'_>) -> Result<Component> {
         return Err(ImageFault::new(ImageFaultKind::BadDimensions, offset, "sampling factors from 1 to 4", found));
     }
     Ok(Component { id: fields[0], h, v, table: fields[2].into() })
+}
+
+// The scan header: which components, frequencies and bits the entropy-coded data that follow hold (T.81 B.2.3).
+
+/// A component's part in a scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::jpeg) struct ScanComponent {
+    /// Index of the component in the frame.
+    pub(in crate::jpeg) index: usize,
+    /// Number of its table for DC differences.
+    pub(in crate::jpeg) dc: usize,
+    /// Number of its table for AC coefficients.
+    pub(in crate::jpeg) ac: usize,
+}
+
+/// What one scan holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::jpeg) struct Scan {
+    pub(in crate::jpeg) components: Vec<ScanComponent>,
+    /// First frequency, in order of transmission.
+    pub(in crate::jpeg) start: usize,
+    /// Last frequency.
+    pub(in crate::jpeg) end: usize,
+    /// Bits that are still missing before this scan, where it refines; otherwise zero.
+    pub(in crate::jpeg) high: u32,
+    /// Bits that are still missing after this scan.
+    pub(in crate::jpeg) low: u32,
+    /// Where the header stands.
+    pub(in crate::jpeg) offset: usize,
+    /// Where the entropy-coded data begin.
+    pub(in crate::jpeg) data: usize,
+}
+
+impl Scan {
+    /// Reads a scan header of `frame`.
+    pub(in crate::jpeg) fn read(frame: &Frame, mut segment: Bytes<'_>) -> Result<Self> {
+        let offset = segment.offset();
+        let num_components = usize::from(segment.byte(ImageFaultKind::BadScan)?);
+        if !(1..=4).contains(&num_components) || segment.len() != 2 * num_components + 3 {
+            let found = format!("{num_components} components in {} bytes", segment.len());
+            return Err(ImageFault::new(
+                ImageFaultKind::BadScan,
+                offset,
+                "one to four components of two bytes each",
+                found,
+            ));
+        }
+        let mut components = Vec::with_capacity(num_components);
+        for position in 0..num_components {
+            components.push(read_scan_component(frame, &mut segment, position)?);
+        }
+        check_order(&components, offset)?;
+        let bounds = segment.take(3, ImageFaultKind::BadScan)?;
+        let (start, end) = (usize::from(bounds[0]), usize::from(bounds[1]));
+        let (high, low) = (u32::from(bounds[2] >> 4), u32::from(bounds[2] & 15));
+        let scan = Self { components, start, end, high, low, offset, data: segment.offset() };
+        scan.check_bounds(frame.coding)?;
+        if scan.components.len() > 1 {
+            frame.count_mcu_blocks(scan.components.iter().map(|component| component.index), offset)?;
+        }
+        Ok(scan)
+    }
+
+    /// Whether the scan holds components of every kind at once, so that one pass over it yields pixels.
+    pub(in crate::jpeg) fn is_whole(&self, frame: &Frame) -> bool {
+        frame.coding == Coding::Sequential && self.components.len() == frame.components.len()
+    }
+
+    fn check_bounds(&self, coding: Coding) -> Result<()> {
+        let sound = match coding {
+            Coding::Sequential => (self.start, self.end, self.high, self.low) == (0, 63, 0, 0),
+            Coding::Progressive => {
+                let band = if self.start == 0 {
+                    self.end == 0
+                } else {
+                    self.end >= self.start && self.end <= 63 && self.components.len() == 1
+                };
+                band && (self.high == 0 || self.low + 1 == self.high) && self.low <= 13
+            }
+        };
+        if sound {
+            return Ok(());
+        }
+        let found = format!("frequencies {} to {}, bits {} to {}", self.start, self.end, self.high, self.low);
+        Err(ImageFault::new(ImageFaultKind::BadScan, self.offset, format!("bounds of a {coding:?} scan"), found))
+    }
+}
+
+/// The component at `place` of the scan: the first not yet passed over that has the given id.
+fn read_scan_component(frame: &Frame, segment: &mut Bytes<'_>, position: usize) -> Result<ScanComponent> {
+    let offset = segment.offset();
+    let fields = segment.take(2, ImageFaultKind::BadScan)?;
+    let candidates = frame.components.iter().enumerate().skip(position);
+    let Some((index, _)) = candidates.into_iter().find(|(_, component)| component.id == fields[0]) else {
+        return Err(ImageFault::new(
+            ImageFaultKind::BadScan,
+            offset,
+            "a component of the frame",
+            format!("id {}", fields[0]),
+        ));
+    };
+    Ok(ScanComponent { index, dc: usize::from(fields[1] >> 4), ac: usize::from(fields[1] & 15) })
+}
+
+fn check_order(components: &[ScanComponent], offset: usize) -> Result<()> {
+    for (position, component) in components.iter().enumerate() {
+        if components[..position].iter().any(|earlier| earlier.index == component.index) {
+            return Err(ImageFault::new(
+                ImageFaultKind::BadScan,
+                offset,
+                "each component once",
+                format!("component {} twice", component.index),
+            ));
+        }
+    }
+    if components.is_sorted_by_key(|component| component.index) {
+        return Ok(());
+    }
+    Err(ImageFault::new(ImageFaultKind::Unsupported, offset, "components in the order of the frame", "another order"))
 }

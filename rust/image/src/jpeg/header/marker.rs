@@ -1,4 +1,4 @@
-//! The walk from marker to marker (T.81 B.1.1): codes, fill bytes, segments.
+//! The cursor from marker to marker (T.81 B.1.1): codes, fill bytes, segments.
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 pub(in crate::jpeg) const TEM: u8 = 0x01;

@@ -1,7 +1,7 @@
 //! Quantization and Huffman tables as the file gives them (T.81 B.2.4).
 use super::marker::Bytes;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use crate::jpeg::zigzag::NATURAL;
+use crate::jpeg::samples::NATURAL_ORDER;
 
 const KIND: ImageFaultKind = ImageFaultKind::BadTable;
 
@@ -46,7 +46,7 @@ impl Tables {
             }
             let wide = head >> 4 != 0;
             let mut table = [0; 64];
-            for &place in &NATURAL[..64] {
+            for &place in &NATURAL_ORDER[..64] {
                 table[usize::from(place)] = if wide { segment.pair(KIND)? } else { segment.byte(KIND)?.into() };
             }
             self.quantization[slot] = Some(table);

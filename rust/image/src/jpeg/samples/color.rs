@@ -6,7 +6,7 @@ use super::kernel::Kernel;
 
 /// What the components of an image stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Meaning {
+pub enum ColorSpace {
     /// One component: gray.
     Gray,
     /// Y, Cb, Cr.
@@ -14,14 +14,14 @@ pub enum Meaning {
     /// R, G, B.
     Rgb,
     /// Cyan, magenta, yellow and black, perhaps of Adobe's.
-    Cmyk(Inks, bool),
+    Cmyk(CmykConversion, bool),
     /// Y, Cb, Cr and black, of Adobe's.
-    Ycck(Inks),
+    Ycck(CmykConversion),
 }
 
 /// The channels wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum PixelFormat {
     /// One channel: gray.
     Gray,
     /// Red first.
@@ -34,22 +34,22 @@ pub enum Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Conversion {
     /// What the components stand for.
-    pub from: Meaning,
+    pub from: ColorSpace,
     /// What is wanted.
-    pub to: Order,
+    pub to: PixelFormat,
 }
 
 impl Conversion {
     /// Bytes per pixel.
     pub fn channels(self) -> usize {
-        if self.to == Order::Gray { 1 } else { 3 }
+        if self.to == PixelFormat::Gray { 1 } else { 3 }
     }
 
     /// The components that are looked at, counted from the first: chroma is not needed for gray.
     pub fn components(self) -> usize {
         match (self.from, self.to) {
-            (Meaning::Gray, _) | (Meaning::Ycc, Order::Gray) => 1,
-            (Meaning::Cmyk(..) | Meaning::Ycck(_), _) => 4,
+            (ColorSpace::Gray, _) | (ColorSpace::Ycc, PixelFormat::Gray) => 1,
+            (ColorSpace::Cmyk(..) | ColorSpace::Ycck(_), _) => 4,
             _ => 3,
         }
     }
@@ -66,25 +66,25 @@ impl Conversion {
         let first = &rows[0][..width];
         if self.components() == 1 {
             return match self.to {
-                Order::Gray => out.copy_from_slice(first),
+                PixelFormat::Gray => out.copy_from_slice(first),
                 _ => kernel.repeat(first, 3, out),
             };
         }
         let black = rows[3];
         let rows = [first, &rows[1][..width], &rows[2][..width]];
         match (self.from, self.to) {
-            (Meaning::Cmyk(inks, adobe), order) => {
+            (ColorSpace::Cmyk(cmyk, adobe), order) => {
                 kernel.interleave(rows, out);
-                inks.colors(&black[..width], adobe, order, out);
+                cmyk.colors(&black[..width], adobe, order, out);
             }
-            (Meaning::Ycck(inks), order) => {
-                kernel.ycc_to_rgb(rows, Order::Rgb, out);
+            (ColorSpace::Ycck(cmyk), order) => {
+                kernel.ycc_to_rgb(rows, PixelFormat::Rgb, out);
                 out.iter_mut().for_each(|level| *level = 255 - *level);
-                inks.colors(&black[..width], true, order, out);
+                cmyk.colors(&black[..width], true, order, out);
             }
-            (Meaning::Rgb, Order::Gray) => kernel.rgb_to_gray(rows, out),
-            (Meaning::Rgb, Order::Bgr) => kernel.interleave([rows[2], rows[1], rows[0]], out),
-            (Meaning::Rgb, Order::Rgb) => kernel.interleave(rows, out),
+            (ColorSpace::Rgb, PixelFormat::Gray) => kernel.rgb_to_gray(rows, out),
+            (ColorSpace::Rgb, PixelFormat::Bgr) => kernel.interleave([rows[2], rows[1], rows[0]], out),
+            (ColorSpace::Rgb, PixelFormat::Rgb) => kernel.interleave(rows, out),
             (_, order) => kernel.ycc_to_rgb(rows, order, out),
         }
     }
@@ -109,10 +109,10 @@ fn rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
 
 /// See [`Kernel::ycc_to_rgb`].
 #[inline(always)]
-pub(super) fn ycc_to_rgb([y, cb, cr]: [&[u8]; 3], order: Order, out: &mut [u8]) {
+pub(super) fn ycc_to_rgb([y, cb, cr]: [&[u8]; 3], order: PixelFormat, out: &mut [u8]) {
     for (((pixel, y), cb), cr) in out.chunks_exact_mut(3).zip(y).zip(cb).zip(cr) {
         let [red, green, blue] = rgb(*y, *cb, *cr);
-        pixel.copy_from_slice(&if order == Order::Bgr { [blue, green, red] } else { [red, green, blue] });
+        pixel.copy_from_slice(&if order == PixelFormat::Bgr { [blue, green, red] } else { [red, green, blue] });
     }
 }
 
@@ -137,7 +137,7 @@ pub(super) fn rgb_to_gray([red, green, blue]: [&[u8]; 3], out: &mut [u8]) {
 
 /// Whose formula. All take levels as the file has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Inks {
+pub enum CmykConversion {
     /// `libImaging/Convert.c`, after 255 less each level (`JpegImagePlugin.py`), which takes all files for Adobe's.
     Pillow,
     /// `grfmt_jpeg.cpp` and `utils.cpp` of OpenCV's imgcodecs, which take all files for Adobe's.
@@ -146,10 +146,10 @@ pub enum Inks {
     TensorFlow,
 }
 
-impl Inks {
+impl CmykConversion {
     /// Turns pixels of three inks into colors; `black` has a level for each, `adobe` tells whether its segment is there.
     #[inline(always)]
-    pub(super) fn colors(self, black: &[u8], adobe: bool, order: Order, pixels: &mut [u8]) {
+    pub(super) fn colors(self, black: &[u8], adobe: bool, order: PixelFormat, pixels: &mut [u8]) {
         for (pixel, black) in pixels.chunks_exact_mut(3).zip(black) {
             for level in &mut *pixel {
                 *level = match self {
@@ -159,7 +159,7 @@ impl Inks {
                     Self::TensorFlow => share(255 - *level, 255 - *black),
                 };
             }
-            if order == Order::Bgr {
+            if order == PixelFormat::Bgr {
                 pixel.swap(0, 2);
             }
         }

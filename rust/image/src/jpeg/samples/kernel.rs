@@ -1,8 +1,7 @@
 //! The inner loops as a trait, and the choice between its implementations.
-use super::color::{self, Order};
-use super::transform::Block;
-use super::transform::Multipliers;
-use super::{ifast, islow, reduced, upsample};
+use super::color::{self, PixelFormat};
+use super::idct::{self, Block, Multipliers};
+use super::rows;
 
 /// The inner loops, with the portable form of each. All kernels give equal bytes.
 ///
@@ -11,54 +10,54 @@ pub trait Kernel: Copy {
     /// 8 x 8 samples by the accurate transform.
     #[inline(always)]
     fn islow(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-        islow::block(block, last, multipliers, out, stride);
+        idct::islow(block, last, multipliers, out, stride);
     }
 
     /// 8 x 8 samples by the fast transform.
     #[inline(always)]
     fn ifast(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-        ifast::block(block, last, multipliers, out, stride);
+        idct::ifast(block, last, multipliers, out, stride);
     }
 
     /// 4 x 4 samples.
     #[inline(always)]
     fn half(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-        reduced::half(block, last, multipliers, out, stride);
+        idct::half(block, last, multipliers, out, stride);
     }
 
     /// 2 x 2 samples.
     #[inline(always)]
     fn quarter(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-        reduced::quarter(block, last, multipliers, out, stride);
+        idct::quarter(block, last, multipliers, out, stride);
     }
 
     /// Doubles a row's width by the triangle filter. `out` has twice the length of `row`.
     #[inline(always)]
     fn triangle_across(self, row: &[u8], out: &mut [u8]) {
-        upsample::triangle_across(row, out);
+        rows::triangle_across(row, out);
     }
 
     /// One of the two rows that the triangle filter makes of `near`: the one beside `far`. `bias` rounds.
     #[inline(always)]
     fn triangle_down(self, near: &[u8], far: &[u8], bias: u8, out: &mut [u8]) {
-        upsample::triangle_down(near, far, bias, out);
+        rows::triangle_down(near, far, bias, out);
     }
 
     /// Both filters at once: a row of twice the width between `near` and `far`, nearer to `near`. `sums` is scratch.
     #[inline(always)]
     fn triangle_both(self, near: &[u8], far: &[u8], sums: &mut Vec<i16>, out: &mut [u8]) {
-        upsample::triangle_both(near, far, sums, out);
+        rows::triangle_both(near, far, sums, out);
     }
 
     /// Repeats every sample of `row` `times` times.
     #[inline(always)]
     fn repeat(self, row: &[u8], times: usize, out: &mut [u8]) {
-        upsample::repeat(row, times, out);
+        rows::repeat(row, times, out);
     }
 
     /// Y, Cb and Cr rows of equal length to pixels of three bytes.
     #[inline(always)]
-    fn ycc_to_rgb(self, planes: [&[u8]; 3], order: Order, out: &mut [u8]) {
+    fn ycc_to_rgb(self, planes: [&[u8]; 3], order: PixelFormat, out: &mut [u8]) {
         color::ycc_to_rgb(planes, order, out);
     }
 

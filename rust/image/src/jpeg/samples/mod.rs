@@ -6,8 +6,8 @@
 //!    yields, how large each component's plane is, and how far it must still be enlarged.
 //! 2. [`Transform::new`] per component, with the block edge that the layout gave and the component's quantization table;
 //!    [`Transform::block`] turns one block of coefficients into samples of a plane.
-//! 3. [`RowMaker::new`] for a window of the image; [`RowMaker::columns`] and [`RowMaker::rows`] say which samples of each
-//!    plane the window and each of its rows need (neighbors of fancy upsampling included); [`RowMaker::row`] makes one row
+//! 3. [`RowConverter::new`] for a window of the image; [`RowConverter::columns`] and [`RowConverter::rows`] say which samples of each
+//!    plane the window and each of its rows need (neighbors of fancy upsampling included); [`RowConverter::row`] makes one row
 //!    of pixels from them. The planes may be ring buffers: only the rows that `rows` names are asked for.
 //!
 //! # Equality with libjpeg-turbo
@@ -52,22 +52,17 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod color;
-mod ifast;
-mod islow;
+mod idct;
 mod kernel;
-mod layout;
-mod reduced;
 mod rows;
-mod transform;
-mod upsample;
 
 #[cfg(test)]
 mod tests;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
-pub use color::{Conversion, Inks, Meaning, Order};
+pub use color::{CmykConversion, ColorSpace, Conversion, PixelFormat};
+pub(in crate::jpeg) use idct::NATURAL_ORDER;
+pub use idct::{Block, Dct, Multipliers, Scale, Transform};
 pub use kernel::{Job, Kernel, Portable, run};
-pub use layout::{Component, Enlarge, Layout};
-pub use rows::RowMaker;
-pub use transform::{Block, Dct, Multipliers, Scale, Transform};
+pub use rows::{Component, Layout, RowConverter, Upsampling};

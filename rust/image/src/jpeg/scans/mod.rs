@@ -1,40 +1,33 @@
 //! Images with several scans: progressive ones, and sequential ones with a scan per component.
-mod band;
+pub(in crate::jpeg) mod coefficients;
 mod decode;
-mod estimate;
-mod progress;
-pub(in crate::jpeg) mod store;
+mod smoothing;
 
 use super::decoder::TableCaches;
 use super::header::Reader;
-use super::header::frame::Coding;
-use super::header::scan::Scan;
+use super::header::frame::{Coding, Scan};
 use super::header::tables::Quantization;
 use super::huffman::ac::AcTable;
-use super::huffman::code::required;
-use super::huffman::dc::DcTable;
-use super::huffman::symbol::SymbolTable;
+use super::huffman::{DcTable, SymbolTable, require_table};
 use super::options::{Limits, Options};
-use super::picture::{Picture, Target};
+use super::output::{OutputBuffer, OutputWindow};
 use super::samples::run;
-use super::sequential::{check_plausible, transforms};
+use super::scan_cursor::ScanCursor;
+use super::sequential::{build_transforms, check_data_len};
 use super::stream::Stream;
-use super::truncated::scan::TruncatedScans;
-use super::walk::Walk;
+use super::truncated::scans::TruncatedScans;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use band::Band;
-use decode::{Content, ScanJob};
-pub(in crate::jpeg) use decode::{Slot, mcus, num_blocks, slots};
-use estimate::Estimates;
-use progress::Progress;
+use coefficients::{Grid, Render, check_memory, padded_blocks};
+use decode::{Band, ScanJob, ScanKind};
+pub(in crate::jpeg) use decode::{ScanBlock, mcus, num_blocks, scan_blocks};
+use smoothing::{BlockSmoothing, CoefficientBits};
 use std::sync::Arc;
-use store::{Grid, Render, check_memory, padded_blocks};
 
 /// What the scans read so far have brought.
-struct Session<'j, 'a> {
+struct MultiScan<'j, 'a> {
     reader: &'j mut Reader<'a>,
     options: &'j Options,
-    progress: Progress,
+    coefficient_bits: CoefficientBits,
     /// For each component the quantization table in force at its first scan.
     quantization: Vec<Option<Quantization>>,
     num_scans: usize,
@@ -47,19 +40,19 @@ pub(in crate::jpeg) fn decode_scans<'a>(
     scan: Scan,
     options: &Options,
     (stream, caches, grids): (&mut Stream<'a>, &mut TableCaches, &mut Vec<Grid>),
-    (picture, target): (&mut Picture, &mut Target<'_>),
+    (output, buffer): (&mut OutputWindow, &mut OutputBuffer<'_>),
 ) -> Result<()> {
-    let mut session = Session::new(reader, options, grids)?;
+    let mut multi_scan = MultiScan::new(reader, options, grids)?;
     let mut next = Some(scan);
     while let Some(scan) = next {
-        session.admit(&scan, grids)?;
-        let end = session.decode(&scan, stream, caches, grids)?;
-        next = session.reader.next_scan(end)?;
+        multi_scan.prepare_scan(&scan, grids)?;
+        let end = multi_scan.decode(&scan, stream, caches, grids)?;
+        next = multi_scan.reader.next_scan(end)?;
     }
-    if session.reader.frame.coding == Coding::Progressive {
-        session.progress.check_complete(0)?;
+    if multi_scan.reader.frame.coding == Coding::Progressive {
+        multi_scan.coefficient_bits.check_complete(0)?;
     }
-    session.render(grids, None, (picture, target));
+    multi_scan.render(grids, None, (output, buffer));
     Ok(())
 }
 
@@ -69,50 +62,57 @@ pub(in crate::jpeg) fn decode_truncated_scans<'a>(
     scan: Scan,
     options: &Options,
     grids: &mut Vec<Grid>,
-    (picture, target): (&mut Picture, &mut Target<'_>),
+    (output, buffer): (&mut OutputWindow, &mut OutputBuffer<'_>),
 ) -> Result<()> {
     let mut scans = TruncatedScans::new(reader.data, &scan);
-    let mut session = Session::new(reader, options, grids)?;
+    let mut multi_scan = MultiScan::new(reader, options, grids)?;
     let (mut next, mut last_good) = (Some(scan), 0);
     while let Some(scan) = next {
-        session.check_limits(&scan)?;
-        session.progress.note(&scan);
-        session.make_room(&scan, grids)?;
-        last_good = scans.decode(session.reader, &scan, grids)?;
-        next = scans.next(session.reader)?;
+        multi_scan.check_limits(&scan)?;
+        multi_scan.coefficient_bits.note(&scan);
+        multi_scan.allocate_grids(&scan, grids)?;
+        last_good = scans.decode(multi_scan.reader, &scan, grids)?;
+        next = scans.next(multi_scan.reader)?;
     }
     grids.iter_mut().for_each(|grid| grid.last.fill(63));
-    let estimates = Estimates::new(&session.reader.frame, &session.progress, &session.quantization, last_good);
-    session.render(grids, estimates, (picture, target));
+    let smoothing = BlockSmoothing::new(
+        &multi_scan.reader.frame,
+        &multi_scan.coefficient_bits,
+        &multi_scan.quantization,
+        last_good,
+    );
+    multi_scan.render(grids, smoothing, (output, buffer));
     Ok(())
 }
 
-impl<'j, 'a> Session<'j, 'a> {
+impl<'j, 'a> MultiScan<'j, 'a> {
     fn new(reader: &'j mut Reader<'a>, options: &'j Options, grids: &mut Vec<Grid>) -> Result<Self> {
         check_memory(&reader.frame, &options.limits)?;
         let num_components = reader.frame.components.len();
         grids.resize_with(num_components, Grid::default);
         grids.iter_mut().for_each(Grid::clear);
-        let (progress, quantization) = (Progress::new(num_components), vec![None; num_components]);
-        Ok(Self { reader, options, progress, quantization, num_scans: 0, num_visits: 0 })
+        let (coefficient_bits, quantization) = (CoefficientBits::new(num_components), vec![None; num_components]);
+        Ok(Self { reader, options, coefficient_bits, quantization, num_scans: 0, num_visits: 0 })
     }
 
     /// Checks `scan` against limits and earlier scans, and makes room for its components.
-    fn admit(&mut self, scan: &Scan, grids: &mut [Grid]) -> Result<()> {
+    fn prepare_scan(&mut self, scan: &Scan, grids: &mut [Grid]) -> Result<()> {
         let visits = self.check_limits(scan)?;
         let is_sequential = self.reader.frame.coding == Coding::Sequential;
         if !is_sequential {
-            self.progress.add(scan)?;
+            self.coefficient_bits.add(scan)?;
         }
-        let is_first = scan.parts.iter().any(|part| !grids[part.component].is_set_up());
+        let is_first = scan.components.iter().any(|component| !grids[component.index].is_allocated());
         if is_first {
-            check_plausible(self.reader, scan, visits, if is_sequential { 2 } else { 1 })?;
+            check_data_len(self.reader, scan, visits, if is_sequential { 2 } else { 1 })?;
         }
-        if let Some(part) = scan.parts.iter().find(|part| is_sequential && grids[part.component].is_set_up()) {
-            let (kind, found) = (ImageFaultKind::Unsupported, format!("component {} twice", part.component));
+        if let Some(component) =
+            scan.components.iter().find(|component| is_sequential && grids[component.index].is_allocated())
+        {
+            let (kind, found) = (ImageFaultKind::Unsupported, format!("component {} twice", component.index));
             return Err(ImageFault::new(kind, scan.offset, "each component in one scan", found));
         }
-        self.make_room(scan, grids)
+        self.allocate_grids(scan, grids)
     }
 
     /// Counts a scan and the blocks that it visits, which it gives.
@@ -126,19 +126,19 @@ impl<'j, 'a> Session<'j, 'a> {
         Ok(visits)
     }
 
-    fn make_room(&mut self, scan: &Scan, grids: &mut [Grid]) -> Result<()> {
-        for part in &scan.parts {
-            self.latch(part.component, scan)?;
-            grids[part.component].set_up(padded_blocks(&self.reader.frame, part.component));
+    fn allocate_grids(&mut self, scan: &Scan, grids: &mut [Grid]) -> Result<()> {
+        for component in &scan.components {
+            self.latch_quantization(component.index, scan)?;
+            grids[component.index].allocate(padded_blocks(&self.reader.frame, component.index));
         }
         Ok(())
     }
 
     /// Keeps the quantization table that is in force at a component's first scan.
-    fn latch(&mut self, component: usize, scan: &Scan) -> Result<()> {
+    fn latch_quantization(&mut self, component: usize, scan: &Scan) -> Result<()> {
         if self.quantization[component].is_none() {
             let number = self.reader.frame.components[component].table;
-            let table = required(&self.reader.state.tables.quantization, number, "quantization", scan.offset)?;
+            let table = require_table(&self.reader.state.tables.quantization, number, "quantization", scan.offset)?;
             self.quantization[component] = Some(*table);
         }
         Ok(())
@@ -154,16 +154,22 @@ impl<'j, 'a> Session<'j, 'a> {
         let frame = &self.reader.frame;
         let mcus = mcus(frame, scan);
         let tables = self.tables(scan, caches)?;
-        let content = self.content(scan, &tables);
-        let walk = Walk::new(stream, scan.data, self.reader.state.restart_interval, mcus.width * mcus.height, 0, &[])?;
-        run(ScanJob { walk, frame, scan, content, grids })
+        let kind = self.kind(scan, &tables);
+        let cursor =
+            ScanCursor::new(stream, scan.data, self.reader.state.restart_interval, mcus.width * mcus.height, 0, &[])?;
+        run(ScanJob { cursor, frame, scan, kind, grids })
     }
 
     /// Makes the picture of what the scans have brought.
-    fn render(&self, grids: &[Grid], estimates: Option<Estimates>, (picture, target): (&mut Picture, &mut Target<'_>)) {
+    fn render(
+        &self,
+        grids: &[Grid],
+        smoothing: Option<BlockSmoothing>,
+        (output, buffer): (&mut OutputWindow, &mut OutputBuffer<'_>),
+    ) {
         let quantization: Vec<Quantization> = self.quantization.iter().map(|table| table.unwrap_or([0; 64])).collect();
-        let transforms = &transforms(&picture.layout, &quantization, self.options.dct);
-        run(Render { grids, estimates: estimates.as_ref(), transforms, picture, target });
+        let transforms = &build_transforms(&output.layout, &quantization, self.options.dct);
+        run(Render { grids, smoothing: smoothing.as_ref(), transforms, output, buffer });
     }
 
     /// The tables that a scan needs.
@@ -171,14 +177,16 @@ impl<'j, 'a> Session<'j, 'a> {
         let tables = &self.reader.state.tables;
         let is_sequential = self.reader.frame.coding == Coding::Sequential;
         let mut needed = ScanTables::default();
-        for part in &scan.parts {
+        for component in &scan.components {
             if scan.start == 0 && scan.high == 0 {
-                needed
-                    .dc
-                    .push(caches.dc.get(required(&tables.dc, part.dc, "a DC Huffman", scan.offset)?, DcTable::new)?);
+                needed.dc.push(
+                    caches
+                        .dc
+                        .get(require_table(&tables.dc, component.dc, "a DC Huffman", scan.offset)?, DcTable::new)?,
+                );
             }
             if scan.end > 0 {
-                let spec = required(&tables.ac, part.ac, "an AC Huffman", scan.offset)?;
+                let spec = require_table(&tables.ac, component.ac, "an AC Huffman", scan.offset)?;
                 match is_sequential {
                     true => needed.ac.push(caches.ac.get(spec, AcTable::new)?),
                     false => needed.symbols = Some(caches.symbols.get(spec, SymbolTable::new)?),
@@ -188,17 +196,17 @@ impl<'j, 'a> Session<'j, 'a> {
         Ok(needed)
     }
 
-    fn content<'t>(&self, scan: &Scan, tables: &'t ScanTables) -> Content<'t> {
+    fn kind<'t>(&self, scan: &Scan, tables: &'t ScanTables) -> ScanKind<'t> {
         let low = scan.low;
         let Some(table) = &tables.symbols else {
             return match (self.reader.frame.coding, scan.high) {
-                (Coding::Sequential, _) => Content::Sequential { dc: &tables.dc, ac: &tables.ac },
-                (Coding::Progressive, 0) => Content::FirstDc { dc: &tables.dc, low },
-                (Coding::Progressive, _) => Content::RefineDc { low },
+                (Coding::Sequential, _) => ScanKind::Sequential { dc: &tables.dc, ac: &tables.ac },
+                (Coding::Progressive, 0) => ScanKind::FirstDc { dc: &tables.dc, low },
+                (Coding::Progressive, _) => ScanKind::RefineDc { low },
             };
         };
-        let band = Band { table, start: scan.start, end: scan.end, low, empty: 0 };
-        if scan.high == 0 { Content::FirstAc(band) } else { Content::RefineAc(band) }
+        let band = Band { table, start: scan.start, end: scan.end, low, empty_blocks: 0 };
+        if scan.high == 0 { ScanKind::FirstAc(band) } else { ScanKind::RefineAc(band) }
     }
 }
 

@@ -2,35 +2,31 @@
 //!
 //! What lies in front of the end is as in the whole file, but for the last MCUs; how those and all behind them come out depends on
 //! how far libjpeg-turbo has read ahead, which is followed here step by step.
-mod feed;
-mod mcu;
-mod progressive;
-pub(in crate::jpeg) mod scan;
-mod table;
+mod bit_source;
+pub(in crate::jpeg) mod scans;
 
 use super::header::Reader;
+use super::header::frame::{MAX_MCU_BLOCKS, Scan, ScanComponent};
 use super::header::marker::{APP0, APP15, COM, DNL, EOI, RST0, RST7, TEM};
-use super::header::scan::{Part, Scan};
-use super::huffman::code::required;
-use super::picture::{Picture, Target};
-use super::samples::{Component, Enlarge, Job, Kernel, Scale, Transform};
-use super::sequential::{Coder, slots};
+use super::huffman::require_table;
+use super::output::{OutputBuffer, OutputWindow};
+use super::samples::{Block, Component, Job, Kernel, NATURAL_ORDER, Scale, Transform, Upsampling};
+use super::sequential::{ComponentTables, mcu_blocks};
+use super::stream::extend;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use feed::{Feed, Stop};
-use mcu::Mcus;
-use table::Table;
+use bit_source::{BitSource, HuffmanTable, Stop};
 
-/// The decoding of one scan into a picture.
+/// The decoding of one scan into a output.
 pub(super) struct Truncated<'j, 'a, 't> {
     pub(super) reader: &'j Reader<'a>,
     pub(super) scan: &'j Scan,
     /// Whether the missing end is made up.
-    pub(super) recovers: bool,
+    pub(super) recover: bool,
     pub(super) scale: Scale,
-    pub(super) coders: &'j [Coder],
+    pub(super) component_tables: &'j [ComponentTables],
     pub(super) transforms: &'j [Transform],
-    pub(super) picture: &'j mut Picture,
-    pub(super) target: &'j mut Target<'t>,
+    pub(super) output: &'j mut OutputWindow,
+    pub(super) buffer: &'j mut OutputBuffer<'t>,
 }
 
 impl Job for Truncated<'_, '_, '_> {
@@ -40,25 +36,25 @@ impl Job for Truncated<'_, '_, '_> {
     #[inline(always)]
     fn run<K: Kernel>(mut self, kernel: K) -> Result<usize> {
         let tables = self.tables()?;
-        let feed = Feed::new(self.reader.data, self.scan.data, self.recovers);
+        let source = BitSource::new(self.reader.data, self.scan.data, self.recover);
         let shapes = self.reader.frame.components.iter().enumerate();
         let blocks = shapes.flat_map(|(component, shape)| {
             let (dc, ac) = &tables[component];
             std::iter::repeat_n((component, dc, ac), shape.h * shape.v)
         });
-        let mut mcus = Mcus::new(feed, blocks.collect(), self.reader.state.restart_interval);
+        let mut mcus = McuDecoder::new(source, blocks.collect(), self.reader.state.restart_interval);
         let size = self.reader.frame.mcus();
-        let wanted = self.picture.window.y + self.picture.window.height;
+        let wanted = self.output.window.y + self.output.window.height;
         for row in 0..size.height {
             match self.decode_row(kernel, &mut mcus, row) {
-                Err(Stop::Waits) => return self.rows_in_front(row, &mcus.feed),
-                Err(Stop::Fails) => return Err(failed(&mcus.feed)),
+                Err(Stop::Suspended) => return self.available_rows(row, &mcus.source),
+                Err(Stop::Failed) => return Err(read_failure(&mcus.source)),
                 Ok(()) if self.num_rows(row + 1) >= wanted && row + 1 < size.height => return Ok(wanted),
                 Ok(()) => {}
             }
         }
-        if wanted == self.picture.layout.size.height {
-            expect_end(&mut mcus.feed)?;
+        if wanted == self.output.layout.size.height {
+            expect_end(&mut mcus.source)?;
         }
         Ok(wanted)
     }
@@ -66,100 +62,199 @@ impl Job for Truncated<'_, '_, '_> {
 
 impl Truncated<'_, '_, '_> {
     /// DC and AC table of each component.
-    fn tables(&self) -> Result<Vec<(Table, Table)>> {
+    fn tables(&self) -> Result<Vec<(HuffmanTable, HuffmanTable)>> {
         let (tables, offset) = (&self.reader.state.tables, self.scan.offset);
-        let of_part = |part: &Part| {
-            let dc = required(&tables.dc, part.dc, "a DC Huffman", offset)?;
-            let ac = required(&tables.ac, part.ac, "an AC Huffman", offset)?;
-            Ok((Table::new(dc), Table::new(ac)))
+        let of_part = |component: &ScanComponent| {
+            let dc = require_table(&tables.dc, component.dc, "a DC Huffman", offset)?;
+            let ac = require_table(&tables.ac, component.ac, "an AC Huffman", offset)?;
+            Ok((HuffmanTable::new(dc), HuffmanTable::new(ac)))
         };
-        self.scan.parts.iter().map(of_part).collect()
+        self.scan.components.iter().map(of_part).collect()
     }
 
     /// Decodes a row of MCUs, and makes those pixels that it was the last to be missing for.
     #[inline(always)]
-    fn decode_row<K: Kernel>(
-        &mut self,
-        kernel: K,
-        mcus: &mut Mcus<'_, '_>,
-        row: usize,
-    ) -> std::result::Result<(), Stop> {
-        let slots = slots(self.reader, self.coders, self.transforms, Some(&*self.picture));
-        let Self { reader, picture, target, .. } = self;
-        let columns = picture.mcu_columns.clone();
-        let is_shown = picture.mcu_rows.contains(&row);
+    fn decode_row<K: Kernel>(&mut self, kernel: K, mcus: &mut McuDecoder<'_, '_>, row: usize) -> Result<(), Stop> {
+        let mcu_blocks = mcu_blocks(self.reader, self.component_tables, self.transforms, Some(&*self.output));
+        let Self { reader, output, buffer, .. } = self;
+        let columns = output.mcu_columns.clone();
+        let is_shown = output.mcu_rows.contains(&row);
         for column in 0..reader.frame.mcus().width {
             let blocks = mcus.decode()?;
             if !is_shown || !columns.contains(&column) {
                 continue;
             }
-            for (slot, block) in slots.iter().zip(blocks) {
-                let Some((transform, origins)) = slot.output else { continue };
-                let plane = &mut picture.planes[slot.component];
+            for (mcu_block, block) in mcu_blocks.iter().zip(blocks) {
+                let Some((transform, origins)) = mcu_block.destination else { continue };
+                let plane = &mut output.planes[mcu_block.component];
                 let stride = plane.stride();
-                let origin = origins[row % 2] + (column - columns.start) * slot.mcu_columns;
+                let origin = origins[row % 2] + (column - columns.start) * mcu_block.mcu_columns;
                 transform.block(kernel, block, 63, plane.samples_mut(origin), stride);
             }
         }
         if is_shown {
-            picture.finish_rows(kernel, row, target);
+            output.finish_rows(kernel, row, buffer);
         }
         Ok(())
     }
 
     /// The rows that `num_mcu_rows` rows of MCUs give, where no more come. Rows above a window that share samples are read one by one,
     /// and libjpeg is lost among them.
-    fn rows_in_front(&self, num_mcu_rows: usize, feed: &Feed<'_>) -> Result<usize> {
+    fn available_rows(&self, num_mcu_rows: usize, source: &BitSource<'_>) -> Result<usize> {
         let rows = self.num_rows(num_mcu_rows);
-        let is_shared = self.used().iter().any(|component| component.enlarge.factors().1 > 1);
-        if is_shared && rows < self.picture.window.y { Err(failed(feed)) } else { Ok(rows) }
+        let is_shared = self.used_components().iter().any(|component| component.upsampling.factors().1 > 1);
+        if is_shared && rows < self.output.window.y { Err(read_failure(source)) } else { Ok(rows) }
     }
 
     /// The components that pixels are made of.
-    fn used(&self) -> &[Component] {
-        &self.picture.layout.components[..self.picture.planes.len()]
+    fn used_components(&self) -> &[Component] {
+        &self.output.layout.components[..self.output.planes.len()]
     }
 
     /// Rows that libjpeg gives once `num_mcu_rows` rows of MCUs are decoded: where rows are mixed with those below, all but the last
     /// ones that share samples.
     fn num_rows(&self, num_mcu_rows: usize) -> usize {
-        let (frame, layout) = (&self.reader.frame, &self.picture.layout);
+        let (frame, layout) = (&self.reader.frame, &self.output.layout);
         if num_mcu_rows == frame.mcus().height {
             return layout.size.height;
         }
         let is_mixed =
-            |component: &Component| matches!(component.enlarge, Enlarge::TriangleDown | Enlarge::TriangleBoth);
-        let is_mixed = self.used().iter().any(is_mixed);
+            |component: &Component| matches!(component.upsampling, Upsampling::TriangleDown | Upsampling::TriangleBoth);
+        let is_mixed = self.used_components().iter().any(is_mixed);
         let groups = (num_mcu_rows * self.scale.edge()).saturating_sub(is_mixed.into());
         (groups * frame.max_v).min(layout.size.height)
     }
 }
 
 /// Reads on behind the last MCU, as libjpeg does in the end. What the data hold there without an end marker is of no use.
-fn expect_end(feed: &mut Feed<'_>) -> Result<()> {
+fn expect_end(source: &mut BitSource<'_>) -> Result<()> {
     loop {
-        let passed = match feed.pass_marker() {
+        let passed = match source.take_marker() {
             Ok(EOI) => return Ok(()),
-            Ok(code) => skip_between(feed, code),
+            Ok(code) => skip_marker(source, code),
             Err(stop) => Err(stop),
         };
         match passed {
             Ok(()) => {}
-            Err(Stop::Waits) => return Ok(()),
-            Err(Stop::Fails) => return Err(failed(feed)),
+            Err(Stop::Suspended) => return Ok(()),
+            Err(Stop::Failed) => return Err(read_failure(source)),
         }
     }
 }
 
 /// Passes what may follow marker `code` behind the data of a scan and is of no consequence.
-fn skip_between(feed: &mut Feed<'_>, code: u8) -> std::result::Result<(), Stop> {
+fn skip_marker(source: &mut BitSource<'_>, code: u8) -> Result<(), Stop> {
     match code {
         TEM | RST0..=RST7 => Ok(()),
-        APP0..=APP15 | COM | DNL => feed.skip_segment(),
-        _ => Err(Stop::Fails),
+        APP0..=APP15 | COM | DNL => source.skip_segment(),
+        _ => Err(Stop::Failed),
     }
 }
 
-fn failed(feed: &Feed<'_>) -> ImageFault {
-    ImageFault::new(ImageFaultKind::Truncated, feed.offset(), "more data", "an end that cannot be made up")
+fn read_failure(source: &BitSource<'_>) -> ImageFault {
+    ImageFault::new(ImageFaultKind::Truncated, source.offset(), "more data", "an end that cannot be made up")
+}
+
+// MCUs of a sequential scan as libjpeg-turbo decodes them, whatever the data hold.
+
+/// Bytes that must be there for each block of an MCU so that it is read without looking for the end.
+const FAST_BYTES: usize = 512;
+/// Run of a symbol without value that stands for sixteen zeros; smaller ones end the block.
+const ZERO_RUN: usize = 15;
+
+/// The way through a scan.
+struct McuDecoder<'a, 't> {
+    source: BitSource<'a>,
+    /// For each block of an MCU, its component and the tables of that.
+    blocks: Vec<(usize, &'t HuffmanTable, &'t HuffmanTable)>,
+    predictors: [i32; 4],
+    /// MCUs of an interval; zero where there are no restarts.
+    interval: usize,
+    /// MCUs up to the next restart.
+    until_restart: usize,
+    num_restarts: usize,
+    values: [Block; MAX_MCU_BLOCKS],
+}
+
+impl<'a, 't> McuDecoder<'a, 't> {
+    /// Begins at `source`; `blocks` are a component and its DC and AC tables for each block of an MCU.
+    fn new(source: BitSource<'a>, blocks: Vec<(usize, &'t HuffmanTable, &'t HuffmanTable)>, interval: usize) -> Self {
+        let values = [[0; 64]; MAX_MCU_BLOCKS];
+        Self { source, blocks, predictors: [0; 4], interval, until_restart: interval, num_restarts: 0, values }
+    }
+
+    /// The coefficients of the next MCU, block by block.
+    fn decode(&mut self) -> Result<&[Block], Stop> {
+        if self.interval > 0 && self.until_restart == 0 {
+            self.restart()?;
+        }
+        self.values = [[0; 64]; MAX_MCU_BLOCKS];
+        if !self.source.insufficient_data() && !self.decode_fast() {
+            for index in 0..self.blocks.len() {
+                self.block::<false>(index)?;
+            }
+            self.source.commit();
+        }
+        self.until_restart = self.until_restart.saturating_sub(1);
+        Ok(&self.values[..self.blocks.len()])
+    }
+
+    fn restart(&mut self) -> Result<(), Stop> {
+        self.source.restart((self.num_restarts % 8) as u8)?;
+        self.num_restarts += 1;
+        self.predictors = [0; 4];
+        self.until_restart = self.interval;
+        Ok(())
+    }
+
+    /// Decodes block `index` of an MCU; `FAST` tells whether enough bytes are there.
+    fn block<const FAST: bool>(&mut self, index: usize) -> Result<(), Stop> {
+        let Self { source, blocks, predictors, values, .. } = self;
+        let ((component, dc, ac), block) = (blocks[index], &mut values[index]);
+        let size = dc.read_symbol::<FAST>(source)?.into();
+        predictors[component] = predictors[component].wrapping_add(read_value::<FAST>(source, size)?);
+        block[0] = predictors[component] as i16;
+        let mut place = 1;
+        while place < 64 {
+            let symbol = ac.read_symbol::<FAST>(source)?;
+            let (run, size) = (usize::from(symbol >> 4), u32::from(symbol & 15));
+            if size == 0 && run < ZERO_RUN {
+                break;
+            }
+            place += run;
+            if size > 0 {
+                // What lies beyond the block takes its last place.
+                block[usize::from(NATURAL_ORDER[place.min(63)])] = read_value::<FAST>(source, size)? as i16;
+            }
+            place += 1;
+        }
+        Ok(())
+    }
+
+    /// Decodes an MCU far from the end; false, and nothing is done, where it is not, or where it meets a marker.
+    fn decode_fast(&mut self) -> bool {
+        if self.interval > 0 || !self.source.has_bytes(FAST_BYTES * self.blocks.len()) {
+            return false;
+        }
+        let (source, predictors) = (self.source.clone(), self.predictors);
+        let decoded = (0..self.blocks.len()).try_for_each(|index| self.block::<true>(index));
+        if decoded.is_ok() && self.source.has_bytes(0) {
+            self.source.commit();
+            return true;
+        }
+        (self.source, self.predictors) = (source, predictors);
+        self.values = [[0; 64]; MAX_MCU_BLOCKS];
+        false
+    }
+}
+
+/// The number that `size` bits stand for.
+fn read_value<const FAST: bool>(source: &mut BitSource<'_>, size: u32) -> Result<i32, Stop> {
+    if size == 0 {
+        return Ok(0);
+    }
+    if FAST {
+        source.fill_fast();
+    }
+    Ok(extend(source.take(size)?, size))
 }

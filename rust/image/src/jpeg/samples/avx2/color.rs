@@ -2,7 +2,7 @@
 //!
 //! Red and blue are taken apart so that every factor fits 16 bits: 1.402 = 1 + 0.402, 1.772 = 2 - 0.228; green has 1 more of
 //! Cr and takes it away again. A product `x * f / 65536` rounded to the nearest is `(high half of 2 x * f + 1) / 2`.
-use super::super::color::{self, Order, fixed};
+use super::super::color::{self, PixelFormat, fixed};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
@@ -14,11 +14,11 @@ type Pixels = [u8; 3 * STEP];
 /// See [`super::super::Kernel::ycc_to_rgb`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn ycc_to_rgb(planes: [&[u8]; 3], order: Order, out: &mut [u8]) {
+pub(super) fn ycc_to_rgb(planes: [&[u8]; 3], order: PixelFormat, out: &mut [u8]) {
     if planes[0].len() < STEP {
         return color::ycc_to_rgb(planes, order, out);
     }
-    if order == Order::Bgr {
+    if order == PixelFormat::Bgr {
         steps(planes, out, |samples, out| {
             let [red, green, blue] = rgb(samples.map(|samples| cast(*samples)));
             store_interleaved([blue, green, red], out);
@@ -76,7 +76,7 @@ fn sixteen([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
     let red = add(add(y, cr), rounded_product(cr2, RED));
     let blue = add(add(y, cb2), rounded_product(cb2, BLUE));
     let half = _mm256_set1_epi32(1 << 15);
-    let factors = super::vectors::two(GREEN);
+    let factors = super::idct::set_pairs(GREEN);
     let green = |pairs| _mm256_srai_epi32::<16>(_mm256_add_epi32(_mm256_madd_epi16(pairs, factors), half));
     let (left, right) = (green(_mm256_unpacklo_epi16(cb, cr)), green(_mm256_unpackhi_epi16(cb, cr)));
     let green = add(_mm256_sub_epi16(y, cr), _mm256_packs_epi32(left, right));

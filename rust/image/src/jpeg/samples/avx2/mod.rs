@@ -1,15 +1,10 @@
 //! The inner loops for x86-64 with AVX2.
 mod color;
-mod half;
-mod ifast;
-mod islow;
-mod quarter;
-mod vectors;
+mod idct;
 
-use super::color::Order;
+use super::color::PixelFormat;
+use super::idct::{Block, Multipliers};
 use super::kernel::{Job, Kernel};
-use super::transform::Block;
-use super::transform::Multipliers;
 
 /// Proof that this machine has AVX2 and the bit instructions that came with it. Only [`Avx2::detect`] makes one.
 #[derive(Debug, Clone, Copy)]
@@ -61,11 +56,11 @@ macro_rules! enter {
 /// Methods that are missing here are simple enough for the compiler: inlined into [`Avx2::run`] they use AVX2 as well.
 impl Kernel for Avx2 {
     enter! {
-        islow = islow::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
-        ifast = ifast::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
-        half = half::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
-        quarter = quarter::block, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
-        ycc_to_rgb = color::ycc_to_rgb, (planes: [&[u8]; 3], order: Order, out: &mut [u8]);
+        islow = idct::islow, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        ifast = idct::ifast, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        half = idct::half, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        quarter = idct::quarter, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        ycc_to_rgb = color::ycc_to_rgb, (planes: [&[u8]; 3], order: PixelFormat, out: &mut [u8]);
         interleave = color::interleave, (planes: [&[u8]; 3], out: &mut [u8]);
     }
 }

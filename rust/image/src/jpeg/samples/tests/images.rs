@@ -2,6 +2,7 @@
 use super::super::*;
 use super::Numbers;
 use super::libjpeg::{self, Coefficients, Picture, Reading, last_of};
+use crate::fault::ImageFaultKind;
 use crate::pixels::{Size, Window};
 use mozjpeg_sys::J_COLOR_SPACE::{JCS_GRAYSCALE, JCS_RGB, JCS_YCbCr};
 
@@ -26,7 +27,7 @@ pub(super) struct Planes {
 
 pub(super) struct Source {
     pub size: Size,
-    pub meaning: Meaning,
+    pub color_space: ColorSpace,
     pub factors: Vec<(u8, u8)>,
     pub coefficients: Vec<Coefficients>,
 }
@@ -39,20 +40,21 @@ impl Planes {
         Self { layout, samples }
     }
 
-    /// The pixels of a window, each row made from no more than the rows and columns that the maker asks for.
+    /// The pixels of a window, each row made from no more than the rows and columns that the converter asks for.
     pub(super) fn window<K: Kernel>(&self, kernel: K, conversion: Conversion, window: Window) -> Vec<u8> {
-        let mut maker = RowMaker::new(&self.layout, conversion, window).expect("a window of the image");
-        let mut out = vec![0; maker.row_bytes() * window.height];
-        for (i, out) in out.chunks_exact_mut(maker.row_bytes()).enumerate() {
+        let mut converter = RowConverter::new(&self.layout, conversion, window).expect("a window of the image");
+        let mut out = vec![0; converter.row_bytes() * window.height];
+        for (i, out) in out.chunks_exact_mut(converter.row_bytes()).enumerate() {
             let y = window.y + i;
-            let needs: Vec<_> = (0..maker.components()).map(|c| (maker.columns(c), maker.rows(c, y))).collect();
+            let needs: Vec<_> =
+                (0..converter.components()).map(|c| (converter.columns(c), converter.rows(c, y))).collect();
             let samples = |component: usize, row: usize| {
                 let (columns, rows) = &needs[component];
                 assert!(rows.contains(&row), "row {row} was not announced");
                 let (plane, stride) = &self.samples[component];
                 &plane[row * stride..][columns.clone()]
             };
-            maker.row(kernel, y, samples, out);
+            converter.row(kernel, y, samples, out);
         }
         out
     }
@@ -74,12 +76,12 @@ fn plane<K: Kernel>(kernel: K, component: &Component, coefficients: &Coefficient
 
 pub(super) fn source(picture: &Picture, file: &[u8]) -> Source {
     let ((width, height), factors) = libjpeg::header(file);
-    let meaning = match (picture.stored, factors.len()) {
-        (JCS_RGB, _) => Meaning::Rgb,
-        (_, 1) => Meaning::Gray,
-        _ => Meaning::Ycc,
+    let color_space = match (picture.stored, factors.len()) {
+        (JCS_RGB, _) => ColorSpace::Rgb,
+        (_, 1) => ColorSpace::Gray,
+        _ => ColorSpace::Ycc,
     };
-    Source { size: Size { width, height }, meaning, factors, coefficients: libjpeg::coefficients(file) }
+    Source { size: Size { width, height }, color_space, factors, coefficients: libjpeg::coefficients(file) }
 }
 
 pub(super) const SCALES: [Scale; 4] = [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth];
@@ -99,12 +101,12 @@ impl Job for AllModes<'_> {
             for mode in 0..4 {
                 let (dct, fancy) = ([Dct::Islow, Dct::Ifast][mode % 2], mode < 2);
                 let planes = Planes::new(kernel, &source, dct, scale, fancy);
-                let to = [Order::Rgb, Order::Bgr, Order::Gray][(i + mode) % 3];
+                let to = [PixelFormat::Rgb, PixelFormat::Bgr, PixelFormat::Gray][(i + mode) % 3];
                 let reading = Reading { dct, eighths: scale.edge() as u32, fancy, to };
                 let (width, height, expected) = libjpeg::decode(self.file, reading);
                 assert_eq!((width, height), (planes.layout.size.width, planes.layout.size.height));
                 let window = Window::whole(planes.layout.size);
-                let got = planes.window(kernel, Conversion { from: source.meaning, to }, window);
+                let got = planes.window(kernel, Conversion { from: source.color_space, to }, window);
                 assert!(got == expected, "{:?} {reading:?}", self.picture);
             }
         }
@@ -193,4 +195,75 @@ fn layout_when_ratio_is_no_whole_number_then_none() {
         assert_eq!(Layout::new(size, Scale::Full, &factors, true), None);
     }
     assert_eq!(Layout::new(size, Scale::Full, &[], true), None);
+}
+
+// A window's pixels are those of the whole image, and rows are asked for no earlier than announced.
+
+struct Crops<'a> {
+    planes: &'a Planes,
+    conversion: Conversion,
+    windows: Vec<Window>,
+}
+
+impl Job for Crops<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        let size = self.planes.layout.size;
+        let whole = self.planes.window(kernel, self.conversion, Window::whole(size));
+        let bytes = self.conversion.channels();
+        for window in self.windows {
+            let rows = whole.chunks_exact(bytes * size.width).skip(window.y).take(window.height);
+            let crop: Vec<u8> =
+                rows.flat_map(|row| &row[bytes * window.x..][..bytes * window.width]).copied().collect();
+            assert!(self.planes.window(kernel, self.conversion, window) == crop, "{window:?} of {size:?}");
+        }
+    }
+}
+
+fn random_window(numbers: &mut Numbers, size: Size) -> Window {
+    let (x, y) = (numbers.below(size.width), numbers.below(size.height));
+    Window { x, y, width: 1 + numbers.below(size.width - x), height: 1 + numbers.below(size.height - y) }
+}
+
+#[test]
+fn window_when_anywhere_then_equals_the_crop() {
+    let mut numbers = Numbers(20);
+    for luma in [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (4, 2)] {
+        for round in 0..12 {
+            let (width, height) = (1 + numbers.below(90), 1 + numbers.below(50));
+            let factors = vec![luma, (1, 1), (1, 1)];
+            let picture = Picture { width, height, quality: 90, stored: JCS_YCbCr, factors };
+            let file = libjpeg::encode(&picture, &self::picture(&mut numbers, width, height));
+            let source = source(&picture, &file);
+            for scale in SCALES {
+                let planes = Planes::new(Portable, &source, Dct::Islow, scale, round % 4 != 3);
+                let to = [PixelFormat::Rgb, PixelFormat::Gray, PixelFormat::Bgr][round % 3];
+                let windows: Vec<_> = (0..20).map(|_| random_window(&mut numbers, planes.layout.size)).collect();
+                run(Crops { planes: &planes, conversion: Conversion { from: ColorSpace::Ycc, to }, windows });
+            }
+        }
+    }
+}
+
+#[test]
+fn row_converter_when_window_leaves_the_image_then_bad_window() {
+    let layout = Layout::new(Size { width: 20, height: 10 }, Scale::Half, &[(1, 1)], true).expect("whole ratios");
+    assert_eq!(layout.size, Size { width: 10, height: 5 });
+    let conversion = Conversion { from: ColorSpace::Gray, to: PixelFormat::Rgb };
+    let windows = [(0, 0, 11, 5), (0, 0, 10, 6), (10, 0, 1, 1), (0, 0, 0, 1), (usize::MAX, 0, 2, 1), (1, 0, 10, 5)];
+    for (x, y, width, height) in windows {
+        let fault = RowConverter::new(&layout, conversion, Window { x, y, width, height }).unwrap_err();
+        assert_eq!(fault.kind, ImageFaultKind::BadWindow);
+    }
+}
+
+#[test]
+fn row_converter_when_components_are_missing_then_bad_argument() {
+    let layout = Layout::new(Size { width: 8, height: 8 }, Scale::Full, &[(1, 1)], true).expect("whole ratios");
+    let window = Window::whole(layout.size);
+    let fault =
+        RowConverter::new(&layout, Conversion { from: ColorSpace::Ycc, to: PixelFormat::Rgb }, window).unwrap_err();
+    assert_eq!(fault.kind, ImageFaultKind::BadArgument);
+    assert!(RowConverter::new(&layout, Conversion { from: ColorSpace::Ycc, to: PixelFormat::Gray }, window).is_ok());
 }

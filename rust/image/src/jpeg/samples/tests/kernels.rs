@@ -127,8 +127,8 @@ impl Job for Rows<'_> {
         for times in 1..6 {
             keep(times, &mut |out| kernel.repeat(a, times, out));
         }
-        for from in [Meaning::Gray, Meaning::Ycc, Meaning::Rgb] {
-            for to in [Order::Gray, Order::Rgb, Order::Bgr] {
+        for from in [ColorSpace::Gray, ColorSpace::Ycc, ColorSpace::Rgb] {
+            for to in [PixelFormat::Gray, PixelFormat::Rgb, PixelFormat::Bgr] {
                 let conversion = Conversion { from, to };
                 keep(conversion.channels(), &mut |out| conversion.row(kernel, [a, b, c, a], out));
             }

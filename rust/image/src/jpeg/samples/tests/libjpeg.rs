@@ -1,6 +1,6 @@
 //! libjpeg as encoder and as oracle: mozjpeg's C code, whose decoder is libjpeg-turbo's without SIMD.
 #![allow(unsafe_code)]
-use super::{Block, Dct, Order};
+use super::{Block, Dct, PixelFormat};
 use mozjpeg_sys::*;
 use std::mem::zeroed;
 use std::ptr::null_mut;
@@ -22,7 +22,7 @@ pub struct Reading {
     pub dct: Dct,
     pub eighths: u32,
     pub fancy: bool,
-    pub to: Order,
+    pub to: PixelFormat,
 }
 
 /// One component's coefficients as a file holds them.
@@ -96,9 +96,9 @@ pub fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
         d.dct_method = if reading.dct == Dct::Ifast { J_DCT_METHOD::JDCT_IFAST } else { J_DCT_METHOD::JDCT_ISLOW };
         d.do_fancy_upsampling = reading.fancy.into();
         d.out_color_space = match reading.to {
-            Order::Gray => J_COLOR_SPACE::JCS_GRAYSCALE,
-            Order::Rgb => J_COLOR_SPACE::JCS_RGB,
-            Order::Bgr => J_COLOR_SPACE::JCS_EXT_BGR,
+            PixelFormat::Gray => J_COLOR_SPACE::JCS_GRAYSCALE,
+            PixelFormat::Rgb => J_COLOR_SPACE::JCS_RGB,
+            PixelFormat::Bgr => J_COLOR_SPACE::JCS_EXT_BGR,
         };
         // SAFETY: `out` has room for every row that is asked for.
         unsafe {

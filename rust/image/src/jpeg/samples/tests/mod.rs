@@ -1,12 +1,10 @@
 //! Tests of the sample half: kernels against each other and against formulas, and all of it against libjpeg.
-mod absurd;
-mod formulas;
 mod images;
 mod kernels;
 mod libjpeg;
-mod windows;
+mod transforms;
 
-use super::{Block, Dct, Order};
+use super::{Block, Dct, PixelFormat};
 use libjpeg::ZIGZAG;
 
 /// SplitMix64: the same numbers on every machine.

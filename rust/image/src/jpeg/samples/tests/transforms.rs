@@ -1,6 +1,7 @@
 //! Transforms, filters and colors against their definitions, computed plainly.
 use super::super::*;
 use super::Numbers;
+use super::libjpeg::last_of;
 use std::f64::consts::PI;
 
 /// T.81 A.3.3, in double precision, at the positions of a block with `edge` samples to a side.
@@ -93,7 +94,11 @@ fn color_when_all_pairs_are_tried_then_within_a_level_of_the_definition() {
         for cr in 0..=255u8 {
             let y = cb ^ cr.rotate_left(3);
             let mut out = [0; 3];
-            Conversion { from: Meaning::Ycc, to: Order::Rgb }.row(Portable, [&[y], &[cb], &[cr], &[]], &mut out);
+            Conversion { from: ColorSpace::Ycc, to: PixelFormat::Rgb }.row(
+                Portable,
+                [&[y], &[cb], &[cr], &[]],
+                &mut out,
+            );
             let (luma, blue, red) = (f64::from(y), f64::from(cb) - 128.0, f64::from(cr) - 128.0);
             let exact = [luma + 1.402 * red, luma - 0.34414 * blue - 0.71414 * red, luma + 1.772 * blue];
             for (exact, got) in exact.iter().zip(out) {
@@ -113,9 +118,9 @@ fn triangle_when_written_out_then_equal_for_every_width() {
         let (near, far) = (numbers.bytes(width), numbers.bytes(width));
         let at = |row: &[u8], i: isize| u32::from(row[i.clamp(0, width as isize - 1) as usize]);
         let mut across = vec![0; 2 * width];
-        upsample::triangle_across(&near, &mut across);
+        rows::triangle_across(&near, &mut across);
         let mut both = vec![0; 2 * width];
-        upsample::triangle_both(&near, &far, &mut Vec::new(), &mut both);
+        rows::triangle_both(&near, &far, &mut Vec::new(), &mut both);
         for i in 0..2 * width {
             let (own, beside, odd) = ((i / 2) as isize, if i % 2 == 0 { -1 } else { 1 }, (i % 2) as u32);
             let beside = own + beside;
@@ -131,6 +136,70 @@ fn triangle_when_written_out_then_equal_for_every_width() {
 fn gray_from_rgb_when_channels_are_equal_then_unchanged() {
     let levels: Vec<u8> = (0..=255).collect();
     let mut out = vec![0; 256];
-    Conversion { from: Meaning::Rgb, to: Order::Gray }.row(Portable, [&levels, &levels, &levels, &[]], &mut out);
+    Conversion { from: ColorSpace::Rgb, to: PixelFormat::Gray }.row(
+        Portable,
+        [&levels, &levels, &levels, &[]],
+        &mut out,
+    );
     assert_eq!(out, levels);
+}
+
+// Coefficients that no encoder writes come out as from libjpeg-turbo's x86 SIMD code; `absurd/make_blocks.py` recorded it.
+
+const RECORDED: &[u8] = include_bytes!("absurd/blocks.bin");
+const BLOCKS: usize = 16;
+
+const FORMS: [(Dct, Scale); 5] = [
+    (Dct::Islow, Scale::Full),
+    (Dct::Islow, Scale::Half),
+    (Dct::Islow, Scale::Quarter),
+    (Dct::Islow, Scale::Eighth),
+    (Dct::Ifast, Scale::Full),
+];
+
+/// Takes `count` bytes from the front.
+fn take<'a>(rest: &mut &'a [u8], count: usize) -> &'a [u8] {
+    let (taken, left) = rest.split_at(count);
+    *rest = left;
+    taken
+}
+
+fn words(bytes: &[u8]) -> Vec<u16> {
+    bytes.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair)).collect()
+}
+
+struct Group<'a> {
+    transform: Transform,
+    blocks: &'a [Block],
+    edge: usize,
+}
+
+impl Job for &Group<'_> {
+    type Output = Vec<u8>;
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> Vec<u8> {
+        let area = self.edge * self.edge;
+        let mut out = vec![0; area * self.blocks.len()];
+        for (block, out) in self.blocks.iter().zip(out.chunks_exact_mut(area)) {
+            self.transform.block(kernel, block, last_of(block), out, self.edge);
+        }
+        out
+    }
+}
+
+#[test]
+fn transform_when_coefficients_are_absurd_then_equals_recorded_simd() {
+    let mut rest = RECORDED;
+    while !rest.is_empty() {
+        let quant: [u16; 64] = words(take(&mut rest, 128)).try_into().expect("64 steps");
+        let coefficients: Vec<i16> = words(take(&mut rest, 128 * BLOCKS)).into_iter().map(|word| word as i16).collect();
+        let blocks = coefficients.as_chunks().0;
+        for (dct, scale) in FORMS {
+            let edge = scale.edge();
+            let group = Group { transform: Transform::new(dct, scale, &quant), blocks, edge };
+            let expected = take(&mut rest, BLOCKS * edge * edge);
+            assert_eq!(run(&group), expected, "{dct:?} {scale:?}");
+            assert_eq!((&group).run(Portable), expected, "{dct:?} {scale:?}, portable");
+        }
+    }
 }

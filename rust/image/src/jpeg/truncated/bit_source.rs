@@ -3,62 +3,63 @@
 //! How far it has read ahead decides what it sees at the end: where bytes are missing within an MCU, it begins again at the first
 //! byte that it had not read when the MCU began; where they are missing between two MCUs, an end marker is put in.
 use crate::jpeg::header::marker::EOI;
+use crate::jpeg::header::tables::HuffmanSpec;
 
 /// What is read behind a file whose end is made up.
 const END: [u8; 2] = [0xff, EOI];
 /// Bits that a refill brings, of a register of 64.
 const FULL: u32 = 57;
 /// Bits of a lookup.
-pub(super) const LOOKUP: u32 = 8;
+pub(super) const LOOKUP_BITS: u32 = 8;
 
 /// Why decoding does not go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// More data are needed.
-    Waits,
+    Suspended,
     /// No data can help.
-    Fails,
+    Failed,
 }
 
 /// A place in the file.
 #[derive(Clone)]
-pub(super) struct Feed<'a> {
+pub(super) struct BitSource<'a> {
     data: &'a [u8],
     /// Whether the end is made up: by reading on, or by an end marker.
-    recovers: bool,
+    recover: bool,
     /// Whether `data` is that end marker.
     is_end: bool,
     /// The byte that reading begins with again.
-    kept: usize,
+    committed: usize,
     next: usize,
     word: u64,
     left: u32,
     /// The marker that ends the data of an interval.
     marker: Option<u8>,
     /// Whether bits were made up in front of that marker.
-    is_dry: bool,
+    insufficient_data: bool,
 }
 
-impl<'a> Feed<'a> {
+impl<'a> BitSource<'a> {
     /// Begins at byte `start` of `data`.
-    pub(super) fn new(data: &'a [u8], start: usize, recovers: bool) -> Self {
-        let (kept, next) = (start, start);
-        Self { data, recovers, is_end: false, kept, next, word: 0, left: 0, marker: None, is_dry: false }
+    pub(super) fn new(data: &'a [u8], start: usize, recover: bool) -> Self {
+        let (committed, next) = (start, start);
+        Self { data, recover, is_end: false, committed, next, word: 0, left: 0, marker: None, insufficient_data: false }
     }
 
     /// Whether all further MCUs of the interval are level.
-    pub(super) fn is_dry(&self) -> bool {
-        self.is_dry
+    pub(super) fn insufficient_data(&self) -> bool {
+        self.insufficient_data
     }
 
     /// Whether `count` bytes are there and no marker is near, so that an MCU can be read without looking for the end.
-    pub(super) fn has(&self, count: usize) -> bool {
-        self.marker.is_none() && self.data.len() - self.kept >= count
+    pub(super) fn has_bytes(&self, count: usize) -> bool {
+        self.marker.is_none() && self.data.len() - self.committed >= count
     }
 
     /// Keeps what was read.
-    pub(super) fn keep(&mut self) {
-        self.kept = self.next;
+    pub(super) fn commit(&mut self) {
+        self.committed = self.next;
     }
 
     /// Where reading stands.
@@ -68,35 +69,35 @@ impl<'a> Feed<'a> {
 
     fn byte(&mut self) -> Result<u8, Stop> {
         if self.next == self.data.len() {
-            self.begin_again()?;
+            self.rewind()?;
         }
         self.next += 1;
         Ok(self.data[self.next - 1])
     }
 
     #[cold]
-    fn begin_again(&mut self) -> Result<(), Stop> {
-        if self.kept == self.data.len() {
-            if self.is_end || !self.recovers {
-                return Err(Stop::Fails);
+    fn rewind(&mut self) -> Result<(), Stop> {
+        if self.committed == self.data.len() {
+            if self.is_end || !self.recover {
+                return Err(Stop::Failed);
             }
-            (self.data, self.kept, self.is_end) = (&END, 0, true);
-        } else if !self.recovers {
-            return Err(Stop::Waits);
+            (self.data, self.committed, self.is_end) = (&END, 0, true);
+        } else if !self.recover {
+            return Err(Stop::Suspended);
         }
-        self.next = self.kept;
+        self.next = self.committed;
         Ok(())
     }
 
     /// The first other byte behind 0xff. A file that has none would be read for ever.
-    fn behind_fill(&mut self) -> Result<u8, Stop> {
+    fn read_after_fill(&mut self) -> Result<u8, Stop> {
         for _ in 0..2 * self.data.len() + END.len() {
             let byte = self.byte()?;
             if byte != 0xff {
                 return Ok(byte);
             }
         }
-        Err(Stop::Fails)
+        Err(Stop::Failed)
     }
 
     /// Tops up; in front of a marker only if fewer than `needed` bits are there, and then with zeros.
@@ -104,7 +105,7 @@ impl<'a> Feed<'a> {
         while self.marker.is_none() && self.left < FULL {
             let mut byte = self.byte()?;
             if byte == 0xff {
-                match self.behind_fill()? {
+                match self.read_after_fill()? {
                     0 => byte = 0xff,
                     code => {
                         self.marker = Some(code);
@@ -115,7 +116,7 @@ impl<'a> Feed<'a> {
             self.push(byte);
         }
         if self.marker.is_some() && needed > self.left {
-            self.is_dry = true;
+            self.insufficient_data = true;
             self.word <<= FULL - self.left;
             self.left = FULL;
         }
@@ -150,7 +151,7 @@ impl<'a> Feed<'a> {
     }
 
     /// Tops up by six bytes if few bits are left, which [`Self::has`] has made sure of. A marker is read as zeros.
-    pub(super) fn fill_ahead(&mut self) {
+    pub(super) fn fill_fast(&mut self) {
         if self.left > 16 {
             return;
         }
@@ -174,7 +175,7 @@ impl<'a> Feed<'a> {
     }
 
     /// The next marker, which is passed.
-    pub(super) fn pass_marker(&mut self) -> Result<u8, Stop> {
+    pub(super) fn take_marker(&mut self) -> Result<u8, Stop> {
         let code = self.find_marker()?;
         self.marker = None;
         Ok(code)
@@ -185,13 +186,13 @@ impl<'a> Feed<'a> {
         if let Some(code) = self.marker {
             return Ok(code);
         }
-        self.next = self.kept;
+        self.next = self.committed;
         loop {
             while self.byte()? != 0xff {
-                self.keep();
+                self.commit();
             }
-            let code = self.behind_fill()?;
-            self.keep();
+            let code = self.read_after_fill()?;
+            self.commit();
             if code != 0 {
                 self.marker = Some(code);
                 return Ok(code);
@@ -207,7 +208,7 @@ impl<'a> Feed<'a> {
             let ahead = code.wrapping_sub(0xd0).wrapping_sub(number) & 7;
             match code {
                 0xd0..=0xd7 if ahead == 0 || (3..=5).contains(&ahead) => {
-                    (self.marker, self.is_dry) = (None, false);
+                    (self.marker, self.insufficient_data) = (None, false);
                     return Ok(());
                 }
                 0xd0..=0xd7 if ahead <= 2 => return Ok(()),
@@ -219,24 +220,102 @@ impl<'a> Feed<'a> {
 
     /// What stands in the segment behind a marker that was passed. Where bytes are missing, it begins again at its length.
     pub(super) fn segment(&mut self) -> Result<Vec<u8>, Stop> {
-        self.next = self.kept;
-        let length = u16::from_be_bytes([self.byte()?, self.byte()?]).checked_sub(2).ok_or(Stop::Fails)?;
+        self.next = self.committed;
+        let length = u16::from_be_bytes([self.byte()?, self.byte()?]).checked_sub(2).ok_or(Stop::Failed)?;
         let segment = (0..length).map(|_| self.byte()).collect();
-        self.keep();
+        self.commit();
         segment
     }
 
     /// Begins with the data of another scan.
     pub(super) fn begin_scan(&mut self) {
-        (self.word, self.left, self.marker, self.is_dry) = (0, 0, None, false);
+        (self.word, self.left, self.marker, self.insufficient_data) = (0, 0, None, false);
     }
 
     /// Steps over the segment behind a marker that was passed.
     pub(super) fn skip_segment(&mut self) -> Result<(), Stop> {
-        self.next = self.kept;
+        self.next = self.committed;
         let length = usize::from(u16::from_be_bytes([self.byte()?, self.byte()?])).saturating_sub(2);
         self.next = (self.next + length).min(self.data.len());
-        self.keep();
+        self.commit();
         Ok(())
+    }
+}
+
+// Huffman codes read as libjpeg-turbo reads them: by a lookup of eight bits, then bit by bit. What no code begins with is a zero.
+
+/// Bits of the shortest code that the lookup does not hold.
+const LONGER: u32 = LOOKUP_BITS + 1;
+/// Bits of the longest code.
+const LONGEST: u32 = 16;
+
+/// The codes of one table.
+pub(super) struct HuffmanTable {
+    /// Bits and symbol of the code that the next bits begin with.
+    lookup: [(u32, u8); 1 << LOOKUP_BITS],
+    /// For each length, the largest code.
+    largest: [i32; 1 + LONGEST as usize],
+    /// For each length, what to add to a code to find its symbol.
+    shifts: [i32; 1 + LONGEST as usize],
+    symbols: [u8; 256],
+}
+
+impl HuffmanTable {
+    /// The table of `spec`, whose codes fit.
+    pub(super) fn new(spec: &HuffmanSpec) -> Self {
+        let mut table = Self {
+            lookup: [(LONGER, 0); 1 << LOOKUP_BITS],
+            largest: [-1; 1 + LONGEST as usize],
+            shifts: [0; 1 + LONGEST as usize],
+            symbols: spec.symbols,
+        };
+        let (mut code, mut index) = (0, 0);
+        for length in 1..=LONGEST {
+            let count = i32::from(spec.counts[length as usize - 1]);
+            table.shifts[length as usize] = index - code;
+            for symbol in &spec.symbols[index as usize..(index + count) as usize] {
+                table.enter(code, length, *symbol);
+                code += 1;
+            }
+            index += count;
+            if count > 0 {
+                table.largest[length as usize] = code - 1;
+            }
+            code <<= 1;
+        }
+        table
+    }
+
+    fn enter(&mut self, code: i32, length: u32, symbol: u8) {
+        if length <= LOOKUP_BITS {
+            let free = LOOKUP_BITS - length;
+            let start = (code as usize) << free;
+            self.lookup[start..start + (1 << free)].fill((length, symbol));
+        }
+    }
+
+    /// The next symbol; `FAST` tells whether enough bytes are there.
+    pub(super) fn read_symbol<const FAST: bool>(&self, source: &mut BitSource<'_>) -> Result<u8, Stop> {
+        if FAST {
+            source.fill_fast();
+        }
+        let mut length = 1;
+        if let Some(pattern) = source.peek(LOOKUP_BITS)? {
+            let (found, symbol) = self.lookup[pattern];
+            length = found;
+            if found < LONGER {
+                source.take(found)?;
+                return Ok(symbol);
+            }
+        }
+        let mut code = source.take(length)? as i32;
+        while length <= LONGEST && code > self.largest[length as usize] {
+            code = code << 1 | source.take(1)? as i32;
+            length += 1;
+        }
+        if length > LONGEST {
+            return Ok(0);
+        }
+        Ok(self.symbols[(code + self.shifts[length as usize]) as usize & 255])
     }
 }

@@ -1,9 +1,9 @@
 //! The coefficients of an image whose scans each hold only a part of them.
-use super::estimate::Estimates;
+use super::smoothing::BlockSmoothing;
 use crate::fault::Result;
 use crate::jpeg::header::frame::Frame;
 use crate::jpeg::options::Limits;
-use crate::jpeg::picture::{Picture, Target};
+use crate::jpeg::output::{OutputBuffer, OutputWindow};
 use crate::jpeg::samples::{Block, Job, Kernel, Transform};
 use crate::pixels::Size;
 
@@ -28,14 +28,14 @@ impl Grid {
     }
 
     /// Makes room for `size` blocks, all zero.
-    pub(in crate::jpeg) fn set_up(&mut self, size: Size) {
+    pub(in crate::jpeg) fn allocate(&mut self, size: Size) {
         self.columns = size.width;
         self.blocks.resize(size.width * size.height, [0; 64]);
         self.last.resize(size.width * size.height, 0);
     }
 
     /// Whether a scan has brought blocks.
-    pub(in crate::jpeg) fn is_set_up(&self) -> bool {
+    pub(in crate::jpeg) fn is_allocated(&self) -> bool {
         !self.blocks.is_empty()
     }
 }
@@ -58,10 +58,10 @@ pub(in crate::jpeg) fn check_memory(frame: &Frame, limits: &Limits) -> Result<()
 /// The transformation of all blocks that a picture needs.
 pub(in crate::jpeg) struct Render<'j, 't> {
     pub(in crate::jpeg) grids: &'j [Grid],
-    pub(in crate::jpeg) estimates: Option<&'j Estimates>,
+    pub(in crate::jpeg) smoothing: Option<&'j BlockSmoothing>,
     pub(in crate::jpeg) transforms: &'j [Transform],
-    pub(in crate::jpeg) picture: &'j mut Picture,
-    pub(in crate::jpeg) target: &'j mut Target<'t>,
+    pub(in crate::jpeg) output: &'j mut OutputWindow,
+    pub(in crate::jpeg) buffer: &'j mut OutputBuffer<'t>,
 }
 
 impl Job for Render<'_, '_> {
@@ -69,12 +69,12 @@ impl Job for Render<'_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
-        let Self { grids, estimates, transforms, picture, target } = self;
-        for mcu_row in picture.mcu_rows.clone() {
-            for (index, grid) in grids.iter().enumerate().take(picture.planes.len()) {
-                render_row(kernel, (grid, estimates), &transforms[index], picture, index, mcu_row);
+        let Self { grids, smoothing, transforms, output, buffer } = self;
+        for mcu_row in output.mcu_rows.clone() {
+            for (index, grid) in grids.iter().enumerate().take(output.planes.len()) {
+                render_row(kernel, (grid, smoothing), &transforms[index], output, index, mcu_row);
             }
-            picture.finish_rows(kernel, mcu_row, target);
+            output.finish_rows(kernel, mcu_row, buffer);
         }
     }
 }
@@ -83,26 +83,26 @@ impl Job for Render<'_, '_> {
 #[inline(always)]
 fn render_row<K: Kernel>(
     kernel: K,
-    (grid, estimates): (&Grid, Option<&Estimates>),
+    (grid, smoothing): (&Grid, Option<&BlockSmoothing>),
     transform: &Transform,
-    picture: &mut Picture,
+    output: &mut OutputWindow,
     index: usize,
     mcu_row: usize,
 ) {
-    let mcu_columns = picture.mcu_columns.clone();
-    let plane = &mut picture.planes[index];
+    let mcu_columns = output.mcu_columns.clone();
+    let plane = &mut output.planes[index];
     let ((h, v), stride) = (plane.mcu_blocks(), plane.stride());
     for row in 0..v {
         for column in 0..mcu_columns.len() * h {
             let origin = plane.origins(column, row)[mcu_row % 2];
             let (grid_row, grid_column) = (mcu_row * v + row, mcu_columns.start * h + column);
             let (samples, at) = (plane.samples_mut(origin), grid_row * grid.columns + grid_column);
-            match estimates {
-                Some(estimates) => {
-                    let block = estimates.block(grid, index, (grid_column, grid_row));
+            match smoothing {
+                Some(smoothing) => {
+                    let block = smoothing.block(grid, index, (grid_column, grid_row));
                     transform.block(kernel, &block, 63, samples, stride);
                 }
-                None if grid.is_set_up() => {
+                None if grid.is_allocated() => {
                     transform.block(kernel, &grid.blocks[at], grid.last[at].into(), samples, stride)
                 }
                 None => transform.block(kernel, &[0; 64], 0, samples, stride),

@@ -1,12 +1,11 @@
 //! The way through a scan's MCUs: intervals, predictors, and the shortcuts to a later MCU.
-use super::huffman::code::Damage;
-use super::stream::Stream;
-use super::stream::bits::Bits;
+use super::huffman::BlockError;
+use super::stream::{Bits, Stream};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 /// An MCU at which decoding can begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct EntryPoint {
     /// Its number in the scan.
     pub(super) mcu: usize,
     /// The byte of the image in which it begins.
@@ -18,7 +17,7 @@ pub(super) struct Place {
 }
 
 /// Where in a scan the decoder stands.
-pub(super) struct Walk<'s, 'a> {
+pub(super) struct ScanCursor<'s, 'a> {
     pub(super) stream: &'s mut Stream<'a>,
     pub(super) bits: Bits,
     pub(super) predictors: [i64; 4],
@@ -30,24 +29,24 @@ pub(super) struct Walk<'s, 'a> {
     /// The MCU before which the next restart marker stands.
     interval_end: usize,
     limit: usize,
-    places: &'s [Place],
+    points: &'s [EntryPoint],
 }
 
-impl<'s, 'a> Walk<'s, 'a> {
+impl<'s, 'a> ScanCursor<'s, 'a> {
     /// Begins in a scan of `num_mcus` whose data start at byte `offset`, at the last place up to MCU `target` that can be reached
-    /// without decoding. `places` are such places, in order.
+    /// without decoding. `points` are such points, in order.
     pub(super) fn new(
         stream: &'s mut Stream<'a>,
         offset: usize,
         interval: usize,
         num_mcus: usize,
         target: usize,
-        places: &'s [Place],
+        points: &'s [EntryPoint],
     ) -> Result<Self> {
         let interval = if interval == 0 { num_mcus } else { interval };
-        stream.forget();
-        let start = Place { mcu: 0, offset, bit: 0, predictors: [0; 4] };
-        let mut walk = Self {
+        stream.clear();
+        let start = EntryPoint { mcu: 0, offset, bit: 0, predictors: [0; 4] };
+        let mut cursor = Self {
             stream,
             bits: Bits::new(0),
             predictors: [0; 4],
@@ -56,11 +55,11 @@ impl<'s, 'a> Walk<'s, 'a> {
             interval,
             interval_end: 0,
             limit: 0,
-            places,
+            points,
         };
-        let place = walk.shortcut(start, target)?.unwrap_or(start);
-        walk.enter(place);
-        Ok(walk)
+        let point = cursor.find_entry_point(start, target)?.unwrap_or(start);
+        cursor.start_at(point);
+        Ok(cursor)
     }
 
     /// The next MCU.
@@ -77,34 +76,34 @@ impl<'s, 'a> Walk<'s, 'a> {
             self.restart()?;
         }
         if self.bits.next_byte() > self.limit {
-            self.make_room()?;
+            self.refill()?;
         }
         self.mcu += 1;
         Ok(is_restart)
     }
 
     /// Goes to the last place up to MCU `target` that can be reached without decoding.
-    pub(super) fn jump(&mut self, target: usize) -> Result<()> {
+    pub(super) fn seek(&mut self, target: usize) -> Result<()> {
         if self.mcu >= target {
             return Ok(());
         }
         if self.mcu == self.interval_end {
             self.restart()?;
         }
-        let here = Place { mcu: self.mcu, offset: self.stream.raw_next(), bit: 0, predictors: self.predictors };
-        if let Some(place) = self.shortcut(here, target)? {
-            self.enter(place);
+        let here = EntryPoint { mcu: self.mcu, offset: self.stream.raw_next(), bit: 0, predictors: self.predictors };
+        if let Some(point) = self.find_entry_point(here, target)? {
+            self.start_at(point);
         }
         Ok(())
     }
 
-    /// Where the walk stands, so that it can begin there another time.
-    pub(super) fn place(&mut self) -> Result<Place> {
+    /// Where the cursor stands, so that it can begin there another time.
+    pub(super) fn entry_point(&mut self) -> Result<EntryPoint> {
         if self.mcu == self.interval_end && self.mcu < self.num_mcus {
             self.restart()?;
         }
         let (offset, bit) = self.stream.raw_position(self.bits);
-        Ok(Place { mcu: self.mcu, offset, bit, predictors: self.predictors })
+        Ok(EntryPoint { mcu: self.mcu, offset, bit, predictors: self.predictors })
     }
 
     /// Behind a row of MCUs: checks that the data did not end within it, and that predictors stay within the 32 bits that other
@@ -126,14 +125,18 @@ impl<'s, 'a> Walk<'s, 'a> {
 
     /// `damage` with the place where it was met.
     #[cold]
-    pub(super) fn damaged(&self, damage: Damage) -> ImageFault {
+    pub(super) fn block_fault(&self, damage: BlockError) -> ImageFault {
         // Beyond the end of the data the bits are made up, so that the end is what is wrong.
         if self.stream.is_beyond(self.bits) {
             return self.stream.ends_early();
         }
         match damage {
-            Damage::Code => self.fault(ImageFaultKind::BadCode, "a code of the Huffman table", "bits that begin none"),
-            Damage::Run => self.fault(ImageFaultKind::BadCode, "a coefficient of the block", "a run beyond its end"),
+            BlockError::InvalidCode => {
+                self.fault(ImageFaultKind::BadCode, "a code of the Huffman table", "bits that begin none")
+            }
+            BlockError::RunTooLong => {
+                self.fault(ImageFaultKind::BadCode, "a coefficient of the block", "a run beyond its end")
+            }
         }
     }
 
@@ -142,35 +145,35 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     /// The best place behind `here`, and up to `target`, that takes no decoding.
-    fn shortcut(&self, here: Place, target: usize) -> Result<Option<Place>> {
-        let before = self.places.partition_point(|place| place.mcu <= target);
-        let listed = self.places[..before].last().filter(|place| place.mcu > here.mcu);
+    fn find_entry_point(&self, here: EntryPoint, target: usize) -> Result<Option<EntryPoint>> {
+        let before = self.points.partition_point(|point| point.mcu <= target);
+        let listed = self.points[..before].last().filter(|point| point.mcu > here.mcu);
         let best = *listed.unwrap_or(&here);
         let (from, to) = (best.mcu / self.interval, target / self.interval);
         if from < to {
             let offset = self.stream.find_restart(best.offset, from, to - 1)?;
-            return Ok(Some(Place { mcu: to * self.interval, offset, bit: 0, predictors: [0; 4] }));
+            return Ok(Some(EntryPoint { mcu: to * self.interval, offset, bit: 0, predictors: [0; 4] }));
         }
         Ok(listed.copied())
     }
 
-    fn enter(&mut self, place: Place) {
-        self.bits = self.stream.seek(place.offset, place.bit);
+    fn start_at(&mut self, point: EntryPoint) {
+        self.bits = self.stream.seek(point.offset, point.bit);
         self.limit = self.stream.limit();
-        (self.mcu, self.predictors) = (place.mcu, place.predictors);
-        self.interval_end = ((place.mcu / self.interval + 1) * self.interval).min(self.num_mcus);
+        (self.mcu, self.predictors) = (point.mcu, point.predictors);
+        self.interval_end = ((point.mcu / self.interval + 1) * self.interval).min(self.num_mcus);
     }
 
     #[cold]
     fn restart(&mut self) -> Result<()> {
         let marker = self.stream.finish(self.bits)?;
         let offset = self.stream.restart(marker, self.mcu / self.interval - 1)?;
-        self.enter(Place { mcu: self.mcu, offset, bit: 0, predictors: [0; 4] });
+        self.start_at(EntryPoint { mcu: self.mcu, offset, bit: 0, predictors: [0; 4] });
         Ok(())
     }
 
     #[cold]
-    fn make_room(&mut self) -> Result<()> {
+    fn refill(&mut self) -> Result<()> {
         self.bits = self.stream.advance(self.bits)?;
         self.limit = self.stream.limit();
         Ok(())

@@ -1,9 +1,6 @@
 //! The entropy-coded bytes of a scan: stuffing removed piece by piece, restart markers found (T.81 B.1.1.5, E.2.4).
-pub(in crate::jpeg) mod bits;
-
 use super::header::marker::{RST0, RST7};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use bits::Bits;
 use memchr::memchr;
 
 /// Bytes that are unstuffed at a time: enough to keep calls rare, few enough to stay in the nearest cache.
@@ -13,7 +10,7 @@ const PIECE: usize = 24 << 10;
 const MARGIN: usize = 4096;
 
 /// The bytes of one restart interval (or of a scan without restarts), clean of stuffing, as far as they were asked for.
-pub(in crate::jpeg) struct Stream<'a> {
+pub(super) struct Stream<'a> {
     data: &'a [u8],
     /// Where the bytes go on that are not unstuffed yet; at the end of the interval, where its marker stands.
     next: usize,
@@ -28,25 +25,25 @@ pub(in crate::jpeg) struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// A stream of `data` that uses the memory of `scratch`.
-    pub(in crate::jpeg) fn new(data: &'a [u8], scratch: Vec<u8>) -> Self {
+    pub(super) fn new(data: &'a [u8], scratch: Vec<u8>) -> Self {
         Self { data, next: 0, clean: scratch, end: None, pieces: Vec::new(), dropped: 0 }
     }
 
     /// Gives the memory back.
-    pub(in crate::jpeg) fn into_scratch(self) -> Vec<u8> {
+    pub(super) fn into_scratch(self) -> Vec<u8> {
         self.clean
     }
 
     /// Drops all bytes at hand.
-    pub(in crate::jpeg) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.clean.clear();
         self.pieces.clear();
         (self.next, self.end, self.dropped) = (0, None, 0);
     }
 
     /// Begins at byte `offset` of the image, `skipped` bits into it.
-    pub(in crate::jpeg) fn start(&mut self, offset: usize, skipped: u32) -> Bits {
-        self.forget();
+    pub(super) fn start(&mut self, offset: usize, skipped: u32) -> Bits {
+        self.clear();
         self.next = offset;
         self.fill();
         let mut bits = Bits::new(0);
@@ -56,7 +53,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Goes on at byte `offset` of the image, `skipped` bits into it: within the bytes at hand if they hold it, or by a new start.
-    pub(in crate::jpeg) fn seek(&mut self, offset: usize, skipped: u32) -> Bits {
+    pub(super) fn seek(&mut self, offset: usize, skipped: u32) -> Bits {
         let Some(clean) = self.clean_position(offset) else { return self.start(offset, skipped) };
         self.pieces.push((clean, offset));
         let mut bits = Bits::new(clean - self.dropped);
@@ -83,19 +80,19 @@ impl<'a> Stream<'a> {
 
     /// The clean bytes that `Bits` read from.
     #[inline(always)]
-    pub(in crate::jpeg) fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.clean
     }
 
     /// The last byte at which an MCU may be begun without asking for more by `advance`.
     #[inline(always)]
-    pub(in crate::jpeg) fn limit(&self) -> usize {
+    pub(super) fn limit(&self) -> usize {
         self.end.map_or(self.clean.len().saturating_sub(MARGIN), |end| end + 8)
     }
 
     /// Makes room behind `bits`, which is beyond the limit; the same place is returned. The end of the data is a fault.
     #[cold]
-    pub(in crate::jpeg) fn advance(&mut self, bits: Bits) -> Result<Bits> {
+    pub(super) fn advance(&mut self, bits: Bits) -> Result<Bits> {
         if self.end.is_some() {
             return Err(self.ends_early());
         }
@@ -109,7 +106,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Checks that `bits` stands behind the last block of an interval and gives the offset of the marker that follows.
-    pub(in crate::jpeg) fn finish(&mut self, mut bits: Bits) -> Result<usize> {
+    pub(super) fn finish(&mut self, mut bits: Bits) -> Result<usize> {
         if self.end.is_none() {
             bits = self.advance(bits)?;
         }
@@ -122,7 +119,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The offset behind the restart marker at `offset`, which must have number `number` modulo eight.
-    pub(in crate::jpeg) fn restart(&self, offset: usize, number: usize) -> Result<usize> {
+    pub(super) fn restart(&self, offset: usize, number: usize) -> Result<usize> {
         let fill = self.data[offset..].iter().position(|&byte| byte != 0xff);
         let code = fill.map(|fill| self.data[offset + fill]);
         let expected = format!("restart marker {}", number % 8);
@@ -140,7 +137,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The offset behind the restart marker that ends interval `last`, searched from `offset` in interval `first`.
-    pub(in crate::jpeg) fn find_restart(&self, mut offset: usize, first: usize, last: usize) -> Result<usize> {
+    pub(super) fn find_restart(&self, mut offset: usize, first: usize, last: usize) -> Result<usize> {
         for number in first..=last {
             offset = self.restart(self.find_marker(offset), number)?;
         }
@@ -160,17 +157,17 @@ impl<'a> Stream<'a> {
     }
 
     /// Whether `bits` stands behind the end of the data.
-    pub(in crate::jpeg) fn is_beyond(&self, bits: Bits) -> bool {
+    pub(super) fn is_beyond(&self, bits: Bits) -> bool {
         self.end.is_some_and(|end| bits.position() > end * 8)
     }
 
     /// Where the bytes not unstuffed yet go on; within the current interval, or at its end.
-    pub(in crate::jpeg) fn raw_next(&self) -> usize {
+    pub(super) fn raw_next(&self) -> usize {
         self.next
     }
 
     /// The byte of the image that holds the next bit, and how many of its bits are consumed.
-    pub(in crate::jpeg) fn raw_position(&self, bits: Bits) -> (usize, u32) {
+    pub(super) fn raw_position(&self, bits: Bits) -> (usize, u32) {
         let position = bits.position();
         let target = self.dropped + position / 8;
         let piece = self.pieces.iter().rfind(|(clean, _)| *clean <= target).or(self.pieces.first());
@@ -213,7 +210,7 @@ impl<'a> Stream<'a> {
 
     /// The fault of blocks that reach beyond the end of the data. Fill bytes in front of a stuffed zero are no end to other
     /// decoders, which do not agree on what they are.
-    pub(in crate::jpeg) fn ends_early(&self) -> ImageFault {
+    pub(super) fn ends_early(&self) -> ImageFault {
         let rest = &self.data[self.next..];
         let kind = match rest.iter().find(|&&byte| byte != 0xff) {
             Some(0) => ImageFaultKind::Unsupported,
@@ -234,9 +231,106 @@ impl<'a> Stream<'a> {
     }
 }
 
+// A bit reader over bytes without stuffing: the most significant bit first, at least 56 bits after each refill.
+
+/// A place in a bit stream. Copied into registers by the loops that read much.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bits {
+    /// The next bits, left-aligned.
+    word: u64,
+    /// How many bits of `word` are valid.
+    count: u32,
+    /// The byte that the next refill begins with.
+    next: usize,
+}
+
+impl Bits {
+    /// Starts at byte `next`.
+    #[inline(always)]
+    pub(super) fn new(next: usize) -> Self {
+        Self { word: 0, count: 0, next }
+    }
+
+    /// Tops up to 56 bits or more. `data` must have eight bytes from the next byte on.
+    #[inline(always)]
+    pub(super) fn refill(&mut self, data: &[u8]) {
+        let bytes = data[self.next..].first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+        self.word |= bytes >> self.count;
+        self.next += ((63 - self.count) >> 3) as usize;
+        self.count |= 56;
+    }
+
+    /// All valid bits, left-aligned.
+    #[inline(always)]
+    pub(super) fn word(&self) -> u64 {
+        self.word
+    }
+
+    /// The next `count` bits, 1 to 32, as a number.
+    #[inline(always)]
+    pub(super) fn peek(&self, count: u32) -> u32 {
+        (self.word >> (64 - count)) as u32
+    }
+
+    /// Steps over `count` bits, at most as many as are valid.
+    #[inline(always)]
+    pub(super) fn skip(&mut self, count: u32) {
+        self.word = self.word.wrapping_shl(count);
+        self.count = self.count.wrapping_sub(count);
+    }
+
+    /// Takes the next bit.
+    #[inline(always)]
+    pub(super) fn flag(&mut self) -> bool {
+        let bit = self.word >> 63 != 0;
+        self.skip(1);
+        bit
+    }
+
+    /// Takes the next `count` bits, 0 to 32, as a number.
+    #[inline(always)]
+    pub(super) fn take(&mut self, count: u32) -> u32 {
+        let value = (self.word >> 1 >> (63 - count)) as u32;
+        self.skip(count);
+        value
+    }
+
+    /// How many bits are valid.
+    #[inline(always)]
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The byte that the next refill begins with.
+    #[inline(always)]
+    pub(super) fn next_byte(&self) -> usize {
+        self.next
+    }
+
+    /// Bits consumed since byte zero of the data.
+    pub(super) fn position(&self) -> usize {
+        self.next * 8 - self.count as usize
+    }
+
+    /// The same place after `bytes` leading bytes of the data were dropped.
+    pub(super) fn moved(mut self, bytes: usize) -> Self {
+        self.next -= bytes;
+        self
+    }
+}
+
+/// The value of `size` bits `bits` behind a code of that size (T.81 F.2.2.1, table F.1): numbers that begin with a zero bit are
+/// negative.
+#[inline(always)]
+pub(super) fn extend(bits: u32, size: u32) -> i32 {
+    let value = bits as i32;
+    let is_negative = (value - ((1 << size) >> 1)) >> 31;
+    value + (is_negative & (1 - (1 << size)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{PIECE, Stream};
+    use super::{Bits, PIECE, Stream, extend};
 
     fn stuffed(clean: &[u8]) -> Vec<u8> {
         clean.iter().flat_map(|&byte| if byte == 0xff { vec![0xff, 0] } else { vec![byte] }).collect()
@@ -268,5 +362,27 @@ mod tests {
             }
         }
         assert_eq!(stream.finish(bits), Ok(raw.len() - 2));
+    }
+
+    #[test]
+    fn take_when_bits_cross_bytes_then_gives_them_in_order() {
+        let data: Vec<u8> = (0..64_u8).map(|byte| byte.wrapping_mul(37)).collect();
+        let mut bits = Bits::new(0);
+        let mut position = 0;
+        for count in (0..=24).chain(0..=7) {
+            bits.refill(&data);
+            let expected = (position..position + count as usize)
+                .fold(0, |value, bit| value << 1 | u32::from(data[bit / 8] >> (7 - bit % 8) & 1));
+            assert_eq!(bits.take(count), expected);
+            position += count as usize;
+            assert_eq!(bits.position(), position);
+        }
+    }
+
+    #[test]
+    fn extend_when_every_pattern_then_follows_table_f_1() {
+        assert_eq!((extend(0, 0), extend(0, 1), extend(1, 1)), (0, -1, 1));
+        assert_eq!((0..4).map(|bits| extend(bits, 2)).collect::<Vec<_>>(), [-3, -2, 2, 3]);
+        assert_eq!((extend(0, 15), extend(0x7fff, 15)), (-32767, 32767));
     }
 }

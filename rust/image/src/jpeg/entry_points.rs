@@ -1,0 +1,285 @@
+//! Entry points as bytes.
+//!
+//! Layout: magic `RMJE`, version u8, fingerprint u64 (length and CRC-32 of the image) and, as variable-length integers (seven bits a byte, lowest first), the number
+//! of components, the MCUs between entry points and the number of entry points; then for each its bit in the file and its DC values,
+//! signed, as differences: of the bit from what the previous difference foretells, of each DC from that of the entry point before.
+//! The CRC-32 of all that at the end, u32. Fixed-width integers are little-endian.
+use super::decoder::Scratch;
+use super::header::Reader;
+use super::samples::{Job, Kernel, run};
+use super::scan_cursor::{EntryPoint, ScanCursor};
+use super::sequential::{ComponentTables, build_component_tables, mcu_blocks, skip_to};
+use super::stream::Stream;
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use libdeflater::Crc;
+
+const MAGIC: [u8; 5] = *b"RMJE\x01";
+const HEAD: usize = MAGIC.len() + 8;
+const CHECKSUM: usize = 4;
+/// Bytes that a single entry point of a gray image takes at least.
+pub(super) const MIN_ENCODED_LEN: usize = HEAD + 5 + CHECKSUM;
+
+impl EntryPoints {
+    /// The entry points as bytes, a few for each.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(self.fingerprint.to_le_bytes());
+        for number in [self.num_components, self.spacing, self.points.len()] {
+            write(&mut bytes, number as u64);
+        }
+        let (mut bit, mut distance, mut predictors) = (0, 0, [0; 4]);
+        for point in &self.points {
+            let next = point.offset as i64 * 8 + i64::from(point.bit);
+            write_signed(&mut bytes, next - bit - distance);
+            (distance, bit) = (next - bit, next);
+            for (now, before) in point.predictors.iter().zip(predictors).take(self.num_components) {
+                write_signed(&mut bytes, now - before);
+            }
+            predictors = point.predictors;
+        }
+        let checksum = checksum(&bytes);
+        bytes.extend(checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Reads what [`EntryPoints::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// `BadEntryPoints` if the bytes are not those, or make no sense.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let body = bytes.len().checked_sub(CHECKSUM).and_then(|length| bytes.split_at_checked(length));
+        let Some((body, stored)) = body.filter(|(body, _)| body.len() >= HEAD && body.starts_with(&MAGIC)) else {
+            return Err(invalid(0, "not that"));
+        };
+        if checksum(body).to_le_bytes() != stored {
+            let found = format!("{stored:02x?}");
+            return Err(ImageFault::new(
+                ImageFaultKind::BadEntryPoints,
+                body.len(),
+                format!("{:08x}", checksum(body)),
+                found,
+            ));
+        }
+        let mut fields = Fields { body, next: HEAD };
+        let fingerprint = body[MAGIC.len()..HEAD].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        let points = fields.points(fingerprint)?;
+        if fields.next < body.len() {
+            return Err(invalid(fields.next, "more bytes"));
+        }
+        Ok(points)
+    }
+}
+
+/// Bytes that are being read.
+struct Fields<'a> {
+    body: &'a [u8],
+    next: usize,
+}
+
+impl Fields<'_> {
+    fn points(&mut self, fingerprint: u64) -> Result<EntryPoints> {
+        let num_components = self.number()?;
+        let (spacing, num_points) = (self.number()?, self.number()?);
+        let left = self.body.len() - self.next;
+        if !matches!(num_components, 1 | 3 | 4) || spacing == 0 || num_points > left / (1 + num_components) {
+            return Err(invalid(self.next, "impossible numbers"));
+        }
+        let (mut bit, mut distance, mut predictors) = (0_i64, 0_i64, [0_i64; 4]);
+        let mut points = Vec::with_capacity(num_points);
+        for number in 1..=num_points {
+            distance = distance
+                .checked_add(self.signed()?)
+                .filter(|&distance| distance > 0)
+                .ok_or_else(|| invalid(self.next, "a step back"))?;
+            bit = bit.checked_add(distance).ok_or_else(|| invalid(self.next, "a bit beyond any file"))?;
+            for predictor in &mut predictors[..num_components] {
+                let next = predictor.checked_add(self.signed()?).filter(|&next| i32::try_from(next).is_ok());
+                *predictor = next.ok_or_else(|| invalid(self.next, "an impossible DC"))?;
+            }
+            let mcu = number.checked_mul(spacing).ok_or_else(|| invalid(self.next, "an impossible MCU"))?;
+            points.push(EntryPoint { mcu, offset: (bit / 8) as usize, bit: (bit % 8) as u32, predictors });
+        }
+        Ok(EntryPoints { fingerprint, num_components, spacing, points })
+    }
+
+    fn number(&mut self) -> Result<usize> {
+        usize::try_from(self.word()?).map_err(|_| invalid(self.next, "an impossible number"))
+    }
+
+    fn signed(&mut self) -> Result<i64> {
+        let word = self.word()?;
+        Ok((word >> 1) as i64 ^ -((word & 1) as i64))
+    }
+
+    fn word(&mut self) -> Result<u64> {
+        let mut word = 0;
+        for shift in (0..63).step_by(7) {
+            let Some(&byte) = self.body.get(self.next) else { break };
+            self.next += 1;
+            word |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(word);
+            }
+        }
+        Err(invalid(self.next, "an unfinished number"))
+    }
+}
+
+fn write(bytes: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn write_signed(bytes: &mut Vec<u8>, number: i64) {
+    write(bytes, (number << 1 ^ number >> 63) as u64);
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
+fn invalid(offset: usize, found: &str) -> ImageFault {
+    ImageFault::new(ImageFaultKind::BadEntryPoints, offset, "saved entry points of a JPEG image", found)
+}
+
+// Entry points: a side table of an image with which decoding can begin at any row of MCUs, without the rows above it.
+
+/// The entry points of one image: for every so many rows of MCUs the bit at which the row begins, and the DC of the blocks before.
+///
+/// They belong to the bytes of one file: the decoder refuses those of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryPoints {
+    /// Tells the file.
+    fingerprint: u64,
+    num_components: usize,
+    /// MCUs from an entry point to the next.
+    spacing: usize,
+    points: Vec<EntryPoint>,
+}
+
+impl EntryPoints {
+    /// Finds the entry points of `data` at every `every_rows`-th row of MCUs. Reads all of the file, so that it is checked too.
+    ///
+    /// # Errors
+    /// `Unsupported` for images of several scans; `BadArgument` if `every_rows` is zero; else those of decoding.
+    pub fn build(data: &[u8], every_rows: usize) -> Result<Self> {
+        if every_rows == 0 {
+            return Err(ImageFault::new(
+                ImageFaultKind::BadArgument,
+                0,
+                "entry points at every row or fewer",
+                "every 0 rows",
+            ));
+        }
+        Self::scan_rows(data, &mut Scratch::default()).map(|points| points.thinned(every_rows))
+    }
+
+    /// The entry points of `data` at so many of its rows that they take at most `max_bytes` as bytes; none if that are too few, or
+    /// if restart markers at each row of MCUs serve as well.
+    ///
+    /// # Errors
+    /// As [`EntryPoints::build`].
+    pub(super) fn build_within(data: &[u8], max_bytes: usize, scratch: &mut Scratch) -> Result<Option<Self>> {
+        if max_bytes < MIN_ENCODED_LEN {
+            return Ok(None);
+        }
+        let (reader, _) = Reader::open(data)?;
+        if (1..=reader.frame.mcus().width).contains(&reader.state.restart_interval) {
+            return Ok(None);
+        }
+        let mut points = Self::scan_rows(data, scratch)?;
+        while !points.is_empty() && points.to_bytes().len() > max_bytes {
+            points = points.thinned(2);
+        }
+        Ok(Some(points).filter(|points| !points.is_empty()))
+    }
+
+    /// Every so manieth of the entry points.
+    fn thinned(self, every: usize) -> Self {
+        let points = self.points.into_iter().skip(every - 1).step_by(every).collect();
+        Self { spacing: self.spacing.saturating_mul(every), points, ..self }
+    }
+
+    /// Entry points, the start of the image not counted.
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Whether there are none: the image has too few rows.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// The points, if they belong to the image that `reader` reads and whose scan begins at byte `start`.
+    pub(super) fn points(&self, reader: &Reader<'_>, start: usize) -> Result<&[EntryPoint]> {
+        let (mcus, range) = (reader.frame.mcus(), start..reader.data.len());
+        let fits = |point: &EntryPoint| range.contains(&point.offset) && point.mcu < mcus.width * mcus.height;
+        let same = self.num_components == reader.frame.components.len() && self.fingerprint == fingerprint(reader.data);
+        if same && self.points.iter().all(fits) {
+            return Ok(&self.points);
+        }
+        Err(ImageFault::new(ImageFaultKind::BadEntryPoints, 0, "entry points of this image", "those of another"))
+    }
+}
+
+/// Tells a file from others: its length and the CRC-32 of all its bytes.
+fn fingerprint(data: &[u8]) -> u64 {
+    let mut crc = Crc::new();
+    crc.update(data);
+    (data.len() as u64) << 32 | u64::from(crc.sum())
+}
+
+// One pass over all MCUs of an image that notes where its rows begin.
+
+impl EntryPoints {
+    /// The entry points of `data` at each row of MCUs.
+    pub(super) fn scan_rows(data: &[u8], scratch: &mut Scratch) -> Result<Self> {
+        let (mut reader, scan) = Reader::open(data)?;
+        if !scan.is_whole(&reader.frame) {
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, scan.offset, "an image of one scan", "several"));
+        }
+        let mcus = reader.frame.mcus();
+        let component_tables = build_component_tables(&reader, &scan, &mut scratch.caches, true)?;
+        let mut stream = Stream::new(data, std::mem::take(&mut scratch.clean));
+        let found =
+            ScanCursor::new(&mut stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, 0, &[])
+                .and_then(|cursor| run(RowScan { cursor, reader: &reader, component_tables: &component_tables }));
+        scratch.clean = stream.into_scratch();
+        let (points, end) = found?;
+        reader.expect_end(end)?;
+        let num_components = reader.frame.components.len();
+        Ok(Self { fingerprint: fingerprint(data), num_components, spacing: mcus.width, points })
+    }
+}
+
+struct RowScan<'j, 's, 'a> {
+    cursor: ScanCursor<'s, 'a>,
+    reader: &'j Reader<'a>,
+    component_tables: &'j [ComponentTables],
+}
+
+impl Job for RowScan<'_, '_, '_> {
+    /// The points, and the offset of the marker behind the scan.
+    type Output = Result<(Vec<EntryPoint>, usize)>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, _: K) -> Self::Output {
+        let Self { mut cursor, reader, component_tables } = self;
+        let mcu_blocks = mcu_blocks(reader, component_tables, &[], None);
+        let mcus = reader.frame.mcus();
+        let mut points = Vec::new();
+        for row in 1..=mcus.height {
+            skip_to(&mut cursor, &mcu_blocks, row * mcus.width)?;
+            cursor.check_row()?;
+            if row < mcus.height {
+                points.push(cursor.entry_point()?);
+            }
+        }
+        Ok((points, cursor.finish()?))
+    }
+}

@@ -1,0 +1,205 @@
+//! A window of an image in the making: the MCUs it needs, the planes they fill, the rows of pixels that come of them.
+use super::header::Reader;
+use super::options::{Options, Region};
+use super::samples::{Component, Kernel, Layout, RowConverter, Scale};
+use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::pixels::{Size, Window};
+use std::ops::Range;
+
+/// Where the pixels go.
+pub(super) struct OutputBuffer<'a> {
+    pub(super) out: &'a mut [u8],
+    /// Bytes from a row of pixels to the next.
+    pub(super) stride: usize,
+}
+
+/// A window in the making.
+pub(super) struct OutputWindow {
+    pub(super) layout: Layout,
+    pub(super) planes: Vec<Plane>,
+    /// The MCU rows and columns that hold the window and the neighbors it needs.
+    pub(super) mcu_rows: Range<usize>,
+    pub(super) mcu_columns: Range<usize>,
+    pub(super) window: Window,
+    converter: RowConverter,
+    columns: Vec<Range<usize>>,
+    /// Which rows of the window are made; all where it says nothing.
+    selected_rows: Vec<bool>,
+    /// Rows of the window that are finished.
+    num_finished: usize,
+}
+
+impl OutputWindow {
+    /// Prepares for what is wanted of the image whose headers `reader` has read; its planes use the memory in `scratch`.
+    pub(super) fn new(
+        reader: &Reader<'_>,
+        options: &Options,
+        region: Region<'_>,
+        scratch: &mut Vec<Vec<u8>>,
+    ) -> Result<Self> {
+        let frame = &reader.frame;
+        let factors: Vec<(u8, u8)> =
+            frame.components.iter().map(|component| (component.h as u8, component.v as u8)).collect();
+        let Some(layout) = Layout::new(frame.size, options.scale, &factors, options.fancy) else {
+            let found = format!("{factors:?}");
+            return Err(ImageFault::new(
+                ImageFaultKind::Unsupported,
+                0,
+                "sampling factors that divide the largest",
+                found,
+            ));
+        };
+        let window = region.window.unwrap_or(Window::whole(layout.size));
+        let converter = RowConverter::new(&layout, options.conversion(reader.color)?, window)?;
+        let columns: Vec<_> = (0..converter.components()).map(|component| converter.columns(component)).collect();
+        let shapes: Vec<Size> = (0..converter.components()).map(|index| mcu_shape(reader, &layout, index)).collect();
+        let mcu_columns = needed_columns(&columns, &shapes);
+        let mcu_rows = needed_rows(&converter, window, &shapes);
+        let planes =
+            layout.components.iter().zip(&frame.components).take(converter.components()).map(|(plane, component)| {
+                Plane::new(plane, (component.h, component.v), mcu_columns.clone(), scratch.pop().unwrap_or_default())
+            });
+        let (planes, selected_rows) = (planes.collect(), region.rows.to_vec());
+        Ok(Self { planes, layout, mcu_rows, mcu_columns, window, converter, columns, selected_rows, num_finished: 0 })
+    }
+
+    /// Gives the planes' memory back.
+    pub(super) fn into_scratch(self) -> Vec<Vec<u8>> {
+        self.planes.into_iter().map(Plane::into_scratch).collect()
+    }
+
+    /// Whether the picture needs all MCUs of the image.
+    pub(super) fn is_whole(&self, mcus: Size) -> bool {
+        self.mcu_rows == (0..mcus.height) && self.mcu_columns == (0..mcus.width)
+    }
+
+    /// Bytes of a row of the window.
+    pub(super) fn row_bytes(&self) -> usize {
+        self.converter.row_bytes()
+    }
+
+    /// Rows of the window that are finished.
+    pub(super) fn num_finished(&self) -> usize {
+        self.num_finished
+    }
+
+    /// Makes the rows of pixels that MCU row `mcu_row`, now in the planes, was the last to be missing for.
+    #[inline(always)]
+    pub(super) fn finish_rows<K: Kernel>(&mut self, kernel: K, mcu_row: usize, buffer: &mut OutputBuffer<'_>) {
+        let Self { planes, converter, columns, window, selected_rows, num_finished, mcu_rows, .. } = self;
+        let is_last = mcu_row + 1 == mcu_rows.end;
+        while *num_finished < window.height {
+            let y = window.y + *num_finished;
+            let is_ready = |index: usize| *converter.rows(index, y).end() < (mcu_row + 1) * planes[index].mcu_rows();
+            if !is_last && !(0..planes.len()).all(is_ready) {
+                break;
+            }
+            if selected_rows.get(*num_finished) != Some(&false) {
+                let out = &mut buffer.out[*num_finished * buffer.stride..];
+                converter.row(kernel, y, |component, row| planes[component].row(row, &columns[component]), out);
+            }
+            *num_finished += 1;
+        }
+    }
+}
+
+/// Samples across and down that an MCU gives of component `index`.
+fn mcu_shape(reader: &Reader<'_>, layout: &Layout, index: usize) -> Size {
+    let (component, edge) = (&reader.frame.components[index], layout.components[index].block.edge());
+    Size { width: component.h * edge, height: component.v * edge }
+}
+
+fn needed_columns(columns: &[Range<usize>], shapes: &[Size]) -> Range<usize> {
+    let of = |(columns, shape): (&Range<usize>, &Size)| columns.start / shape.width..columns.end.div_ceil(shape.width);
+    cover(columns.iter().zip(shapes).map(of))
+}
+
+fn needed_rows(converter: &RowConverter, window: Window, shapes: &[Size]) -> Range<usize> {
+    cover(shapes.iter().enumerate().map(|(index, shape)| {
+        let first = *converter.rows(index, window.y).start();
+        let last = *converter.rows(index, window.y + window.height - 1).end();
+        first / shape.height..last / shape.height + 1
+    }))
+}
+
+fn cover(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
+    ranges.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end)).unwrap_or(0..0)
+}
+
+// The samples of a window on their way from blocks to pixels: two MCU rows per component, used in turn.
+
+/// One component's samples in the MCU columns of a window.
+pub(super) struct Plane {
+    samples: Vec<u8>,
+    /// Samples of a row.
+    stride: usize,
+    /// Column of the plane at which rows begin.
+    first_column: usize,
+    /// Rows that one row of MCUs gives.
+    mcu_rows: usize,
+    /// Columns that one MCU gives.
+    mcu_columns: usize,
+    /// Samples along the edge of a block.
+    edge: usize,
+}
+
+impl Plane {
+    /// A plane for the MCUs `columns`, each of `h` by `v` blocks of `component`; it uses the memory of `scratch`.
+    pub(super) fn new(
+        component: &Component,
+        (h, v): (usize, usize),
+        columns: Range<usize>,
+        mut scratch: Vec<u8>,
+    ) -> Self {
+        let edge = Scale::edge(component.block);
+        let (mcu_columns, mcu_rows) = (h * edge, v * edge);
+        let stride = columns.len() * mcu_columns;
+        scratch.resize(2 * mcu_rows * stride, 0);
+        Self { samples: scratch, stride, first_column: columns.start * mcu_columns, mcu_rows, mcu_columns, edge }
+    }
+
+    /// Gives the memory back.
+    pub(super) fn into_scratch(self) -> Vec<u8> {
+        self.samples
+    }
+
+    /// Samples of a row.
+    #[inline(always)]
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Blocks of an MCU across and down.
+    pub(super) fn mcu_blocks(&self) -> (usize, usize) {
+        (self.mcu_columns / self.edge, self.mcu_rows / self.edge)
+    }
+
+    /// Columns that one MCU gives.
+    pub(super) fn mcu_columns(&self) -> usize {
+        self.mcu_columns
+    }
+
+    /// Rows that one row of MCUs gives.
+    pub(super) fn mcu_rows(&self) -> usize {
+        self.mcu_rows
+    }
+
+    /// Where block (`column`, `row`) of the window's first MCU begins, in MCU rows of even and of odd number.
+    pub(super) fn origins(&self, column: usize, row: usize) -> [usize; 2] {
+        let start = row * self.edge * self.stride + column * self.edge;
+        [start, start + self.mcu_rows * self.stride]
+    }
+
+    /// All samples from `origin` on.
+    #[inline(always)]
+    pub(super) fn samples_mut(&mut self, origin: usize) -> &mut [u8] {
+        &mut self.samples[origin..]
+    }
+
+    /// The samples of plane row `row` in `columns`. The row must belong to one of the two MCU rows decoded last.
+    #[inline(always)]
+    pub(super) fn row(&self, row: usize, columns: &Range<usize>) -> &[u8] {
+        let start = (row % (2 * self.mcu_rows)) * self.stride;
+        &self.samples[start + columns.start - self.first_column..start + columns.end - self.first_column]
+    }
+}
