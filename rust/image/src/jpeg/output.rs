@@ -68,7 +68,7 @@ impl OutputWindow {
         self.planes.into_iter().map(Plane::into_scratch).collect()
     }
 
-    /// Whether the picture needs all MCUs of the image.
+    /// Whether the output needs all MCUs of the image.
     pub(super) fn is_whole(&self, mcus: Size) -> bool {
         self.mcu_rows == (0..mcus.height) && self.mcu_columns == (0..mcus.width)
     }

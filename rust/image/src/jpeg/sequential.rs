@@ -58,7 +58,7 @@ pub(super) struct Sequential<'j, 's, 'a, 't> {
 }
 
 impl Job for Sequential<'_, '_, '_, '_> {
-    /// The offset of the marker behind the scan, if the picture needed the scan's last MCU.
+    /// The offset of the marker behind the scan, if the output needed the scan's last MCU.
     type Output = Result<Option<usize>>;
 
     #[inline(always)]
@@ -99,7 +99,7 @@ pub(super) fn skip_to(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_
     Ok(())
 }
 
-/// The blocks of an MCU in the order of the scan (T.81 A.2.3). Without a picture none of them yields samples.
+/// The blocks of an MCU in the order of the scan (T.81 A.2.3). Without an output none of them yields samples.
 pub(super) fn mcu_blocks<'j>(
     reader: &Reader<'_>,
     component_tables: &'j [ComponentTables],
@@ -205,7 +205,7 @@ impl McuBuffer {
         Ok(())
     }
 
-    /// Transforms what was decoded into column `column` of the picture's planes.
+    /// Transforms what was decoded into column `column` of the output's planes.
     #[inline(always)]
     pub(super) fn transform<K: Kernel>(
         &mut self,

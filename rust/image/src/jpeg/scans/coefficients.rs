@@ -55,7 +55,7 @@ pub(in crate::jpeg) fn check_memory(frame: &Frame, limits: &Limits) -> Result<()
 
 // Stored coefficients to pixels.
 
-/// The transformation of all blocks that a picture needs.
+/// The transformation of all blocks that the output needs.
 pub(in crate::jpeg) struct Render<'j, 't> {
     pub(in crate::jpeg) grids: &'j [Grid],
     pub(in crate::jpeg) smoothing: Option<&'j BlockSmoothing>,

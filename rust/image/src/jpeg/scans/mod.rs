@@ -34,7 +34,7 @@ struct MultiScan<'j, 'a> {
     num_visits: usize,
 }
 
-/// Decodes all scans from `scan` on into `grids`, and what `picture` needs of them into `target`.
+/// Decodes all scans from `scan` on into `grids`, and what `output` needs of them into `buffer`.
 pub(in crate::jpeg) fn decode_scans<'a>(
     reader: &mut Reader<'a>,
     scan: Scan,
@@ -160,7 +160,7 @@ impl<'j, 'a> MultiScan<'j, 'a> {
         run(ScanJob { cursor, frame, scan, kind, grids })
     }
 
-    /// Makes the picture of what the scans have brought.
+    /// Makes the output from what the scans have brought.
     fn render(
         &self,
         grids: &[Grid],

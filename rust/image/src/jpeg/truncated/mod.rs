@@ -16,7 +16,7 @@ use super::stream::extend;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use bit_source::{BitSource, HuffmanTable, Stop};
 
-/// The decoding of one scan into a output.
+/// The decoding of one scan into an output.
 pub(super) struct Truncated<'j, 'a, 't> {
     pub(super) reader: &'j Reader<'a>,
     pub(super) scan: &'j Scan,
@@ -30,7 +30,7 @@ pub(super) struct Truncated<'j, 'a, 't> {
 }
 
 impl Job for Truncated<'_, '_, '_> {
-    /// Rows of the image that come of the data, those above the picture's included.
+    /// Rows of the image that come of the data, those above the window included.
     type Output = Result<usize>;
 
     #[inline(always)]
