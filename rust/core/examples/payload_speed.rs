@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p recordmill-core --example payload_speed [clicks|sequences|lists|pictures]`
 use recordmill_core::payload::{
-    Column, ColumnData, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
-    ValuesRef, check, serialize,
+    Column, ColumnData, ColumnSpec, FeatureCollector, Layout, Missing, Parser, PayloadKind, Plan, Section, ValueKind,
+    Values, ValuesRef, check, serialize,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -148,7 +148,7 @@ fn time_clicks() {
         each(&payloads).for_each(|payload| check(PayloadKind::Example, payload).expect("sound"));
     });
     measure("Example, 39 numbers, survey", &payloads, 39, || {
-        let mut survey = Survey::new(PayloadKind::Example);
+        let mut survey = FeatureCollector::new(PayloadKind::Example);
         each(&payloads).for_each(|payload| survey.push(payload).expect("sound"));
         assert!(survey.finish().iter().all(|seen| seen.num_present == NUM_RECORDS as u64 && !seen.mixed_kinds));
     });

@@ -1,6 +1,6 @@
 //! What all payload targets do with their bytes.
 use recordmill_core::payload::{
-    Column, ColumnData, ColumnSpec, Cut, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
+    Column, ColumnData, ColumnSpec, LongString, Layout, Missing, Parser, PayloadKind, Plan, Section, FeatureCollector, ValueKind, Values,
     ValuesRef, check, has_feature_lists, serialize,
 };
 
@@ -9,7 +9,7 @@ pub fn exercise(kind: PayloadKind, payload: &[u8]) {
     has_feature_lists(payload);
     look_into(kind, payload);
     let verdict = check(kind, payload);
-    let mut survey = Survey::new(kind);
+    let mut survey = FeatureCollector::new(kind);
     assert_eq!(survey.push(payload), verdict);
     let found = survey.finish();
     if verdict.is_err() {
@@ -48,9 +48,9 @@ fn look_into(kind: PayloadKind, payload: &[u8]) {
         missing: Missing::Error,
     };
     let plan = Plan::new(kind, vec![spec]).expect("a sound plan");
-    if let Some(cut) = Cut::find(&plan, payload, payload.len() + (1 << 20)) {
+    if let Some(string) = LongString::find(&plan, payload, payload.len() + (1 << 20)) {
         let mut rest = Vec::new();
-        cut.rest(payload, b"", &mut rest);
+        string.shorten(payload, b"", &mut rest);
         let _ = Parser::new(&plan, 1).push(&rest);
     }
 }

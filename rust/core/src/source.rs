@@ -53,8 +53,8 @@ pub trait ReadAt: Send + Sync {
         read_one_by_one(self, offset, buffers)
     }
 
-    /// Reads at `offset` into memory that need not hold anything yet, until it is full or the data end. Gives what was read; none
-    /// from a source that cannot do so.
+    /// Reads at `offset` into uninitialized memory until it is full or the data end. Returns the bytes read; None if the source
+    /// does not support this.
     fn read_into_at<'b>(
         &self,
         _offset: u64,
@@ -63,17 +63,17 @@ pub trait ReadAt: Send + Sync {
         Ok(None)
     }
 
-    /// All bytes, where they lie in memory.
-    fn kept(&self) -> Option<&[u8]> {
+    /// All bytes, if they are in memory.
+    fn cached(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Whether going back, or on with a gap, costs more than reading what lies between.
+    /// Whether seeking costs more than reading the bytes in between.
     fn is_sequential(&self) -> bool {
         false
     }
 
-    /// Refuses if the bytes behind may not be those that were opened.
+    /// Fails if the file may have changed since it was opened.
     fn check_unchanged(&self) -> Result<(), SourceError> {
         Ok(())
     }
@@ -108,7 +108,7 @@ impl ReadAt for &[u8] {
         Ok(count)
     }
 
-    fn kept(&self) -> Option<&[u8]> {
+    fn cached(&self) -> Option<&[u8]> {
         Some(self)
     }
 }
@@ -122,7 +122,7 @@ impl ReadAt for Vec<u8> {
         self.as_slice().read_at(offset, buf)
     }
 
-    fn kept(&self) -> Option<&[u8]> {
+    fn cached(&self) -> Option<&[u8]> {
         Some(self)
     }
 }
@@ -148,8 +148,8 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
         (**self).read_into_at(offset, buf)
     }
 
-    fn kept(&self) -> Option<&[u8]> {
-        (**self).kept()
+    fn cached(&self) -> Option<&[u8]> {
+        (**self).cached()
     }
 
     fn is_sequential(&self) -> bool {

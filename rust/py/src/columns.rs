@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use recordmill_core::error::Fault;
 use recordmill_core::framing::{
-    FrameKind, Selection, Window, for_each_kept_payload, for_each_payload, for_each_scattered_payload, is_scattered,
+    FrameKind, Selection, Window, for_each_cached_payload, for_each_payload, for_each_scattered_payload, is_scattered,
 };
 use recordmill_core::payload::{Column, Parser, Plan};
 use recordmill_core::source::{ReadAt, SourceError};
@@ -90,14 +90,14 @@ impl Chosen {
 
     /// Whether each record is read by itself from a file.
     pub fn is_positioned(&self) -> bool {
-        !self.sources.iter().any(|source| source.is_sequential() || source.kept().is_some())
+        !self.sources.iter().any(|source| source.is_sequential() || source.cached().is_some())
     }
 
     /// Columns of a part of the records.
     pub fn parse(&self, part: Range<usize>, plan: &Plan) -> Result<Vec<Column>, Stopped> {
         let which = &self.which.slice()[part.clone()];
         let mut parser = Parser::new(plan, which.len());
-        let kept: Vec<_> = self.sources.iter().map_while(|source| source.kept()).collect();
+        let kept: Vec<_> = self.sources.iter().map_while(|source| source.cached()).collect();
         let kept = (kept.len() == self.sources.len()).then_some(kept);
         let is_sequential = self.sources.iter().any(|source| source.is_sequential());
         let parsed = if kept.is_some() || (!is_sequential && is_scattered(which, self.selection(part.clone()))) {
@@ -122,7 +122,7 @@ impl Chosen {
         let visit =
             |ordinal: usize, payload: &[u8]| take(parser, payload, selection.offsets[ordinal], part.len(), most);
         let outcome = match kept {
-            Some(kept) => for_each_kept_payload(kept, which, selection, visit),
+            Some(kept) => for_each_cached_payload(kept, which, selection, visit),
             None => {
                 let mut buffer = take_buffer();
                 let outcome = for_each_scattered_payload(&self.sources, which, selection, &mut buffer, visit);
@@ -174,7 +174,7 @@ fn take(
 ) -> Result<(), SourceError> {
     parser.push(payload).map_err(|fault| in_record(fault, offset))?;
     if parser.num_records() == 1 {
-        parser.make_room(num_records, most, take_room);
+        parser.preallocate(num_records, most, take_room);
     }
     Ok(())
 }

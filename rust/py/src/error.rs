@@ -3,7 +3,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use recordmill_core::error::Fault;
-use recordmill_core::framing::Gathered;
+use recordmill_core::framing::ReadFailure;
 use recordmill_core::source::SourceError;
 
 use crate::files::CANNOT_SEEK;
@@ -55,6 +55,6 @@ pub fn source_error(error: SourceError, ordinal: Option<usize>) -> PyErr {
 }
 
 /// The exception for a gather that stopped.
-pub fn gathered_error(stopped: Gathered) -> PyErr {
+pub fn read_failure(stopped: ReadFailure) -> PyErr {
     source_error(stopped.error, Some(stopped.ordinal))
 }

@@ -10,7 +10,7 @@ use recordmill_core::payload::{Column, Plan, Values};
 use crate::buffers::give_buffer;
 use crate::columns::{Chosen, FrameArgs, Stopped, stopped_error};
 use crate::framing::PyFrameKind;
-use crate::long_strings::{most_threads, parts, read_straight};
+use crate::long_strings::{max_threads, parts, read_long_strings};
 use crate::payload::{PyPlan, columns_out};
 use crate::source::Source;
 
@@ -32,13 +32,13 @@ pub fn read_examples(
     verify: bool,
 ) -> PyResult<Vec<(usize, Vec<Py<PyTuple>>)>> {
     let (chosen, plan) = (Chosen::new(frames, verify)?, plan.plan());
-    if let Some(objects) = read_straight(py, &chosen, plan)? {
+    if let Some(objects) = read_long_strings(py, &chosen, plan)? {
         return Ok(objects);
     }
     let groups = parts(chosen.lengths(), 0..chosen.lengths().len(), GROUP);
     let threads = match groups.len() / GROUPS_PER_THREAD {
         0 | 1 => 1,
-        most => most.min(most_threads()),
+        most => most.min(max_threads()),
     };
     if threads < 2 {
         let parse = |group: &Range<usize>| py.detach(|| chosen.parse(group.clone(), plan));
@@ -73,7 +73,7 @@ pub fn read_example(
     verify: bool,
 ) -> PyResult<Vec<Py<PyTuple>>> {
     let (chosen, plan) = (Chosen::single(source, kind, (offset, length), verify)?, plan.plan());
-    let straight = read_straight(py, &chosen, plan)?.and_then(|mut groups| groups.pop());
+    let straight = read_long_strings(py, &chosen, plan)?.and_then(|mut groups| groups.pop());
     let (_, columns) = straight.map_or_else(|| objects(py, 1, py.detach(|| chosen.parse(0..1, plan))), Ok)?;
     Ok(columns)
 }

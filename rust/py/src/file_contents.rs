@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use recordmill_core::payload::Bring;
+use recordmill_core::payload::PayloadSource;
 use recordmill_core::records::Rows;
 use recordmill_core::source::SourceError;
 
@@ -56,7 +56,7 @@ impl WholeFiles {
     }
 }
 
-impl Bring for WholeFiles {
+impl PayloadSource for WholeFiles {
     fn bring(&self, value: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
         let path = &self.paths[value];
         let (file, metadata) = open_regular(path)?;

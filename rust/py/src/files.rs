@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use recordmill_core::resident::Resident;
+use recordmill_core::cached_file::CachedFile;
 use recordmill_core::source::{ReadAt, SourceError, read_one_by_one};
 use rustix::fs::OFlags;
 
@@ -20,7 +20,7 @@ pub struct FileSource {
     num_bytes: u64,
     modified: (i64, i64),
     has_name: bool,
-    resident: Resident,
+    cache: CachedFile,
 }
 
 impl FileSource {
@@ -29,7 +29,7 @@ impl FileSource {
         let (file, metadata) = open_regular(path)?;
         let has_name = metadata.nlink() > 0;
         let (num_bytes, modified) = (metadata.len(), modified(&metadata));
-        Ok(Self { file, num_bytes, modified, has_name, resident: Resident::new(num_bytes) })
+        Ok(Self { file, num_bytes, modified, has_name, cache: CachedFile::new(num_bytes) })
     }
 
     fn read(&self, offset: u64, buf: &mut [u8]) -> Result<(), SourceError> {
@@ -68,7 +68,7 @@ impl ReadAt for FileSource {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         let want = buf.len().min(usize::try_from(self.num_bytes.saturating_sub(offset)).unwrap_or(usize::MAX));
         let buf = &mut buf[..want];
-        match self.resident.content(want, || self.load()) {
+        match self.cache.content(want, || self.load()) {
             Some(content) if want > 0 => buf.copy_from_slice(&content[offset as usize..][..want]),
             _ => self.read(offset, buf)?,
         }
@@ -94,8 +94,8 @@ impl ReadAt for FileSource {
         }
     }
 
-    fn kept(&self) -> Option<&[u8]> {
-        self.resident.kept()
+    fn cached(&self) -> Option<&[u8]> {
+        self.cache.cached()
     }
 
     fn check_unchanged(&self) -> Result<(), SourceError> {

@@ -5,14 +5,14 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::checksum;
-use recordmill_core::framing::{self, FrameKind, Frames, Limit, Payloads, Selection, Single, Window, gather};
+use recordmill_core::framing::{self, FrameKind, Frames, Limit, Payloads, Selection, SinglePartRecord, Window, gather};
 use recordmill_core::payload::{self, PayloadKind};
 use recordmill_core::records::Rows;
 use recordmill_core::source::ReadAt;
 
 use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
 use crate::byte_strings::ByteStrings;
-use crate::error::{FaultParts, fault_error, gathered_error, os_text, parts, source_error};
+use crate::error::{FaultParts, fault_error, os_text, parts, read_failure, source_error};
 use crate::files;
 use crate::rows::check_row_splits;
 use crate::source::{InterruptibleSource, Source};
@@ -141,7 +141,7 @@ pub fn fetch(
         let outcome = gather(&mut window, selection, &mut payloads);
         give_buffer(window.into_buffer());
         plain.check_unchanged().map_err(|error| source_error(error, None))?;
-        outcome.map_err(gathered_error)?;
+        outcome.map_err(read_failure)?;
         Ok::<_, PyErr>(payloads)
     });
     Ok(payload_blocks(fetched?))
@@ -263,7 +263,9 @@ pub fn read_singles(
     let plain = source.plain();
     let (strings, mut offsets, mut at, mut num_bytes) = (ByteStrings::default(), Vec::new(), start, 0);
     while offsets.len() < max_records && num_bytes < MOST {
-        let found = py.detach(|| Single::look(plain, kind.into(), at)).filter(|single| single.num_bytes() >= shortest);
+        let found = py
+            .detach(|| SinglePartRecord::find(plain, kind.into(), at))
+            .filter(|single| single.num_bytes() >= shortest);
         let Some(single) = found else { break };
         let mut place = strings.make(py, single.num_bytes())?;
         if py.detach(|| single.read(plain, verify, place.memory())).is_none() {

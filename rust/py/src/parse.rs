@@ -90,7 +90,7 @@ fn in_order(plan: &Plan, rows: &[&[u8]], num_records: usize, most: usize) -> Res
     for (ordinal, payload) in rows.iter().enumerate() {
         parser.push(payload).map_err(|fault| (fault, ordinal))?;
         if ordinal == 0 {
-            parser.make_room(num_records, most, take_room);
+            parser.preallocate(num_records, most, take_room);
         }
     }
     Ok(parser.finish())

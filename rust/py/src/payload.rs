@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use recordmill_core::payload::{
-    self, Column, ColumnSpec, Layout, Missing, PayloadKind, Plan, Section, Survey, ValueKind, Values,
+    self, Column, ColumnSpec, FeatureCollector, Layout, Missing, PayloadKind, Plan, Section, ValueKind, Values,
 };
 
 use crate::buffers::{Block, Numbers, View, vector};
@@ -147,7 +147,7 @@ fn survey(
     let data = view.slice();
     check_row_splits(&row_splits, data.len())?;
     let (features, fault) = py.detach(|| {
-        let mut survey = Survey::new(kind.into());
+        let mut survey = FeatureCollector::new(kind.into());
         let mut fault = None;
         for (ordinal, pair) in row_splits.windows(2).enumerate() {
             if let Err(found) = survey.push(&data[pair[0] as usize..pair[1] as usize]) {

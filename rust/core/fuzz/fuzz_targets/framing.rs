@@ -2,7 +2,7 @@
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use recordmill_core::framing::{
-    FrameKind, Frames, Gathered, Limit, Payloads, Scan, Selection, Window, compact, for_each_payload, gather, scan,
+    FrameKind, Frames, ReadFailure, Limit, Payloads, Scan, Selection, Window, compact, for_each_payload, gather, scan,
     verify,
 };
 
@@ -20,7 +20,7 @@ fn visited(data: &Vec<u8>, selection: Selection<'_>) -> (Vec<Vec<u8>>, bool) {
     (payloads, outcome.is_err())
 }
 
-fn rows((payloads, outcome): (Payloads, Result<(), Gathered>)) -> (Vec<Vec<u8>>, bool) {
+fn rows((payloads, outcome): (Payloads, Result<(), ReadFailure>)) -> (Vec<Vec<u8>>, bool) {
     let (memory, _, splits) = payloads.into_parts();
     (splits.windows(2).map(|pair| memory[pair[0] as usize..pair[1] as usize].to_vec()).collect(), outcome.is_err())
 }

@@ -1,60 +1,58 @@
-//! Where records begin and end: one file per format, and the code that scans, gathers and verifies all of them.
+//! Frames of records: one file per format, and the code that scans, reads, writes and verifies frames of all formats.
 //!
-//! A record is stored as one *part*, or as several where the payload holds the format's separator (RecordIO's magic
-//! word); each part has a head that states its length. Everything here works on bytes and offsets only.
+//! A record is stored as one *part*, or as several if the payload contains the format's separator (RecordIO's magic
+//! word). Each part has a header that states its length. Everything here works on bytes and offsets only.
 mod compact;
-mod frames;
 mod gather;
-mod kept;
 mod ofrecord;
 mod payloads;
 mod recordio;
 mod scan;
-mod scatter;
-mod scattered;
-mod single;
+mod single_part;
 mod tfrecord;
 mod verify;
 mod window;
+mod write;
 
 pub use compact::compact;
-pub use frames::Frames;
-pub use gather::{Gathered, Selection, for_each_payload, gather, payload_of_frame};
-pub use kept::for_each_kept_payload;
+pub use gather::{
+    ReadFailure, Selection, for_each_cached_payload, for_each_payload, for_each_scattered_payload, gather,
+    is_scattered, payload_of_frame,
+};
 pub use payloads::Payloads;
 pub use scan::{Limit, SKIP, Scan, scan, scan_window};
-pub use scattered::{for_each_scattered_payload, is_scattered};
-pub use single::Single;
+pub use single_part::SinglePartRecord;
 pub use verify::{RecordFault, Verification, verify};
 pub use window::Window;
+pub use write::Frames;
 
 use crate::error::{Fault, FaultKind};
 
-/// Most bytes of a foot and the head after it.
+/// Largest size of a footer and the header after it, in bytes.
 const MAX_MARGIN: usize = 16;
 
 /// Which part of its record a stored part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PartKind {
     /// The record is this part alone.
     Whole,
     /// More parts follow.
     First,
-    /// Parts stand before and after.
+    /// Parts come before and after it.
     Middle,
     /// The record ends here.
     Last,
 }
 
-/// What the head of one part says.
+/// The header of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
+pub struct Header {
     /// Bytes of data in this part.
     pub data_len: u64,
-    /// Bytes from the head's first byte to the end of footer and padding.
+    /// Bytes from the header's first byte to the end of footer and padding.
     pub stored_len: u64,
     /// Which part of the record it is.
-    pub place: Place,
+    pub part: PartKind,
 }
 
 /// One way to frame records: what each format's file in this folder implements.
@@ -64,36 +62,36 @@ pub struct Head {
 trait Framing {
     /// Name of the format, in lower case.
     const NAME: &'static str;
-    /// Bytes of a part's head.
-    const HEAD_LEN: usize;
+    /// Bytes of a part's header.
+    const HEADER_LEN: usize;
     /// Bytes after the data of a part; None if their number depends on the data, as that of padding does.
-    const FOOT_LEN: Option<usize>;
-    /// Whether the foot holds a checksum of the payload.
+    const FOOTER_LEN: Option<usize>;
+    /// Whether the footer holds a checksum of the payload.
     const HAS_CHECKSUM: bool = false;
     /// Whether [`resync`](Self::resync) can find a record after damage.
     const CAN_RESYNC: bool = false;
     /// Bytes that the writer removes where it splits a payload into parts; None if a record is always one part.
     const SEPARATOR: Option<&'static [u8]> = None;
 
-    /// Parses a part's head; `head` holds the [`HEAD_LEN`](Self::HEAD_LEN) bytes at `offset`.
-    fn head(head: &[u8], offset: u64) -> Result<Head, Fault>;
+    /// Parses a part's header; `header` holds the [`HEADER_LEN`](Self::HEADER_LEN) bytes at `offset`.
+    fn header(header: &[u8], offset: u64) -> Result<Header, Fault>;
 
-    /// Frames the payload at the end of `out`: fills in the head, for which there is room at `start`, and adds the foot.
+    /// Frames the payload at the end of `out`: fills in the header, for which there is room at `start`, and adds the footer.
     fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault>;
 
-    /// Compares `crc`, the CRC-32C of a payload, with the checksum in the [`FOOT_LEN`](Self::FOOT_LEN) bytes of `foot`.
-    fn check_foot(crc: u32, foot: &[u8], offset: u64) -> Result<(), Fault> {
-        let _ = (crc, foot, offset);
+    /// Compares `crc`, the CRC-32C of a payload, with the checksum in the [`FOOTER_LEN`](Self::FOOTER_LEN) bytes of `footer`.
+    fn check_footer(crc: u32, footer: &[u8], offset: u64) -> Result<(), Fault> {
+        let _ = (crc, footer, offset);
         Ok(())
     }
 
-    /// Finds the first record head in `bytes`, which stand at `offset` with `left` bytes to the end of the shard.
+    /// Finds the first record header in `bytes`, which stand at `offset` with `left` bytes to the end of the shard.
     fn resync(bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
         let _ = (bytes, offset, left);
         None
     }
 
-    /// Reports padding that is not zero in the stored bytes of one record; only called without a fixed foot.
+    /// Reports padding that is not zero in the stored bytes of one record; only called without a fixed footer.
     fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
         let _ = (frame, offset);
         None
@@ -109,14 +107,14 @@ macro_rules! framings {
             $($(#[$doc])* $kind,)+
         }
 
-        // Buffers for a foot and the next head have a fixed size, and checksums are read from a foot of fixed size.
+        // Buffers for a footer and the next header have a fixed size, and checksums are read from a footer of fixed size.
         $(const _: () = {
-            let foot_len = match <$framing>::FOOT_LEN {
-                Some(foot_len) => foot_len,
+            let footer_len = match <$framing>::FOOTER_LEN {
+                Some(footer_len) => footer_len,
                 None => 0,
             };
-            assert!(foot_len + <$framing>::HEAD_LEN <= MAX_MARGIN);
-            assert!(!<$framing>::HAS_CHECKSUM || foot_len > 0);
+            assert!(footer_len + <$framing>::HEADER_LEN <= MAX_MARGIN);
+            assert!(!<$framing>::HAS_CHECKSUM || footer_len > 0);
         };)+
 
         impl FrameKind {
@@ -128,14 +126,14 @@ macro_rules! framings {
                 match self { $(Self::$kind => <$framing>::NAME,)+ }
             }
 
-            /// Bytes of a part's head.
-            pub const fn head_len(self) -> usize {
-                match self { $(Self::$kind => <$framing>::HEAD_LEN,)+ }
+            /// Bytes of a part's header.
+            pub const fn header_len(self) -> usize {
+                match self { $(Self::$kind => <$framing>::HEADER_LEN,)+ }
             }
 
             /// Bytes after the data of a part; None if their number depends on the data.
-            pub const fn foot_len(self) -> Option<usize> {
-                match self { $(Self::$kind => <$framing>::FOOT_LEN,)+ }
+            pub const fn footer_len(self) -> Option<usize> {
+                match self { $(Self::$kind => <$framing>::FOOTER_LEN,)+ }
             }
 
             /// Whether each payload carries a checksum.
@@ -153,24 +151,24 @@ macro_rules! framings {
                 match self { $(Self::$kind => <$framing>::SEPARATOR,)+ }
             }
 
-            /// Parses a part's head; `head` holds [`head_len`](Self::head_len) bytes found at `offset`.
+            /// Parses a part's header; `header` holds [`header_len`](Self::header_len) bytes found at `offset`.
             #[inline]
-            pub fn head(self, head: &[u8], offset: u64) -> Result<Head, Fault> {
-                match self { $(Self::$kind => <$framing>::head(head, offset),)+ }
+            pub fn header(self, header: &[u8], offset: u64) -> Result<Header, Fault> {
+                match self { $(Self::$kind => <$framing>::header(header, offset),)+ }
             }
 
-            /// Frames the payload at the end of `out`; before it, at `start`, is room for a head.
+            /// Frames the payload at the end of `out`; before it, at `start`, is room for a header.
             fn close(self, out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
                 match self { $(Self::$kind => <$framing>::close(out, start),)+ }
             }
 
-            /// Compares the CRC-32C of a payload with the checksum in `foot`, if the format has checksums.
+            /// Compares the CRC-32C of a payload with the checksum in `footer`, if the format has checksums.
             #[inline]
-            pub fn check_foot(self, crc: u32, foot: &[u8], offset: u64) -> Result<(), Fault> {
-                match self { $(Self::$kind => <$framing>::check_foot(crc, foot, offset),)+ }
+            pub fn check_footer(self, crc: u32, footer: &[u8], offset: u64) -> Result<(), Fault> {
+                match self { $(Self::$kind => <$framing>::check_footer(crc, footer, offset),)+ }
             }
 
-            /// Finds the first record head in `bytes` (found at `offset`, with `left` bytes to the end of the shard),
+            /// Finds the first record header in `bytes` (found at `offset`, with `left` bytes to the end of the shard),
             /// as reliably as the format allows.
             pub fn resync(self, bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
                 match self { $(Self::$kind => <$framing>::resync(bytes, offset, left),)+ }
@@ -200,9 +198,9 @@ impl FrameKind {
     }
 }
 
-fn truncated_head(kind: FrameKind, offset: u64, found: usize) -> Fault {
+fn truncated_header(kind: FrameKind, offset: u64, found: usize) -> Fault {
     Fault::new(FaultKind::TruncatedHeader, offset, "the data end inside a record's header")
-        .values(format_args!("{} bytes", kind.head_len()), format_args!("{found} bytes"))
+        .values(format_args!("{} bytes", kind.header_len()), format_args!("{found} bytes"))
 }
 
 fn truncated_data(offset: u64, needed: u64, left: u64) -> Fault {

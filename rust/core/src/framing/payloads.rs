@@ -30,20 +30,20 @@ impl Payloads {
 
     /// Bytes of the memory, wherever payloads end.
     #[inline]
-    pub(super) fn stored(&self, range: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
+    pub(super) fn memory(&self, range: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
         &self.memory[range]
     }
 
     /// Adds as a payload what lies in the memory behind the payloads.
     #[inline]
-    pub(super) fn pull(&mut self, range: Range<usize>) {
+    pub(super) fn push_from_memory(&mut self, range: Range<usize>) {
         let length = range.len();
         self.memory.copy_within(range, self.used);
-        self.keep(length);
+        self.commit(length);
     }
 
-    /// Room for payloads of these lengths behind the ones that are there, to be filled and then [kept](Self::keep).
-    pub fn room(&mut self, lengths: impl Iterator<Item = usize> + Clone) -> Vec<IoSliceMut<'_>> {
+    /// Room for payloads of these lengths behind the ones that are there, to be filled and then [committed](Self::commit).
+    pub fn next_slices(&mut self, lengths: impl Iterator<Item = usize> + Clone) -> Vec<IoSliceMut<'_>> {
         self.reserve(self.used + lengths.clone().sum::<usize>());
         let mut rest = &mut self.memory[self.used..];
         let mut slices = Vec::new();
@@ -55,14 +55,14 @@ impl Payloads {
         slices
     }
 
-    /// Takes over a payload that was put into the [room](Self::room).
+    /// Takes over a payload that was put into the [next slices](Self::next_slices).
     #[inline]
-    pub fn keep(&mut self, length: usize) {
+    pub fn commit(&mut self, length: usize) {
         self.used += length;
         self.row_splits.push(self.used as i64);
     }
 
-    /// The bytes of the payload that comes next, once it was put into the room.
+    /// The bytes of the payload that comes next, once it was written to the next slices.
     pub fn next(&self, length: usize) -> &[u8] {
         &self.memory[self.used..self.used + length]
     }

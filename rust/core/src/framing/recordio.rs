@@ -2,48 +2,48 @@
 //!
 //! The writer splits a payload wherever an aligned word equals the magic word and omits that word; the reader restores
 //! it between the parts. So an aligned magic word followed by flag 0 or 1 always begins a record.
-use super::{Framing, Head, Place};
+use super::{Framing, Header, PartKind};
 use crate::error::{Fault, FaultKind};
 
 /// The magic word as stored.
 const MAGIC: [u8; 4] = 0xCED7_230A_u32.to_le_bytes();
 const LENGTH_BITS: u32 = 29;
-const HEAD: usize = 8;
+const HEADER: usize = 8;
 
 pub struct RecordIo;
 
 impl Framing for RecordIo {
     const NAME: &'static str = "recordio";
-    const HEAD_LEN: usize = HEAD;
-    const FOOT_LEN: Option<usize> = None;
+    const HEADER_LEN: usize = HEADER;
+    const FOOTER_LEN: Option<usize> = None;
     const CAN_RESYNC: bool = true;
     const SEPARATOR: Option<&'static [u8]> = Some(&MAGIC);
 
     #[inline]
-    fn head(head: &[u8], offset: u64) -> Result<Head, Fault> {
-        if head[..4] != MAGIC {
-            let found = u32::from_le_bytes(head[..4].try_into().expect("four bytes"));
+    fn header(header: &[u8], offset: u64) -> Result<Header, Fault> {
+        if header[..4] != MAGIC {
+            let found = u32::from_le_bytes(header[..4].try_into().expect("four bytes"));
             let fault = Fault::new(FaultKind::BadMagic, offset, "no magic word where a record must begin");
             return Err(fault.values("0xced7230a", format_args!("{found:#010x}")));
         }
-        let word = u32::from_le_bytes(head[4..8].try_into().expect("four bytes"));
-        let place = match word >> LENGTH_BITS {
-            0 => Place::Whole,
-            1 => Place::First,
-            2 => Place::Middle,
-            3 => Place::Last,
+        let word = u32::from_le_bytes(header[4..8].try_into().expect("four bytes"));
+        let part = match word >> LENGTH_BITS {
+            0 => PartKind::Whole,
+            1 => PartKind::First,
+            2 => PartKind::Middle,
+            3 => PartKind::Last,
             flag => {
                 let fault = Fault::new(FaultKind::BadContinuation, offset, "a part's flag is unknown");
                 return Err(fault.values("0 to 3", flag));
             }
         };
         let length = u64::from(word & ((1 << LENGTH_BITS) - 1));
-        Ok(Head { data_len: length, stored_len: HEAD as u64 + length.next_multiple_of(4), place })
+        Ok(Header { data_len: length, stored_len: HEADER as u64 + length.next_multiple_of(4), part })
     }
 
     /// A payload that holds an aligned magic word is split into parts.
     fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
-        let payload = &out[start + HEAD..];
+        let payload = &out[start + HEADER..];
         let length = payload.len();
         if length >= 1 << LENGTH_BITS {
             let fault = Fault::new(FaultKind::BadLength, 0, "RecordIO cannot store a record this long");
@@ -55,7 +55,7 @@ impl Framing for RecordIo {
             push_parts(&payload, first, out);
             return Ok(());
         }
-        out[start..start + HEAD].copy_from_slice(&head_of(0, length));
+        out[start..start + HEADER].copy_from_slice(&head_of(0, length));
         out.extend_from_slice(padding(length));
         Ok(())
     }
@@ -70,10 +70,10 @@ impl Framing for RecordIo {
 
     fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
         let mut at = 0;
-        while at + HEAD <= frame.len() {
+        while at + HEADER <= frame.len() {
             let here = offset + at as u64;
-            let head = Self::head(&frame[at..at + HEAD], here).ok()?;
-            let (start, end) = (at + HEAD + head.data_len as usize, at + head.stored_len as usize);
+            let header = Self::header(&frame[at..at + HEADER], here).ok()?;
+            let (start, end) = (at + HEADER + header.data_len as usize, at + header.stored_len as usize);
             let padding = frame.get(start..end)?;
             if padding.iter().any(|&byte| byte != 0) {
                 let fault = Fault::new(FaultKind::BadPadding, here, "padding bytes are not zero");
@@ -100,11 +100,11 @@ fn next_magic(payload: &[u8], from: usize) -> Option<usize> {
     words.enumerate().find(|(_, word)| **word == MAGIC).map(|(at, _)| from + at * 4)
 }
 
-fn head_of(flag: u32, length: usize) -> [u8; HEAD] {
-    let mut head = [0; HEAD];
-    head[..4].copy_from_slice(&MAGIC);
-    head[4..].copy_from_slice(&(flag << LENGTH_BITS | length as u32).to_le_bytes());
-    head
+fn head_of(flag: u32, length: usize) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[..4].copy_from_slice(&MAGIC);
+    header[4..].copy_from_slice(&(flag << LENGTH_BITS | length as u32).to_le_bytes());
+    header
 }
 
 fn padding(length: usize) -> &'static [u8] {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn frame(payload: &[u8]) -> Vec<u8> {
-        let mut out = [&[0; HEAD], payload].concat();
+        let mut out = [&[0; HEADER], payload].concat();
         RecordIo::close(&mut out, 0).unwrap();
         out
     }

@@ -1,15 +1,15 @@
-//! Finds the frames of a shard, from heads alone or with every checksum computed.
+//! Finds the frames of a shard, from headers alone or with every checksum computed.
 use std::hint::black_box;
 
 use super::window::Window;
-use super::{FrameKind, Head, Place, truncated_data, truncated_head};
+use super::{FrameKind, Header, PartKind, truncated_data, truncated_header};
 use crate::checksum::Crc32c;
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
 /// Read at once while records are small.
 const AHEAD: usize = 256 << 10;
-/// Records longer than this are stepped over by reading heads alone.
+/// Records longer than this are stepped over by reading headers alone.
 pub const SKIP: u64 = 4 << 10;
 /// By how much two records that follow one another differ in length, mostly.
 const AROUND: usize = 128;
@@ -19,7 +19,7 @@ const AROUND: usize = 128;
 pub struct Scan {
     /// First byte of each frame, from the start of the uncompressed shard.
     pub offsets: Vec<i64>,
-    /// Stored bytes of each frame: heads, data, padding and footers of all its parts.
+    /// Stored bytes of each frame: headers, data, padding and footers of all its parts.
     pub lengths: Vec<i64>,
     /// Where the last frame found ends.
     pub end: u64,
@@ -117,20 +117,20 @@ impl Walker<'_, '_> {
 
     /// Takes the records of one part that the window holds whole; false if there is none at the front.
     fn hurry(&mut self, found: &mut Scan, num_records: u64, stop: u64) -> bool {
-        let (start, head_len) = (found.end, self.kind.head_len());
+        let (start, header_len) = (found.end, self.kind.header_len());
         let held = self.window.held(start);
         let mut at = 0;
-        while let Some(bytes) = held.get(at..at + head_len) {
+        while let Some(bytes) = held.get(at..at + header_len) {
             let offset = start + at as u64;
-            let Ok(head) = self.kind.head(bytes, offset) else { break };
-            let fits = head.stored_len <= (held.len() - at) as u64 && head.place == Place::Whole;
+            let Ok(header) = self.kind.header(bytes, offset) else { break };
+            let fits = header.stored_len <= (held.len() - at) as u64 && header.part == PartKind::Whole;
             if !fits || found.offsets.len() as u64 == num_records || offset >= stop {
                 break;
             }
             found.offsets.push(offset as i64);
-            found.lengths.push(head.stored_len as i64);
-            at += head.stored_len as usize;
-            touch(held, at + 2 * head.stored_len as usize);
+            found.lengths.push(header.stored_len as i64);
+            at += header.stored_len as usize;
+            touch(held, at + 2 * header.stored_len as usize);
         }
         found.end = start + at as u64;
         at > 0
@@ -139,58 +139,58 @@ impl Walker<'_, '_> {
     fn try_step(&mut self, start: u64) -> Result<Step, SourceError> {
         let mut at = start;
         loop {
-            let head = match self.head(at)? {
-                Ok(Some(head)) => head,
+            let header = match self.header(at)? {
+                Ok(Some(header)) => header,
                 Ok(None) if at == start => return Ok(Step::End),
                 Ok(None) => return Ok(Step::Lost(unfinished(at))),
                 Err(fault) => return Ok(Step::Lost(fault)),
             };
-            if let Some(fault) = misplaced(head.place, at == start, at) {
+            if let Some(fault) = misplaced(header.part, at == start, at) {
                 return Ok(Step::Lost(fault));
             }
-            let end = at + head.stored_len;
-            match self.data(at, head, start)? {
+            let end = at + header.stored_len;
+            match self.data(at, header, start)? {
                 Err(fault) if fault.kind == FaultKind::PayloadChecksum => return Ok(Step::Damaged(end - start, fault)),
                 Err(fault) => return Ok(Step::Lost(fault)),
                 Ok(()) => at = end,
             }
-            if matches!(head.place, Place::Whole | Place::Last) {
+            if matches!(header.part, PartKind::Whole | PartKind::Last) {
                 return Ok(Step::Record(at - start));
             }
         }
     }
 
     #[inline]
-    fn head(&mut self, at: u64) -> Result<Result<Option<Head>, Fault>, SourceError> {
-        let want = self.kind.head_len();
+    fn header(&mut self, at: u64) -> Result<Result<Option<Header>, Fault>, SourceError> {
+        let want = self.kind.header_len();
         let skips = self.last > SKIP && !self.verify && !self.window.source().is_sequential();
         let ahead = if skips { want } else { self.ahead };
         let bytes = self.window.bytes(at, want, ahead)?;
         Ok(match bytes.len() {
             0 => Ok(None),
-            short if short < want => Err(truncated_head(self.kind, at, short)),
-            _ => self.kind.head(bytes, at).map(Some),
+            short if short < want => Err(truncated_header(self.kind, at, short)),
+            _ => self.kind.header(bytes, at).map(Some),
         })
     }
 
     /// Makes sure that a part's bytes are all there, and are what their checksum says if that is asked for.
     #[inline]
-    fn data(&mut self, at: u64, head: Head, record: u64) -> Result<Result<(), Fault>, SourceError> {
-        self.last = head.stored_len;
+    fn data(&mut self, at: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
+        self.last = header.stored_len;
         match self.window.source().num_bytes() {
-            Some(total) if head.stored_len > total.saturating_sub(at) => {
-                return Ok(Err(truncated_data(record, head.stored_len, total.saturating_sub(at))));
+            Some(total) if header.stored_len > total.saturating_sub(at) => {
+                return Ok(Err(truncated_data(record, header.stored_len, total.saturating_sub(at))));
             }
-            None if !self.is_there(at, head.stored_len)? => {
+            None if !self.is_there(at, header.stored_len)? => {
                 let left = self.window.source().num_bytes().unwrap_or(at).saturating_sub(at);
-                return Ok(Err(truncated_data(record, head.stored_len, left)));
+                return Ok(Err(truncated_data(record, header.stored_len, left)));
             }
             _ if self.window.is_pinned() && self.window.source().is_sequential() => {
-                self.is_there(at, head.stored_len)?;
+                self.is_there(at, header.stored_len)?;
             }
             _ => {}
         }
-        if self.verify && self.kind.has_checksum() { self.checksum(at, head, record) } else { Ok(Ok(())) }
+        if self.verify && self.kind.has_checksum() { self.checksum(at, header, record) } else { Ok(Ok(())) }
     }
 
     /// Whether the source goes on that far; a pinned window holds the bytes afterwards.
@@ -201,29 +201,29 @@ impl Walker<'_, '_> {
         Ok(!self.window.bytes(at + length - 1, 1, self.ahead)?.is_empty())
     }
 
-    fn checksum(&mut self, at: u64, head: Head, record: u64) -> Result<Result<(), Fault>, SourceError> {
+    fn checksum(&mut self, at: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
         let mut crc = Crc32c::new();
-        let mut from = at + self.kind.head_len() as u64;
-        let end = from + head.data_len;
+        let mut from = at + self.kind.header_len() as u64;
+        let end = from + header.data_len;
         while from < end {
             let want = (end - from).min(self.ahead as u64) as usize;
             let bytes = self.window.bytes(from, want, self.ahead)?;
             if bytes.is_empty() {
-                return Ok(Err(truncated_data(record, head.stored_len, from - at)));
+                return Ok(Err(truncated_data(record, header.stored_len, from - at)));
             }
             crc.update(bytes);
             from += bytes.len() as u64;
         }
-        let foot_len = self.kind.foot_len().unwrap_or(0);
-        let foot = self.window.bytes(end, foot_len, self.ahead)?;
-        if foot.len() < foot_len {
-            return Ok(Err(truncated_data(record, head.stored_len, end - at)));
+        let footer_len = self.kind.footer_len().unwrap_or(0);
+        let footer = self.window.bytes(end, footer_len, self.ahead)?;
+        if footer.len() < footer_len {
+            return Ok(Err(truncated_data(record, header.stored_len, end - at)));
         }
-        Ok(self.kind.check_foot(crc.finish(), foot, record))
+        Ok(self.kind.check_footer(crc.finish(), footer, record))
     }
 }
 
-/// Has the lines around `likely`, where a head will soon be looked for, brought from memory meanwhile.
+/// Has the lines around `likely`, where a header will soon be looked for, brought from memory meanwhile.
 #[inline]
 fn touch(held: &[u8], likely: usize) {
     if let Some(&[first, .., last]) = held.get(likely.saturating_sub(AROUND)..likely + AROUND) {
@@ -237,14 +237,14 @@ fn unfinished(at: u64) -> Fault {
 }
 
 /// A part that cannot stand where it stands: a continuation first, or a beginning inside a record.
-fn misplaced(place: Place, begins: bool, at: u64) -> Option<Fault> {
+fn misplaced(place: PartKind, begins: bool, at: u64) -> Option<Fault> {
     let fault =
         |message, expected, found| Some(Fault::new(FaultKind::BadContinuation, at, message).values(expected, found));
     match (place, begins) {
-        (Place::Middle | Place::Last, true) => {
+        (PartKind::Middle | PartKind::Last, true) => {
             fault("a record begins with the rest of another", "a whole or first part", "a middle or last part")
         }
-        (Place::Whole | Place::First, false) => {
+        (PartKind::Whole | PartKind::First, false) => {
             fault("a record ends without its last part", "a middle or last part", "the beginning of a record")
         }
         _ => None,

@@ -105,7 +105,7 @@ fn look(
     if length > INSPECT {
         return Ok(None);
     }
-    if kind.foot_len().is_none()
+    if kind.footer_len().is_none()
         && let Some(fault) = kind.padding_fault(window.bytes(at, length as usize, AHEAD)?, at)
     {
         return Ok(Some(fault));
@@ -138,7 +138,7 @@ fn find(window: &mut Window<'_>, kind: FrameKind, mut from: u64) -> Result<Optio
             other => other?,
         };
         let got = bytes.len();
-        let overlap = kind.head_len() - 1;
+        let overlap = kind.header_len() - 1;
         if got <= overlap {
             return Ok(None);
         }

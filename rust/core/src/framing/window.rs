@@ -76,7 +76,7 @@ impl<'s> Window<'s> {
     }
 
     fn fill(&mut self, offset: u64, want: usize, ahead: usize) -> Result<(), SourceError> {
-        self.make_room(offset);
+        self.preallocate(offset);
         let start = (offset - self.base) as usize;
         while self.len - start < want {
             let end = self.len + self.step(want.max(ahead) - (self.len - start));
@@ -102,7 +102,7 @@ impl<'s> Window<'s> {
         }
     }
 
-    fn make_room(&mut self, offset: u64) {
+    fn preallocate(&mut self, offset: u64) {
         let end = self.base + self.len as u64;
         if offset < self.base || offset > end {
             (self.base, self.len) = (offset, 0);

@@ -1,7 +1,7 @@
 //! A compressed file as a positioned reader: seek points and a small pool of cursors behind one lock.
 use super::cursor::{Cursor, Ending, PointPlan, Rules};
-use super::points::{PointList, SeekPoint};
 use super::saved::{self, Saved};
+use super::seek_points::{SeekPoint, SeekPoints};
 use super::{Container, Limits};
 use crate::error::Fault;
 use crate::source::{ReadAt, SourceError};
@@ -44,7 +44,7 @@ enum Place {
 }
 
 struct Shared {
-    points: PointList,
+    points: SeekPoints,
     /// Cursors that no read is using, the one used last at the end.
     idle: Vec<Cursor>,
     num_busy: usize,
@@ -58,7 +58,7 @@ impl<S: ReadAt> CompressedSource<S> {
     /// is dropped and the spacing doubles.
     pub fn new(inner: S, container: Container, limits: Limits, spacing: u64) -> Self {
         let shared =
-            Shared { points: PointList::new(spacing), idle: Vec::new(), num_busy: 0, peak_busy: 0, ending: None };
+            Shared { points: SeekPoints::new(spacing), idle: Vec::new(), num_busy: 0, peak_busy: 0, ending: None };
         Self { inner, rules: Rules { container, max_bytes: limits.max_bytes }, shared: Mutex::new(shared) }
     }
 

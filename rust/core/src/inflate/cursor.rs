@@ -1,8 +1,8 @@
 //! One position in a compressed stream: a decompressor, the bytes that it has just yielded, and what it found.
-use super::check::Check;
-use super::input::Input;
+use super::buffered_input::BufferedInput;
+use super::members::MemberChecksum;
 use super::members::{Envelope, Next};
-use super::points::{BlockStart, SeekPoint, Window};
+use super::seek_points::{BlockStart, SeekPoint, Window};
 use super::{Container, WINDOW_BYTES};
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
@@ -53,9 +53,9 @@ pub(super) struct PointPlan {
 pub(super) struct Cursor {
     rules: Rules,
     phase: Phase,
-    input: Input,
+    input: BufferedInput,
     inflater: Box<DecompressorOxide>,
-    check: Check,
+    check: MemberChecksum,
     out: Vec<u8>,
     out_offset: u64,
     filled: usize,
@@ -71,9 +71,9 @@ impl Cursor {
         let mut cursor = Self {
             rules,
             phase: Phase::Header,
-            input: Input::at(point.map_or(0, |point| point.offset_in)),
+            input: BufferedInput::at(point.map_or(0, |point| point.offset_in)),
             inflater: Box::default(),
-            check: Check::new(rules.container),
+            check: MemberChecksum::new(rules.container),
             out: vec![0; WINDOW_BYTES + OUTPUT_BYTES],
             out_offset: point.map_or(0, |point| point.offset_out),
             filled: 0,
@@ -189,7 +189,7 @@ impl Cursor {
             self.record(SeekPoint { offset_in, offset_out: self.end_offset(), block: None });
         }
         self.inflater.init();
-        self.check = Check::new(self.rules.container);
+        self.check = MemberChecksum::new(self.rules.container);
         self.member_start = self.filled;
         self.phase = Phase::Blocks;
         Ok(())
@@ -204,7 +204,7 @@ impl Cursor {
 
     /// One call of the decompressor.
     fn inflate(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
-        self.make_room();
+        self.preallocate();
         self.input.refill(file)?;
         // One byte more than the limit allows tells a stream that is too long from one that just fits.
         let allowance = self.rules.max_bytes.saturating_add(1).saturating_sub(self.end_offset());
@@ -242,7 +242,7 @@ impl Cursor {
     }
 
     /// Moves the window to the front when the room behind it runs out.
-    fn make_room(&mut self) {
+    fn preallocate(&mut self) {
         if self.out.len() - self.filled >= LEAST_ROOM {
             return;
         }

@@ -1,10 +1,10 @@
 //! What stands around deflate data: gzip and zlib headers and trailers, and what may follow them.
 use super::Container;
-use super::check::Check;
-use super::input::Input;
+use super::buffered_input::BufferedInput;
 use crate::checksum::crc32;
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
+use miniz_oxide::mz_adler32_oxide;
 
 const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
 const METHOD_DEFLATE: u8 = 8;
@@ -44,7 +44,7 @@ pub(super) enum Next {
 /// Reads what stands between the deflate data of members; `offset` says how many bytes the stream has yielded so far.
 pub(super) struct Envelope<'a> {
     pub(super) container: Container,
-    pub(super) input: &'a mut Input,
+    pub(super) input: &'a mut BufferedInput,
     pub(super) file: &'a dyn ReadAt,
     pub(super) offset: u64,
 }
@@ -64,7 +64,7 @@ impl Envelope<'_> {
     }
 
     /// Reads the trailer of a member and compares it with what the data gave.
-    pub(super) fn trailer(&mut self, check: &Check) -> Result<(), SourceError> {
+    pub(super) fn trailer(&mut self, check: &MemberChecksum) -> Result<(), SourceError> {
         match self.container {
             Container::Gzip => {
                 let [crc, length] = [self.trailer_word(0, 8)?, self.trailer_word(4, 8)?].map(u32::from_le_bytes);
@@ -227,5 +227,33 @@ impl Envelope<'_> {
 
     fn fault(&self, message: impl Into<String>) -> Fault {
         Fault::new(FaultKind::BadCompression, self.offset, message)
+    }
+}
+
+/// Checksum (CRC-32 or Adler-32) and number of the bytes that a member has yielded so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MemberChecksum {
+    pub(super) container: Container,
+    pub(super) value: u32,
+    pub(super) num_bytes: u64,
+}
+
+impl MemberChecksum {
+    /// The check of a member that has yielded nothing yet.
+    pub(super) fn new(container: Container) -> Self {
+        let value = match container {
+            Container::Gzip => 0,
+            Container::Zlib => 1,
+        };
+        Self { container, value, num_bytes: 0 }
+    }
+
+    /// Takes in the next bytes of the member.
+    pub(super) fn update(&mut self, data: &[u8]) {
+        self.value = match self.container {
+            Container::Gzip => crc32(self.value, data),
+            Container::Zlib => mz_adler32_oxide(self.value, data),
+        };
+        self.num_bytes += data.len() as u64;
     }
 }

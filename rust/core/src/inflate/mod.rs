@@ -1,16 +1,15 @@
 //! Whole-file gzip and zlib streams read at any offset, without inflating from the start each time.
 //!
 //! References: RFC 1950 (zlib), RFC 1951 (deflate), RFC 1952 (gzip).
-mod check;
+mod buffered_input;
 mod compressed;
 mod cursor;
-mod input;
 mod members;
-mod points;
 mod saved;
+mod seek_points;
 
 pub use compressed::CompressedSource;
-pub use points::SeekPoint;
+pub use seek_points::SeekPoint;
 
 /// How far back a deflate stream may refer (RFC 1951, section 2).
 const WINDOW_BYTES: usize = 32 * 1024;

@@ -4,8 +4,8 @@
 //! (all ones where unknown), spacing u64, number of points u32; then per point: offset_in u64, offset_out u64,
 //! kind u8 (0 member, 1 block), and for a block: num_bits u8, bits u8, checksum u32, member bytes u64, window length u32,
 //! deflated length u32, deflated window. CRC-32 of all that at the end, u32.
-use super::check::Check;
-use super::points::{BlockStart, MAX_POINTS, PointList, SeekPoint, Window};
+use super::members::MemberChecksum;
+use super::seek_points::{BlockStart, MAX_POINTS, SeekPoint, SeekPoints, Window};
 use super::{Container, WINDOW_BYTES};
 use crate::checksum::crc32;
 use crate::error::{Fault, FaultKind};
@@ -18,7 +18,7 @@ const KIND_BLOCK: u8 = 1;
 
 /// What is kept between two openings of the same file.
 pub(super) struct Saved {
-    pub(super) points: PointList,
+    pub(super) points: SeekPoints,
     /// Decompressed size, if the sound end of the stream was seen.
     pub(super) num_bytes: Option<u64>,
 }
@@ -72,7 +72,7 @@ pub(super) fn decode(blob: &[u8], container: Container, compressed: Option<u64>)
     let spacing = fields.word()?;
     let points = fields.points()?;
     fields.demand(fields.pos == fields.blob.len(), "there are bytes after the last saved seek point")?;
-    Ok(Saved { points: PointList::from_points(points, spacing), num_bytes })
+    Ok(Saved { points: SeekPoints::from_points(points, spacing), num_bytes })
 }
 
 fn code(container: Container) -> u8 {
@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
         let [num_bits, bits] = self.bytes()?;
         self.demand(num_bits < 8 && bits >> num_bits == 0, "a saved seek point has impossible bits")?;
         let value = self.half_word()?;
-        let check = Check { container: self.container, value, num_bytes: self.word()? };
+        let check = MemberChecksum { container: self.container, value, num_bytes: self.word()? };
         let window = self.half_word()?;
         let sound = check.num_bytes <= offset_out && u64::from(window) == check.num_bytes.min(WINDOW_BYTES as u64);
         self.demand(sound, "the window of a saved seek point has an impossible length")?;

@@ -1,9 +1,9 @@
 //! The usual form of entries and frames: one-byte lengths, key then value, one packed list or one byte string.
 //!
 //! Whatever looks different is left to the general reader.
+use super::column_builder::ColumnBuilder;
 use super::message::{Dialect, TENSORFLOW};
 use super::parser::Columns;
-use super::slot::Slot;
 use super::wire::{Reader, Wire};
 use super::{Layout, ValueKind, Values, varint};
 
@@ -31,7 +31,7 @@ fn data_len(buf: &[u8], start: usize, tag: u8) -> Option<usize> {
 /// Takes the entry at `reader` into its column if it has the usual form.
 #[inline]
 pub fn take_entry(columns: &mut Columns, dialect: &Dialect, reader: &mut Reader) -> Wire<bool> {
-    let Some(place) = columns.memory.recall(reader.rest(), dialect, columns.plan) else { return Ok(false) };
+    let Some(place) = columns.key_cache.find(reader.rest(), dialect, columns.plan) else { return Ok(false) };
     let Some(data) = entry_data(reader, place.len, place.tag) else { return Ok(false) };
     let end = data.buf.len();
     let taken = match place.slot {
@@ -151,7 +151,7 @@ fn frame_data<'a>(reader: &Reader<'a>, tag: u8) -> Option<Reader<'a>> {
 
 /// Takes the frames at `reader` as long as each is one list of the wanted kind with one field 1.
 #[inline]
-pub fn take_frames(slot: &mut Slot, reader: &mut Reader) -> Wire<()> {
+pub fn take_frames(slot: &mut ColumnBuilder, reader: &mut Reader) -> Wire<()> {
     if let (Values::Int64(values), Layout::Fixed(1)) = (&mut slot.values, slot.layout) {
         let count = take_numbers(values, slot.tag, reader);
         slot.count_frames(count);
@@ -181,7 +181,7 @@ fn take_numbers(values: &mut Vec<i64>, tag: u8, reader: &mut Reader) -> usize {
             let sound = words[..count].iter().take_while(|word| varint::fill_words(&[**word])).count();
             (count, behind) = find_numbers(rest, tag, &mut words[..sound]);
         }
-        values.extend(words[..count].iter().map(|(word, inside)| varint::squeeze(word & inside) as i64));
+        values.extend(words[..count].iter().map(|(word, inside)| varint::join_groups(word & inside) as i64));
         rest = behind;
         if count < words.len() {
             reader.pos = reader.buf.len() - rest.len();

@@ -1,6 +1,6 @@
 //! The payload of MXNet's image records: flag, label, id and id2, then labels where the flag counts them, then data.
+use super::message::Sink;
 use super::serialize::put_string;
-use super::sink::Sink;
 use super::wire::{Broken, Wire};
 use super::write::put_fixed;
 use super::{ColumnData, Section, ValueKind, ValuesRef};

@@ -2,32 +2,30 @@
 //!
 //! Reading follows protobuf's own merge rules; writing yields the one canonical form (sorted keys, packed lists).
 mod column;
-mod cut;
+mod column_builder;
 mod fast;
+mod feature_stats;
 mod irheader;
-mod keys;
-mod memory;
+mod key_cache;
+mod key_table;
+mod long_string;
 mod message;
 mod parser;
 mod plan;
 mod serialize;
-mod sink;
-mod slot;
-mod survey;
-mod tally;
 mod varint;
 mod wire;
 mod write;
 
 pub use column::{Column, ColumnSpec, Layout, Missing, Values};
-pub use cut::{Cut, LONG};
+pub use feature_stats::{FeatureCollector, FeatureStats};
+pub use long_string::{LongString, MIN_LONG_STRING};
 pub use parser::Parser;
 pub use plan::Plan;
-pub use serialize::{Bring, ColumnData, ValuesRef, serialize, serialize_into};
-pub use survey::{FeatureSurvey, Survey};
+pub use serialize::{ColumnData, PayloadSource, ValuesRef, serialize, serialize_into};
 
 use crate::error::Fault;
-use sink::{Discard, Sink};
+use message::{Discard, Sink};
 use wire::Wire;
 
 /// What a record's payload is.

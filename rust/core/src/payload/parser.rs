@@ -1,8 +1,8 @@
 //! Payload after payload into columns.
-use super::memory::Memory;
+use super::column_builder::ColumnBuilder;
+use super::key_cache::KeyCache;
 use super::message::Dialect;
-use super::sink::Sink;
-use super::slot::Slot;
+use super::message::Sink;
 use super::wire::{Reader, Wire};
 use super::{Column, Plan, Section, ValueKind, Values, fast, walk};
 use crate::error::Fault;
@@ -21,7 +21,7 @@ pub struct Parser<'p> {
 /// The columns while they grow.
 pub(super) struct Columns<'p> {
     pub plan: &'p Plan,
-    pub slots: Vec<Slot>,
+    pub slots: Vec<ColumnBuilder>,
     /// The number of the current push, from 1.
     pub stamp: u64,
     /// Slots that this record has brought in full, by the usual form of an entry.
@@ -29,7 +29,7 @@ pub(super) struct Columns<'p> {
     /// Whether something in this record was not in the usual form.
     pub irregular: bool,
     /// The keys of earlier records and their order.
-    pub memory: Memory,
+    pub key_cache: KeyCache,
 }
 
 impl<'p> Parser<'p> {
@@ -38,10 +38,16 @@ impl<'p> Parser<'p> {
         let dialect = Dialect::of(plan.kind());
         let slots = plan.columns().iter().map(|spec| {
             let tag = dialect.and_then(|dialect| dialect.tag(spec.kind)).unwrap_or(0);
-            Slot::new(spec, tag, num_records)
+            ColumnBuilder::new(spec, tag, num_records)
         });
-        let columns =
-            Columns { plan, slots: slots.collect(), stamp: 0, num_regular: 0, irregular: false, memory: Memory::new() };
+        let columns = Columns {
+            plan,
+            slots: slots.collect(),
+            stamp: 0,
+            num_regular: 0,
+            irregular: false,
+            key_cache: KeyCache::new(),
+        };
         Self { columns, num_records: 0 }
     }
 
@@ -53,7 +59,7 @@ impl<'p> Parser<'p> {
     /// Moves the byte strings of each column that will be long into other memory, which `room` makes for a number of bytes.
     ///
     /// How long a column will be is told by its records so far; it is thought to be `most` bytes at most.
-    pub fn make_room(&mut self, num_records: usize, most: usize, mut room: impl FnMut(usize) -> Vec<u8>) {
+    pub fn preallocate(&mut self, num_records: usize, most: usize, mut room: impl FnMut(usize) -> Vec<u8>) {
         for slot in &mut self.columns.slots {
             let Values::Bytes { data, .. } = &mut slot.values else { continue };
             let likely = data.len().saturating_mul(num_records) / self.num_records.max(1);
@@ -90,7 +96,7 @@ impl<'p> Parser<'p> {
 
     /// The columns, in the plan's order.
     pub fn finish(self) -> Vec<Column> {
-        self.columns.slots.into_iter().map(Slot::into_column).collect()
+        self.columns.slots.into_iter().map(ColumnBuilder::into_column).collect()
     }
 }
 
@@ -99,12 +105,12 @@ impl Columns<'_> {
         self.stamp += 1;
         self.num_regular = 0;
         self.irregular = false;
-        self.memory.rewind();
+        self.key_cache.start_record();
     }
 
     fn close(&mut self) -> Result<(), Fault> {
         if self.num_regular == self.slots.len() && !self.irregular {
-            self.slots.iter_mut().for_each(Slot::close_regular);
+            self.slots.iter_mut().for_each(ColumnBuilder::close_regular);
             return Ok(());
         }
         for (slot, spec) in self.slots.iter_mut().zip(self.plan.columns()) {

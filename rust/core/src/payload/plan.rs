@@ -1,5 +1,5 @@
 //! A compiled request: which features are wanted, and a table that finds the column of a key.
-use super::keys::{self, KeyTable};
+use super::key_table::{self, KeyTable};
 use super::message::Dialect;
 use super::{ColumnSpec, Layout, Missing, PayloadKind, Section, ValueKind, quoted};
 use crate::error::{Fault, FaultKind};
@@ -42,14 +42,14 @@ impl Plan {
     /// The column of a key.
     #[inline]
     pub(super) fn find(&self, section: Section, key: &[u8]) -> Option<usize> {
-        self.table.find(keys::hash(section, key), |column| {
+        self.table.find(key_table::hash(section, key), |column| {
             let spec = &self.columns[column];
             spec.name == key && spec.section == section
         })
     }
 
     fn insert(&mut self, column: ColumnSpec) {
-        self.table.insert(keys::hash(column.section, &column.name), self.columns.len());
+        self.table.insert(key_table::hash(column.section, &column.name), self.columns.len());
         self.columns.push(column);
     }
 }

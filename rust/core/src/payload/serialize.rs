@@ -10,7 +10,7 @@ use crate::source::SourceError;
 use std::ops::Range;
 
 /// Has byte strings somewhere else than in memory.
-pub trait Bring: Sync {
+pub trait PayloadSource: Sync {
     /// Appends string `value`, all of it, to `out`.
     fn bring(&self, value: usize, out: &mut Vec<u8>) -> Result<(), SourceError>;
 }
@@ -30,7 +30,7 @@ pub enum ValuesRef<'a> {
         /// Where each would begin if they stood back to back, and where the last one would end.
         splits: &'a [i64],
         /// Who brings them.
-        from: &'a dyn Bring,
+        from: &'a dyn PayloadSource,
     },
     /// 32-bit floats.
     Float32(&'a [f32]),

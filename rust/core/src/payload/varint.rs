@@ -20,7 +20,7 @@ fn load_tail(tail: &[u8]) -> u64 {
 
 /// Draws seven bits of each byte together; the eighth bits are ignored.
 #[inline]
-pub fn squeeze(word: u64) -> u64 {
+pub fn join_groups(word: u64) -> u64 {
     let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
     let word = (word & 0x0000_3fff_0000_3fff) | (word & 0x3fff_0000_3fff_0000) >> 2;
     (word & 0x0000_0000_0fff_ffff) | (word & 0x0fff_ffff_0000_0000) >> 4
@@ -35,7 +35,7 @@ pub fn single(buf: &[u8], start: usize, len: usize) -> Option<u64> {
     }
     let inside = u64::MAX >> (64 - 8 * len);
     let word = load(buf, start);
-    fill_words(&[(word, inside)]).then(|| squeeze(word & inside))
+    fill_words(&[(word, inside)]).then(|| join_groups(word & inside))
 }
 
 /// Whether the bits of each word that the mask beside it chooses, some of its first bytes, are one varint.
@@ -58,8 +58,8 @@ fn each(mut chunk: Reader, mut take: impl FnMut(u64)) -> Wire<()> {
             take(chunk.varint()?);
         } else {
             let (first, second) = (ends.trailing_zeros(), later_ends.trailing_zeros());
-            take(squeeze(word & u64::MAX >> (63 - first)));
-            take(squeeze((word & u64::MAX >> (63 - second)) >> (first + 1)));
+            take(join_groups(word & u64::MAX >> (63 - first)));
+            take(join_groups((word & u64::MAX >> (63 - second)) >> (first + 1)));
             chunk.pos += second as usize / 8 + 1;
         }
     }

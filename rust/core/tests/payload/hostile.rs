@@ -1,7 +1,7 @@
 //! Damaged payloads: whatever the bytes, an answer and no panic, and the same answer from every entry point.
 use crate::common::*;
 use recordmill_core::payload::{
-    ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Survey, ValueKind, check, has_feature_lists,
+    ColumnSpec, FeatureCollector, Layout, Missing, Parser, PayloadKind, Plan, ValueKind, check, has_feature_lists,
 };
 
 fn example_sample() -> Vec<u8> {
@@ -72,7 +72,7 @@ fn try_all(kind: PayloadKind, sound: &[u8], payload: &[u8]) {
     for column in parser.finish() {
         assert_eq!(column.row_splits.unwrap().len(), num_records + 1);
     }
-    let mut survey = Survey::new(kind);
+    let mut survey = FeatureCollector::new(kind);
     assert_eq!(survey.push(payload), verdict);
     assert!(verdict.is_ok() || survey.finish().is_empty());
     has_feature_lists(payload);

@@ -1,8 +1,8 @@
-//! Random columns through `serialize`, `check`, `Survey` and `Parser`, and back.
+//! Random columns through `serialize`, `check`, `FeatureCollector` and `Parser`, and back.
 use crate::common::*;
 use recordmill_core::payload::{
-    Column, ColumnData, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, Survey, ValueKind, Values,
-    ValuesRef, check, serialize,
+    Column, ColumnData, ColumnSpec, FeatureCollector, Layout, Missing, Parser, PayloadKind, Plan, Section, ValueKind,
+    Values, ValuesRef, check, serialize,
 };
 
 const NUM_ROUNDS: u64 = 60;
@@ -97,7 +97,7 @@ fn survive(kind: PayloadKind, kinds: &[ValueKind]) {
         let (payloads, splits) = serialize(kind, num_records, &given).unwrap();
         let plan = Plan::new(kind, specs.clone()).unwrap();
         let mut parser = Parser::new(&plan, num_records);
-        let mut survey = Survey::new(kind);
+        let mut survey = FeatureCollector::new(kind);
         for pair in splits.windows(2) {
             let payload = &payloads[pair[0] as usize..pair[1] as usize];
             check(kind, payload).unwrap();

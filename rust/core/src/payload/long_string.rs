@@ -1,59 +1,59 @@
-//! One long byte string of a payload, found by the payload's first bytes, so that it can be read straight to where it is wanted.
+//! One long byte string in a payload, found from the first bytes of the payload, so that it can be read directly into the output.
 //!
-//! What is left, with its lengths put right, is a payload like any other: the parser judges it.
+//! The payload with the string shortened to its first bytes is again a valid payload, which the parser checks as usual.
 use super::message::Dialect;
 use super::wire::{LEN_1, LEN_2, Reader, put_varint, varint_len};
 use super::{Layout, Missing, PayloadKind, Plan, Section, ValueKind, irheader};
 
-/// Strings from here on are worth a read of their own.
-pub const LONG: usize = 16 << 10;
-/// First bytes of the string that stay: where they come out shows whose value the string is.
-const KEPT: usize = 16;
-/// Fields around a string and the string itself, outermost first: features, entry, value, list of bytes, string. What all of an
-/// `OFRecord` is, is the first field of the other messages.
+/// Shortest string that is worth a read of its own.
+pub const MIN_LONG_STRING: usize = 16 << 10;
+/// Length of the prefix that stays in the shortened payload: where it appears shows which value the string is.
+const PREFIX_LEN: usize = 16;
+/// Fields around a string and the string itself, outermost first: features, entry, value, list of bytes, string. An `OFRecord`
+/// has no outermost field.
 const FIELDS: [u32; 5] = [LEN_1, LEN_1, LEN_2, LEN_1, LEN_1];
 
-/// A length within the payload.
+/// A length field in the payload.
 #[derive(Debug, Clone, Copy)]
 struct Length {
-    place: usize,
+    offset: usize,
     width: usize,
     value: usize,
 }
 
-/// Where a payload has a long string.
+/// Location of a long string in a payload.
 #[derive(Debug)]
-pub struct Cut {
-    /// The column that it is the value of.
+pub struct LongString {
+    /// Column that the string belongs to.
     pub column: usize,
-    /// Its first byte in the payload.
+    /// Offset in the payload.
     pub start: usize,
-    /// Its bytes.
+    /// Number of bytes.
     pub len: usize,
-    /// Those of the fields around it and its own, outermost first.
+    /// Length fields of the enclosing messages and of the string, outermost first.
     lengths: Vec<Length>,
     key: Vec<u8>,
 }
 
-impl Cut {
-    /// The string that begins in `head`, the first bytes of a payload, and goes on behind it; none where there is no such, or it is
-    /// not wanted as the one value of a column.
-    pub fn find(plan: &Plan, head: &[u8], payload_len: usize) -> Option<Self> {
-        let cut = match Dialect::of(plan.kind()) {
-            Some(_) => Self::in_message(plan, head, payload_len)?,
-            None => Self::behind_header(plan, head, payload_len)?,
+impl LongString {
+    /// Returns the string that begins in `start_bytes`, the first bytes of a payload; None if there is none, or no column asks for
+    /// it as its only value.
+    pub fn find(plan: &Plan, start_bytes: &[u8], payload_len: usize) -> Option<Self> {
+        let string = match Dialect::of(plan.kind()) {
+            Some(_) => Self::in_message(plan, start_bytes, payload_len)?,
+            None => Self::after_header(plan, start_bytes, payload_len)?,
         };
-        let spec = &plan.columns()[cut.column];
+        let spec = &plan.columns()[string.column];
         let is_wanted = spec.kind == ValueKind::Bytes
             && spec.layout == Layout::Fixed(1)
             && !matches!(spec.missing, Missing::Default(_));
-        let is_known = payload_len <= i32::MAX as usize && head.len() >= cut.start + KEPT;
-        (is_wanted && is_known && cut.len >= LONG).then_some(cut)
+        let is_supported = payload_len <= i32::MAX as usize && start_bytes.len() >= string.start + PREFIX_LEN;
+        (is_wanted && is_supported && string.len >= MIN_LONG_STRING).then_some(string)
     }
 
-    fn in_message(plan: &Plan, head: &[u8], payload_len: usize) -> Option<Self> {
+    fn in_message(plan: &Plan, start_bytes: &[u8], payload_len: usize) -> Option<Self> {
         let fields = &FIELDS[usize::from(plan.kind() == PayloadKind::OfRecord)..];
-        let (mut reader, mut end) = (Reader::new(head), payload_len);
+        let (mut reader, mut end) = (Reader::new(start_bytes), payload_len);
         let (mut lengths, mut key, mut is_in_entry) = (Vec::with_capacity(FIELDS.len()), None, false);
         while lengths.len() < fields.len() {
             let wanted = fields[lengths.len()];
@@ -62,62 +62,62 @@ impl Cut {
                 reader.skip(tag).ok()?;
                 continue;
             }
-            let place = reader.pos;
+            let offset = reader.pos;
             let value = usize::try_from(reader.varint().ok()?).ok()?;
             let (start, stop) = (reader.pos, reader.pos.checked_add(value)?);
-            if stop <= head.len() {
+            if stop <= start_bytes.len() {
                 if wanted == LEN_2 && tag == LEN_1 {
-                    key = Some(&head[start..stop]);
+                    key = Some(&start_bytes[start..stop]);
                 }
                 reader.pos = stop;
             } else if tag == wanted && if is_in_entry { stop == end } else { stop <= end } {
-                lengths.push(Length { place, width: start - place, value });
+                lengths.push(Length { offset, width: start - offset, value });
                 (end, is_in_entry) = (stop, is_in_entry || lengths.len() + 3 == fields.len());
             } else {
                 return None;
             }
         }
-        // Another entry of that key might be what counts.
-        let key = key.filter(|key| num_found(&head[..reader.pos], key) == 1)?;
+        // A second entry with this key could replace the first.
+        let key = key.filter(|key| count_occurrences(&start_bytes[..reader.pos], key) == 1)?;
         let (column, len) = (plan.find(Section::Context, key)?, lengths.last()?.value);
         Some(Self { column, start: reader.pos, len, lengths, key: key.to_vec() })
     }
 
-    fn behind_header(plan: &Plan, head: &[u8], payload_len: usize) -> Option<Self> {
-        let flag = usize::try_from(u32::from_le_bytes(*head.first_chunk()?)).ok()?;
+    fn after_header(plan: &Plan, start_bytes: &[u8], payload_len: usize) -> Option<Self> {
+        let flag = usize::try_from(u32::from_le_bytes(*start_bytes.first_chunk()?)).ok()?;
         let start = irheader::HEADER_LEN + flag.checked_mul(irheader::LABEL_LEN)?;
         let (column, len) = (plan.find(Section::Context, irheader::DATA)?, payload_len.checked_sub(start)?);
         Some(Self { column, start, len, lengths: Vec::new(), key: Vec::new() })
     }
 
-    /// The string's first bytes, in the head that it was found by.
-    pub fn kept<'h>(&self, head: &'h [u8]) -> &'h [u8] {
-        &head[self.start..self.start + KEPT]
+    /// First bytes of the string.
+    pub fn prefix<'h>(&self, start_bytes: &'h [u8]) -> &'h [u8] {
+        &start_bytes[self.start..self.start + PREFIX_LEN]
     }
 
-    /// Puts the payload without the string, but for its first bytes, into `out`; `tail` is what stands behind the string. False where
-    /// the tail may bring the same feature once more.
-    pub fn rest(&self, head: &[u8], tail: &[u8], out: &mut Vec<u8>) -> bool {
-        let (mut shorter, mut gone) = ([0; FIELDS.len()], self.len - KEPT);
+    /// Writes the payload with the string shortened to its prefix to `out`; `tail` holds the bytes after the string. Returns false if
+    /// `tail` may contain the same feature again.
+    pub fn shorten(&self, start_bytes: &[u8], tail: &[u8], out: &mut Vec<u8>) -> bool {
+        let (mut shorter, mut num_removed) = ([0; FIELDS.len()], self.len - PREFIX_LEN);
         for (length, new) in self.lengths.iter().zip(&mut shorter).rev() {
-            *new = length.value.saturating_sub(gone);
-            gone += length.width.saturating_sub(varint_len(*new as u64));
+            *new = length.value.saturating_sub(num_removed);
+            num_removed += length.width.saturating_sub(varint_len(*new as u64));
         }
         let mut at = 0;
         out.clear();
         for (length, new) in self.lengths.iter().zip(shorter) {
-            out.extend_from_slice(&head[at..length.place]);
+            out.extend_from_slice(&start_bytes[at..length.offset]);
             put_varint(out, new as u64);
-            at = length.place + length.width;
+            at = length.offset + length.width;
         }
-        out.extend_from_slice(&head[at..self.start + KEPT]);
+        out.extend_from_slice(&start_bytes[at..self.start + PREFIX_LEN]);
         out.extend_from_slice(tail);
-        num_found(tail, &self.key) == 0
+        count_occurrences(tail, &self.key) == 0
     }
 }
 
-/// How often `key`, if there is one, stands in `bytes`.
-fn num_found(bytes: &[u8], key: &[u8]) -> usize {
+/// Counts occurrences of `key` in `bytes`; 0 if the key is empty.
+fn count_occurrences(bytes: &[u8], key: &[u8]) -> usize {
     if key.is_empty() { 0 } else { bytes.windows(key.len()).filter(|found| *found == key).count() }
 }
 
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn rest_when_a_payload_is_cut_then_is_the_payload_of_a_short_string() {
+    fn shortened_payload_equals_the_payload_of_a_short_string() {
         for (kind, int64) in [(PayloadKind::Example, 0x1a), (PayloadKind::OfRecord, 0x2a)] {
             for (len, before) in (0..40).flat_map(|step| [(16_300 + step * 7, true), (2_097_100 + step * 9, false)]) {
                 let image: Vec<u8> = (0..len).map(|byte| byte as u8).collect();
@@ -168,41 +168,41 @@ mod tests {
                     _ => field(LEN_1, &entries.concat()),
                 };
                 let (payload, plan) = (whole(&entries), plan(kind));
-                let Some(cut) = Cut::find(&plan, &payload[..200], payload.len()) else {
-                    assert!(len < LONG);
+                let Some(string) = LongString::find(&plan, &payload[..200], payload.len()) else {
+                    assert!(len < MIN_LONG_STRING);
                     continue;
                 };
-                assert_eq!((cut.column, &payload[cut.start..cut.start + cut.len]), (1, &image[..]));
-                entries[usize::from(!before)] = entry("image", 0x0a, &image[..KEPT]);
+                assert_eq!((string.column, &payload[string.start..string.start + string.len]), (1, &image[..]));
+                entries[usize::from(!before)] = entry("image", 0x0a, &image[..PREFIX_LEN]);
                 let mut rest = Vec::new();
-                assert!(cut.rest(&payload[..200], &payload[cut.start + cut.len..], &mut rest));
+                assert!(string.shorten(&payload[..200], &payload[string.start + string.len..], &mut rest));
                 assert_eq!(rest, whole(&entries));
                 let [label, text] = &parsed(&plan, &rest)[..] else { panic!("two columns") };
                 assert_eq!(label.values, Values::Int64(vec![7]));
-                assert!(matches!(&text.values, Values::Bytes { data, .. } if *data == cut.kept(&payload)));
+                assert!(matches!(&text.values, Values::Bytes { data, .. } if *data == string.prefix(&payload)));
             }
         }
     }
 
     #[test]
-    fn rest_when_the_feature_comes_again_then_says_so() {
+    fn repeated_feature_is_reported() {
         let again = [entry("label", 0x1a, &[7]), entry("image", 0x0a, &[5; 50_000]), entry("image", 0x0a, b"other")];
         let (payload, plan) = (field(LEN_1, &again.concat()), plan(PayloadKind::Example));
-        let cut = Cut::find(&plan, &payload[..200], payload.len()).expect("a long string");
-        assert!(!cut.rest(&payload[..200], &payload[cut.start + cut.len..], &mut Vec::new()));
+        let string = LongString::find(&plan, &payload[..200], payload.len()).expect("a long string");
+        assert!(!string.shorten(&payload[..200], &payload[string.start + string.len..], &mut Vec::new()));
     }
 
     #[test]
-    fn find_when_heads_are_anything_then_never_panics() {
+    fn arbitrary_start_bytes_never_panic() {
         let whole = field(LEN_1, &entry("image", 0x0a, &[9; 40_000]));
         let plan = plan(PayloadKind::Example);
         for len in 0..100 {
-            assert_eq!(Cut::find(&plan, &whole[..len], whole.len()).is_some(), len >= 27 + KEPT, "{len}");
+            assert_eq!(LongString::find(&plan, &whole[..len], whole.len()).is_some(), len >= 27 + PREFIX_LEN, "{len}");
             for bit in 0..len * 8 {
-                let mut head = whole[..100].to_vec();
-                head[bit / 8] ^= 1 << (bit % 8);
-                if let Some(cut) = Cut::find(&plan, &head, whole.len()) {
-                    cut.rest(&head, b"", &mut Vec::new());
+                let mut start_bytes = whole[..100].to_vec();
+                start_bytes[bit / 8] ^= 1 << (bit % 8);
+                if let Some(string) = LongString::find(&plan, &start_bytes, whole.len()) {
+                    string.shorten(&start_bytes, b"", &mut Vec::new());
                 }
             }
         }

@@ -1,15 +1,15 @@
 //! Surveys: what features records have, and what refused records leave behind.
 use crate::common::*;
-use recordmill_core::payload::{FeatureSurvey, PayloadKind, Section, Survey, ValueKind};
+use recordmill_core::payload::{FeatureCollector, FeatureStats, PayloadKind, Section, ValueKind};
 
-fn survey(kind: PayloadKind, payloads: &[Vec<u8>]) -> Vec<FeatureSurvey> {
-    let mut survey = Survey::new(kind);
+fn survey(kind: PayloadKind, payloads: &[Vec<u8>]) -> Vec<FeatureStats> {
+    let mut survey = FeatureCollector::new(kind);
     payloads.iter().for_each(|payload| survey.push(payload).unwrap());
     survey.finish()
 }
 
-fn unseen(name: &str, section: Section) -> FeatureSurvey {
-    FeatureSurvey {
+fn unseen(name: &str, section: Section) -> FeatureStats {
+    FeatureStats {
         name: name.into(),
         section,
         kind: None,
@@ -31,7 +31,7 @@ fn test_survey_when_records_vary_then_extremes_are_kept() {
         example(&[entry(b"a", &strings(&[]))]),
         example(&[entry(b"none", b""), entry(b"z", &int64s(&[7])), entry(b"z", &int64s(&[7, 7, 7]))]),
     ];
-    let a = FeatureSurvey {
+    let a = FeatureStats {
         kind: Some(ValueKind::Bytes),
         num_present: 2,
         max_count: 2,
@@ -39,7 +39,7 @@ fn test_survey_when_records_vary_then_extremes_are_kept() {
         max_bytes: 3,
         ..unseen("a", Section::Context)
     };
-    let z = FeatureSurvey {
+    let z = FeatureStats {
         kind: Some(ValueKind::Int64),
         num_present: 2,
         min_count: 2,
@@ -69,14 +69,14 @@ fn test_survey_when_there_are_frames_then_they_are_counted() {
         field(1, &entry(b"a", &floats(&[1.0]))),
         field(2, &entry(b"a", &list(&[int64s(&[1]), Vec::new(), int64s(&[4, 5, 6])]))),
     ];
-    let context = FeatureSurvey {
+    let context = FeatureStats {
         kind: Some(ValueKind::Float32),
         num_present: 1,
         min_count: 1,
         max_count: 1,
         ..unseen("a", Section::Context)
     };
-    let lists = FeatureSurvey {
+    let lists = FeatureStats {
         kind: Some(ValueKind::Int64),
         num_present: 3,
         max_count: 3,
@@ -90,7 +90,7 @@ fn test_survey_when_there_are_frames_then_they_are_counted() {
 fn test_survey_when_a_record_is_refused_then_it_leaves_no_trace() {
     let good = example(&[entry(b"a", &int64s(&[1]))]);
     let bad = example(&[entry(b"a", &floats(&[1.0, 2.0])), entry(b"new", &int64s(&[1])), entry(b"b", &hex("1a 7f"))]);
-    let mut seen = Survey::new(PayloadKind::Example);
+    let mut seen = FeatureCollector::new(PayloadKind::Example);
     assert!(seen.push(&bad).is_err());
     seen.push(&good).unwrap();
     assert!(seen.push(&bad).is_err());

@@ -17,7 +17,7 @@ fn test_columns_when_moved_to_other_memory_then_hold_the_same() {
             plain.push(&payload(number)).unwrap();
             moved.push(&payload(number)).unwrap();
             if number == 0 {
-                moved.make_room(100, most, |num_bytes| {
+                moved.preallocate(100, most, |num_bytes| {
                     asked.push(num_bytes);
                     vec![7; num_bytes / 2]
                 });

@@ -15,7 +15,7 @@ enum Found {
 
 /// A growing column. Whatever belongs to the current record can be taken back until the record is closed.
 #[derive(Debug)]
-pub struct Slot {
+pub struct ColumnBuilder {
     /// The values of all records.
     pub values: Values,
     /// The kind that is wanted.
@@ -39,7 +39,7 @@ pub struct Slot {
     bad_frame: Option<(usize, Found)>,
 }
 
-impl Slot {
+impl ColumnBuilder {
     /// An empty column with room for `num_records` records.
     pub fn new(spec: &ColumnSpec, tag: u8, num_records: usize) -> Self {
         let per_record = if let Layout::Fixed(count) = spec.layout { count } else { 1 };

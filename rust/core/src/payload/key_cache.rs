@@ -1,11 +1,11 @@
 //! What earlier records tell about the next one: writers put the same keys in the same order, record after record.
-use super::keys::{self, KeyTable};
+use super::key_table::{self, KeyTable};
 use super::message::Dialect;
 use super::varint::load;
 use super::{Plan, Section};
 
 /// Keys that are remembered at most; others are read the general way.
-const MAX_PLACES: usize = 1024;
+const MAX_CACHED: usize = 1024;
 /// Bytes of an entry that are compared word by word.
 const HEAD_LEN: usize = 16;
 /// The second byte is the entry's length, which changes with the values.
@@ -13,7 +13,7 @@ const LENGTH_BYTE: u64 = 0xff00;
 
 /// One key, as entries of the usual form hold it.
 #[derive(Debug)]
-pub struct Place {
+pub struct CachedKey {
     /// The first bytes of the entry, up to the value's length or as far as they go, without the entry's length.
     head: [u64; 2],
     mask: [u64; 2],
@@ -29,7 +29,7 @@ pub struct Place {
     next: usize,
 }
 
-impl Place {
+impl CachedKey {
     /// The key whose entries start with `start`.
     fn new(start: &[u8], tag: u8, slot: Option<usize>) -> Self {
         let word = |bits: usize| if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
@@ -53,36 +53,36 @@ impl Place {
 }
 
 /// The keys of earlier records.
-pub struct Memory {
-    places: Vec<Place>,
+pub struct KeyCache {
+    cached: Vec<CachedKey>,
     table: KeyTable,
     hashes: Vec<u64>,
     /// The key that came last.
     last: usize,
 }
 
-impl Memory {
+impl KeyCache {
     /// Nothing is known yet.
     pub fn new() -> Self {
-        Self { places: vec![Place::start()], table: KeyTable::new(16), hashes: vec![0], last: 0 }
+        Self { cached: vec![CachedKey::start()], table: KeyTable::new(16), hashes: vec![0], last: 0 }
     }
 
     /// A record begins.
-    pub fn rewind(&mut self) {
+    pub fn start_record(&mut self) {
         self.last = 0;
     }
 
     /// The key of the entry at the start of `rest`; `None` where the entry has another form.
     #[inline]
-    pub fn recall(&mut self, rest: &[u8], dialect: &Dialect, plan: &Plan) -> Option<&Place> {
+    pub fn find(&mut self, rest: &[u8], dialect: &Dialect, plan: &Plan) -> Option<&CachedKey> {
         let head = [load(rest, 0), load(rest, 8)];
-        let mut place = self.places[self.last].next;
-        if !self.places[place].fits(head, rest) {
-            place = self.look_up(head, rest, dialect, plan)?;
-            self.places[self.last].next = place;
+        let mut key = self.cached[self.last].next;
+        if !self.cached[key].fits(head, rest) {
+            key = self.look_up(head, rest, dialect, plan)?;
+            self.cached[self.last].next = key;
         }
-        self.last = place;
-        Some(&self.places[place])
+        self.last = key;
+        Some(&self.cached[key])
     }
 
     fn look_up(&mut self, head: [u64; 2], rest: &[u8], dialect: &Dialect, plan: &Plan) -> Option<usize> {
@@ -92,11 +92,11 @@ impl Memory {
             return None;
         }
         let key = &key[..len];
-        let hash = keys::hash(Section::Context, key);
-        if let Some(place) = self.table.find(hash, |place| self.places[place].fits(head, rest)) {
-            return Some(place);
+        let hash = key_table::hash(Section::Context, key);
+        if let Some(key) = self.table.find(hash, |key| self.cached[key].fits(head, rest)) {
+            return Some(key);
         }
-        if self.places.len() >= MAX_PLACES || (dialect.utf8_keys && std::str::from_utf8(key).is_err()) {
+        if self.cached.len() >= MAX_CACHED || (dialect.utf8_keys && std::str::from_utf8(key).is_err()) {
             return None;
         }
         let slot = plan.find(Section::Context, key);
@@ -104,18 +104,18 @@ impl Memory {
             Some(slot) => dialect.tag(plan.columns()[slot].kind)?,
             None => *rest.get(len + 6)?,
         };
-        Some(self.learn(Place::new(&rest[..len + 5], tag, slot), hash))
+        Some(self.insert(CachedKey::new(&rest[..len + 5], tag, slot), hash))
     }
 
     #[cold]
-    fn learn(&mut self, place: Place, hash: u64) -> usize {
-        self.places.push(place);
+    fn insert(&mut self, key: CachedKey, hash: u64) -> usize {
+        self.cached.push(key);
         self.hashes.push(hash);
-        let number = self.places.len() - 1;
+        let number = self.cached.len() - 1;
         if self.table.has_room() {
             self.table.insert(hash, number);
         } else {
-            self.table = KeyTable::new(2 * self.places.len());
+            self.table = KeyTable::new(2 * self.cached.len());
             (1..=number).for_each(|number| self.table.insert(self.hashes[number], number));
         }
         number

@@ -1,4 +1,4 @@
-//! Frames written in place: room for the head, the payload by whoever has it, then head and foot.
+//! Frames written in place: room for the header, the payload by whoever has it, then header and footer.
 use super::FrameKind;
 use crate::checksum::crc32c;
 use crate::error::Fault;
@@ -34,7 +34,7 @@ impl Frames {
 impl RecordSink for Frames {
     fn begin(&mut self) {
         self.start = self.data.len();
-        self.data.resize(self.start + self.kind.head_len(), 0);
+        self.data.resize(self.start + self.kind.header_len(), 0);
     }
 
     fn bytes(&mut self) -> &mut Vec<u8> {
@@ -43,7 +43,7 @@ impl RecordSink for Frames {
 
     fn end(&mut self) -> Result<(), Fault> {
         if !self.kind.has_checksum() {
-            let payload = &self.data[self.start + self.kind.head_len()..];
+            let payload = &self.data[self.start + self.kind.header_len()..];
             self.checksums.push(i64::from(crc32c(payload)));
         }
         self.kind.close(&mut self.data, self.start)?;

@@ -1,5 +1,5 @@
 //! Places in a compressed file from which inflating can begin, and the ordered list of them.
-use super::check::Check;
+use super::members::MemberChecksum;
 use crate::error::{Fault, FaultKind};
 use miniz_oxide::inflate::core::{BlockBoundaryState, DecompressorOxide};
 use miniz_oxide::{deflate, inflate};
@@ -30,7 +30,7 @@ pub(super) struct BlockStart {
     /// Those bits, lowest first.
     pub(super) bits: u8,
     /// Checksum and length of the member up to here, so that its trailer can be checked from here too.
-    pub(super) check: Check,
+    pub(super) check: MemberChecksum,
     pub(super) window: Window,
 }
 
@@ -75,12 +75,12 @@ impl Window {
 
 /// Seek points by rising offset, at least `spacing` decompressed bytes apart. The start of the file is always one.
 #[derive(Debug, Clone)]
-pub(super) struct PointList {
+pub(super) struct SeekPoints {
     points: Vec<SeekPoint>,
     spacing: u64,
 }
 
-impl PointList {
+impl SeekPoints {
     pub(super) fn new(spacing: u64) -> Self {
         Self { points: Vec::new(), spacing: spacing.max(1) }
     }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn offered_points_too_near_or_behind_are_refused() {
-        let mut list = PointList::new(100);
+        let mut list = SeekPoints::new(100);
         [99, 100, 150, 199, 200, 50, 200, 301].into_iter().for_each(|offset| list.offer(point(offset)));
         let offsets: Vec<u64> = list.as_slice().iter().map(|point| point.offset_out).collect();
         assert_eq!(offsets, [100, 200, 301]);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn list_past_its_capacity_keeps_every_second_point_at_twice_the_spacing() {
-        let mut list = PointList::new(10);
+        let mut list = SeekPoints::new(10);
         (1..=3 * MAX_POINTS as u64).for_each(|index| list.offer(point(index * 10)));
         assert_eq!(list.spacing(), 40);
         assert!(list.as_slice().len() <= MAX_POINTS);

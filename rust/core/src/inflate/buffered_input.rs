@@ -4,14 +4,14 @@ use crate::source::{ReadAt, SourceError};
 const READ_BYTES: usize = 64 * 1024;
 
 /// A forward reader over a positioned one.
-pub(super) struct Input {
+pub(super) struct BufferedInput {
     buf: Vec<u8>,
     pos: usize,
     len: usize,
     start: u64,
 }
 
-impl Input {
+impl BufferedInput {
     /// A reader whose first byte is the one at `offset` of the file.
     pub(super) fn at(offset: u64) -> Self {
         Self { buf: vec![0; READ_BYTES], pos: 0, len: 0, start: offset }

@@ -1,0 +1,89 @@
+//! Contents of small files: cached in memory once random reads have cost as much as reading the whole file.
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Largest total size of the files that this process caches.
+const MAX_CACHED_BYTES: u64 = 256 << 20;
+/// Reads up to this length indicate random access; longer reads gain nothing from a cache.
+const MAX_SHORT_READ: usize = 16 << 10;
+/// A short read costs about as much as copying this many bytes.
+const BYTES_PER_READ: u64 = 8 << 10;
+
+static CACHED_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// The content of a file once enough short reads have happened.
+///
+/// No thread waits for another one that loads the file, so a fork at that moment cannot deadlock.
+pub struct CachedFile {
+    num_bytes: u64,
+    short_reads: AtomicU64,
+    is_decided: AtomicBool,
+    content: OnceLock<Vec<u8>>,
+}
+
+impl CachedFile {
+    /// Describes a file of `num_bytes` bytes; nothing is cached yet.
+    pub fn new(num_bytes: u64) -> Self {
+        let is_decided = AtomicBool::new(num_bytes > MAX_CACHED_BYTES);
+        Self { num_bytes, short_reads: AtomicU64::new(0), is_decided, content: OnceLock::new() }
+    }
+
+    /// Content of the file if it is cached.
+    pub fn cached(&self) -> Option<&[u8]> {
+        self.content.get().map(Vec::as_slice)
+    }
+
+    /// Content of the file if it is cached; counts a read of `want` bytes and calls `load` if that pays from now on.
+    pub fn content(&self, want: usize, load: impl FnOnce() -> Option<Vec<u8>>) -> Option<&[u8]> {
+        if let Some(content) = self.cached() {
+            return Some(content);
+        }
+        if want > MAX_SHORT_READ || self.is_decided.load(Ordering::Relaxed) {
+            return None;
+        }
+        let reads = 1 + self.short_reads.fetch_add(1, Ordering::Relaxed);
+        if reads * BYTES_PER_READ < self.num_bytes || self.is_decided.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let add = |cached: u64| cached.checked_add(self.num_bytes).filter(|&sum| sum <= MAX_CACHED_BYTES);
+        CACHED_BYTES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok()?;
+        let is_cached = load().is_some_and(|content| self.content.set(content).is_ok());
+        if !is_cached {
+            CACHED_BYTES.fetch_sub(self.num_bytes, Ordering::Relaxed);
+        }
+        self.cached()
+    }
+}
+
+impl Drop for CachedFile {
+    fn drop(&mut self) {
+        if self.content.get().is_some() {
+            CACHED_BYTES.fetch_sub(self.num_bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_loaded_once_after_many_short_reads_and_released_on_drop() {
+        let file = CachedFile::new(10 * BYTES_PER_READ);
+        let mut loads = 0;
+        for _ in 0..9 {
+            assert!(file.content(100, || unreachable!()).is_none());
+            assert!(file.content(MAX_SHORT_READ + 1, || unreachable!()).is_none());
+        }
+        for _ in 0..3 {
+            let found = file.content(100, || {
+                loads += 1;
+                Some(vec![7; 10 * BYTES_PER_READ as usize])
+            });
+            assert_eq!(found.unwrap()[5], 7);
+        }
+        assert_eq!(loads, 1);
+        drop(file);
+        assert_eq!(CACHED_BYTES.load(Ordering::Relaxed), 0);
+    }
+}

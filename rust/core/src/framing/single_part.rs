@@ -1,0 +1,51 @@
+//! One record of a single part, found by its offset alone and read directly into the caller's memory.
+use std::mem::MaybeUninit;
+
+use super::{FrameKind, MAX_MARGIN, PartKind};
+use crate::checksum::crc32c;
+use crate::source::ReadAt;
+
+/// A record that is stored as one part, as its header describes it.
+#[derive(Debug, Clone, Copy)]
+pub struct SinglePartRecord {
+    kind: FrameKind,
+    offset: u64,
+    data_len: usize,
+    end: u64,
+}
+
+impl SinglePartRecord {
+    /// Returns the record at `offset`; None if there is none, or if it has several parts or a fault.
+    pub fn find<S: ReadAt + ?Sized>(source: &S, kind: FrameKind, offset: u64) -> Option<Self> {
+        let mut memory = [MaybeUninit::uninit(); MAX_MARGIN];
+        let bytes = source.read_into_at(offset, &mut memory[..kind.header_len()]).ok()??;
+        let header = kind.header(Some(&*bytes).filter(|bytes| bytes.len() == kind.header_len())?, offset).ok()?;
+        let end = offset
+            .checked_add(header.stored_len)
+            .filter(|&end| source.num_bytes().is_some_and(|total| end <= total))?;
+        (header.part == PartKind::Whole).then_some(Self { kind, offset, data_len: header.data_len as usize, end })
+    }
+
+    /// Bytes of the payload.
+    pub fn num_bytes(&self) -> usize {
+        self.data_len
+    }
+
+    /// Offset of the next record.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Reads the payload into `out`, which has its length; None if anything is wrong.
+    pub fn read<S: ReadAt + ?Sized>(&self, source: &S, verify: bool, out: &mut [MaybeUninit<u8>]) -> Option<()> {
+        let start = self.offset + self.kind.header_len() as u64;
+        let payload = &*source.read_into_at(start, out).ok()?.filter(|payload| payload.len() == self.data_len)?;
+        if verify && self.kind.has_checksum() {
+            let (mut memory, footer_len) = ([MaybeUninit::uninit(); MAX_MARGIN], self.kind.footer_len()?);
+            let footer = &*source.read_into_at(start + self.data_len as u64, &mut memory[..footer_len]).ok()??;
+            let footer = Some(footer).filter(|footer| footer.len() == footer_len)?;
+            self.kind.check_footer(crc32c(payload), footer, self.offset).ok()?;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,95 @@
+//! Records with one long byte string, which is read directly into the output; the rest is parsed as a short payload.
+use std::mem::MaybeUninit;
+
+use crate::checksum::Crc32c;
+use crate::framing::{FrameKind, PartKind};
+use crate::payload::{LongString, MIN_LONG_STRING, Plan};
+use crate::source::ReadAt;
+
+/// Bytes at the start of a record that are read first; the long string must begin within them.
+const START_LEN: usize = 512;
+/// Largest number of bytes after the string.
+const MAX_TAIL: usize = 64 << 10;
+
+/// One record whose first bytes show a long string.
+pub struct LongStringRecord {
+    kind: FrameKind,
+    offset: u64,
+    /// The first bytes of the payload.
+    start_bytes: [u8; START_LEN],
+    header_len: usize,
+    data_len: usize,
+    footer_len: usize,
+    string: LongString,
+}
+
+impl LongStringRecord {
+    /// Returns the record of `length` stored bytes at `offset`; None if it has no long string that a column asks for, or anything
+    /// unusual.
+    pub fn find<S: ReadAt>(source: &S, kind: FrameKind, plan: &Plan, (offset, length): (u64, usize)) -> Option<Self> {
+        let (mut start_bytes, mut read) = ([0; START_LEN], [MaybeUninit::uninit(); START_LEN]);
+        if length < MIN_LONG_STRING {
+            return None;
+        }
+        // Unlike `read_at`, this does not count as a short read, after which the file would be cached in memory.
+        start_bytes
+            .copy_from_slice(source.read_into_at(offset, &mut read).ok()?.filter(|read| read.len() == START_LEN)?);
+        let (frame, payload) = start_bytes.split_at(kind.header_len());
+        let found = kind.header(frame, offset).ok()?;
+        if found.part != PartKind::Whole || found.stored_len != length as u64 {
+            return None;
+        }
+        let (header_len, data_len) = (kind.header_len(), found.data_len as usize);
+        let string = LongString::find(plan, payload, data_len)?;
+        let behind = data_len.checked_sub(string.start + string.len)?;
+        let footer_len = length.checked_sub(header_len + data_len)?;
+        start_bytes.copy_within(header_len.., 0);
+        (behind + footer_len <= MAX_TAIL).then_some(Self {
+            kind,
+            offset,
+            start_bytes,
+            header_len,
+            data_len,
+            footer_len,
+            string,
+        })
+    }
+
+    /// Column that the string belongs to.
+    pub fn column(&self) -> usize {
+        self.string.column
+    }
+
+    /// Bytes of the string.
+    pub fn num_bytes(&self) -> usize {
+        self.string.len
+    }
+
+    /// First bytes of the string, which represent it in the shortened payload.
+    pub fn prefix(&self) -> &[u8] {
+        self.string.prefix(&self.start_bytes)
+    }
+
+    /// Reads the string into `out`, which has its length, and the shortened payload into `rest`; None if anything is wrong or
+    /// unusual.
+    pub fn read<S: ReadAt>(
+        &self,
+        source: &S,
+        verify: bool,
+        out: &mut [MaybeUninit<u8>],
+        rest: &mut Vec<u8>,
+    ) -> Option<()> {
+        let start = self.offset + (self.header_len + self.string.start) as u64;
+        let string = source.read_into_at(start, out).ok()?.filter(|string| string.len() == self.string.len)?;
+        let behind = self.data_len - self.string.start - self.string.len;
+        let mut tail = vec![MaybeUninit::uninit(); behind + self.footer_len];
+        let tail = &*source.read_into_at(start + self.string.len as u64, &mut tail).ok()??;
+        let (tail, footer) = tail.split_at_checked(behind).filter(|(_, footer)| footer.len() == self.footer_len)?;
+        if verify && self.kind.has_checksum() {
+            let mut checksum = Crc32c::new();
+            [&self.start_bytes[..self.string.start], string, tail].iter().for_each(|part| checksum.update(part));
+            self.kind.check_footer(checksum.finish(), footer, self.offset).ok()?;
+        }
+        self.string.shorten(&self.start_bytes, tail, rest).then_some(())
+    }
+}
