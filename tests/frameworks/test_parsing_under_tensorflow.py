@@ -132,7 +132,7 @@ def payloads_of_parts() -> st.SearchStrategy[str]:
 
 
 def _merges_alike(parts: list[str]) -> bool:
-    """Whether no feature without a kind follows one that has it: protobuf and ours take the last, TensorFlow the first."""
+    """Whether no feature without a kind follows one with it: protobuf takes the last of them, TensorFlow the first."""
     first, second = (messages.Example.FromString(bytes.fromhex(part)).features.feature for part in parts)
     return not any(key in first and second[key].WhichOneof("kind") is None for key in second)
 
