@@ -9,7 +9,7 @@ mod libjpeg;
 
 use compare::{Outcome, compare_with_libjpeg};
 use libfuzzer_sys::fuzz_target;
-use recordmill_image::jpeg::samples::{Dct, Inks, Scale};
+use recordmill_image::jpeg::samples::{CmykConversion, Dct, Scale};
 use recordmill_image::jpeg::{Channels, Decoder, EntryPoints, Header, Limits, Options};
 use recordmill_image::pixels::{Pixels, Samples, Size, Window};
 
@@ -46,7 +46,7 @@ fn options(choice: u64) -> Options {
         dct: if pick(5, 2) == 0 { Dct::Islow } else { Dct::Ifast },
         fancy: pick(6, 2) == 0,
         scale: [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth][pick(7, 4) as usize],
-        inks: [Inks::Pillow, Inks::OpenCv, Inks::TensorFlow][pick(9, 3) as usize],
+        cmyk: [CmykConversion::Pillow, CmykConversion::OpenCv, CmykConversion::TensorFlow][pick(9, 3) as usize],
         limits: LIMITS,
     }
 }
