@@ -5,9 +5,9 @@
 use common::{Item, Outcome, read_list, repeat};
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::color::normalize::Normalize;
-use recordmill_image::geometry::fused::resize_into;
 use recordmill_image::geometry::resize::Kernel;
 use recordmill_image::geometry::resize::pillow::Filter;
+use recordmill_image::geometry::resized_part::resize_into;
 use recordmill_image::geometry::view::View;
 use recordmill_image::jpeg::Header;
 use recordmill_image::pixels::{Size, Window};

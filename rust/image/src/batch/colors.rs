@@ -1,9 +1,9 @@
 //! Color steps of a batch: their names, the numbers that each image brings, and what they do to its pixels.
-use super::levels::Levels;
-use super::moves::{Image, levels};
+use super::pixel_values::PixelValues;
+use super::transform::{Image, per_channel};
 use crate::color::{adjust, channels, erase, hue};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::pixels::{Size, Window};
 
 /// One step done to the colors of every image, with the numbers of each image.
@@ -13,9 +13,9 @@ pub enum ColorStep {
     Jitter(Vec<Jitter>),
     /// Whether the image becomes gray.
     Gray(Vec<bool>),
-    /// Levels added.
+    /// Offsets added to the channels.
     Shift(Vec<Shift>),
-    /// A window filled with levels, if there is one.
+    /// A window to fill with one value per channel, if any.
     Paint(Vec<Option<Window>>, Vec<u16>),
 }
 
@@ -65,7 +65,7 @@ impl Jitter {
     }
 }
 
-/// Levels added to red, green and blue, or to gray.
+/// Offsets added to red, green and blue, or to gray.
 #[derive(Debug, Clone, Copy)]
 pub struct Shift {
     /// Red, green, blue.
@@ -92,11 +92,11 @@ pub fn change(image: &mut Image, steps: &[ColorStep], row: usize) -> Result<()> 
     if !matches!(image.channels, 1 | 3) {
         return refuse("gray or RGB for changes of color", format!("{} channels", image.channels));
     }
-    if let Levels::Floats(values) = &image.levels {
-        image.levels = Levels::Bytes(values.iter().map(|value| u8::nearest(*value)).collect());
+    if let PixelValues::Floats(values) = &image.levels {
+        image.levels = PixelValues::Bytes(values.iter().map(|value| u8::nearest(*value)).collect());
     }
     match &mut image.levels {
-        Levels::Bytes(pixels) => {
+        PixelValues::Bytes(pixels) => {
             steps.iter().try_for_each(|step| apply(pixels, (image.size, image.channels), step, row))
         }
         _ => refuse("8 bits for changes of color", "16".into()),
@@ -113,7 +113,7 @@ fn apply(pixels: &mut [u8], (size, channels): (Size, usize), step: &ColorStep, r
         ColorStep::Paint(windows, fill) => match windows[row] {
             None => Ok(()),
             Some(window) => {
-                let fill = levels(fill, channels)?.map(|level| level.min(255) as u8);
+                let fill = per_channel(fill, channels)?.map(|level| level.min(255) as u8);
                 erase::erase(pixels, size, channels, window, &fill[..channels])
             }
         },

@@ -1,76 +1,76 @@
-//! One image from its bytes to its slot.
+//! One image: from encoded bytes to its slot in the batch.
 use super::colors::change;
-use super::levels::{Levels, Source};
-use super::moves::{Image, inside, is_whole, moved};
-use super::plan::{Finish, Job, Move, Reading};
+use super::pixel_values::{PixelValues, SourcePixel};
+use super::plan::{DecodeOptions, ImageGeometry, Job, OutputFormat};
 use super::read::read;
-use super::run::Engine;
-use crate::collate::lanes::Multiply;
+use super::run::WorkerState;
+use super::transform::{Image, apply_geometry, is_whole, window_inside};
+use crate::collate::kernels::Multiply;
 use crate::collate::slot::Slot;
 use crate::color::channels::swap_red_blue;
 use crate::color::normalize::Normalize;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::dispatch;
-use crate::geometry::part::Part;
 use crate::geometry::rearrange::upright;
+use crate::geometry::resized_part::ResizedPart;
 use crate::geometry::view::View;
 use crate::jpeg::Region;
 use crate::pixels::{Size, Window};
 
-/// Where an image goes once its size and number of channels are known.
-pub trait Memory {
-    /// The slot of such an image.
-    fn slot(&mut self, finish: &Finish, size: Size, channels: usize) -> Result<Slot<'_>>;
+/// Memory for an image whose size and channels are only known after decoding.
+pub trait OutputMemory {
+    /// Returns the slot for the image.
+    fn slot(&mut self, output_format: &OutputFormat, size: Size, channels: usize) -> Result<Slot<'_>>;
 }
 
-/// Decodes image number `row` of the job, moves and colors it, and writes it into its slot.
-pub fn make(engine: &mut Engine, job: &Job, row: usize, memory: &mut dyn Memory) -> Result<()> {
-    let step = &job.moves[row];
-    let part = part_of(job, step)?;
-    let needs = part.as_ref().map_or(step.window, |part| within(step.window, part.needs()));
-    let window = (step.orientation == 1).then_some(needs);
-    let rows = part.as_ref().map(Part::rows).unwrap_or_default();
-    let reading = Reading { scale: step.scale.unwrap_or(job.reading.scale), ..job.reading };
+/// Decodes image number `row` of the job, applies geometry and color steps, and writes the result into its slot.
+pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mut dyn OutputMemory) -> Result<()> {
+    let geometry = &job.geometry[row];
+    let part = find_resized_part(job, geometry)?;
+    let source_window =
+        part.as_ref().map_or(geometry.window, |part| offset_window(geometry.window, part.source_window()));
+    let window = (geometry.orientation == 1).then_some(source_window);
+    let rows = part.as_ref().map(ResizedPart::rows).unwrap_or_default();
+    let options = DecodeOptions { scale: geometry.scale.unwrap_or(job.decode_options.scale), ..job.decode_options };
     let points = job.points.get(row).copied().unwrap_or_default();
-    let found = read(engine, (job.payloads[row], points), &reading, Region { window, rows: &rows })?;
+    let found = read(worker, (job.payloads[row], points), &options, Region { window, rows: &rows })?;
     if let (Some(part), false) = (part, found.is_deep) {
-        if job.finish.reverse && found.channels >= 3 {
-            swap_red_blue(&mut engine.pixels, found.channels)?;
+        if job.output_format.reverse && found.channels >= 3 {
+            swap_red_blue(&mut worker.pixels, found.channels)?;
         }
-        let source = View::new(&engine.pixels, found.size, found.channels)?;
-        let source = if found.is_window { source } else { source.crop(needs)? };
-        let slot = place_of(found.channels, step, &job.finish, memory)?;
-        return part.write(source, step.flip[0], &job.finish.normalize, slot);
+        let source = View::new(&worker.pixels, found.size, found.channels)?;
+        let source = if found.is_window { source } else { source.crop(source_window)? };
+        let slot = output_slot(found.channels, geometry, &job.output_format, memory)?;
+        return part.write(source, geometry.flip[0], &job.output_format.normalize, slot);
     }
-    if let Some(factors) = job.finish.first {
+    if let Some(factors) = job.output_format.factors_before_resize {
         let mut floats = match found.is_deep {
-            false => multiplied(&engine.pixels, factors[0]),
-            true => multiplied(&engine.deep, factors[1]),
+            false => multiplied(&worker.pixels, factors[0]),
+            true => multiplied(&worker.deep, factors[1]),
         };
-        return make_from(&mut floats, (found.size, found.channels), found.is_window, job, row, memory);
+        return process_pixels(&mut floats, (found.size, found.channels), found.is_window, job, row, memory);
     }
     if found.is_deep {
-        return make_from(&mut engine.deep, (found.size, found.channels), false, job, row, memory);
+        return process_pixels(&mut worker.deep, (found.size, found.channels), false, job, row, memory);
     }
-    make_from(&mut engine.pixels, (found.size, found.channels), found.is_window, job, row, memory)
+    process_pixels(&mut worker.pixels, (found.size, found.channels), found.is_window, job, row, memory)
 }
 
-fn multiplied<T: Source>(source: &[T], factor: f32) -> Vec<f32> {
+fn multiplied<T: SourcePixel>(source: &[T], factor: f32) -> Vec<f32> {
     let mut output = vec![0.0; source.len()];
     dispatch::run(Multiply { source, factor, output: &mut output });
     output
 }
 
-/// The part of the resized image that is wanted, be it all of it, where that is all there is to do and its pixels can be
-/// made alone.
-fn part_of(job: &Job, step: &Move) -> Result<Option<Part>> {
-    let resized = step.resized;
-    let from = Size { width: step.window.width, height: step.window.height };
-    let alone = step.orientation == 1 && is_plain(job, step);
-    match inside(&step.place, resized) {
+/// Returns the part (or all) of the resized image, if resizing is the only step and the kernel can compute that part alone.
+fn find_resized_part(job: &Job, geometry: &ImageGeometry) -> Result<Option<ResizedPart>> {
+    let resized = geometry.resized;
+    let from = Size { width: geometry.window.width, height: geometry.window.height };
+    let alone = geometry.orientation == 1 && is_resize_only(job, geometry);
+    match window_inside(&geometry.place, resized) {
         Some(window) if alone && from != resized => {
-            let part = Part::new(job.kernel, from, resized, window)?;
-            Ok(match job.finish.first {
+            let part = ResizedPart::new(job.kernel, from, resized, window)?;
+            Ok(match job.output_format.factors_before_resize {
                 Some([factor, _]) => part.and_then(|part| part.scaled(factor)),
                 None => part,
             })
@@ -79,85 +79,101 @@ fn part_of(job: &Job, step: &Move) -> Result<Option<Part>> {
     }
 }
 
-/// A window of a window.
-fn within(outer: Window, inner: Window) -> Window {
+/// Returns `inner`, a window in `outer`, in the coordinates of the image.
+fn offset_window(outer: Window, inner: Window) -> Window {
     Window { x: outer.x + inner.x, y: outer.y + inner.y, ..inner }
 }
 
-/// Whether nothing but resizing, cutting and one mirror is asked for.
-fn is_plain(job: &Job, step: &Move) -> bool {
-    job.colors.is_empty() && step.matrix.is_none() && !step.flip[1]
+/// Whether the plan contains nothing but a resize, a crop and a horizontal flip.
+fn is_resize_only(job: &Job, geometry: &ImageGeometry) -> bool {
+    job.colors.is_empty() && geometry.matrix.is_none() && !geometry.flip[1]
 }
 
-/// The same from pixels; `is_window`: they are what the window cuts out.
-pub fn make_from<T: Source>(
+/// Applies the plan to decoded pixels, which are only the window if `is_window`.
+pub fn process_pixels<T: SourcePixel>(
     pixels: &mut [T],
     (size, channels): (Size, usize),
     is_window: bool,
     job: &Job,
     row: usize,
-    memory: &mut dyn Memory,
+    memory: &mut dyn OutputMemory,
 ) -> Result<()> {
-    let step = &job.moves[row];
-    if job.finish.reverse && channels >= 3 && job.colors.is_empty() {
+    let geometry = &job.geometry[row];
+    if job.output_format.reverse && channels >= 3 && job.colors.is_empty() {
         swap_red_blue(pixels, channels)?;
     }
     let source = View::new(pixels, size, channels)?;
-    if step.orientation != 1 {
-        let (size, pixels) = upright(source, step.orientation)?;
-        return finish(View::new(&pixels, size, channels)?.crop(step.window)?, job, row, memory);
+    if geometry.orientation != 1 {
+        let (size, pixels) = upright(source, geometry.orientation)?;
+        return resize_into_slot(View::new(&pixels, size, channels)?.crop(geometry.window)?, job, row, memory);
     }
-    finish(if is_window { source } else { source.crop(step.window)? }, job, row, memory)
+    resize_into_slot(if is_window { source } else { source.crop(geometry.window)? }, job, row, memory)
 }
 
-/// From the window to the slot: in one pass where nothing but resizing, cutting and one mirror is asked for.
-fn finish<T: Source>(source: View<T>, job: &Job, row: usize, memory: &mut dyn Memory) -> Result<()> {
-    let step = &job.moves[row];
-    let normalize = job.finish.normalize::<T>();
-    let simple = is_plain(job, step);
+/// Resizes, transforms and writes an image: in one pass if the plan is only a resize, a crop and a horizontal flip.
+fn resize_into_slot<T: SourcePixel>(
+    source: View<T>,
+    job: &Job,
+    row: usize,
+    memory: &mut dyn OutputMemory,
+) -> Result<()> {
+    let geometry = &job.geometry[row];
+    let normalize = job.output_format.normalize::<T>();
+    let simple = is_resize_only(job, geometry);
     if simple
-        && source.size() == step.resized
-        && let Some(window) = inside(&step.place, step.resized)
+        && source.size() == geometry.resized
+        && let Some(window) = window_inside(&geometry.place, geometry.resized)
     {
-        let slot = place_of(source.channels(), step, &job.finish, memory)?;
-        return T::write(source.crop(window)?, step.flip[0], normalize, slot);
+        let slot = output_slot(source.channels(), geometry, &job.output_format, memory)?;
+        return T::write(source.crop(window)?, geometry.flip[0], normalize, slot);
     }
-    if simple && is_whole(&step.place, step.resized) {
-        let slot = place_of(source.channels(), step, &job.finish, memory)?;
-        return T::resize_into(source, job.kernel, step.flip[0], normalize, slot);
+    if simple && is_whole(&geometry.place, geometry.resized) {
+        let slot = output_slot(source.channels(), geometry, &job.output_format, memory)?;
+        return T::resize_into(source, job.kernel, geometry.flip[0], normalize, slot);
     }
-    let mut image = moved(source, job, step, T::UNIT)?;
+    let mut image = apply_geometry(source, job, geometry, T::UNIT)?;
     if !job.colors.is_empty() {
         if T::UNIT != 1 {
             return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits for changes of color", "16"));
         }
         change(&mut image, job.colors, row)?;
     }
-    write(image, normalize, job, step, memory)
+    write(image, normalize, job, geometry, memory)
 }
 
-fn write(mut image: Image, normalize: &Normalize, job: &Job, step: &Move, memory: &mut dyn Memory) -> Result<()> {
+fn write(
+    mut image: Image,
+    normalize: &Normalize,
+    job: &Job,
+    geometry: &ImageGeometry,
+    memory: &mut dyn OutputMemory,
+) -> Result<()> {
     let (size, channels) = (image.size, image.channels);
-    if let Levels::Bytes(pixels) = &mut image.levels
-        && job.finish.reverse
+    if let PixelValues::Bytes(pixels) = &mut image.levels
+        && job.output_format.reverse
         && channels >= 3
         && !job.colors.is_empty()
     {
         swap_red_blue(pixels, channels)?;
     }
-    let slot = place_of(channels, step, &job.finish, memory)?;
+    let slot = output_slot(channels, geometry, &job.output_format, memory)?;
     match &image.levels {
-        Levels::Bytes(values) => slot.write(View::new(values, size, channels)?, false, normalize),
-        Levels::Words(values) => slot.write_levels(View::new(values, size, channels)?, false, normalize),
-        Levels::Floats(values) => slot.write_levels(View::new(values, size, channels)?, false, normalize),
+        PixelValues::Bytes(values) => slot.write(View::new(values, size, channels)?, false, normalize),
+        PixelValues::Words(values) => slot.write_levels(View::new(values, size, channels)?, false, normalize),
+        PixelValues::Floats(values) => slot.write_levels(View::new(values, size, channels)?, false, normalize),
     }
 }
 
-/// The slot of an image, once it is certain that there is a mean and a factor for each channel.
-fn place_of<'m>(channels: usize, step: &Move, finish: &Finish, memory: &'m mut dyn Memory) -> Result<Slot<'m>> {
-    if let Some(count) = finish.counts.iter().find(|&&count| count != 1 && count != channels) {
+/// Returns the slot of an image after checking that mean and std fit its channels.
+fn output_slot<'m>(
+    channels: usize,
+    geometry: &ImageGeometry,
+    output_format: &OutputFormat,
+    memory: &'m mut dyn OutputMemory,
+) -> Result<Slot<'m>> {
+    if let Some(count) = output_format.counts.iter().find(|&&count| count != 1 && count != channels) {
         let expected = format!("1 or {channels} entries of mean and std");
         return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, expected, count.to_string()));
     }
-    memory.slot(finish, step.place.size, channels)
+    memory.slot(output_format, geometry.place.size, channels)
 }

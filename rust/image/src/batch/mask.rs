@@ -1,10 +1,10 @@
-//! Masks: classes as they are stored, moved as their images are, never mixed.
-use super::levels::{Levels, Source};
-use super::moves::moved;
-use super::plan::{Job, MaskPlan, Move};
-use super::read::{Coded, kind_of};
-use super::run::Engine;
-use super::run::{Decoded, spread};
+//! Segmentation masks: stored class numbers under the geometry of their images, without interpolation.
+use super::pixel_values::{PixelValues, SourcePixel};
+use super::plan::{ImageGeometry, Job, MaskPlan};
+use super::read::{ImageFormat, detect_format};
+use super::run::WorkerState;
+use super::run::{Decoded, run_in_threads};
+use super::transform::apply_geometry;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::rearrange::upright;
 use crate::geometry::resize::resize_nearest;
@@ -35,8 +35,8 @@ pub fn masks_into<C: Class>(job: &Job, plan: &MaskPlan, out: &mut [C], threads: 
     let count = job.payloads.len();
     let per_mask = out.len().checked_div(count).unwrap_or(0).max(1);
     let rows = out.chunks_mut(per_mask).take(count).enumerate();
-    let mut faults = spread(rows, threads, |engine, (row, memory)| {
-        let made = make(engine, job, plan, row).and_then(|(_, levels)| put(&levels, memory));
+    let mut faults = run_in_threads(rows, threads, |worker, (row, memory)| {
+        let made = decode_mask(worker, job, plan, row).and_then(|(_, levels)| put(&levels, memory));
         made.err().map(|fault| (row, fault))
     });
     faults.sort_unstable_by_key(|(row, _)| *row);
@@ -45,8 +45,8 @@ pub fn masks_into<C: Class>(job: &Job, plan: &MaskPlan, out: &mut [C], threads: 
 
 /// Decodes masks into memory of their own, in order.
 pub fn masks_each<C: Class>(job: &Job, plan: &MaskPlan, threads: usize) -> Vec<Result<Decoded<C>>> {
-    let mut done = spread(0..job.payloads.len(), threads, |engine, row| {
-        let made = make(engine, job, plan, row).and_then(|(size, levels)| {
+    let mut done = run_in_threads(0..job.payloads.len(), threads, |worker, row| {
+        let made = decode_mask(worker, job, plan, row).and_then(|(size, levels)| {
             let mut values = vec![C::default(); size.width * size.height];
             put(&levels, &mut values)?;
             Ok(Decoded { values, size, channels: 1 })
@@ -57,11 +57,11 @@ pub fn masks_each<C: Class>(job: &Job, plan: &MaskPlan, threads: usize) -> Vec<R
     done.into_iter().map(|(_, decoded)| decoded).collect()
 }
 
-fn put<C: Class>(levels: &Levels, out: &mut [C]) -> Result<()> {
+fn put<C: Class>(levels: &PixelValues, out: &mut [C]) -> Result<()> {
     match levels {
-        Levels::Bytes(values) => copy(values, out),
-        Levels::Words(values) => copy(values, out),
-        Levels::Floats(_) => Err(unsupported("classes", "fractions")),
+        PixelValues::Bytes(values) => copy(values, out),
+        PixelValues::Words(values) => copy(values, out),
+        PixelValues::Floats(_) => Err(unsupported("classes", "fractions")),
     }
 }
 
@@ -82,32 +82,32 @@ fn unsupported(expected: &str, found: &str) -> ImageFault {
 }
 
 /// Size and classes of mask number `row`.
-fn make(engine: &mut Engine, job: &Job, plan: &MaskPlan, row: usize) -> Result<(Size, Levels)> {
+fn decode_mask(worker: &mut WorkerState, job: &Job, plan: &MaskPlan, row: usize) -> Result<(Size, PixelValues)> {
     let data = job.payloads[row];
-    if kind_of(data)? != Coded::Png {
+    if detect_format(data)? != ImageFormat::Png {
         return Err(unsupported("PNG for masks", "JPEG"));
     }
     let orientation = if plan.upright { png::Header::parse(data)?.orientation.unwrap_or(1) } else { 1 };
-    let limits = png::Limits { max_pixels: job.reading.max_pixels as u64, ..png::Limits::default() };
+    let limits = png::Limits { max_pixels: job.decode_options.max_pixels as u64, ..png::Limits::default() };
     let options = png::Options { palette: Palette::Classes, limits, ..png::Options::default() };
-    let shape = engine.png.decode_to(data, &options, &mut engine.pixels, &mut engine.deep)?;
+    let shape = worker.png.decode_to(data, &options, &mut worker.pixels, &mut worker.deep)?;
     match shape.bits {
-        16 => follow(&engine.deep, shape.size, orientation, job, plan, row),
-        _ => follow(&engine.pixels, shape.size, orientation, job, plan, row),
+        16 => transform_mask(&worker.deep, shape.size, orientation, job, plan, row),
+        _ => transform_mask(&worker.pixels, shape.size, orientation, job, plan, row),
     }
 }
 
-/// Turns a mask upright, brings it to its image's size, and moves it as its image is moved.
-fn follow<T: Source>(
+/// Undoes the orientation of a mask, resizes it to its image, and applies the geometry of the image.
+fn transform_mask<T: SourcePixel>(
     stored: &[T],
     size: Size,
     orientation: u8,
     job: &Job,
     plan: &MaskPlan,
     row: usize,
-) -> Result<(Size, Levels)> {
+) -> Result<(Size, PixelValues)> {
     let (size, turned) = upright(View::new(stored, size, 1)?, orientation)?;
-    let Some((image, decoded)) = plan.sizes.get(row) else { return Ok((size, T::levels(turned))) };
+    let Some((image, decoded)) = plan.sizes.get(row) else { return Ok((size, T::wrap(turned))) };
     if size != *image && !plan.fit {
         return Err(unsupported("a mask of its image's size", &format!("{} x {}", size.width, size.height)));
     }
@@ -115,8 +115,8 @@ fn follow<T: Source>(
         true => turned,
         false => resize_nearest(View::new(&turned, size, 1)?, *decoded, plan.rule)?,
     };
-    let step: &Move = &job.moves[row];
+    let step: &ImageGeometry = &job.geometry[row];
     let whole = View::new(&fitted, *decoded, 1)?.crop(step.window)?;
-    let image = moved(whole, job, step, 1)?;
+    let image = apply_geometry(whole, job, step, 1)?;
     Ok((image.size, image.levels))
 }

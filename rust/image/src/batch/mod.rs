@@ -1,16 +1,19 @@
 //! Whole batches: encoded images in, batch memory out, on several threads; one plan says what happens to each image.
 mod colors;
 mod image;
-mod levels;
 mod mask;
-mod moves;
+mod pixel_values;
 mod plan;
 mod read;
 mod run;
+mod transform;
 
 pub use colors::{ColorStep, Jitter, Shift};
-pub use levels::Source;
 pub use mask::{Class, masks_each, masks_into};
-pub use plan::{Beyond, Deep, Element, Finish, Gray, Job, MaskPlan, Move, Place, Reading, Want};
-pub use read::{Described, describe};
-pub use run::{Decoded, Engine, change_pixels, decode_each, decode_into, entry_points};
+pub use pixel_values::SourcePixel;
+pub use plan::{
+    DecodeOptions, Element, Gray, ImageGeometry, Job, MaskPlan, OutputChannels, OutputFormat, Padding, Placement,
+    SixteenBit,
+};
+pub use read::{ImageInfo, describe};
+pub use run::{Decoded, WorkerState, change_pixels, decode_each, decode_into, entry_points};

@@ -1,54 +1,54 @@
-//! What is to be done to the images of a batch; all that is random has been drawn already.
+//! The plan of a batch: how its images are decoded, transformed and stored. Random parameters are already drawn.
 use super::colors::ColorStep;
-use super::levels::Source;
+use super::pixel_values::SourcePixel;
 use crate::collate::slot::{Layout, SlotValues};
 use crate::color::normalize::Normalize;
-use crate::geometry::affine::Affine;
 use crate::geometry::resize::{Kernel, Nearest};
+use crate::geometry::warp::Affine;
 use crate::geometry::warp::Sampling;
 use crate::jpeg::samples::{CmykConversion, Dct, Scale};
 use crate::pixels::{Size, Window};
 
-/// The channels wanted.
+/// Channels of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Want {
+pub enum OutputChannels {
     /// Red, green, blue.
     Rgb,
-    /// One.
+    /// One channel.
     Gray,
-    /// Those of the file, with alpha if it has any transparency.
+    /// Channels of the file, with alpha if it has any transparency.
     Stored,
 }
 
-/// How color becomes gray.
+/// How color is converted to gray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gray {
-    /// Pillow's rule, of the decoded colors.
+    /// Pillow's rule, applied to decoded colors.
     Pillow,
     /// The luma plane of JPEG; libpng's rule for PNG.
     Libpng,
 }
 
-/// What becomes of samples of 16 bits.
+/// How samples of 16 bits are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deep {
+pub enum SixteenBit {
     /// The image is refused.
     Refuse,
-    /// All are kept.
+    /// All bits are kept.
     Keep,
     /// The upper byte is kept.
     HighByte,
 }
 
-/// What to make of an encoded image.
+/// How an encoded image is decoded.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading {
+pub struct DecodeOptions {
     /// Channels.
-    pub want: Want,
+    pub want: OutputChannels,
     /// Rule for gray.
     pub gray: Gray,
     /// Rule for 16 bits.
-    pub deep: Deep,
+    pub deep: SixteenBit,
     /// Inverse transform of JPEG.
     pub dct: Dct,
     /// How CMYK JPEG images are converted to RGB.
@@ -57,13 +57,13 @@ pub struct Reading {
     pub fancy: bool,
     /// Size at which JPEG is decoded.
     pub scale: Scale,
-    /// Images of more are faults.
+    /// Largest number of pixels; larger images are faults.
     pub max_pixels: usize,
 }
 
 /// A rectangle that may reach beyond an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Placement {
     /// Left edge.
     pub x: i64,
     /// Upper edge.
@@ -72,29 +72,29 @@ pub struct Place {
     pub size: Size,
 }
 
-/// What happens to the pixels of one image, in this order.
+/// Geometry steps of one image, in this order.
 #[derive(Debug, Clone, Copy)]
-pub struct Move {
+pub struct ImageGeometry {
     /// EXIF orientation to undo, 1 to 8.
     pub orientation: u8,
-    /// The size at which this image is decoded, instead of that of the reading.
+    /// JPEG scale of this image, instead of that of the decode options.
     pub scale: Option<Scale>,
-    /// The part of the upright image that is used.
+    /// Window in the upright image.
     pub window: Window,
-    /// The size to which that part is brought.
+    /// Size to which the window is resized.
     pub resized: Size,
-    /// The output in the resized part.
-    pub place: Place,
-    /// Left to right, top to bottom.
+    /// Output rectangle in the resized image.
+    pub place: Placement,
+    /// Horizontal flip, vertical flip.
     pub flip: [bool; 2],
-    /// From places in the output to places before.
+    /// Affine map from output coordinates to input coordinates.
     pub matrix: Option<Affine>,
 }
 
-/// What lies beyond an image.
+/// Values outside an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Beyond {
-    /// A level of 8 bits for each channel, or one for all; a class.
+pub enum Padding {
+    /// One 8-bit value per channel or for all channels, or a class number.
     Constant(Vec<u16>),
     /// The nearest pixel.
     Edge,
@@ -102,91 +102,91 @@ pub enum Beyond {
     Reflect,
 }
 
-/// What masks need beside a job: of the job's reading they take the limit of pixels alone, and of its kernel nothing.
+/// Additional options of masks. Of the job's decode options only `max_pixels` applies to them, and its kernel does not.
 pub struct MaskPlan {
     /// Whether the mask's own EXIF orientation is undone.
     pub upright: bool,
-    /// The size of each upright image, and that at which it is decoded; none for masks by themselves, which stay.
+    /// Size of each upright image, and its decoded size; empty for masks without images, which keep their size.
     pub sizes: Vec<(Size, Size)>,
-    /// Whether a mask of another size is brought to its image's.
+    /// Whether a mask of another size is resized to its image.
     pub fit: bool,
-    /// Which neighbor is the nearest.
+    /// Rule for the nearest neighbor.
     pub rule: Nearest,
 }
 
-/// What the numbers of the output are.
+/// Layout and values of the output.
 #[derive(Debug, Clone, Copy)]
-pub struct Finish {
+pub struct OutputFormat {
     /// Order of the axes.
     pub layout: Layout,
-    /// Whether colors go blue, green, red.
+    /// Whether the channels are blue, green, red.
     pub reverse: bool,
-    /// Mean and factor, for levels 0 to 255.
+    /// Mean and factor for values 0 to 255.
     pub normalize: Normalize,
-    /// The same for levels 0 to 65,535.
+    /// Mean and factor for values 0 to 65,535.
     pub deep: Normalize,
-    /// Whether 16-bit memory holds the bits of binary16, not whole numbers.
+    /// Whether 16-bit memory holds binary16 floats instead of integers.
     pub halves: bool,
-    /// Number of means, of factors: 1 or that of the channels.
+    /// Number of means and of factors: 1 or the number of channels.
     pub counts: [usize; 2],
-    /// What levels of 8 bits and of 16 are multiplied by before they are resized, if they are.
-    pub first: Option<[f32; 2]>,
+    /// Factors for values of 8 and of 16 bits, applied before the resize.
+    pub factors_before_resize: Option<[f32; 2]>,
 }
 
-impl Finish {
-    /// Mean and factor for levels of a type that images are read in.
-    pub(super) fn normalize<T: Source>(&self) -> &Normalize {
+impl OutputFormat {
+    /// Mean and factor for a type of decoded pixels.
+    pub(super) fn normalize<T: SourcePixel>(&self) -> &Normalize {
         if T::UNIT == 1 { &self.normalize } else { &self.deep }
     }
 }
 
-/// A batch and all that is to be done to it.
+/// A batch of encoded images and its plan.
 pub struct Job<'a> {
     /// Encoded images.
     pub payloads: &'a [&'a [u8]],
-    /// Entry points of each as bytes, empty where there are none; or nothing at all.
+    /// JPEG entry points of each image as bytes, possibly empty; or no entries at all.
     pub points: &'a [&'a [u8]],
-    /// How they are read.
-    pub reading: Reading,
-    /// One for each image.
-    pub moves: &'a [Move],
-    /// How they are resized.
+    /// How images are decoded.
+    pub decode_options: DecodeOptions,
+    /// Geometry steps of each image.
+    pub geometry: &'a [ImageGeometry],
+    /// How images are resized.
     pub kernel: Kernel,
-    /// Beside the image.
-    pub beyond: Beyond,
+    /// Values outside the image.
+    pub padding: Padding,
     /// How the affine map samples.
     pub sampling: Sampling,
-    /// Levels where the affine map leaves the image, one for each channel or one for all.
+    /// Values where the affine map leaves the image, one per channel or one for all.
     pub warp_fill: Vec<u16>,
-    /// What is done to colors.
+    /// Color steps.
     pub colors: &'a [ColorStep],
-    /// How numbers are stored.
-    pub finish: Finish,
+    /// Layout and values of the output.
+    pub output_format: OutputFormat,
 }
 
 // Element types of batch memory.
 
-/// A type that batch memory can be made of.
+/// An element type of batch memory.
 pub trait Element: Copy + Default + Send + Sync + 'static {
-    /// One image's memory.
-    fn slot<'v>(values: &'v mut [Self], finish: &Finish) -> SlotValues<'v>;
+    /// Wraps the memory of one image.
+    fn slot<'v>(values: &'v mut [Self], output_format: &OutputFormat) -> SlotValues<'v>;
 }
 
 impl Element for u8 {
-    fn slot<'v>(values: &'v mut [Self], _: &Finish) -> SlotValues<'v> {
+    fn slot<'v>(values: &'v mut [Self], _: &OutputFormat) -> SlotValues<'v> {
         SlotValues::U8(values)
     }
 }
 
-/// Whole numbers, or the bits of binary16.
+/// Integers, or the bits of binary16 floats.
 impl Element for u16 {
-    fn slot<'v>(values: &'v mut [Self], finish: &Finish) -> SlotValues<'v> {
-        if finish.halves { SlotValues::F16(values) } else { SlotValues::U16(values) }
+    fn slot<'v>(values: &'v mut [Self], output_format: &OutputFormat) -> SlotValues<'v> {
+        if output_format.halves { SlotValues::F16(values) } else { SlotValues::U16(values) }
     }
 }
 
 impl Element for f32 {
-    fn slot<'v>(values: &'v mut [Self], _: &Finish) -> SlotValues<'v> {
+    fn slot<'v>(values: &'v mut [Self], _: &OutputFormat) -> SlotValues<'v> {
         SlotValues::F32(values)
     }
 }

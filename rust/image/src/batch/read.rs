@@ -1,6 +1,6 @@
-//! Reading one encoded image: its header, the choice of decoder, channels and depth, and its pixels.
-use super::plan::{Deep, Gray, Reading, Want};
-use super::run::Engine;
+//! Reading one encoded image: header, choice of decoder, channels, depth, and pixels.
+use super::plan::{DecodeOptions, Gray, OutputChannels, SixteenBit};
+use super::run::WorkerState;
 use crate::color::channels::to_gray;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::samples::{CmykConversion, Scale};
@@ -9,26 +9,26 @@ use crate::pixels::Size;
 use crate::png::{Channels as PngChannels, ColorType, Depth, GrayRule};
 use crate::{jpeg, png};
 
-/// The codings that are decoded here.
+/// The supported image formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coded {
+pub enum ImageFormat {
     Jpeg,
     Png,
 }
 
-/// The coding of an image, told by its first bytes.
-pub fn kind_of(data: &[u8]) -> Result<Coded> {
+/// Detects the format of an image by its first bytes.
+pub fn detect_format(data: &[u8]) -> Result<ImageFormat> {
     if data.starts_with(&[0xff, 0xd8]) {
-        return Ok(Coded::Jpeg);
+        return Ok(ImageFormat::Jpeg);
     }
     if data.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return Ok(Coded::Png);
+        return Ok(ImageFormat::Png);
     }
     let start = &data[..data.len().min(8)];
     Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG or PNG", format!("a file that begins with {start:02x?}")))
 }
 
-/// Pixels in the engine's memory: their size and channels, whether they are the window alone, and whether of 16 bits.
+/// Describes the pixels in the worker's memory: `is_window` if only the window was decoded, `is_deep` if they have 16 bits.
 pub struct Pixels {
     pub size: Size,
     pub channels: usize,
@@ -36,70 +36,70 @@ pub struct Pixels {
     pub is_deep: bool,
 }
 
-/// Decodes an image into the engine's memory: only what is region of it where the decoder can, with its entry points if there are any.
-/// Entry points of another image are of no use, and do no harm.
+/// Decodes an image into the worker's memory, only `region` of it if the decoder can do that. Entry points of another image are
+/// ignored.
 pub fn read(
-    engine: &mut Engine,
+    worker: &mut WorkerState,
     (data, points): (&[u8], &[u8]),
-    reading: &Reading,
+    reading: &DecodeOptions,
     region: Region<'_>,
 ) -> Result<Pixels> {
-    match kind_of(data)? {
-        Coded::Jpeg => read_jpeg(engine, (data, points), reading, region),
-        Coded::Png => read_png(engine, data, reading),
+    match detect_format(data)? {
+        ImageFormat::Jpeg => read_jpeg(worker, (data, points), reading, region),
+        ImageFormat::Png => read_png(worker, data, reading),
     }
 }
 
 fn read_jpeg(
-    engine: &mut Engine,
+    worker: &mut WorkerState,
     (data, points): (&[u8], &[u8]),
-    reading: &Reading,
+    reading: &DecodeOptions,
     region: Region<'_>,
 ) -> Result<Pixels> {
-    let reduces = reading.want == Want::Gray && reading.gray == Gray::Pillow;
+    let reduces = reading.want == OutputChannels::Gray && reading.gray == Gray::Pillow;
     let channels = match reading.want {
-        Want::Rgb => JpegChannels::Rgb,
-        Want::Gray if !reduces => JpegChannels::Gray,
-        Want::Gray | Want::Stored => JpegChannels::AsStored,
+        OutputChannels::Rgb => JpegChannels::Rgb,
+        OutputChannels::Gray if !reduces => JpegChannels::Gray,
+        OutputChannels::Gray | OutputChannels::Stored => JpegChannels::AsStored,
     };
     let limits = jpeg::Limits { max_pixels: reading.max_pixels, ..jpeg::Limits::default() };
-    let Reading { dct, fancy, cmyk, scale, .. } = *reading;
+    let DecodeOptions { dct, fancy, cmyk, scale, .. } = *reading;
     let options = jpeg::Options { channels, dct, fancy, cmyk, scale, limits };
     let is_below = region.window.is_some_and(|window| window.y > 0);
     let points = if is_below && !points.is_empty() { EntryPoints::from_bytes(points).ok() } else { None };
-    let mut decode = |points| engine.jpeg.decode_to(data, region, &options, points, &mut engine.pixels);
+    let mut decode = |points| worker.jpeg.decode_to(data, region, &options, points, &mut worker.pixels);
     let decoded = match decode(points.as_ref()) {
         Err(fault) if fault.kind == ImageFaultKind::BadEntryPoints => decode(None),
         decoded => decoded,
     };
     let (size, channels) = decoded?;
     if reduces && channels == 3 {
-        engine.pixels = to_gray(&engine.pixels)?;
+        worker.pixels = to_gray(&worker.pixels)?;
         return Ok(Pixels { size, channels: 1, is_window: true, is_deep: false });
     }
     Ok(Pixels { size, channels, is_window: true, is_deep: false })
 }
 
-fn read_png(engine: &mut Engine, data: &[u8], reading: &Reading) -> Result<Pixels> {
+fn read_png(worker: &mut WorkerState, data: &[u8], reading: &DecodeOptions) -> Result<Pixels> {
     if reading.scale != Scale::Full {
         return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG for a reduced scale", "PNG"));
     }
     let options = png::Options {
         channels: match reading.want {
-            Want::Rgb => PngChannels::Rgb,
-            Want::Gray => PngChannels::Gray,
-            Want::Stored => PngChannels::WithTransparency,
+            OutputChannels::Rgb => PngChannels::Rgb,
+            OutputChannels::Gray => PngChannels::Gray,
+            OutputChannels::Stored => PngChannels::WithTransparency,
         },
         depth: match reading.deep {
-            Deep::Refuse => Depth::OnlyEight,
-            Deep::HighByte => Depth::Eight,
-            Deep::Keep => Depth::AsStored,
+            SixteenBit::Refuse => Depth::OnlyEight,
+            SixteenBit::HighByte => Depth::Eight,
+            SixteenBit::Keep => Depth::AsStored,
         },
         gray: if reading.gray == Gray::Pillow { GrayRule::Pillow } else { GrayRule::Libpng },
         limits: png::Limits { max_pixels: reading.max_pixels as u64, ..png::Limits::default() },
         ..png::Options::default()
     };
-    let shape = engine.png.decode_to(data, &options, &mut engine.pixels, &mut engine.deep)?;
+    let shape = worker.png.decode_to(data, &options, &mut worker.pixels, &mut worker.deep)?;
     Ok(Pixels { size: shape.size, channels: shape.channels, is_window: false, is_deep: shape.bits == 16 })
 }
 
@@ -107,7 +107,7 @@ fn read_png(engine: &mut Engine, data: &[u8], reading: &Reading) -> Result<Pixel
 
 /// Sizes, orientation and channels of an encoded image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Described {
+pub struct ImageInfo {
     /// The upright image.
     pub size: Size,
     /// The upright image as it is decoded: smaller at a reduced scale.
@@ -121,15 +121,15 @@ pub struct Described {
 }
 
 /// Reads the header of an encoded image; with `upright`, its orientation too.
-pub fn describe(data: &[u8], reading: &Reading, upright: bool) -> Result<Described> {
-    let coded = kind_of(data)?;
+pub fn describe(data: &[u8], reading: &DecodeOptions, upright: bool) -> Result<ImageInfo> {
+    let coded = detect_format(data)?;
     let (stored, orientation, channels) = match coded {
-        Coded::Jpeg => {
+        ImageFormat::Jpeg => {
             let header = jpeg::Header::parse(data)?;
             let is_colors = header.num_channels() == 4 && reading.cmyk == CmykConversion::TensorFlow;
             (header.size, header.orientation, if is_colors { 3 } else { header.num_channels() })
         }
-        Coded::Png => {
+        ImageFormat::Png => {
             let header = png::Header::parse(data)?;
             if reading.scale != Scale::Full {
                 return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG for a reduced scale", "PNG"));
@@ -144,17 +144,17 @@ pub fn describe(data: &[u8], reading: &Reading, upright: bool) -> Result<Describ
     let orientation = if upright { orientation } else { 1 };
     let scaled = |edge: usize| (edge * reading.scale.edge()).div_ceil(8);
     let decoded = Size { width: scaled(stored.width), height: scaled(stored.height) };
-    Ok(Described {
-        size: turned(stored, orientation),
-        decoded: turned(decoded, orientation),
+    Ok(ImageInfo {
+        size: upright_size(stored, orientation),
+        decoded: upright_size(decoded, orientation),
         orientation,
         channels,
-        scalable: coded == Coded::Jpeg,
+        scalable: coded == ImageFormat::Jpeg,
     })
 }
 
-/// The size of an image whose orientation is undone.
-pub fn turned(size: Size, orientation: u8) -> Size {
+/// Size of an image after its EXIF orientation is undone.
+pub fn upright_size(size: Size, orientation: u8) -> Size {
     if orientation > 4 { Size { width: size.height, height: size.width } } else { size }
 }
 

@@ -1,9 +1,9 @@
 //! The threads of a batch: each takes the next image that no other thread has taken.
 use std::sync::Mutex;
 
-use super::image::{Memory, make, make_from};
-use super::levels::Source;
-use super::plan::{Element, Finish, Job};
+use super::image::{OutputMemory, decode_image, process_pixels};
+use super::pixel_values::SourcePixel;
+use super::plan::{Element, Job, OutputFormat};
 use crate::collate::slot::Slot;
 use crate::fault::{ImageFault, Result};
 use crate::geometry::view::count_values;
@@ -21,84 +21,84 @@ pub struct Decoded<T> {
     pub channels: usize,
 }
 
-/// Decodes all images into `out`, where each takes up as many values; returns the rows that failed, in order.
+/// Decodes all images into equal parts of `out`; returns the rows that failed, in order.
 ///
 /// The values of a row that failed are unspecified; no other row is touched.
 pub fn decode_into<T: Element>(job: &Job, out: &mut [T], threads: usize) -> Vec<(usize, ImageFault)> {
-    let count = job.moves.len();
+    let count = job.geometry.len();
     let per_image = out.len().checked_div(count).unwrap_or(0).max(1);
     let rows = out.chunks_mut(per_image).take(count).enumerate();
-    let mut faults = spread(rows, threads, |engine, (row, memory)| {
-        make(engine, job, row, &mut Given(memory)).err().map(|fault| (row, fault))
+    let mut faults = run_in_threads(rows, threads, |worker, (row, memory)| {
+        decode_image(worker, job, row, &mut FixedMemory(memory)).err().map(|fault| (row, fault))
     });
     faults.sort_unstable_by_key(|(row, _)| *row);
     faults
 }
 
-/// Decodes all images into memory of their own, in order.
+/// Decodes each image into its own memory, in order.
 pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Vec<Result<Decoded<T>>> {
-    let mut done = spread(0..job.moves.len(), threads, |engine, row| {
-        let size = job.moves[row].place.size;
+    let mut done = run_in_threads(0..job.geometry.len(), threads, |worker, row| {
+        let size = job.geometry[row].place.size;
         let mut image = Decoded { values: Vec::new(), size, channels: 0 };
-        let made = make(engine, job, row, &mut image);
+        let made = decode_image(worker, job, row, &mut image);
         Some((row, made.map(|()| image)))
     });
     done.sort_unstable_by_key(|(row, _)| *row);
     done.into_iter().map(|(_, decoded)| decoded).collect()
 }
 
-/// Does to pixels in memory what the job says of its only image, from the window on.
-pub fn change_pixels<S: Source, T: Element>(
+/// Applies the only image plan of the job to pixels in memory, starting with the window.
+pub fn change_pixels<S: SourcePixel, T: Element>(
     pixels: &mut [S],
     size: Size,
     channels: usize,
     job: &Job,
 ) -> Result<Decoded<T>> {
     let mut image = Decoded { values: Vec::new(), size, channels };
-    make_from(pixels, (size, channels), false, job, 0, &mut image)?;
+    process_pixels(pixels, (size, channels), false, job, 0, &mut image)?;
     Ok(image)
 }
 
-/// Memory whose size was decided before.
-struct Given<'a, T>(&'a mut [T]);
+/// Memory of a fixed size.
+struct FixedMemory<'a, T>(&'a mut [T]);
 
-impl<T: Element> Memory for Given<'_, T> {
-    fn slot(&mut self, finish: &Finish, size: Size, channels: usize) -> Result<Slot<'_>> {
-        Slot::new(T::slot(self.0, finish), finish.layout, size, channels)
+impl<T: Element> OutputMemory for FixedMemory<'_, T> {
+    fn slot(&mut self, output_format: &OutputFormat, size: Size, channels: usize) -> Result<Slot<'_>> {
+        Slot::new(T::slot(self.0, output_format), output_format.layout, size, channels)
     }
 }
 
-impl<T: Element> Memory for Decoded<T> {
-    fn slot(&mut self, finish: &Finish, size: Size, channels: usize) -> Result<Slot<'_>> {
+impl<T: Element> OutputMemory for Decoded<T> {
+    fn slot(&mut self, output_format: &OutputFormat, size: Size, channels: usize) -> Result<Slot<'_>> {
         (self.size, self.channels) = (size, channels);
         self.values = vec![T::default(); count_values(size, channels)?];
-        Slot::new(T::slot(&mut self.values, finish), finish.layout, size, channels)
+        Slot::new(T::slot(&mut self.values, output_format), output_format.layout, size, channels)
     }
 }
 
-/// Calls `work` for every item on some threads, this one among them; what it returns comes in any order.
-pub(super) fn spread<I: Send, R: Send>(
+/// Calls `work` for every item on `threads` threads, including this one; results come in any order.
+pub(super) fn run_in_threads<I: Send, R: Send>(
     items: impl Iterator<Item = I> + Send,
     threads: usize,
-    work: impl Fn(&mut Engine, I) -> Option<R> + Sync,
+    work: impl Fn(&mut WorkerState, I) -> Option<R> + Sync,
 ) -> Vec<R> {
     let (items, results) = (Mutex::new(items), Mutex::new(Vec::new()));
     let drain = || {
-        let mut engine = Engine::take();
+        let mut worker = WorkerState::take();
         let mut own = Vec::new();
         loop {
             let item = items.lock().map_or(None, |mut items| items.next());
             let Some(item) = item else { break };
-            own.extend(work(&mut engine, item));
+            own.extend(work(&mut worker, item));
         }
-        engine.give();
+        worker.give_back();
         if let Ok(mut results) = results.lock() {
             results.append(&mut own);
         }
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // Where no further thread can be had, the others do its work.
+            // If a thread cannot be started, the others do its work.
             let _ = std::thread::Builder::new().name("recordmill-decode".into()).spawn_scoped(scope, drain);
         }
         drain();
@@ -110,34 +110,34 @@ pub(super) fn spread<I: Send, R: Send>(
 
 /// One thread's decoders and memory.
 #[derive(Default)]
-pub struct Engine {
-    /// For JPEG.
+pub struct WorkerState {
+    /// JPEG decoder.
     pub jpeg: jpeg::Decoder,
-    /// For PNG.
+    /// PNG decoder.
     pub png: png::Decoder,
-    /// For PNG that is made.
+    /// PNG encoder.
     pub png_encoder: png::Encoder,
-    /// Pixels of the image at hand.
+    /// Pixels of the current image.
     pub pixels: Vec<u8>,
-    /// Pixels of 16 bits.
+    /// Pixels of the current image if it has 16 bits.
     pub deep: Vec<u16>,
 }
 
-/// Scratch above this is not kept.
-const MAX_KEPT: usize = 64 << 20;
+/// A state with more memory than this is dropped.
+const MAX_REUSED_BYTES: usize = 64 << 20;
 const MAX_IDLE: usize = 64;
 
-static IDLE: Mutex<Vec<Engine>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<WorkerState>> = Mutex::new(Vec::new());
 
-impl Engine {
-    /// An engine that was used before, or a new one. `try_lock`: a fork may have left the lock held for ever.
+impl WorkerState {
+    /// Returns a state that was used before, or a new one. `try_lock`, because a fork may have left the lock held forever.
     pub fn take() -> Self {
         IDLE.try_lock().ok().and_then(|mut idle| idle.pop()).unwrap_or_default()
     }
 
-    /// Keeps the engine for [`Engine::take`].
-    pub fn give(self) {
-        if self.pixels.capacity() + 2 * self.deep.capacity() > MAX_KEPT {
+    /// Makes the state available to [`WorkerState::take`].
+    pub fn give_back(self) {
+        if self.pixels.capacity() + 2 * self.deep.capacity() > MAX_REUSED_BYTES {
             return;
         }
         if let Ok(mut idle) = IDLE.try_lock()
@@ -150,12 +150,12 @@ impl Engine {
 
 // Entry points of many images at once.
 
-/// For each payload its entry points as bytes: at most `share` of a byte for each of its own, less `fixed`. Empty where that are
-/// too few, and for what is no sequential JPEG, damaged, or served by its restart markers.
+/// Returns the entry points of each payload as bytes, at most `share` bytes per byte of the payload minus `fixed`. Empty if too few
+/// fit, and for anything but a sound sequential JPEG without restart markers.
 pub fn entry_points(payloads: &[&[u8]], share: f64, fixed: usize, threads: usize) -> Vec<Vec<u8>> {
-    let mut found = spread(payloads.iter().enumerate(), threads, |engine, (row, data)| {
+    let mut found = run_in_threads(payloads.iter().enumerate(), threads, |worker, (row, data)| {
         let max_bytes = ((data.len() as f64 * share) as usize).saturating_sub(fixed);
-        let points = engine.jpeg.entry_points(data, max_bytes).ok().flatten()?;
+        let points = worker.jpeg.entry_points(data, max_bytes).ok().flatten()?;
         Some((row, points.to_bytes()))
     });
     let mut tables = vec![Vec::new(); payloads.len()];

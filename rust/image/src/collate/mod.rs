@@ -1,8 +1,8 @@
 //! From images to batch memory: slots of every element type and layout.
-mod between;
+mod blend;
 mod bytes;
 pub mod half;
-pub(crate) mod lanes;
+pub(crate) mod kernels;
 #[cfg(target_arch = "x86_64")]
 mod planes;
 pub mod slot;

@@ -1,5 +1,5 @@
 //! Pixels of three channels to three planes of floats with AVX2, eight pixels at a time.
-use super::between::Pair;
+use super::blend::Pair;
 use std::arch::x86_64::*;
 
 /// Pixels of a step.

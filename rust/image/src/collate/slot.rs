@@ -1,10 +1,10 @@
 //! One image's place in batch memory: its element type, its layout, its size.
-use super::lanes::Widen;
+use super::kernels::Widen;
 use super::writer::{RowWriter, write_single};
 use crate::color::normalize::Normalize;
 use crate::fault::Result;
 use crate::geometry::dispatch;
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{View, count_values, refuse};
 use crate::pixels::Size;
 
@@ -81,7 +81,7 @@ impl<'a> Slot<'a> {
         if flip {
             return self.write_levels(image, flip, normalize);
         }
-        if let (1, Some(row)) = (self.channels, image.as_one()) {
+        if let (1, Some(row)) = (self.channels, image.as_contiguous()) {
             write_single(&mut self, row, normalize);
             return Ok(());
         }
@@ -91,7 +91,7 @@ impl<'a> Slot<'a> {
     }
 
     /// The same for an image of any levels.
-    pub fn write_levels<T: Level>(self, image: View<T>, flip: bool, normalize: &Normalize) -> Result<()> {
+    pub fn write_levels<T: PixelType>(self, image: View<T>, flip: bool, normalize: &Normalize) -> Result<()> {
         self.expect(image.size(), image.channels())?;
         let channels = self.channels;
         let mut row = vec![0.0; self.size.width * channels];

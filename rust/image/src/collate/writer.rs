@@ -1,8 +1,8 @@
 //! Writes the rows of an image into its slot: normalized, in the slot's element type and layout.
-use super::between::{Pair, Row, Stored, planes_between};
+use super::blend::{Pair, Row, Stored, planes_between};
 use super::bytes::{Interleaved, Part, Planes, Single, float_planes};
 use super::half::narrow;
-use super::lanes::{Blend, Widen, to_byte, to_word};
+use super::kernels::{Blend, Widen, to_byte, to_word};
 use super::slot::{Layout, Slot, SlotValues};
 use crate::color::normalize::Normalize;
 use crate::geometry::dispatch::{self, Kernel};

@@ -4,7 +4,7 @@
 //! within 0 to 255 (libImaging/Blend.c). Factor 1 changes nothing, 0 gives the degenerate image. A last channel of two or
 //! four is alpha and stays.
 use super::channels::luma;
-use crate::collate::lanes::to_byte;
+use crate::collate::kernels::to_byte;
 use crate::fault::Result;
 use crate::geometry::view::{MAX_CHANNELS, refuse};
 

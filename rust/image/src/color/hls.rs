@@ -2,7 +2,7 @@
 //! carries: floats from 0 to 1 in between, hues in steps of two degrees. It takes four pixels of a row together, and subtracts
 //! in another order where fewer are left. OpenCV 4 and 5 differ by one in 0.03 % of the colors on the way there, and not at
 //! all on the way back.
-use crate::collate::lanes::to_byte;
+use crate::collate::kernels::to_byte;
 use crate::fault::Result;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::refuse;

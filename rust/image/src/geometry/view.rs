@@ -80,7 +80,7 @@ impl<'a, T: Copy> View<'a, T> {
     }
 
     /// Row `y` and whatever lies behind it in memory.
-    pub(crate) fn row_on(&self, y: usize) -> &'a [T] {
+    pub(crate) fn row_to_end(&self, y: usize) -> &'a [T] {
         &self.samples[y * self.stride..]
     }
 
@@ -95,7 +95,7 @@ impl<'a, T: Copy> View<'a, T> {
     }
 
     /// All values, if the rows lie side by side in memory.
-    pub(crate) fn as_one(&self) -> Option<&'a [T]> {
+    pub(crate) fn as_contiguous(&self) -> Option<&'a [T]> {
         (self.stride == self.size.width * self.channels).then_some(self.samples)
     }
 

@@ -3,11 +3,47 @@
 //! The map given leads from the output to the source, as Pillow's `data` does. Bilinear values are float64 and cut to
 //! integers; nearest neighbors use 16.16 fixed point where it suffices. Both equal Pillow's eight-bit modes and its mode
 //! `F` bit for bit; 16-bit values go through `F` and are rounded.
-use super::affine::Affine;
-use super::level::Level;
-use super::view::{MAX_CHANNELS, View, count_values};
+use super::pixel_type::PixelType;
+use super::view::{MAX_CHANNELS, View, count_values, refuse};
 use crate::fault::Result;
 use crate::pixels::Size;
+
+/// An affine map of the plane, `x' = a x + b y + c` and `y' = d x + e y + f`. Coordinates are continuous: pixel (0, 0) covers 0 to 1 on
+/// both axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Affine {
+    /// How much of `x` goes into `x'`.
+    pub a: f64,
+    /// How much of `y` goes into `x'`.
+    pub b: f64,
+    /// What is added to `x'`.
+    pub c: f64,
+    /// How much of `x` goes into `y'`.
+    pub d: f64,
+    /// How much of `y` goes into `y'`.
+    pub e: f64,
+    /// What is added to `y'`.
+    pub f: f64,
+}
+
+impl Affine {
+    /// Nothing moves.
+    pub const IDENTITY: Self = Self { a: 1.0, b: 0.0, c: 0.0, d: 0.0, e: 1.0, f: 0.0 };
+
+    /// Where (`x`, `y`) goes.
+    pub fn apply(&self, x: f64, y: f64) -> (f64, f64) {
+        (self.a * x + self.b * y + self.c, self.d * x + self.e * y + self.f)
+    }
+
+    /// A fault unless all numbers are finite.
+    pub(crate) fn check(&self) -> Result<()> {
+        let numbers = [self.a, self.b, self.c, self.d, self.e, self.f];
+        if numbers.iter().all(|number| number.is_finite()) {
+            return Ok(());
+        }
+        refuse("finite numbers", format!("{self:?}"))
+    }
+}
 
 /// How an output pixel is made of source pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +55,7 @@ pub enum Sampling {
 }
 
 /// The output of `size` whose pixel at `p` is the source at `map(p)`, or `fill` outside.
-pub fn warp<T: Level>(
+pub fn warp<T: PixelType>(
     source: View<T>,
     map: &Affine,
     size: Size,
@@ -40,7 +76,7 @@ pub fn warp<T: Level>(
     Ok(output)
 }
 
-fn mix_row<T: Level>(source: View<T>, map: &Affine, y: usize, row: &mut [T]) {
+fn mix_row<T: PixelType>(source: View<T>, map: &Affine, y: usize, row: &mut [T]) {
     let Size { width, height } = source.size();
     for (x, pixel) in row.chunks_exact_mut(source.channels()).enumerate() {
         let (x, y) = map.apply(x as f64 + 0.5, y as f64 + 0.5);
@@ -51,7 +87,7 @@ fn mix_row<T: Level>(source: View<T>, map: &Affine, y: usize, row: &mut [T]) {
 }
 
 /// The mixture around (`x`, `y`), in which pixel centers are whole numbers.
-fn mix_pixel<T: Level>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
+fn mix_pixel<T: PixelType>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
     let Size { width, height } = source.size();
     let (left, upper) = (x.floor(), y.floor());
     let (across, down) = (x - left, y - upper);

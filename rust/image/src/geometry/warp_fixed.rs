@@ -3,9 +3,9 @@
 //!
 //! The map leads from the output to the source, and pixel centers are whole numbers. Places have ten bits after the point
 //! when they are added up, and five when weights are looked up; weights have fifteen.
-use super::affine::Affine;
 use super::resize::opencv::{cubic, lanczos};
 use super::view::{MAX_CHANNELS, View, count_values};
+use super::warp::Affine;
 use crate::fault::Result;
 use crate::pixels::Size;
 use std::sync::OnceLock;

@@ -2,10 +2,10 @@
 use crate::recordings::noise;
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::color::normalize::Normalize;
-use recordmill_image::geometry::fused::resize_into;
 use recordmill_image::geometry::rearrange::flip_horizontal;
 use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::{Kernel, resize, resize_f32};
+use recordmill_image::geometry::resized_part::resize_into;
 use recordmill_image::geometry::view::View;
 use recordmill_image::pixels::{Size, Window};
 

@@ -1,7 +1,7 @@
 //! Affine maps against Pillow.
 use crate::recordings::{Case, Values, cases, noise, pictures};
-use recordmill_image::geometry::affine::Affine;
 use recordmill_image::geometry::view::View;
+use recordmill_image::geometry::warp::Affine;
 use recordmill_image::geometry::warp::{Sampling, warp};
 use recordmill_image::pixels::Size;
 

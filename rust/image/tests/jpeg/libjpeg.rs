@@ -134,7 +134,7 @@ pub fn decode(data: &[u8], mode: LibjpegOptions) -> Option<Decoded> {
     Some(Decoded { warnings, ..decoded })
 }
 
-/// Whether no block of `data` is beyond what samples of 8 bits can give. Beyond that the sums of an inverse transform need more
+/// Whether no block of `data` is beyond what samples of 8 bits can give. Padding that the sums of an inverse transform need more
 /// than 16 bits, and libjpeg's vector code, which has no more, gives other pixels than its plain code.
 pub fn is_sane(data: &[u8]) -> bool {
     with_libjpeg(|info| largest_block(info, data)).is_some_and(|(largest, _)| largest < 2500)

@@ -1,11 +1,13 @@
 //! The words and numbers of a batch's plan, as Python gives them.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::batch::{Beyond, ColorStep, Deep, Finish, Gray, Move, Place, Reading, Want};
+use recordmill_image::batch::{
+    ColorStep, DecodeOptions, Gray, ImageGeometry, OutputChannels, OutputFormat, Padding, Placement, SixteenBit,
+};
 use recordmill_image::collate::slot::Layout;
 use recordmill_image::color::normalize::Normalize;
-use recordmill_image::geometry::affine::Affine;
 use recordmill_image::geometry::resize::Kernel;
+use recordmill_image::geometry::warp::Affine;
 use recordmill_image::geometry::warp::Sampling;
 use recordmill_image::jpeg::samples::{CmykConversion, Dct, Scale};
 use recordmill_image::pixels::{Size, Window};
@@ -37,15 +39,19 @@ pub struct ReadingArgs {
 }
 
 impl ReadingArgs {
-    /// As the engine takes it.
-    pub fn reading(&self) -> PyResult<Reading> {
-        Ok(Reading {
-            want: choose("want", &self.want, &[("rgb", Want::Rgb), ("gray", Want::Gray), ("stored", Want::Stored)])?,
+    /// As the worker takes it.
+    pub fn reading(&self) -> PyResult<DecodeOptions> {
+        Ok(DecodeOptions {
+            want: choose(
+                "want",
+                &self.want,
+                &[("rgb", OutputChannels::Rgb), ("gray", OutputChannels::Gray), ("stored", OutputChannels::Stored)],
+            )?,
             gray: choose("gray", &self.gray, &[("pillow", Gray::Pillow), ("libpng", Gray::Libpng)])?,
             deep: choose(
                 "deep",
                 &self.deep,
-                &[("refuse", Deep::Refuse), ("high_byte", Deep::HighByte), ("keep", Deep::Keep)],
+                &[("refuse", SixteenBit::Refuse), ("high_byte", SixteenBit::HighByte), ("keep", SixteenBit::Keep)],
             )?,
             dct: dct(&self.dct)?,
             fancy: fancy(&self.upsampling)?,
@@ -117,7 +123,7 @@ pub struct JobArgs<'py> {
 
 impl JobArgs<'_> {
     /// Where the pixels of each image go.
-    pub fn moves(&self, py: Python<'_>) -> PyResult<Vec<Move>> {
+    pub fn moves(&self, py: Python<'_>) -> PyResult<Vec<ImageGeometry>> {
         let orientations = vector::<i64>(py, &self.orientations)?;
         let geometry = vector::<i64>(py, &self.geometry)?;
         let matrix = self.matrix.as_ref().map(|matrix| vector::<f64>(py, matrix)).transpose()?;
@@ -141,11 +147,11 @@ impl JobArgs<'_> {
     }
 
     /// What lies beside an image.
-    pub fn beyond(&self) -> PyResult<Beyond> {
+    pub fn beyond(&self) -> PyResult<Padding> {
         Ok(match self.mode.as_str() {
-            "constant" => Beyond::Constant(self.fill.clone()),
-            "edge" => Beyond::Edge,
-            "reflect" => Beyond::Reflect,
+            "constant" => Padding::Constant(self.fill.clone()),
+            "edge" => Padding::Edge,
+            "reflect" => Padding::Reflect,
             other => return Err(PyValueError::new_err(format!("mode is not {other:?}"))),
         })
     }
@@ -166,15 +172,15 @@ impl JobArgs<'_> {
     }
 
     /// How numbers are stored.
-    pub fn finish(&self) -> PyResult<Finish> {
-        Ok(Finish {
+    pub fn finish(&self) -> PyResult<OutputFormat> {
+        Ok(OutputFormat {
             layout: choose("layout", &self.layout, &[("hwc", Layout::Nhwc), ("chw", Layout::Nchw)])?,
             reverse: self.reverse,
             normalize: Normalize::new(&self.mean, &self.factor).map_err(refused)?,
             deep: Normalize::new(&self.deep_mean, &self.deep_factor).map_err(refused)?,
             halves: self.halves,
             counts: [self.mean.len(), self.factor.len()],
-            first: <[f32; 2]>::try_from(&self.first[..]).ok(),
+            factors_before_resize: <[f32; 2]>::try_from(&self.first[..]).ok(),
         })
     }
 }
@@ -184,7 +190,7 @@ fn affine(numbers: &[f64]) -> Affine {
     Affine { a, b, c, d, e, f }
 }
 
-fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>) -> PyResult<Move> {
+fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>) -> PyResult<ImageGeometry> {
     let size = |place: usize| -> PyResult<Size> {
         let side = |number: i64| usize::try_from(number).ok().filter(|&side| side > 0);
         let wrong = || PyValueError::new_err("sizes of the plan are above 0");
@@ -195,12 +201,12 @@ fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>)
         usize::try_from(numbers[place]).map_err(|_| PyValueError::new_err("windows of the plan lie within the image"))
     };
     let part = size(2)?;
-    Ok(Move {
+    Ok(ImageGeometry {
         orientation: u8::try_from(orientation).unwrap_or(0),
         scale: if numbers[12] == 1 { None } else { Some(scale(numbers[12] as usize)?) },
         window: Window { x: corner(0)?, y: corner(1)?, width: part.width, height: part.height },
         resized: size(4)?,
-        place: Place { x: numbers[6], y: numbers[7], size: size(8)? },
+        place: Placement { x: numbers[6], y: numbers[7], size: size(8)? },
         flip: [numbers[10] != 0, numbers[11] != 0],
         matrix,
     })

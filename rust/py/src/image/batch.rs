@@ -2,7 +2,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch;
-use recordmill_image::batch::{Decoded, Element, Job, Reading, decode_each, decode_into, describe};
+use recordmill_image::batch::{DecodeOptions, Decoded, Element, Job, decode_each, decode_into, describe};
 use recordmill_image::fault::Result as Outcome;
 
 use super::args::{JobArgs, Payloads, ReadingArgs};
@@ -26,7 +26,7 @@ pub fn image_headers(
     Ok((Block::integers(table), faults))
 }
 
-fn headers(payloads: &[&[u8]], reading: &Reading, upright: bool) -> (Vec<i64>, Faults) {
+fn headers(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (Vec<i64>, Faults) {
     let (mut table, mut faults) = (Vec::with_capacity(7 * payloads.len()), Vec::new());
     for (row, data) in payloads.iter().enumerate() {
         let numbers = match describe(data, reading, upright) {
@@ -58,20 +58,20 @@ macro_rules! with_job {
 /// The same with payloads that are not the arguments' own.
 macro_rules! with_payloads {
     ($py:ident, $args:ident, $payloads:expr, $run:expr) => {{
-        let (moves, colors) = ($args.moves($py)?, $args.colors($py)?);
+        let (geometry, colors) = ($args.moves($py)?, $args.colors($py)?);
         let tables = $args.points.views()?;
         let points = tables.slices()?;
         let job = recordmill_image::batch::Job {
             payloads: $payloads,
             points: &points,
-            reading: $args.reading.reading()?,
-            moves: &moves,
+            decode_options: $args.reading.reading()?,
+            geometry: &geometry,
             kernel: $args.kernel()?,
-            beyond: $args.beyond()?,
+            padding: $args.beyond()?,
             sampling: $args.sampling()?,
             warp_fill: $args.warp_fill.clone(),
             colors: &colors,
-            finish: $args.finish()?,
+            output_format: $args.finish()?,
         };
         $py.detach(|| $run(&job))
     }};

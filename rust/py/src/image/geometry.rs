@@ -2,10 +2,10 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::geometry;
-use recordmill_image::geometry::affine::Affine;
-use recordmill_image::geometry::level::Level;
+use recordmill_image::geometry::pixel_type::PixelType;
 use recordmill_image::geometry::resize::boxes::{Boxes, Images, resize_boxes};
 use recordmill_image::geometry::resize::{Kernel, Nearest, resize_many, resize_nearest};
+use recordmill_image::geometry::warp::Affine;
 use recordmill_image::geometry::warp_fixed::{Taps, warp_fixed as warped};
 use recordmill_image::pixels::Size;
 
@@ -33,7 +33,7 @@ pub fn resize_floats(
     }
 }
 
-fn resized<T: Level + pyo3::buffer::Element>(
+fn resized<T: PixelType + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     (height, width, channels): (usize, usize, usize),
@@ -67,7 +67,7 @@ pub fn pick_pixels(
     }
 }
 
-fn picked<T: Level + pyo3::buffer::Element>(
+fn picked<T: PixelType + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     (height, width, channels): (usize, usize, usize),
@@ -101,14 +101,14 @@ pub fn cut_boxes(
     let size = Size { width: size.1, height: size.0 };
     let boxes = Boxes { places: &places, images: &images, size, nearest, beyond };
     match source {
-        "uint8" => cut::<u8>(py, pixels, shape, boxes),
-        "uint16" => cut::<u16>(py, pixels, shape, boxes),
-        "float32" => cut::<f32>(py, pixels, shape, boxes),
+        "uint8" => crop_or_pad::<u8>(py, pixels, shape, boxes),
+        "uint16" => crop_or_pad::<u16>(py, pixels, shape, boxes),
+        "float32" => crop_or_pad::<f32>(py, pixels, shape, boxes),
         other => Err(PyValueError::new_err(format!("pixels are not {other:?}"))),
     }
 }
 
-fn cut<T: Level + pyo3::buffer::Element>(
+fn crop_or_pad<T: PixelType + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     (height, width, channels): (usize, usize, usize),

@@ -1,6 +1,6 @@
 //! JPEG files that hold nothing but pixels, in the memory layout of Pillow's pictures.
 use pyo3::prelude::*;
-use recordmill_image::batch::Engine;
+use recordmill_image::batch::WorkerState;
 use recordmill_image::color::channels::pad_colors;
 use recordmill_image::fault::{ImageFault, ImageFaultKind, Result as Outcome};
 use recordmill_image::jpeg::{Header, Limits, Options, Region};
@@ -22,10 +22,10 @@ pub fn decode_plain_jpeg(
     let data = view.slice();
     let limits = Limits { max_pixels, ..Limits::default() };
     let decoded = py.detach(|| {
-        let mut engine = Engine::take();
+        let mut worker = WorkerState::take();
         let mut out = take_buffer();
-        let decoded = check(data, upright).and_then(|()| decode(&mut engine, data, limits, &mut out));
-        engine.give();
+        let decoded = check(data, upright).and_then(|()| decode(&mut worker, data, limits, &mut out));
+        worker.give_back();
         if decoded.is_err() {
             give_buffer(std::mem::take(&mut out));
         }
@@ -44,9 +44,9 @@ fn check(data: &[u8], upright: bool) -> Outcome<()> {
 }
 
 /// Decodes to the front of `out`, and nothing else is in it; size and bytes of a pixel.
-fn decode(engine: &mut Engine, data: &[u8], limits: Limits, out: &mut Vec<u8>) -> Outcome<(Size, usize)> {
+fn decode(worker: &mut WorkerState, data: &[u8], limits: Limits, out: &mut Vec<u8>) -> Outcome<(Size, usize)> {
     let options = Options { limits, ..Options::default() };
-    let Engine { jpeg, pixels, .. } = engine;
+    let WorkerState { jpeg, pixels, .. } = worker;
     let (size, channels) = jpeg.decode_to(data, Region::default(), &options, None, pixels)?;
     if channels == 1 {
         out.clear();

@@ -1,7 +1,7 @@
 //! The steps behind decoding, on pixels in memory.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::batch::{Element, Job, Source, change_pixels};
+use recordmill_image::batch::{Element, Job, SourcePixel, change_pixels};
 use recordmill_image::pixels::Size;
 
 use super::args::JobArgs;
@@ -30,7 +30,7 @@ pub fn change_image(
     }
 }
 
-fn changed<S: Source + pyo3::buffer::Element>(
+fn changed<S: SourcePixel + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     shape: (usize, usize, usize),
@@ -47,7 +47,7 @@ fn changed<S: Source + pyo3::buffer::Element>(
     }
 }
 
-fn written<S: Source, T: Element>(
+fn written<S: SourcePixel, T: Element>(
     py: Python<'_>,
     values: &[S],
     (height, width, channels): (usize, usize, usize),
@@ -56,7 +56,7 @@ fn written<S: Source, T: Element>(
 ) -> PyResult<Image> {
     let mut values = values.to_vec();
     let size = Size { width, height };
-    let mut run = |job: &Job| match job.moves {
+    let mut run = |job: &Job| match job.geometry {
         [_] => change_pixels::<S, T>(&mut values, size, channels, job).map(Some),
         _ => Ok(None),
     };

@@ -1,7 +1,7 @@
 //! PNG files made here: of pixels, and of other PNG files.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::batch::Engine;
+use recordmill_image::batch::WorkerState;
 use recordmill_image::pixels::Size;
 use recordmill_image::png::{Channels, Limits, Recoder, Wanted};
 
@@ -29,16 +29,16 @@ pub fn recode_png(
     let views = files.views()?;
     let files = views.slices()?;
     let (data, splits, sides) = py.detach(|| {
-        let mut engine = Engine::take();
-        let made = recode(&mut engine, &files, wanted);
-        engine.give();
+        let mut worker = WorkerState::take();
+        let made = recode(&mut worker, &files, wanted);
+        worker.give_back();
         made
     });
     Ok((Block::bytes(data), Block::integers(splits), Block::integers(sides)))
 }
 
-fn recode(engine: &mut Engine, files: &[&[u8]], wanted: Wanted) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
-    let Engine { png, png_encoder, pixels, .. } = engine;
+fn recode(worker: &mut WorkerState, files: &[&[u8]], wanted: Wanted) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
+    let WorkerState { png, png_encoder, pixels, .. } = worker;
     let mut recoder = Recoder { decoder: png, encoder: png_encoder, pixels };
     let mut data = take_buffer();
     data.clear();
@@ -63,10 +63,10 @@ pub fn encode_png(
     let view = View::<u8>::get(samples)?;
     let samples = view.slice();
     let encoded = py.detach(|| {
-        let mut engine = Engine::take();
+        let mut worker = WorkerState::take();
         let mut out = Vec::new();
-        let encoded = engine.png_encoder.encode(samples, Size { width, height }, channels, &mut out);
-        engine.give();
+        let encoded = worker.png_encoder.encode(samples, Size { width, height }, channels, &mut out);
+        worker.give_back();
         encoded.map(|()| out)
     });
     encoded.map(Block::bytes).map_err(refused)

@@ -1,6 +1,6 @@
 //! Single images, as they are stored.
 use pyo3::prelude::*;
-use recordmill_image::batch::Engine;
+use recordmill_image::batch::WorkerState;
 use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::{Pixels, Samples, Window};
 use recordmill_image::{jpeg, png};
@@ -20,12 +20,12 @@ fn image(pixels: Pixels) -> Image {
     (Block::new(numbers), pixels.size.height, pixels.size.width, pixels.channels)
 }
 
-/// What `decode` makes with an engine, without the interpreter lock.
-fn decoded(py: Python<'_>, decode: impl FnOnce(&mut Engine) -> Outcome<Pixels> + Send) -> PyResult<Image> {
+/// What `decode` makes with a worker, without the interpreter lock.
+fn decoded(py: Python<'_>, decode: impl FnOnce(&mut WorkerState) -> Outcome<Pixels> + Send) -> PyResult<Image> {
     let pixels = py.detach(|| {
-        let mut engine = Engine::take();
-        let pixels = decode(&mut engine);
-        engine.give();
+        let mut worker = WorkerState::take();
+        let pixels = decode(&mut worker);
+        worker.give_back();
         pixels
     });
     pixels.map(image).map_err(refused)
@@ -53,10 +53,10 @@ pub fn decode_jpeg(
     let data = view.slice();
     let table = points.map(|points| View::<u8>::get(&points)).transpose()?;
     let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.slice())).transpose().map_err(refused)?;
-    decoded(py, |engine| {
+    decoded(py, |worker| {
         let mut samples = take_buffer();
         let (size, channels) =
-            engine.jpeg.decode_to(data, jpeg::Region::all(window), &options, points.as_ref(), &mut samples)?;
+            worker.jpeg.decode_to(data, jpeg::Region::all(window), &options, points.as_ref(), &mut samples)?;
         Ok(Pixels { size, channels, samples: Samples::U8(fitting(samples)) })
     })
 }
@@ -80,9 +80,9 @@ pub fn decode_truncated_jpeg(
     let options = options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let (data, mut num_rows) = (view.slice(), 0);
-    let image = decoded(py, |engine| {
+    let image = decoded(py, |worker| {
         let mut samples = take_buffer();
-        let (size, channels, rows) = engine.jpeg.decode_truncated(data, window, &options, recovers, &mut samples)?;
+        let (size, channels, rows) = worker.jpeg.decode_truncated(data, window, &options, recovers, &mut samples)?;
         num_rows = rows;
         Ok(Pixels { size, channels, samples: Samples::U8(fitting(samples)) })
     })?;
@@ -119,8 +119,8 @@ pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pi
         false => (png::Palette::Colors, png::Channels::WithTransparency),
     };
     let data = view.slice();
-    decoded(py, |engine| {
+    decoded(py, |worker| {
         let options = png::Options { palette, channels, limits, ..png::Options::default() };
-        engine.png.decode(data, &options)
+        worker.png.decode(data, &options)
     })
 }

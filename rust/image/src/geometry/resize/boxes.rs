@@ -2,10 +2,10 @@
 //!
 //! The first and the last place of a box are pixels of its result, not their edges; places beyond the image have a level of their own.
 use super::taps::{Neighbors, between};
-use crate::collate::lanes::Blend;
+use crate::collate::kernels::Blend;
 use crate::fault::Result;
 use crate::geometry::dispatch;
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{MAX_SIDE, MAX_VALUES, refuse};
 use crate::pixels::Size;
 
@@ -36,7 +36,7 @@ pub struct Boxes<'a> {
 }
 
 /// The boxes, one after the other.
-pub fn resize_boxes<T: Level>(images: Images<T>, boxes: Boxes) -> Result<Vec<f32>> {
+pub fn resize_boxes<T: PixelType>(images: Images<T>, boxes: Boxes) -> Result<Vec<f32>> {
     let (count, length) = check(&images, &boxes)?;
     let mut output = Vec::with_capacity(boxes.images.len() * boxes.size.width * boxes.size.height * images.channels);
     for (place, &image) in boxes.places.as_chunks::<4>().0.iter().zip(boxes.images) {
@@ -66,7 +66,7 @@ fn check<T>(images: &Images<T>, boxes: &Boxes) -> Result<(usize, usize)> {
     Ok(((values / length) as usize, length as usize))
 }
 
-fn append<T: Level>(source: Images<T>, [top, left, bottom, right]: [f32; 4], boxes: &Boxes, output: &mut Vec<f32>) {
+fn append<T: PixelType>(source: Images<T>, [top, left, bottom, right]: [f32; 4], boxes: &Boxes, output: &mut Vec<f32>) {
     let (channels, row) = (source.channels, boxes.size.width * source.channels);
     let columns = Line::new(left, right, source.size.width, boxes.size.width);
     let mut reader = Reader::new(source, &columns);
@@ -124,7 +124,7 @@ struct Reader<'a, T> {
     mixed: Vec<f32>,
 }
 
-impl<'a, T: Level> Reader<'a, T> {
+impl<'a, T: PixelType> Reader<'a, T> {
     fn new(source: Images<'a, T>, columns: &Line) -> Self {
         let taps: Vec<Neighbors> = columns.inside.iter().map(|place| Neighbors::around(*place)).collect();
         let row = || (usize::MAX, Vec::new());

@@ -4,7 +4,7 @@ use super::pick::pick;
 use super::pillow::{self, Filter};
 use super::tensorflow::{self, Method};
 use crate::fault::Result;
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{MAX_VALUES, View, count_values, refuse};
 use crate::pixels::Size;
 
@@ -52,7 +52,7 @@ pub fn resize(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<u8>> {
 }
 
 /// `source` at `size` in float32, unrounded where the kernel computes floats.
-pub fn resize_f32<T: Level>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<f32>> {
+pub fn resize_f32<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<f32>> {
     match kernel {
         Kernel::Fast => tensorflow::resize(source, size, Method::Bilinear, false),
         Kernel::Tensorflow { method, antialias } => tensorflow::resize(source, size, method, antialias),
@@ -61,7 +61,7 @@ pub fn resize_f32<T: Level>(source: View<T>, size: Size, kernel: Kernel) -> Resu
 }
 
 /// Images of one size, side by side in `pixels`, at another size in float32; those that have it stay as they are.
-pub fn resize_many<T: Level>(
+pub fn resize_many<T: PixelType>(
     pixels: &[T],
     from: Size,
     channels: usize,
@@ -92,7 +92,7 @@ pub fn resize_many<T: Level>(
 }
 
 /// `source` at `size`, computed in floats: for levels of more than eight bits. Whole numbers are rounded at the end.
-pub fn resize_deep<T: Level>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<T>> {
+pub fn resize_deep<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<T>> {
     let values = match kernel {
         Kernel::Nearest(rule) => return resize_nearest(source, size, rule),
         Kernel::Pillow(filter) => pillow::resize_deep(source, size, filter)?,

@@ -4,7 +4,7 @@
 //! float32 throughout, position `(i + 0.5) * (input / output) - 0.5`, neighbors its floor and ceiling within the image.
 
 use crate::geometry::dispatch::{self, Kernel};
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 
 /// One output position: the first of two neighboring inputs, and how far towards the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ impl Neighbors {
 }
 
 /// Pixels between neighbors of a row of any number of channels, all that `output` then holds.
-pub(crate) fn between<T: Level>(row: &[T], taps: &[Neighbors], channels: usize, output: &mut Vec<f32>) {
+pub(crate) fn between<T: PixelType>(row: &[T], taps: &[Neighbors], channels: usize, output: &mut Vec<f32>) {
     match channels {
         1 => dispatch::run(Between { row, taps, channels: Known::<1>, output }),
         2 => dispatch::run(Between { row, taps, channels: Known::<2>, output }),
@@ -84,7 +84,7 @@ struct Between<'a, T, C> {
     output: &'a mut Vec<f32>,
 }
 
-impl<T: Level, C: Channels> Kernel for Between<'_, T, C> {
+impl<T: PixelType, C: Channels> Kernel for Between<'_, T, C> {
     type Output = ();
 
     #[inline(always)]

@@ -3,9 +3,9 @@
 //! Every value has the bits of `tf.image.resize(image, size, "bilinear", antialias=False)`: multiply and add are
 //! separate roundings on every machine.
 use super::taps::{Tap, bilinear};
-use crate::collate::lanes::Multiply;
+use crate::collate::kernels::Multiply;
 use crate::geometry::dispatch::{self, Kernel};
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
 use crate::pixels::{Size, Window};
 use std::ops::Range;
@@ -40,7 +40,7 @@ impl Part {
     }
 
     /// The part of the source that is read.
-    pub fn needs(&self) -> Window {
+    pub fn source_window(&self) -> Window {
         self.needs
     }
 
@@ -87,8 +87,8 @@ struct Line {
 
 impl Line {
     /// Reads row `y`, where it lies or brought to `wide`.
-    fn read<T: Level>(&mut self, y: usize, source: View<T>, across: &Across, wide: &mut [f32]) {
-        let row = match T::floats(source.row_on(y)) {
+    fn read<T: PixelType>(&mut self, y: usize, source: View<T>, across: &Across, wide: &mut [f32]) {
+        let row = match T::floats(source.row_to_end(y)) {
             Some(floats) if across.direct && floats.len() >= wide.len() => floats,
             _ => {
                 dispatch::run(Multiply { source: source.row(y), factor: across.factor, output: wide });
@@ -100,7 +100,7 @@ impl Line {
     }
 }
 
-impl<'a, T: Level> TwoTap<'a, T> {
+impl<'a, T: PixelType> TwoTap<'a, T> {
     /// A reader of `source` at `size`; `flip` turns left and right.
     pub fn new(source: View<'a, T>, size: Size, flip: bool) -> Self {
         let (lines, columns) = (bilinear(source.size().height, size.height), bilinear(source.size().width, size.width));

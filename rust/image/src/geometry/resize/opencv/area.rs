@@ -3,12 +3,12 @@ use std::marker::PhantomData;
 
 use super::coefficients::Axis;
 use crate::geometry::dispatch::{self, Kernel};
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
 /// Means of the covered pixels, as near as the output's type has them.
-pub(super) fn shrunk<T: Level, O: Level>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<O> {
+pub(super) fn shrunk<T: PixelType, O: PixelType>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<O> {
     match (across.whole_scale(), down.whole_scale()) {
         (Some(width), Some(height)) => blocks(source, size, width, height),
         _ => fractions(source, size, across, down),
@@ -16,7 +16,7 @@ pub(super) fn shrunk<T: Level, O: Level>(source: View<T>, size: Size, across: Ax
 }
 
 /// Means of blocks of `width` x `height` pixels.
-pub(super) fn blocks<T: Level, O: Level>(source: View<T>, size: Size, width: usize, height: usize) -> Vec<O> {
+pub(super) fn blocks<T: PixelType, O: PixelType>(source: View<T>, size: Size, width: usize, height: usize) -> Vec<O> {
     let channels = source.channels();
     let mut output = Vec::with_capacity(size.width * size.height * channels);
     let mut sums = vec![0.0_f64; size.width * channels];
@@ -34,7 +34,7 @@ pub(super) fn blocks<T: Level, O: Level>(source: View<T>, size: Size, width: usi
     output
 }
 
-fn add_blocks<T: Level>(row: &[T], channels: usize, width: usize, sums: &mut [f64]) {
+fn add_blocks<T: PixelType>(row: &[T], channels: usize, width: usize, sums: &mut [f64]) {
     for (block, sums) in row.chunks_exact(width * channels).zip(sums.chunks_exact_mut(channels)) {
         for pixel in block.chunks_exact(channels) {
             sums.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += f64::from((*value).into()));
@@ -45,7 +45,7 @@ fn add_blocks<T: Level>(row: &[T], channels: usize, width: usize, sums: &mut [f6
 // Means of areas whose borders cut pixels, in float32, with OpenCV's order of products and sums.
 
 /// `source` at `size`; `across` and `down` shrink, or keep the length.
-pub(super) fn fractions<T: Level, O: Level>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<O> {
+pub(super) fn fractions<T: PixelType, O: PixelType>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<O> {
     let columns = Shares::new(source.size().width, size.width, across.scale);
     let lines = Shares::new(source.size().height, size.height, down.scale);
     match source.channels() {
@@ -109,7 +109,9 @@ struct Means<'a, T, O, const CHANNELS: usize, const LANES: usize> {
     output: PhantomData<O>,
 }
 
-impl<T: Level, O: Level, const CHANNELS: usize, const LANES: usize> Kernel for Means<'_, T, O, CHANNELS, LANES> {
+impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Kernel
+    for Means<'_, T, O, CHANNELS, LANES>
+{
     type Output = Vec<O>;
 
     #[inline(always)]
@@ -136,7 +138,7 @@ impl<T: Level, O: Level, const CHANNELS: usize, const LANES: usize> Kernel for M
     }
 }
 
-impl<T: Level, O: Level, const CHANNELS: usize, const LANES: usize> Means<'_, T, O, CHANNELS, LANES> {
+impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Means<'_, T, O, CHANNELS, LANES> {
     /// Values of the rows from `first` on, as far as there are any.
     #[inline(always)]
     fn load(&self, first: usize, values: &mut [Vec<f32>; ROWS]) {

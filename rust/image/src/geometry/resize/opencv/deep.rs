@@ -4,12 +4,12 @@ use super::Interpolation;
 use super::area;
 use super::coefficients::{Axis, Taps};
 use crate::geometry::dispatch::{self, Kernel};
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
 /// `source` at `size`, which is another than its own.
-pub(super) fn resize<T: Level>(source: View<T>, size: Size, interpolation: Interpolation) -> Vec<f32> {
+pub(super) fn resize<T: PixelType>(source: View<T>, size: Size, interpolation: Interpolation) -> Vec<f32> {
     let (across, down) = (Axis::new(source.size().width, size.width), Axis::new(source.size().height, size.height));
     let halves = across.whole_scale() == Some(2) && down.whole_scale() == Some(2);
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
@@ -28,12 +28,12 @@ pub(super) fn resize<T: Level>(source: View<T>, size: Size, interpolation: Inter
 /// Values that OpenCV's vector code takes at once down the image; it sums them from the last row on.
 const BLOCK: usize = 8;
 
-fn linear<T: Level>(source: View<T>, columns: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Vec<f32> {
+fn linear<T: PixelType>(source: View<T>, columns: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Vec<f32> {
     let columns: Vec<Taps<2>> = columns.into_iter().map(Taps::joined).collect();
     separable(source, &columns, &lines)
 }
 
-fn separable<T: Level, const K: usize>(source: View<T>, columns: &[Taps<K>], lines: &[Taps<K>]) -> Vec<f32> {
+fn separable<T: PixelType, const K: usize>(source: View<T>, columns: &[Taps<K>], lines: &[Taps<K>]) -> Vec<f32> {
     match source.channels() {
         1 => dispatch::run(Separable::<T, K, 1> { source, columns, lines }),
         2 => dispatch::run(Separable::<T, K, 2> { source, columns, lines }),
@@ -48,7 +48,7 @@ struct Separable<'a, T, const K: usize, const CHANNELS: usize> {
     lines: &'a [Taps<K>],
 }
 
-impl<T: Level, const K: usize, const CHANNELS: usize> Kernel for Separable<'_, T, K, CHANNELS> {
+impl<T: PixelType, const K: usize, const CHANNELS: usize> Kernel for Separable<'_, T, K, CHANNELS> {
     type Output = Vec<f32>;
 
     #[inline(always)]
@@ -75,7 +75,7 @@ impl<T: Level, const K: usize, const CHANNELS: usize> Kernel for Separable<'_, T
 
 /// One row at another width.
 #[inline(always)]
-fn stretch<T: Level, const K: usize, const CHANNELS: usize>(row: &[T], columns: &[Taps<K>], output: &mut [f32]) {
+fn stretch<T: PixelType, const K: usize, const CHANNELS: usize>(row: &[T], columns: &[Taps<K>], output: &mut [f32]) {
     let (pixels, (output, _)) = (row.as_chunks::<CHANNELS>().0, output.as_chunks_mut::<CHANNELS>());
     for (taps, out) in columns.iter().zip(output) {
         let near = taps.places.map(|x| pixels[x]);

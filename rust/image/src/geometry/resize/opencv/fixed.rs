@@ -134,7 +134,7 @@ impl Kernel for Cubic<'_> {
         for (place, to) in blocks.iter_mut().enumerate() {
             let sum = third[place] as f32 * c + fourth[place] as f32 * d;
             let sum = first[place] as f32 * a + (second[place] as f32 * b + sum);
-            *to = crate::collate::lanes::to_byte(sum);
+            *to = crate::collate::kernels::to_byte(sum);
         }
         Exact { rows: self.rows.map(|row| &row[whole..]), weights: self.weights, output: rest }.run();
     }

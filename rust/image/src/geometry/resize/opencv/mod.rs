@@ -13,7 +13,7 @@ mod two_tap;
 mod two_tap_avx2;
 
 use crate::fault::Result;
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::{Size, Window};
 use coefficients::Axis;
@@ -56,7 +56,7 @@ pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation)
     count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
     if let Some(part) = part(source.size(), size, interpolation, Window::whole(size))? {
         let mut output = vec![0; count];
-        let source = source.crop(part.needs())?;
+        let source = source.crop(part.source_window())?;
         let mut reader = part.reader(source, false);
         let rows = output.chunks_exact_mut(size.width * source.channels());
         rows.enumerate().for_each(|(y, row)| reader.read(y, row));
@@ -92,7 +92,7 @@ fn axes(from: Size, to: Size) -> (Axis, Axis) {
 
 /// `source` at `size` in float32, for levels of more than eight bits: the bits of OpenCV's 16-bit
 /// images, but for Lanczos, where values may be one level apart.
-pub(crate) fn resize_deep<T: Level>(source: View<T>, size: Size, interpolation: Interpolation) -> Result<Vec<f32>> {
+pub(crate) fn resize_deep<T: PixelType>(source: View<T>, size: Size, interpolation: Interpolation) -> Result<Vec<f32>> {
     count_values(size, source.channels())?;
     count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
     if source.size() == size {

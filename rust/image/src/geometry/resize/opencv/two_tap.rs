@@ -33,7 +33,7 @@ impl Part {
     }
 
     /// The part of the source that is read.
-    pub fn needs(&self) -> Window {
+    pub fn source_window(&self) -> Window {
         self.needs
     }
 
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
 
     fn stretch(&mut self, y: usize) {
         let Self { source, columns, padded, kept, .. } = self;
-        let mut row = source.row_on(y);
+        let mut row = source.row_to_end(y);
         if row.len() < columns.reach {
             padded.clear();
             padded.extend_from_slice(row);

@@ -18,7 +18,7 @@ mod vnni;
 mod wide;
 
 use crate::fault::Result;
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::rearrange::flip_horizontal;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
@@ -52,7 +52,7 @@ pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -
 }
 
 /// An image at `size` as Pillow treats mode `F`, not rounded.
-pub(crate) fn resize_deep<T: Level>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
+pub(crate) fn resize_deep<T: PixelType>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
     let plan = Plan::new(source.size(), size, source.channels(), filter)?;
     let (columns, lines, first) = (&plan.columns, &plan.lines, plan.first);
     let rows = plan.rows(source);
@@ -84,7 +84,7 @@ impl Plan {
         count_values(most, channels)?;
         let columns = spans(from.width, size.width, filter)?;
         let lines = spans(from.height, size.height, filter)?;
-        let needs = lines.needs();
+        let needs = lines.source_window();
         Ok(Self {
             columns,
             lines,

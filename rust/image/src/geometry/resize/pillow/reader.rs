@@ -56,7 +56,7 @@ const FEW: usize = 8;
 /// Makes row `first` and those after it; places behind the last row of the source are filled with that row.
 fn stretch(stretcher: &mut Stretcher, source: View<u8>, first: usize, kept: &mut [(usize, Vec<u8>)]) {
     let (count, last) = (kept.len(), source.size().height - 1);
-    let rows = std::array::from_fn(|row| source.row_on((first + row).min(last)));
+    let rows = std::array::from_fn(|row| source.row_to_end((first + row).min(last)));
     let places: [usize; ROWS] = std::array::from_fn(|row| (first + row) % count);
     places.iter().enumerate().for_each(|(row, place)| kept[*place].0 = first + row);
     if let Ok(output) = kept.get_disjoint_mut(places) {
@@ -88,7 +88,7 @@ impl Part {
     }
 
     /// The part of the source that is read.
-    pub fn needs(&self) -> Window {
+    pub fn source_window(&self) -> Window {
         self.needs
     }
 

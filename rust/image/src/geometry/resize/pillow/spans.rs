@@ -62,7 +62,7 @@ impl<W> Spans<W> {
     }
 
     /// The source positions that are weighed.
-    pub fn needs(&self) -> Range<usize> {
+    pub fn source_window(&self) -> Range<usize> {
         let start = self.places.iter().map(|place| place.start).min().unwrap_or(0);
         start..self.places.iter().map(|place| place.start + place.count).max().unwrap_or(0)
     }
@@ -71,7 +71,7 @@ impl<W> Spans<W> {
     pub fn keep(&mut self, part: Range<usize>) -> Range<usize> {
         self.places.truncate(part.end);
         self.places.drain(..part.start);
-        let needs = self.needs();
+        let needs = self.source_window();
         self.places.iter_mut().for_each(|place| place.start -= needs.start);
         needs
     }

@@ -1,7 +1,7 @@
 //! Sums across a row: every output pixel is a weighted sum of input pixels, added in their order.
-use crate::collate::lanes::Widen;
+use crate::collate::kernels::Widen;
 use crate::geometry::dispatch::{self, Kernel};
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use std::collections::BTreeMap;
 
 /// Values that one load takes; those beyond the pixel's channels are summed for nothing.
@@ -38,7 +38,7 @@ impl Rows {
     }
 
     /// The sums of `row`.
-    pub fn sum<T: Level>(&mut self, row: &[T]) -> &[f32] {
+    pub fn sum<T: PixelType>(&mut self, row: &[T]) -> &[f32] {
         dispatch::run(Widen { source: row, output: &mut self.wide });
         let Self { columns, first, wide, sums, .. } = self;
         match self.channels {
@@ -200,7 +200,7 @@ pub(super) struct Add<'a, T> {
     pub sums: &'a mut [f32],
 }
 
-impl<T: Level> Kernel for Add<'_, T> {
+impl<T: PixelType> Kernel for Add<'_, T> {
     type Output = ();
 
     #[inline(always)]

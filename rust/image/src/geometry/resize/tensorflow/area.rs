@@ -1,7 +1,7 @@
 //! `ResizeArea`: every output is the mean of the area it covers, summed in float32 row by row.
 use super::across::{Add, Rows, Span};
 use crate::geometry::dispatch::{self, Kernel};
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 use std::ops::Range;
@@ -14,7 +14,7 @@ struct Cell {
 }
 
 /// Appends `source` at `size` to `output`.
-pub(super) fn append<T: Level>(source: View<T>, size: Size, output: &mut Vec<f32>) {
+pub(super) fn append<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
     let from = source.size();
     let (width_scale, height_scale) = (from.width as f32 / size.width as f32, from.height as f32 / size.height as f32);
     let columns = (0..size.width).map(|x| Cell::new(x, width_scale).span()).collect();

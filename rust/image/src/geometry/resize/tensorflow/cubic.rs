@@ -1,7 +1,7 @@
 //! `ResizeBicubic` with `half_pixel_centers`: Keys' cubic (a = -0.5) from a table of 1,024 steps; taps outside are left out.
 use super::across::{Rows, Span};
 use crate::geometry::dispatch::{self, Kernel};
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
@@ -14,7 +14,7 @@ struct Taps {
 }
 
 /// Appends `source` at `size` to `output`.
-pub(super) fn append<T: Level>(source: View<T>, size: Size, output: &mut Vec<f32>) {
+pub(super) fn append<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
     let table: Vec<(f32, f32)> = (0..=STEPS).map(curve).collect();
     let columns = taps(&table, source.size().width, size.width);
     let span =
@@ -37,7 +37,7 @@ struct Down<'a, T> {
     between: &'a mut [f32],
 }
 
-impl<T: Level> Kernel for Down<'_, T> {
+impl<T: PixelType> Kernel for Down<'_, T> {
     type Output = ();
 
     #[inline(always)]

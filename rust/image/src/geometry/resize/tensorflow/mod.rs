@@ -10,7 +10,7 @@ mod scale;
 
 use super::two_tap::TwoTap;
 use crate::fault::Result;
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
 pub(crate) use nearest::nearest;
@@ -35,14 +35,14 @@ pub enum Method {
 }
 
 /// `source` at `size`.
-pub(crate) fn resize<T: Level>(source: View<T>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
+pub(crate) fn resize<T: PixelType>(source: View<T>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
     let mut output = Vec::with_capacity(count_values(size, source.channels())?);
     append(source, size, method, antialias, &mut output)?;
     Ok(output)
 }
 
 /// Appends `source` at `size` to `output`.
-pub(crate) fn append<T: Level>(
+pub(crate) fn append<T: PixelType>(
     source: View<T>,
     size: Size,
     method: Method,

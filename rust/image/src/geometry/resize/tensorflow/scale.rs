@@ -3,13 +3,13 @@ use super::Method;
 use super::across::{Add, Rows, Span};
 use crate::fault::Result;
 use crate::geometry::dispatch;
-use crate::geometry::level::Level;
+use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{MAX_VALUES, View, refuse};
 use crate::pixels::Size;
 use std::f32::consts::PI;
 
 /// Appends `source` at `size` to `output`.
-pub(super) fn append<T: Level>(
+pub(super) fn append<T: PixelType>(
     source: View<T>,
     size: Size,
     method: Method,

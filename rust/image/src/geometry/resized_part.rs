@@ -1,6 +1,6 @@
-//! A part of a resized image: what of the source it needs, and the way from there into a batch slot.
+//! Resizing, horizontal flip and normalization in one pass into a batch slot, for a whole image or a part of the resized image.
 use super::resize::two_tap::{self, TwoTap};
-use super::resize::{Kernel, opencv, pillow, tensorflow::Method};
+use super::resize::{Kernel, opencv, pillow, resize, resize_f32, tensorflow::Method};
 use super::view::View;
 use crate::collate::slot::Slot;
 use crate::collate::writer::RowWriter;
@@ -9,7 +9,7 @@ use crate::fault::Result;
 use crate::pixels::{Size, Window};
 
 /// A part, by the kernel that makes it row by row.
-pub(crate) enum Part {
+pub(crate) enum ResizedPart {
     /// Pillow's filters.
     Pillow(pillow::Part),
     /// OpenCV's kernels of two taps.
@@ -18,7 +18,7 @@ pub(crate) enum Part {
     TwoTap(two_tap::Part),
 }
 
-impl Part {
+impl ResizedPart {
     /// The `window` of an image of size `from` at size `to`; none where the kernel makes whole images only.
     pub fn new(kernel: Kernel, from: Size, to: Size, window: Window) -> Result<Option<Self>> {
         Ok(match kernel {
@@ -32,11 +32,11 @@ impl Part {
     }
 
     /// The part of the source that is read.
-    pub fn needs(&self) -> Window {
+    pub fn source_window(&self) -> Window {
         match self {
-            Self::Pillow(part) => part.needs(),
-            Self::Opencv(part) => part.needs(),
-            Self::TwoTap(part) => part.needs(),
+            Self::Pillow(part) => part.source_window(),
+            Self::Opencv(part) => part.source_window(),
+            Self::TwoTap(part) => part.source_window(),
         }
     }
 
@@ -44,8 +44,8 @@ impl Part {
     pub fn rows(&self) -> Vec<bool> {
         let (height, lines): (_, Vec<[usize; 2]>) = match self {
             Self::Pillow(_) => return Vec::new(),
-            Self::Opencv(part) => (part.needs().height, part.lines().collect()),
-            Self::TwoTap(part) => (part.needs().height, part.lines().collect()),
+            Self::Opencv(part) => (part.source_window().height, part.lines().collect()),
+            Self::TwoTap(part) => (part.source_window().height, part.lines().collect()),
         };
         if height < 3 * lines.len() {
             return Vec::new();
@@ -95,5 +95,31 @@ fn write_rows(mut read: impl FnMut(usize, &mut [u8]), normalize: &Normalize, slo
     for y in 0..size.height {
         read(y, &mut bytes);
         writer.write_bytes(y, &bytes);
+    }
+}
+
+/// Resizes `source` to the slot's size, mirrors it left to right when `flip` is set, and normalizes.
+///
+/// Kernels of two taps and Pillow's filters go from source rows to the slot; others make an image between.
+pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+    let (size, channels) = (slot.size(), source.channels());
+    slot.expect(size, channels)?;
+    if let Some(part) = ResizedPart::new(kernel, source.size(), size, Window::whole(size))? {
+        let source = source.crop(part.source_window())?;
+        return part.write(source, flip, normalize, slot);
+    }
+    match kernel {
+        Kernel::Tensorflow { .. } => {
+            let values = resize_f32(source, size, kernel)?;
+            slot.write_levels(View::new(&values, size, channels)?, flip, normalize)
+        }
+        Kernel::Pillow(filter) => {
+            let bytes = pillow::resize(source, size, filter, flip)?;
+            slot.write(View::new(&bytes, size, channels)?, false, normalize)
+        }
+        _ => {
+            let bytes = resize(source, size, kernel)?;
+            slot.write(View::new(&bytes, size, channels)?, flip, normalize)
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Tests: what the widest path gives, the others give bit for bit.
 use super::dispatch::{Widest, at_most};
-use super::fused::resize_into;
-use super::part::Part;
 use super::resize::opencv::Interpolation;
 use super::resize::pillow::Filter;
 use super::resize::tensorflow::Method;
 use super::resize::{Kernel, resize, resize_f32};
+use super::resized_part::ResizedPart;
+use super::resized_part::resize_into;
 use super::view::View;
 use crate::collate::slot::{Layout, Slot, SlotValues};
 use crate::color::normalize::Normalize;
@@ -106,8 +106,8 @@ fn part_when_made_alone_then_equals_that_part_of_the_whole() {
         let window = Window { x: corner.0, y: corner.1, width: 20, height: 24 };
         let size = Size { width: window.width, height: window.height };
         let expected = View::new(&whole, to, 3).and_then(|view| view.crop(window)).expect("a window").to_vec();
-        let part = Part::new(kernel, from, to, window).expect("sizes").expect("a part");
-        let needs = part.needs();
+        let part = ResizedPart::new(kernel, from, to, window).expect("sizes").expect("a part");
+        let needs = part.source_window();
         assert!(needs.width * needs.height < from.width * from.height, "{kernel:?} needs all");
         let mut found = vec![0.0_f32; size.width * size.height * 3];
         let needed = source.crop(needs).expect("a window");

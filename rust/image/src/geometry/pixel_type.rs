@@ -1,7 +1,7 @@
 //! The types that levels have: bytes, 16-bit words, and floats where a kernel does not round.
 
 /// A value of an image.
-pub trait Level: Copy + Default + Into<f32> + Send + Sync + 'static {
+pub trait PixelType: Copy + Default + Into<f32> + Send + Sync + 'static {
     /// Whether values are whole numbers.
     const IS_WHOLE: bool;
 
@@ -17,12 +17,12 @@ pub trait Level: Copy + Default + Into<f32> + Send + Sync + 'static {
     }
 }
 
-impl Level for u8 {
+impl PixelType for u8 {
     const IS_WHOLE: bool = true;
 
     #[inline(always)]
     fn nearest(value: f32) -> Self {
-        crate::collate::lanes::to_byte(value)
+        crate::collate::kernels::to_byte(value)
     }
 
     #[inline(always)]
@@ -31,12 +31,12 @@ impl Level for u8 {
     }
 }
 
-impl Level for u16 {
+impl PixelType for u16 {
     const IS_WHOLE: bool = true;
 
     #[inline(always)]
     fn nearest(value: f32) -> Self {
-        crate::collate::lanes::to_word(value)
+        crate::collate::kernels::to_word(value)
     }
 
     #[inline(always)]
@@ -45,7 +45,7 @@ impl Level for u16 {
     }
 }
 
-impl Level for f32 {
+impl PixelType for f32 {
     const IS_WHOLE: bool = false;
 
     #[inline(always)]

@@ -1,5 +1,5 @@
 //! Rows of floats between two others on their way to memory: blended, normalized and stored in one pass.
-use super::lanes::Blend;
+use super::kernels::Blend;
 #[cfg(target_arch = "x86_64")]
 use super::planes;
 use super::writer::Encode;

@@ -1,0 +1,83 @@
+//! Pixel values of 8 bits, 16 bits and floats, and how each type is resized and written.
+use crate::collate::slot::Slot;
+use crate::color::normalize::Normalize;
+use crate::fault::Result;
+use crate::geometry::pixel_type::PixelType;
+use crate::geometry::resize::{Kernel, resize, resize_deep, resize_f32};
+use crate::geometry::resized_part;
+use crate::geometry::view::View;
+use crate::pixels::Size;
+
+/// All values of an image.
+pub enum PixelValues {
+    Bytes(Vec<u8>),
+    Words(Vec<u16>),
+    Floats(Vec<f32>),
+}
+
+/// A type of decoded pixels.
+pub trait SourcePixel: PixelType {
+    /// Value that corresponds to 1 in 8 bits.
+    const UNIT: u16 = 1;
+
+    /// Wraps the values of an image.
+    fn wrap(values: Vec<Self>) -> PixelValues;
+
+    /// Resizes an image; kernels that do not round return floats.
+    fn resized(view: View<Self>, size: Size, kernel: Kernel) -> Result<PixelValues> {
+        match kernel {
+            Kernel::Fast | Kernel::Tensorflow { .. } => Ok(PixelValues::Floats(resize_f32(view, size, kernel)?)),
+            _ => Ok(Self::wrap(resize_deep(view, size, kernel)?)),
+        }
+    }
+
+    /// Writes an image that has the size of the slot.
+    fn write(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        slot.write_levels(view, flip, normalize)
+    }
+
+    /// Resizes an image to the size of the slot while writing it.
+    fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        let (size, channels) = (slot.size(), slot.channels());
+        match Self::resized(view, size, kernel)? {
+            PixelValues::Bytes(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalize),
+            PixelValues::Words(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalize),
+            PixelValues::Floats(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalize),
+        }
+    }
+}
+
+impl SourcePixel for u8 {
+    fn wrap(values: Vec<Self>) -> PixelValues {
+        PixelValues::Bytes(values)
+    }
+
+    fn resized(view: View<Self>, size: Size, kernel: Kernel) -> Result<PixelValues> {
+        match kernel {
+            Kernel::Fast | Kernel::Tensorflow { .. } => Ok(PixelValues::Floats(resize_f32(view, size, kernel)?)),
+            _ => Ok(PixelValues::Bytes(resize(view, size, kernel)?)),
+        }
+    }
+
+    fn write(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        slot.write(view, flip, normalize)
+    }
+
+    fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        resized_part::resize_into(view, kernel, flip, normalize, slot)
+    }
+}
+
+impl SourcePixel for u16 {
+    const UNIT: u16 = 257;
+
+    fn wrap(values: Vec<Self>) -> PixelValues {
+        PixelValues::Words(values)
+    }
+}
+
+impl SourcePixel for f32 {
+    fn wrap(values: Vec<Self>) -> PixelValues {
+        PixelValues::Floats(values)
+    }
+}
