@@ -14,14 +14,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benches import data, environments, machine, report
+from benches import chart, data, environments, machine, report
 from benches.contenders import MODULES, RARE, USUAL
 from benches.jobs import rows as image_rows, shards
 from benches.recipes import QUICK, Sizes
 from benches.runner import Options, measure_task
 from benches.tasks import TASKS
 
-DOCUMENT = Path(data.ROOT) / "docs" / "performance.md"
+DOCUMENT = chart.PAGE
 
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
@@ -36,7 +36,11 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     add("--data", type=Path, help="folder of the data sets, 9 GB (datasets beside the environments)")
     add("--json", type=Path, metavar="FILE", help="keep all figures in this file, after each task")
     add("--from", type=Path, metavar="FILE", dest="saved", help="measure nothing: use figures that were kept")
-    add("--update-docs", action="store_true", help="put the tables into docs/performance.md")
+    add(
+        "--update-docs",
+        action="store_true",
+        help="put the tables into docs/performance.md and draw the chart",
+    )
     add(
         "--quick",
         action="store_true",
@@ -133,6 +137,7 @@ def main(words: Sequence[str] | None = None) -> int:
     print(text)
     if arguments.update_docs:
         report.update_document(DOCUMENT, text)
+        chart.main()
     return int(any(entry["fault"] for entries in results["tasks"].values() for entry in entries))
 
 

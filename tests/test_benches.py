@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benches import data, goals, report, runner, wire
+from benches import chart, data, goals, report, runner, wire
 from benches.__main__ import main
 from benches.contenders import MODULES, modules, ours as ours_contender
 from benches.digest import Digest
@@ -150,6 +150,16 @@ def test_update_document_replaces_only_text_between_marks(tmp_path: Path) -> Non
     page.write_text("no marks", "utf-8")
     with pytest.raises(ValueError, match="once each"):
         report.update_document(page, "new")
+
+
+def test_speed_chart_is_drawn_from_recorded_figures() -> None:
+    page = chart.PAGE.read_text("utf-8")
+    assert chart.CHART.read_text("utf-8") == chart.draw(page), "run python -m benches.chart"
+    bars = chart.best_rates(chart.read_rates(page, "P4a"), "ours, files as they are")
+    assert next(iter(bars)) == "recordmill"
+    assert all(f">{rate:,.0f}<" in chart.draw(page) for rate in bars.values())
+    with pytest.raises(ValueError, match="no table of task P4a"):
+        chart.draw("no tables")
 
 
 def test_contender_modules_define_known_tasks_and_required_functions() -> None:
