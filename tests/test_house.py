@@ -1,4 +1,4 @@
-"""Repository rules that no linter checks: source files state their purpose, code blocks name their language."""
+"""Repository rules that no linter checks: purposes of source files, languages of code blocks, width of Markdown."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ FOLDERS = ("src", "rust", "tests", "tools", "benches", "examples")
 
 # The root conftest.py runs blocks in these languages as tests; the other blocks are data, layouts or output.
 RUN = {"python", "bash"}
+MARKDOWN_WIDTH = 100
 SHOWN = {"text", "json", "toml", "csv", "c", "rust", "protobuf"}
 
 
@@ -34,6 +35,21 @@ def _fences(text: str) -> Iterator[tuple[int, str]]:
             opening = ""
 
 
+def _prose(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the numbered lines outside of code blocks, tables, headings and comments."""
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\s*(```|~~~)", line):
+            inside = not inside
+        elif not inside and not re.match(r"\s*(\||#|<!--)", line):
+            yield number, line
+
+
+def _can_be_wrapped(line: str) -> bool:
+    """Whether a line that is too long holds more than one word; code between backticks is one word."""
+    return len(line) > MARKDOWN_WIDTH and len(re.sub(r"`[^`]+`", "x", line.lstrip(" -*")).split()) > 1
+
+
 def _states_its_purpose(name: Path) -> bool:
     lines = (ROOT / name).read_text("utf-8").splitlines()
     first = next((line for line in lines if not line.startswith("#!")), "")
@@ -54,3 +70,14 @@ def test_code_blocks_name_a_known_language() -> None:
         if language not in RUN | SHOWN
     ]
     assert unknown == [], f"use one of {sorted(RUN)} (run as tests) or {sorted(SHOWN)} (only shown)"
+
+
+def test_markdown_wraps_at_100_columns() -> None:
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")]
+    long = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in documents
+        for number, line in _prose(path.read_text("utf-8"))
+        if _can_be_wrapped(line)
+    ]
+    assert long == []

@@ -17,11 +17,12 @@ from typing import Any
 PAGE = Path(__file__).parents[1] / "docs" / "migrating" / "names.md"
 TITLE = """# Supported names of TensorFlow, MXNet and OneFlow
 
-`python -m tools.list_names` generates this page from the modules. The migration pages of [TensorFlow](tensorflow.md),
-[MXNet](mxnet.md) and [OneFlow](oneflow.md) describe what the names do and what differs. A name that is not
-supported raises an error that says what to use instead. Not listed are `tf.keras` (Keras 3, with `tf.losses`,
-`tf.metrics`, `tf.optimizers` and `tf.initializers`), operators and methods of tensors, and aliases: `tf.compat.v1`,
-`tf.compat.v2`, `tf.contrib` and `tensorflow.python` lead to the names below.
+`python -m tools.list_names` generates this page from the modules. The migration pages of
+[TensorFlow](tensorflow.md), [MXNet](mxnet.md) and [OneFlow](oneflow.md) describe what the names do
+and what differs. A name that is not supported raises an error that says what to use instead. Not
+listed are `tf.keras` (Keras 3, with `tf.losses`, `tf.metrics`, `tf.optimizers` and
+`tf.initializers`), operators and methods of tensors, and aliases: `tf.compat.v1`, `tf.compat.v2`,
+`tf.contrib` and `tensorflow.python` lead to the names below.
 """
 # Namespaces whose names are listed, in this order; the first entry of each framework is the package itself.
 NAMESPACES = {
@@ -93,7 +94,7 @@ def _sections(package: Any, alias: str, namespaces: str) -> Iterator[str]:
 
 def _paragraph(title: str, names: list[str]) -> str:
     text = f"- {title}: {' '.join(names)}"
-    return "\n".join(textwrap.wrap(text, 130, break_on_hyphens=False, subsequent_indent="  "))
+    return "\n".join(textwrap.wrap(text, 100, break_on_hyphens=False, subsequent_indent="  "))
 
 
 def page() -> str:
