@@ -47,7 +47,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 class Image(Spec):
     """Decode an image, then resize, crop, flip, warp, recolor and normalize it, in this order.
 
-    Options that are None are as the framework of `like` does it; ``docs/guide/images.md`` has the table.
+    Options that are None are as the framework of `like` does it; ``docs/guide/decoding.md`` has the table.
 
     Parameters
     ----------
