@@ -21,8 +21,7 @@ class Feature:
     Parameters
     ----------
     kind : str
-        One of "bytes", "float32", "float64", "int32", "int64" or "uint64".
-        Kind of every value.
+        Kind of every value. One of "bytes", "float32", "float64", "int32", "int64" or "uint64".
     shape : tuple of int or None, default ()
         Shape of the values of one record: ``()`` is a single value, ``(None,)`` any number of values. In a sequence,
         the first entry is None and stands for the number of frames; the rest is the shape per frame.

@@ -67,7 +67,6 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     out : mapping of str to ndarray, optional
         Arrays that receive outputs; they must have the shape and dtype of the output.
     on_error : str or callable
-        Either "raise" or "skip".
         "raise" raises the error of the first sample that fails. "skip" drops the failed samples from every column. A
         callable is called with each error, in order, and the failed samples are dropped.
     max_pixels : int

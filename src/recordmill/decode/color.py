@@ -78,7 +78,6 @@ def adjust_saturation(
     factor : float
         At least 0. 0 gives gray, 1 the image.
     like : str
-        Either "pillow" or "tensorflow".
         "pillow" blends; "tensorflow" multiplies the saturation and clips it at 1.
 
     Returns
@@ -109,7 +108,6 @@ def adjust_hue(array: ArrayLike, turn: float, *, like: Literal["pillow", "tensor
     turn : float
         Fraction of the color circle: -0.5 to 0.5, or -1 to 1 with ``like="tensorflow"``.
     like : str
-        Either "pillow" or "tensorflow".
         "pillow" rotates the 8-bit hue of Pillow's HSV by ``int(turn * 255)``; "tensorflow" computes in float32.
 
     Returns

@@ -62,23 +62,18 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
         x, y, width and height of the part to decode, in pixels of the decoded, upright image. The result equals that
         part of the whole image.
     channels : str
-        One of "rgb", "bgr", "gray" or "stored".
-        Channels of the result. "gray" is the luma plane; "stored" is what the file holds.
+        Channels of the result: "rgb", "bgr", "gray" (the luma plane) or "stored" (those of the file).
     mode : str
-        Either "accurate" or "fast".
-        Inverse DCT: libjpeg's ISLOW or IFAST.
+        Inverse DCT: "accurate" is libjpeg's ISLOW, "fast" its IFAST.
     upsampling : str
-        Either "fancy" or "plain".
-        Upsampling of subsampled chroma: interpolated, or repeated.
+        Upsampling of subsampled chroma: "fancy" interpolates, "plain" repeats values.
     scale : int
-        One of 1, 2, 4 or 8.
-        Denominator of the decoded size; sides are rounded up.
+        Denominator of the decoded size; sides are rounded up. One of 1, 2, 4 or 8.
     orientation : str
-        Either "ignore" or "apply".
-        Whether to apply the EXIF orientation.
+        Whether to apply the EXIF orientation. Either "ignore" or "apply".
     cmyk : str
-        One of "pillow", "opencv" or "tensorflow".
-        Library whose formula converts CMYK to RGB. TensorFlow's also converts with ``channels="stored"``.
+        Library whose formula converts CMYK to RGB. TensorFlow's also converts with ``channels="stored"``. One of
+        "pillow", "opencv" or "tensorflow".
     max_pixels : int
         Largest accepted number of pixels.
     entry_points : buffer, optional
@@ -159,9 +154,8 @@ def decode_png(
     data : buffer
         The encoded image.
     palette : str
-        Either "colors" or "indices".
-        Whether palette images become colors, or indices as label images need them. With "indices", gray images of
-        less than 8 bits keep their stored values instead of being scaled to 0..255.
+        "colors" converts palette images to colors. "indices" returns their palette indices, as label images need them,
+        and keeps the stored values of gray images of less than 8 bits instead of scaling them to 0..255.
     window : (int, int, int, int), optional
         x, y, width and height of the part to return.
     max_pixels : int
@@ -212,8 +206,8 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
     data : buffer
         The encoded image.
     like : str
-        One of "pillow", "opencv", "tensorflow" or "mxnet".
-        Framework whose choices are the defaults of the other options.
+        Framework whose choices are the defaults of the other options. One of "pillow", "opencv", "tensorflow" or
+        "mxnet".
     window : (int, int, int, int), optional
         x, y, width and height of the part to decode, in pixels of the decoded, upright image.
     channels, orientation, dct, upsampling
@@ -221,9 +215,8 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
     scale : int
         Denominator of the decoded size, as `reduce` in `Image`: 1, 2, 4 or 8.
     depth : str
-        Either "stored" or "8".
-        Whether to keep 16-bit samples, or to convert them to 8 bits as the framework does. Pillow's choice is an
-        error.
+        "stored" keeps 16-bit samples. "8" converts them to 8 bits as the framework of `like` does; Pillow's choice is
+        an error.
     max_pixels : int
         Largest accepted number of pixels.
 

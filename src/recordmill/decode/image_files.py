@@ -32,11 +32,9 @@ def image_sizes(
     ----------
     payloads : Ragged of uint8, or sequence of buffer
     like : str
-        One of "pillow", "opencv", "tensorflow" or "mxnet".
-        Framework whose default for `orientation` is used.
+        Framework whose default for `orientation` is used. One of "pillow", "opencv", "tensorflow" or "mxnet".
     orientation : str, optional
-        Either "ignore" or "apply".
-        "apply" returns the sizes after the rotation that EXIF asks for.
+        "apply" returns the sizes after the rotation that EXIF asks for, "ignore" those of the stored image.
     decoder : str
         One of "auto", "pillow" or "native".
     max_pixels : int

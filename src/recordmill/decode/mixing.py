@@ -95,8 +95,7 @@ def cutmix(
     num_classes : int, optional
         Number of classes; required with class numbers.
     layout : str
-        Either "chw" or "hwc".
-        Order of the axes of `images`.
+        Order of the axes of `images`. Either "chw" or "hwc".
 
     Returns
     -------

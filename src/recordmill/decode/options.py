@@ -25,8 +25,7 @@ class DecodeOptions:
     cmyk : str
         One of "pillow", "opencv" or "tensorflow".
     deep : str
-        One of "refuse", "high_byte" or "keep".
-        Treatment of 16-bit samples.
+        Treatment of 16-bit samples. One of "refuse", "high_byte" or "keep".
     scale : int
         Denominator of the decoded size: 1, 2, 4 or 8. Values above 1 need JPEG.
     """

@@ -37,13 +37,11 @@ class Border:
     Parameters
     ----------
     mode : str
-        One of "constant", "edge" or "reflect".
-        Padding of crops.
+        Padding of crops. One of "constant", "edge" or "reflect".
     fill : tuple of int
         Level of constant padding, one for each of red, green and blue or one for all.
     warp_kernel : str
-        Either "nearest" or "bilinear".
-        Interpolation of the affine map.
+        Interpolation of the affine map. Either "nearest" or "bilinear".
     warp_fill : tuple of int
         Level of pixels that the affine map takes from outside the image.
     """

@@ -22,33 +22,25 @@ class Preset:
     Parameters
     ----------
     channels : str
-        Either "rgb" or "bgr".
-        Order of the color channels.
+        Order of the color channels. Either "rgb" or "bgr".
     orientation : str
-        Either "ignore" or "apply".
-        Treatment of the EXIF orientation.
+        Treatment of the EXIF orientation. Either "ignore" or "apply".
     dct : str
-        Either "accurate" or "fast".
-        Inverse DCT of JPEG: libjpeg's ISLOW or IFAST.
+        Inverse DCT of JPEG: "accurate" is libjpeg's ISLOW, "fast" its IFAST.
     upsampling : str
-        Either "fancy" or "plain".
-        Upsampling of subsampled JPEG chroma.
+        Upsampling of subsampled JPEG chroma. Either "fancy" or "plain".
     library : str
-        One of "pillow", "opencv" or "tensorflow".
-        Library whose resize arithmetic is used.
+        Library whose resize arithmetic is used. One of "pillow", "opencv" or "tensorflow".
     gray : str
-        Either "pillow" or "libpng".
         Conversion of color to gray. "pillow" computes it from RGB, rounded. "libpng" takes the luma plane of JPEG and
         libpng's weights for other formats.
     cmyk : str
-        One of "pillow", "opencv" or "tensorflow".
-        Library whose formula converts CMYK to RGB.
+        Library whose formula converts CMYK to RGB. One of "pillow", "opencv" or "tensorflow".
     deep : str
-        Either "refuse" or "high_byte".
-        Treatment of 16-bit samples when the output has 8 bits.
+        Treatment of 16-bit samples when the output has 8 bits. Either "refuse" or "high_byte".
     center : str
-        Either "even" or "floor".
-        Start of a centered window when the margin is odd: rounded to even, as torchvision does, or rounded down.
+        Start of a centered window when the margin is odd: "even" rounds half to even, as torchvision does; "floor"
+        rounds down.
     """
 
     channels: Literal["rgb", "bgr"]

@@ -34,8 +34,7 @@ def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = 
     kernel : str, optional
         Name of a kernel of the library of `like`, such as "bilinear", or "library:kernel".
     like : str
-        One of "pillow", "opencv", "tensorflow" or "mxnet".
-        Framework whose arithmetic is used.
+        Framework whose arithmetic is used. One of "pillow", "opencv", "tensorflow" or "mxnet".
 
     Returns
     -------
@@ -115,8 +114,7 @@ def resize_boxes(
     size : int or (int, int)
         Side of a square, or (height, width), in pixels.
     kernel : str
-        Either "bilinear" or "nearest".
-        Interpolation.
+        Interpolation. Either "bilinear" or "nearest".
     fill : float
         Value of pixels outside the image.
 
@@ -168,8 +166,8 @@ def crop(array: ArrayLike, window: Window, *, mode: PadMode = "constant", fill: 
     window : (int, int, int, int)
         x, y, width and height in pixels.
     mode : str
-        One of "constant", "edge" or "reflect".
-        Content of the padding: `fill`, the nearest edge pixel, or the image mirrored about its edge pixels.
+        Content of the padding: "constant" is `fill`, "edge" the nearest edge pixel, "reflect" the image mirrored about
+        its edge pixels.
     fill : int or sequence of int
         Level from 0 to 255; one for all channels, or one per channel. Multiplied by 257 for uint16.
 
@@ -244,8 +242,7 @@ def affine(
     matrix : array_like of float, shape (2, 3)
         Map from coordinates (x, y) in the result to coordinates in `array`. The first pixel extends from 0 to 1.
     kernel : str
-        Either "nearest" or "bilinear".
-        Interpolation.
+        Interpolation. Either "nearest" or "bilinear".
     fill : int or sequence of int
         Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel. Multiplied by 257
         for uint16.
@@ -287,8 +284,7 @@ def warp_affine(
     size : int or (int, int)
         Size of the result: side of a square, or (height, width), in pixels.
     kernel : str
-        One of "nearest", "bilinear", "cubic" or "lanczos4".
-        Interpolation.
+        Interpolation. One of "nearest", "bilinear", "cubic" or "lanczos4".
     fill : int or sequence of int
         Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel.
     inverse : bool
@@ -353,11 +349,9 @@ def normalize(
     white : float
         Value of the brightest level: 255, or 65,535 for uint16.
     dtype : str
-        Either "float16" or "float32".
-        Dtype of the result.
+        Dtype of the result. Either "float16" or "float32".
     layout : str
-        Either "chw" or "hwc".
-        Channels first or last.
+        Channels first or last. Either "chw" or "hwc".
 
     Returns
     -------

@@ -119,36 +119,33 @@ def pack(  # noqa: PLR0913 (the options of one command)
     destination : path
         Prefix of the shard names, or the name of a single shard.
     format : str, optional
-        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
-        File format; by default the one whose suffix `destination` has (``train.rec``), else TFRecord.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; by default the one whose suffix `destination` has
+        (``train.rec``), else TFRecord.
     shards : int, optional
         Number of shards, 1 by default. Each contains consecutive records; their numbers differ by at most one.
     max_shard_bytes : int, optional
         Uncompressed size in bytes above which a new shard starts; cannot be combined with `shards`.
     payload : str, optional
-        One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
-        Encoding of the records; by default the usual one of the format.
+        Encoding of the records; by default the usual one of the format. One of "example", "sequence_example",
+        "ofrecord", "irheader" or "raw".
     compression : str, optional
-        Either "gzip" or "zlib".
-        Compression of whole files (TFRecord only).
+        Compression of whole files (TFRecord only). Either "gzip" or "zlib".
     compression_level : int
         Level from 0 to 9, or -1 for the default of the compression.
     image_feature, label_feature : str, optional
         Names of the features; by default ``images`` and ``labels`` in OFRecord, otherwise ``image`` and ``label``.
         Masks are stored as `label_feature`.
     label_kind : str, optional
-        One of "int32", "int64", "float32" or "vector".
-        Kind of the labels; "vector" stores float32 vectors. By default integers are stored as int64, in OFRecord as
-        int32 and in image records as float32; other numbers as float32.
+        Kind of the labels: "int32", "int64", "float32", or "vector" for float32 vectors. By default integers are stored
+        as int64, in OFRecord as int32 and in image records as float32; other numbers as float32.
     keep_shape : bool
         Whether to store the features ``height`` and ``width`` of each image.
     keep_name : bool or str
         Whether to store the file name as listed by the source, as feature ``name`` or under the given name.
     encode : str, optional
-        One of "jpeg", "png", "tiff" or "webp".
         Encoding to which each image is converted (needs Pillow). PNG and TIFF keep palette indices, transparency and
         16-bit gray. JPEG and WebP replace palette indices by colors and raise an error for 16-bit images; JPEG drops
-        transparency.
+        transparency. One of "jpeg", "png", "tiff" or "webp".
     quality : int, optional
         Quality of JPEG and WebP from 1 to 100; 95 by default.
     resize : int, optional
@@ -165,22 +162,19 @@ def pack(  # noqa: PLR0913 (the options of one command)
         Whether JPEG images get a restart marker after each row of blocks, which allows decoding a crop without the
         rows above it. True by default; files become 0.1 % larger.
     mask : str
-        Either "png" or "raw".
-        "png" stores the bytes of the mask file, "raw" its values as an array of uint8 or little-endian uint16 with
-        the features ``height``, ``width`` and ``dtype``.
+        "png" stores the bytes of the mask file, "raw" its values as an array of uint8 or little-endian uint16 with the
+        features ``height``, ``width`` and ``dtype``.
     shuffle : int, optional
         Seed of a random permutation of all records.
     workers : int or None
         Number of worker threads or processes; None for the number of available processors.
     worker_kind : str
-        Either "threads" or "processes".
-        Kind of the workers.
+        Kind of the workers. Either "threads" or "processes".
     check : str or bool
-        One of "signature", "header", "decode" or "none".
-        Part of each image file that is validated: its first bytes, its header (True), all pixels, or nothing (False).
+        Part of each image file that is validated: "signature" is its first bytes, "header" (or True) its header,
+        "decode" all pixels, "none" (or False) nothing.
     on_error : str
-        Either "stop" or "skip".
-        Whether an image that cannot be used raises an error or is reported in the result.
+        Treatment of images that cannot be used: "stop" raises an error, "skip" reports them in the result.
     progress : bool or callable, optional
         Whether to show progress on standard error; by default if that is a terminal. A callable receives the number
         of finished records and the total, or None if the total is unknown.
@@ -192,8 +186,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
         Whether to store entry points of JPEG images beside the shards, as `build_index` does. Images that are encoded
         with restart markers do not need them.
     index : str
-        Either "auto" or "never".
-        Whether to store the sidecar index beside each shard; without it, the first `open` builds it.
+        "auto" stores a sidecar index beside each shard. With "never", the first `open` builds it.
 
     Returns
     -------

@@ -240,10 +240,9 @@ class Dataset:
             Pass a `numpy.random.Generator` as the second argument. Its numbers depend on the seed, the epoch and the
             position of the sample, not on the thread, process or rank.
         workers : str
-            Either "threads" or "processes".
-            Use processes for functions that hold the interpreter lock; function and dataset are pickled then. All
-            functions of a pipeline run in processes together; with a filter, those up to the last filter together, and
-            those after it together.
+            Kind of workers that call the function. Use "processes" for functions that hold the interpreter lock;
+            function and dataset are pickled then. All functions of a pipeline run in processes together; with a filter,
+            those up to the last filter together, and those after it together. Otherwise use "threads".
         timeout : float, optional
             Seconds after which a call counts as hanging and raises MapError. By default, a call that takes longer than
             a minute causes a warning.
@@ -306,14 +305,12 @@ class Dataset:
         size : int
             Number of samples per batch and rank.
         last : str
-            One of "keep", "drop", "pad" or "wrap".
-            Treatment of samples that are too few for a full batch: a smaller batch; no batch; a batch filled up with
-            zeros, where the feature ``"valid"`` marks the samples; or a batch filled up with the first samples of the
-            epoch.
+            Treatment of samples that are too few for a full batch. "keep" yields a smaller batch, "drop" yields none,
+            "pad" fills the batch up with zeros and marks the samples in the feature ``"valid"``, and "wrap" fills it up
+            with the first samples of the epoch.
         ragged : str
-            One of "ragged", "pad" or "list".
-            Form of features with different numbers of values: a `Ragged`, an array padded with zeros, or a list of
-            arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise.
+            Form of features with different numbers of values: "ragged" is a `Ragged`, "pad" an array padded with zeros,
+            "list" a list of arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise.
 
         Returns
         -------
@@ -512,10 +509,10 @@ class Dataset:
         rank, world_size : int, optional
             As in `shard`.
         on_error : str
-            One of "raise", "skip" or "substitute".
-            Treatment of samples that fail: raise the error; skip the sample, and skip a batch if all of its samples
-            failed (an error with several ranks, or after 64 consecutive samples); or substitute another sample of the
-            epoch, always the same one (cannot be combined with `filter`). `Loader.report` lists these samples.
+            Treatment of samples that fail. "raise" raises the error. "skip" skips the sample, and a batch if all of its
+            samples failed; skipping a whole batch is an error with several ranks, or after 64 consecutive samples.
+            "substitute" uses another sample of the epoch, always the same one (cannot be combined with `filter`).
+            `Loader.report` lists the samples that failed.
         max_errors : int or float, optional
             Maximum number of samples that may fail, or their maximum share as a number below 1.
         workers : (int, int)

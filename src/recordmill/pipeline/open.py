@@ -32,14 +32,12 @@ def open(  # noqa: A001
         Patterns and folders are read in natural order (``part-2`` before ``part-10``); a list keeps its order. A file
         that matches several times is read once; use `mix` or `repeat` to read samples more often.
     format : str, optional
-        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
-        Record format; detected from the content by default.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
     compression : str or None
-        One of "auto", "gzip" or "zlib".
-        Compression of whole files; detected from the content by default.
+        Compression of whole files; detected from the content by default. One of "auto", "gzip" or "zlib".
     payload : str, optional
-        One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
-        Type of the records; detected from the first records by default.
+        Type of the records; detected from the first records by default. One of "example", "sequence_example",
+        "ofrecord", "irheader" or "raw".
     schema : Schema or mapping of str to Feature, optional
         Features of the examples. By default, the schema that the writer stored, otherwise one that is inferred from
         the first thousand records.

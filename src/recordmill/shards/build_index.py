@@ -48,11 +48,9 @@ def build_index(
     paths : path, pattern, directory, or iterable of them
         The shards.
     format : str, optional
-        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
-        Format of the shards. Detected from the content by default.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
     compression : str or None, default "auto"
-        One of "auto", "gzip" or "zlib".
-        Compression of the shards; ``"auto"`` detects it from the content.
+        Compression of the shards; ``"auto"`` detects it from the content. One of "auto", "gzip" or "zlib".
     checksums : bool, default True
         Save a CRC-32C of each payload for formats that have no checksums.
     foreign : bool, default False

@@ -29,8 +29,7 @@ class ShardInfo:
     format : str
         Name of the format.
     compression : str or None
-        Either "gzip" or "zlib".
-        Compression of the file.
+        Compression of the file. Either "gzip" or "zlib".
     num_records : int
         Number of records; if the shard is damaged, of those before the damage.
     num_bytes : int
@@ -143,11 +142,9 @@ def info(
     paths : path, pattern, directory, or iterable of them
         The shards.
     format : str, optional
-        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
-        Format of the shards. Detected from the content by default.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
     compression : str or None, default "auto"
-        One of "auto", "gzip" or "zlib".
-        Compression of the shards; ``"auto"`` detects it from the content.
+        Compression of the shards; ``"auto"`` detects it from the content. One of "auto", "gzip" or "zlib".
     num_records : int, default 1000
         Size of the sample, which is taken from the first shard that has records.
     max_decompressed_bytes : int, optional

@@ -121,8 +121,7 @@ class ShardOutput:
     overwrite : bool
         Replace existing files of the same names.
     index : str
-        Either "auto" or "never".
-        Write a sidecar beside the shard or not.
+        "auto" writes a sidecar beside the shard; "never" does not.
     """
 
     def __init__(

@@ -33,8 +33,7 @@ def parse_payloads(
     schema : Schema or mapping of str to Feature
         Features to parse; others are skipped. Repeated calls are faster with the same `Schema` object.
     payload : str
-        One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
-        Codec of the payloads.
+        Codec of the payloads. One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
     threads : int
         Maximum number of threads. Few or large payloads are parsed by one thread.
 

@@ -78,16 +78,13 @@ class ShardReader:
         The shard. Several files are read as one stream of bytes, such as OFRecord parts whose records continue in the
         next file.
     format : str, optional
-        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
-        Format of the shard. Detected from the content by default.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
     compression : str or None, default "auto"
-        One of "auto", "gzip" or "zlib".
-        Compression of the shard; ``"auto"`` detects it from the content.
+        Compression of the shard; ``"auto"`` detects it from the content. One of "auto", "gzip" or "zlib".
     verify : bool, default True
         Check all checksums that the format has.
     index : str, default "auto"
-        Either "auto" or "never".
-        With ``"auto"``, an index that had to be built is saved beside the shard.
+        "auto" saves an index that had to be built beside the shard; "never" does not.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
         size, whichever is larger.
@@ -371,11 +368,9 @@ class PayloadReader:
     path : path
         The file.
     format : str, optional
-        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
-        Format of the file. Detected from the content by default.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
     compression : str or None, default "auto"
-        One of "auto", "gzip" or "zlib".
-        Compression of the file; ``"auto"`` detects it from the content.
+        Compression of the file; ``"auto"`` detects it from the content. One of "auto", "gzip" or "zlib".
     verify : bool, default True
         Check all checksums that the format has.
 

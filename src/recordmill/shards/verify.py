@@ -96,14 +96,12 @@ def verify(
     paths : path, pattern, directory, or iterable of them
         The shards.
     format : str, optional
-        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
-        Format of the shards; by default it is detected from their content.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
     compression : str or None
-        One of "auto", "gzip" or "zlib".
-        Compression of the shards; "auto" detects it from their content.
+        Compression of the shards; "auto" detects it from their content. One of "auto", "gzip" or "zlib".
     payload : str or None
-        One of "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
-        Codec with which all payloads are parsed; "auto" detects it from the first records, None parses no payloads.
+        Codec with which all payloads are parsed; "auto" detects it from the first records, None parses no payloads. One
+        of "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
         size, whichever is larger.

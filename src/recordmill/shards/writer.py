@@ -52,27 +52,25 @@ class ShardWriter:
     path : path
         Prefix of the shard names, or the complete name of a single shard (``train.rec``).
     format : str, optional
-        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
-        Format of the shards. By default it follows from the suffix of `path`; without a known suffix it is TFRecord.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; by default the one whose suffix `path` has
+        (``train.rec``), else TFRecord.
     shards : int, optional
         Number of shards, 1 by default.
     max_shard_bytes : int, optional
         Maximum uncompressed bytes per shard; cannot be combined with `shards`.
     payload : str, optional
-        One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
-        Codec that serializes examples; by default the usual one of the format.
+        Codec that serializes examples; by default the usual one of the format. One of "example", "sequence_example",
+        "ofrecord", "irheader" or "raw".
     schema : Schema or mapping of str to Feature, optional
         Kinds and shapes that examples must have; inferred from the examples by default.
     compression : str, optional
-        Either "gzip" or "zlib".
-        Whole-file compression (TFRecord only).
+        Whole-file compression (TFRecord only). Either "gzip" or "zlib".
     compression_level : int
         0 to 9, or -1 for zlib's default.
     overwrite : bool
         Replace existing shards of the same prefix.
     index : str
-        Either "auto" or "never".
-        Write a sidecar index beside each shard; with "never", `open` builds the index when it reads the shard.
+        "auto" writes a sidecar index beside each shard. With "never", `open` builds the index when it reads the shard.
 
     Raises
     ------
@@ -290,16 +288,13 @@ class PayloadWriter:
     path : path
         Name of the file; no suffix is added.
     format : str
-        Name of a format, such as "tfrecord", "ofrecord" or "recordio".
-        Format of the file.
+        Record format, such as "tfrecord", "ofrecord" or "recordio".
     compression : str, optional
-        Either "gzip" or "zlib".
-        Whole-file compression (TFRecord only).
+        Whole-file compression (TFRecord only). Either "gzip" or "zlib".
     compression_level : int
         0 to 9, or -1 for zlib's default.
     index : str
-        Either "auto" or "never".
-        Write a sidecar index beside the file; with "never", `open` builds the index when it reads the file.
+        "auto" writes a sidecar index beside the file. With "never", `open` builds the index when it reads the file.
 
     Raises
     ------

@@ -151,8 +151,7 @@ class Storage(Protocol):
         paths : sequence of str
             Several files are read as one stream, in this order.
         compression : str, optional
-            Either "gzip" or "zlib".
-            Compression of each file.
+            Compression of each file. Either "gzip" or "zlib".
         max_bytes : int
             Maximum size of a compressed file after decompression, in bytes. Not used for uncompressed files.
 

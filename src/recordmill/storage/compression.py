@@ -54,8 +54,7 @@ class Compressor:
     Parameters
     ----------
     compression : str
-        Either "gzip" or "zlib".
-        Container of the compressed stream.
+        Container of the compressed stream. Either "gzip" or "zlib".
     level : int
         Compression level: 0 (stored) to 9 (smallest), or -1 for zlib's default, 6.
     """

@@ -23,8 +23,7 @@ class Boxes(Spec):
     of : str
         Name of the image.
     form : str
-        One of "xyxy", "yxyx" or "xywh".
-        Order of the stored numbers: the four edges, or left, top, width and height.
+        Order of the stored numbers: "xyxy" and "yxyx" are the four edges, "xywh" is left, top, width and height.
     relative : bool
         Whether the stored numbers are fractions of the image's width and height, as in TensorFlow's detection files.
     min_visible : float

@@ -58,9 +58,8 @@ class CenterCrop(Spec):
     size : int or (int, int)
         Side of a square, or (height, width), in pixels.
     small : str
-        One of "error", "pad" or "enlarge".
-        Treatment of images that are smaller than `size`: raise an error; pad them with `fill`, as torchvision does; or
-        enlarge them until both sides reach it, as MXNet's ImageRecordIter does.
+        Treatment of images that are smaller than `size`. "error" raises an error, "pad" pads them with `fill`, as
+        torchvision does, and "enlarge" enlarges them until both sides reach it, as MXNet's ImageRecordIter does.
     fill : int or tuple of int
         Level of the padding from 0 to 255; one for all channels, or one per channel in the order red, green, blue.
 
@@ -94,12 +93,12 @@ class RandomCrop(Spec):
     fill : int or tuple of int
         Level of the padding from 0 to 255; one for all channels, or one per channel in the order red, green, blue.
     mode : str
-        One of "constant", "edge" or "reflect".
-        Content of the padding: `fill`, the nearest edge pixel, or the image mirrored about its edge pixels.
+        Content of the padding: "constant" is `fill`, "edge" the nearest edge pixel, "reflect" the image mirrored about
+        its edge pixels.
     small : str
-        One of "error", "pad" or "enlarge".
-        Treatment of images that are smaller than `size` after padding: raise an error; pad both sides by the missing
-        pixels, as torchvision's ``pad_if_needed`` does; or enlarge them until both sides reach the size.
+        Treatment of images that are smaller than `size` after padding. "error" raises an error, "pad" pads both sides
+        by the missing pixels, as torchvision's ``pad_if_needed`` does, and "enlarge" enlarges them until both sides
+        reach the size.
     """
 
     size: int | tuple[int, int]
@@ -194,8 +193,7 @@ class RandomAffine(Spec):
     shear : float or (float, float)
         Range of the shear along x in degrees; one number ``x`` is the range from ``-x`` to ``x``.
     kernel : str
-        Either "nearest" or "bilinear".
-        Interpolation of images; masks always use "nearest".
+        Interpolation of images; masks always use "nearest". Either "nearest" or "bilinear".
     fill : int or tuple of int
         Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel in the order red,
         green, blue.

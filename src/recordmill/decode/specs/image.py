@@ -63,25 +63,20 @@ class Image(Spec):
     color : sequence of ColorJitter, RandomGrayscale, PCANoise and RandomErasing
         Color steps in the order of the sequence, on 8-bit gray or red, green, blue.
     channels : str or int, optional
-        One of "rgb", "bgr", "gray", "stored", 1 or 3.
         Channels of the output: 1 is "gray", 3 is "rgb". For "rgb" and "bgr", gray is repeated, alpha is dropped and
         CMYK is converted. "stored" keeps the channels of the file, colors in the order red, green, blue.
     like : str
-        One of "pillow", "opencv", "tensorflow" or "mxnet".
-        Framework whose choices are the defaults of the other options.
+        Framework whose choices are the defaults of the other options. One of "pillow", "opencv", "tensorflow" or
+        "mxnet".
     orientation : str, optional
-        Either "ignore" or "apply".
-        Whether to apply the EXIF orientation.
+        Whether to apply the EXIF orientation. Either "ignore" or "apply".
     dct : str, optional
-        Either "accurate" or "fast".
-        Inverse DCT of JPEG: libjpeg's ISLOW or IFAST.
+        Inverse DCT of JPEG: "accurate" is libjpeg's ISLOW, "fast" its IFAST.
     upsampling : str, optional
-        Either "fancy" or "plain".
-        Upsampling of subsampled JPEG chroma: interpolated, or repeated.
+        Upsampling of subsampled JPEG chroma: "fancy" interpolates, "plain" repeats values.
     kernel : str, optional
         Resize kernel: a name of the library of `like`, such as "bilinear", or "library:kernel".
     reduce : int or str
-        One of 1, 2, 4, 8 or "auto".
         Denominator of the size at which JPEG is decoded; with 2, 4 and 8 other formats are errors. "auto" chooses, for
         every image, the largest denominator that does not require enlarging the window afterwards. This is faster for
         large photographs and changes pixels slightly.
@@ -97,16 +92,13 @@ class Image(Spec):
         last bits. Requires a float dtype and a kernel that returns floats, such as "tensorflow:bilinear". Can be
         combined with `resize`, `GivenCrop` and `flip` only.
     dtype : str, optional
-        One of "uint8", "uint16", "float16" or "float32".
         Dtype of the output. The default is float32 with `mean` or `std`, else uint8. In uint16, 8-bit levels are
-        multiplied by 257.
+        multiplied by 257. One of "uint8", "uint16", "float16" or "float32".
     layout : str
-        Either "chw" or "hwc".
-        Channels first or last.
+        Channels first or last. Either "chw" or "hwc".
     stack : bool
         True for one array per batch, which requires images of one size; False for a list of arrays.
     decoder : str
-        One of "auto", "pillow" or "native".
         "native" decodes JPEG and PNG natively; other formats are errors. "auto" does the same and passes what the
         native decoder does not support to Pillow. "pillow" decodes everything with Pillow, which also accepts some
         damaged JPEG and PNG files that are errors otherwise.

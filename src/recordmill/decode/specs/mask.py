@@ -25,8 +25,7 @@ class Mask(Spec):
     fit : bool
         Whether to resize masks whose size differs from that of their image; otherwise they are errors.
     dtype : str
-        One of "uint8", "uint16", "int32" or "int64".
-        Dtype of the output. A class that does not fit is an error.
+        Dtype of the output. A class that does not fit is an error. One of "uint8", "uint16", "int32" or "int64".
     stack : bool
         True for one array per batch, False for a list of arrays.
     feature : str, optional

@@ -27,8 +27,7 @@ class Raw(Spec):
     feature : str, optional
         Name of the feature that contains the bytes; by default the name of the output.
     cast : str, optional
-        One of "float16", "float32" or "float64".
-        Dtype of the output; by default the stored dtype.
+        Dtype of the output; by default the stored dtype. One of "float16", "float32" or "float64".
     scale : float
         Factor applied after `cast`, for example 1 / 255 to convert 8-bit levels to the range 0 to 1.
 

@@ -18,8 +18,7 @@ class Text(Spec):
     encoding : str
         Name of a Python codec.
     errors : str
-        Either "strict" or "replace".
-        Treatment of invalid bytes: raise an error, or replace them by U+FFFD.
+        Treatment of invalid bytes: "strict" raises an error, "replace" replaces them by U+FFFD.
     feature : str, optional
         Name of the feature that contains the bytes; by default the name of the output.
     """

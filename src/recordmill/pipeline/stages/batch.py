@@ -32,8 +32,7 @@ class BatchSampler:
     size : int
         Batch size of one rank.
     last : str
-        One of "keep", "drop", "pad" or "wrap".
-        Treatment of positions that are too few for a full batch on all ranks.
+        Treatment of positions that are too few for a full batch on all ranks. One of "keep", "drop", "pad" or "wrap".
     rank, world_size : int
     start : int
         Positions that were consumed already.
@@ -125,15 +124,13 @@ class Batch:
     size : int
         Batch size of one rank.
     last : str
-        One of "keep", "drop", "pad" or "wrap".
-        Treatment of samples that are too few for a full batch: a smaller batch; no batch; a batch filled up with zeros
-        and empty rows, with a feature ``"valid"`` (bool) in every batch; or a batch filled up with the first samples of
-        the epoch.
+        Treatment of samples that are too few for a full batch. "keep" yields a smaller batch, "drop" yields none, "pad"
+        fills the batch up with zeros and empty rows and adds a feature ``"valid"`` (bool) to every batch, and "wrap"
+        fills it up with the first samples of the epoch.
     ragged : str
-        One of "ragged", "pad" or "list".
-        Form of features with different numbers of values: a `Ragged`, an array padded with zeros to the longest row,
-        or a list of arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise. Tensors of
-        other libraries are converted to arrays.
+        Form of features with different numbers of values: "ragged" is a `Ragged`, "pad" an array padded with zeros to
+        the longest row, "list" a list of arrays. Byte strings become a list of `bytes` with "list", and a `Ragged`
+        otherwise. Tensors of other libraries are converted to arrays.
     """
 
     size: int

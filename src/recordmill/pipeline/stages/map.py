@@ -33,8 +33,7 @@ class Map:
     rng : bool
         Pass a `numpy.random.Generator` as the second argument.
     workers : str
-        Either "threads" or "processes".
-        Kind of workers that call the function.
+        Kind of workers that call the function. Either "threads" or "processes".
     timeout : float, optional
         Seconds after which a call counts as hanging.
     seed : int, optional
