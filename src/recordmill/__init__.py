@@ -34,8 +34,9 @@ _MODULES = {
     "decode.transforms": "affine crop flip normalize resize resize_boxes warp_affine",
     "errors": (
         "ChecksumError CompressionError DamageError DecodeError FeatureError FormatError FramingError "
-        "ImageError InputError LabelError LimitError MapError MissingExtraError OutputExistsError "
-        "PayloadError RecordmillError ShardChangedError StateError TruncatedError WorkerError WriteError"
+        "ImageError InputError LabelError LimitError MapError MissingExtraError MissingInputError "
+        "OutputExistsError PayloadError RecordmillError ShardChangedError StateError TruncatedError "
+        "UnsupportedPathError WorkerError WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "PackResult pack",
@@ -133,12 +134,14 @@ if TYPE_CHECKING:
         LimitError as LimitError,
         MapError as MapError,
         MissingExtraError as MissingExtraError,
+        MissingInputError as MissingInputError,
         OutputExistsError as OutputExistsError,
         PayloadError as PayloadError,
         RecordmillError as RecordmillError,
         ShardChangedError as ShardChangedError,
         StateError as StateError,
         TruncatedError as TruncatedError,
+        UnsupportedPathError as UnsupportedPathError,
         WorkerError as WorkerError,
         WriteError as WriteError,
     )

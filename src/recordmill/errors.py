@@ -15,7 +15,9 @@
     ├── ShardChangedError (OSError)         a shard was changed or replaced while it was open
     ├── WriteError (OSError)                the output could not be written; no file has its final name
     │   └── OutputExistsError (FileExistsError)
+    ├── UnsupportedPathError (ValueError)   a path is an address, such as s3://bucket/train
     ├── InputError (ValueError)             an input of `pack` cannot be used
+    │   ├── MissingInputError (FileNotFoundError)
     │   ├── LabelError                      a label is missing, unknown or malformed
     │   └── ImageError                      an image cannot be read
     ├── DecodeError (ValueError)            a feature of a sample cannot be decoded
@@ -27,6 +29,7 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 from typing import Any
 
@@ -44,12 +47,14 @@ __all__ = [
     "LimitError",
     "MapError",
     "MissingExtraError",
+    "MissingInputError",
     "OutputExistsError",
     "PayloadError",
     "RecordmillError",
     "ShardChangedError",
     "StateError",
     "TruncatedError",
+    "UnsupportedPathError",
     "WorkerError",
     "WriteError",
 ]
@@ -112,7 +117,8 @@ class RecordmillError(Exception):
         return "\n".join(lines)
 
     def _location(self) -> list[str]:
-        location = [f"shard '{self.shard}'"] if self.shard is not None else []
+        is_named = self.shard is None or self.message.startswith(self.shard)
+        location = [] if is_named else [f"shard '{self.shard}'"]
         location += [f"record {self.record}"] if self.record is not None else []
         location += [f"offset {self.offset}"] if self.offset is not None else []
         return location
@@ -198,8 +204,20 @@ class OutputExistsError(WriteError, FileExistsError):
     """The output already exists, and overwriting it was not requested."""
 
 
+class UnsupportedPathError(RecordmillError, ValueError):
+    """A path is an address, such as ``s3://bucket/train``; only local paths are supported."""
+
+
 class InputError(RecordmillError, ValueError):
     """An input of `pack` cannot be used."""
+
+
+class MissingInputError(InputError, FileNotFoundError):
+    """A file or folder that `pack` reads does not exist; `filename` is its path."""
+
+    def __init__(self, message: str, **parts: Any) -> None:
+        super().__init__(message, **parts)
+        self.errno, self.filename = errno.ENOENT, self.shard
 
 
 class LabelError(InputError):

@@ -82,6 +82,13 @@ def test_missing_shard_is_named_and_exits_with_2(run: Run, tmp_path: Path, name:
     assert result.err == f"error: no shard has this name: {tmp_path / 'none'}\n"
 
 
+@pytest.mark.parametrize("name", ["info", "head", "index", "verify"])
+def test_address_of_shards_exits_with_2(run: Run, name: str) -> None:
+    result = run(name, "s3://bucket/train-*")
+    assert result.code == 2 and result.out == ""
+    assert result.err.startswith("error: s3://bucket/train-* is an address: remote storage is not supported")
+
+
 def test_error_prints_location_and_hint_on_separate_lines(run: Run, shards: Path) -> None:
     result = run("head", "--format", "recordio", shards)
     assert result.code == 2 and result.out == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,9 +134,24 @@ def test_pack_stops_at_invalid_image_or_skips_it(run: Run, photos: Path, tmp_pat
     assert result.json["num_records"] == 5 and [one["path"] for one in result.json["skipped"]] == [str(bad)]
 
 
-def test_pack_missing_source_exits_with_2(run: Run, tmp_path: Path) -> None:
-    result = run("pack", tmp_path / "none", tmp_path / "x.tfrecord")
-    assert result.code == 2 and result.err.startswith("error: the source does not exist")
+@pytest.mark.parametrize("kind", [None, "folder", "labels", "list", "table", "pairs"])
+def test_pack_names_missing_source_and_exits_with_2(run: Run, tmp_path: Path, kind: str | None) -> None:
+    missing = tmp_path / "nosuch"
+    result = run("pack", missing, tmp_path / "x", *([] if kind is None else ["--source", kind]))
+    assert result.code == 2 and result.err.startswith(f"error: {missing} does not exist\nhint: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/train", "file:///data/train"])
+def test_pack_to_or_from_address_exits_with_2(
+    run: Run, photos: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.chdir(photos.parent)
+    for arguments in (("photos", address), (address, "out")):
+        result = run("pack", *arguments)
+        message = f"error: {address} is an address: remote storage is not supported, the path must be local\n"
+        assert result.code == 2 and result.err.startswith(message)
+    assert os.listdir() == ["photos"]
 
 
 @pytest.mark.parametrize("option", ["--root", "--split", "--names", "--label"])

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from recordmill.errors import ImageError, InputError, LabelError
+from recordmill.errors import ImageError, InputError, LabelError, MissingInputError
 from recordmill.packing.pack import pack
-from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile, Table, detect_source
+from recordmill.packing.sources import ImageFolder, ImagePairs, LabelFile, ListFile, Source, Table, detect_source
 
 
 def label_file(folder: Path, *lines: str) -> Path:
@@ -80,6 +82,41 @@ def test_image_folder_rejects_missing_or_empty_folder(tmp_path: Path, name: str)
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=name):
         ImageFolder(tmp_path / name).rows()
+
+
+SOURCES: dict[str, Callable[[str], Source]] = {
+    "ImageFolder": ImageFolder,
+    "LabelFile": LabelFile,
+    "ListFile": ListFile,
+    "Table": Table,
+    "ImagePairs images": lambda path: ImagePairs(path, "."),
+    "ImagePairs masks": lambda path: ImagePairs(".", path),
+    "ImagePairs names": lambda path: ImagePairs(".", ".", path),
+    "detected": detect_source,
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_source_error_names_missing_path(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MissingInputError, match=r"^nosuch does not exist\n  hint: .*working directory") as caught:
+        SOURCES[name]("nosuch").rows()
+    copy = pickle.loads(pickle.dumps(caught.value))
+    for error in (caught.value, copy):
+        assert isinstance(error, FileNotFoundError) and isinstance(error, InputError)
+        assert (error.filename, error.errno, error.kind) == ("nosuch", errno.ENOENT, "missing_source")
+    assert str(copy) == str(caught.value)
+
+
+def test_image_folder_classes_names_missing_folder() -> None:
+    with pytest.raises(FileNotFoundError, match=r"^nosuch does not exist"):
+        _ = ImageFolder("nosuch").classes
+
+
+def test_image_folder_rejects_file(tmp_path: Path) -> None:
+    path = label_file(tmp_path)
+    with pytest.raises(InputError, match=f"{path} is a file, expected a folder of images"):
+        ImageFolder(path).rows()
 
 
 def test_label_file_joins_names_to_root(flat_folder: Path, tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +38,6 @@ def test_open_follows_links_to_shards(folder: Path, tmp_path: Path) -> None:
 
 
 MISSING_NAMES = {
-    "s3://bucket/part-*": "not URLs",
     "~/nothing-*": "expanduser",
     "part-{0,1}.tfrecord": "not braces",
     "[photos]/part-*": "glob.escape",
@@ -55,10 +57,76 @@ def test_open_of_empty_directory_raises(tmp_path: Path) -> None:
         rm.open(tmp_path)
 
 
-@pytest.mark.parametrize("paths", [None, 3, b"part", [b"part"], ["part", None]])
+@pytest.mark.parametrize("paths", [None, 3, b"part", bytearray(b"part"), [b"part"], ["part", None]])
 def test_open_rejects_values_that_are_not_paths(paths: Any) -> None:
-    with pytest.raises(TypeError, match="must be a path, pattern, directory"):
+    with pytest.raises(TypeError, match="must be a path, a pattern, a directory or an iterable of them, got "):
         rm.open(paths)
+
+
+READERS: dict[str, Callable[[Any], object]] = {
+    "open": rm.open,
+    "ShardReader": rm.ShardReader,
+    "verify": rm.verify,
+    "info": rm.info,
+    "build_index": rm.build_index,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("file", [io.BytesIO(), io.BytesIO(b"a\nb\n"), io.StringIO("a\nb\n")], ids=["0", "b", "s"])
+def test_readers_reject_files_in_memory(name: str, file: Any) -> None:
+    kind = type(file).__name__
+    with pytest.raises(TypeError, match=f"paths must be a path, .*, got {kind}; .*write them to a file"):
+        READERS[name](file)
+
+
+def test_open_rejects_open_file(folder: Path) -> None:
+    with (folder / "part-0.tfrecord").open("rb") as file, pytest.raises(TypeError, match="got BufferedReader; "):
+        rm.open(file)  # type: ignore[arg-type]
+
+
+ADDRESSES = ["s3://bucket/train", "gs://bucket/part-*", "https://example.org/a.rec", "file:///data/a.rec"]
+USERS_OF_PATHS: dict[str, Callable[[Any], object]] = READERS | {
+    "open_list": lambda path: rm.open(["part-0.tfrecord", path]),
+    "PayloadReader": rm.PayloadReader,
+    "read_faces": rm.read_faces,
+    "ShardWriter": rm.ShardWriter,
+    "PayloadWriter": lambda path: rm.PayloadWriter(path, format="tfrecord"),
+    "pack": lambda path: rm.pack([{"id": 1}], path),
+    "pack_source": lambda path: rm.pack(path, "out"),
+    "ImageFolder": lambda path: len(rm.ImageFolder(path)),
+    "ImagePairs": lambda path: len(rm.ImagePairs(path, ".")),
+    "LabelFile": lambda path: len(rm.LabelFile(path)),
+    "ListFile": lambda path: len(rm.ListFile(path)),
+    "Table": lambda path: len(rm.Table(path)),
+}
+
+
+@pytest.mark.parametrize("name", USERS_OF_PATHS)
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_address_is_rejected_as_path(name: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        rm.UnsupportedPathError, match="remote storage is not supported, the path must be local"
+    ) as caught:
+        USERS_OF_PATHS[name](address)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (copy.kind, copy.shard, str(copy)) == ("remote_path", address, str(caught.value))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_address_that_pathlib_shortened_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(rm.UnsupportedPathError, match="s3:/bucket/train is an address"):
+        rm.ShardWriter(Path("s3://bucket/train"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_existing_folder_whose_name_ends_with_colon_is_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run:").mkdir()
+    rm.pack([{"id": 1}], "run:/train.tfrecord")
+    assert len(rm.open("run:/train.tfrecord")) == 1
 
 
 def test_build_index_raises_if_index_cannot_be_saved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,9 @@ KINDS = ("folder", "labels", "list", "table", "pairs")
 def create_source(args: argparse.Namespace) -> Any:
     """Return the source for a path and its options."""
     import recordmill as rm
-    from recordmill.packing.sources import detect_kind
+    from recordmill.packing.sources import check_exists, detect_kind
 
+    check_exists(args.source)
     kind = args.kind or detect_kind(args.source)
     _check_options(args, kind)
     if kind == "folder":

@@ -30,6 +30,7 @@ from recordmill.packing.sources import Source, detect_source
 from recordmill.schema import Schema
 from recordmill.shards.build_index import build_entry_points
 from recordmill.shards.index import IndexMode
+from recordmill.shards.paths import check_local_path
 from recordmill.shards.writer import ShardWriter
 
 
@@ -194,8 +195,10 @@ def pack(  # noqa: PLR0913 (the options of one command)
 
     Raises
     ------
-    InputError, LabelError, ImageError
-        If the source, one of its labels or one of its images cannot be used. No shard is written.
+    InputError, MissingInputError, LabelError, ImageError
+        If the source, one of its labels or one of its images cannot be used, or does not exist. No shard is written.
+    UnsupportedPathError
+        If `source` or `destination` is an address, such as ``s3://bucket/train``.
     OutputExistsError
         If a shard of that name exists.
     WriteError
@@ -230,7 +233,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     images = ImageOptions(recoding, mask, check, keep_shape)
     records = RecordOptions(payload, image_feature, label_feature, label_kind, _find_name_feature(keep_name))
     run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error)
-    if not os.fspath(destination):
+    destination = check_local_path(destination)
+    if not destination:
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
     format_ = format_for(destination, format)
     if isinstance(source, str | os.PathLike):
@@ -239,7 +243,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
         if schema is not None:
             raise ValueError("schema is only supported for examples: a source of files determines its own schema")
         items = source.rows()
-        packer = FilePacker(items, os.fspath(destination), format_, outputs, records, images, run)
+        packer = FilePacker(items, destination, format_, outputs, records, images, run)
         written, skipped = packer.run(shuffle, Progress(len(items), progress))
         result = PackResult(
             num_records=sum(shard.num_records for shard in written),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from glob import escape
 from typing import Any
 
-from recordmill.errors import FormatError
+from recordmill.errors import FormatError, UnsupportedPathError
 from recordmill.formats.detect import format_from_name
 from recordmill.formats.registry import FORMATS
 from recordmill.shards.open import NAME_SHARDS_HINT
@@ -18,16 +18,51 @@ from recordmill.storage.base import Storage
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 # Suffixes of files that lie beside shards and are not shards.
 _COMPANION_SUFFIXES = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
+# An address such as s3://bucket/train; pathlib shortens it to s3:/bucket/train.
+_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+:)/(?P<slash>/?)")
+
+
+def check_local_path(path: str | os.PathLike[str]) -> str:
+    """Return a path as str; raise UnsupportedPathError if it is an address such as ``s3://bucket/train``."""
+    name = os.fsdecode(path)
+    match = _ADDRESS.match(name)
+    if match is not None and (match["slash"] or not os.path.isdir(match["scheme"])):
+        hint = "read and write local files, and copy them with the tools of the remote storage"
+        raise UnsupportedPathError(
+            f"{name} is an address: remote storage is not supported, the path must be local",
+            kind="remote_path",
+            shard=name,
+            hint="pass the path without file://" if match["scheme"] == "file:" else hint,
+        )
+    return name
+
+
+def list_paths(paths: Any) -> list[str]:
+    """Return one or several local paths as a list; raise TypeError for other values, such as open files."""
+    if isinstance(paths, str | os.PathLike):
+        return [check_local_path(paths)]
+    expected = "paths must be a path, a pattern, a directory or an iterable of them"
+    found = "None" if paths is None else type(paths).__name__
+    # An open file is an iterable too, of its lines.
+    if hasattr(paths, "read") or isinstance(paths, bytes | bytearray | memoryview):
+        hint = "records cannot be read from memory or from an open file: write them to a file and pass its path"
+        raise TypeError(f"{expected}, got {found}; {hint}")
+    if not isinstance(paths, Iterable):
+        raise TypeError(f"{expected}, got {found}")
+    entries = list(paths)
+    for entry in entries:
+        if not isinstance(entry, str | os.PathLike):
+            raise TypeError(f"{expected}, got {found} with {entry!r:.60} in it")
+    return [check_local_path(entry) for entry in entries]
 
 
 def expand_paths(paths: Paths, storage: Storage) -> list[str]:
     """Return the files that the paths stand for, each one once."""
-    entries = _list_entries(paths)
-    if not entries:
+    names = list_paths(paths)
+    if not names:
         raise FileNotFoundError(2, "expected at least one shard, got", "an empty list of paths")
     files: dict[str, None] = {}
-    for entry in entries:
-        name = os.fspath(entry)
+    for name in names:
         matches = storage.expand(name)
         if matches != [name]:
             matches = [path for path in matches if not path.endswith(_COMPANION_SUFFIXES)]
@@ -37,22 +72,10 @@ def expand_paths(paths: Paths, storage: Storage) -> list[str]:
     return list(files)
 
 
-def _list_entries(paths: Any) -> list[str | os.PathLike[str]]:
-    if isinstance(paths, str | os.PathLike):
-        return [paths]
-    entries = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, bytes) else [paths]
-    for entry in entries:
-        if not isinstance(entry, str | os.PathLike):
-            raise TypeError(f"paths must be a path, pattern, directory or a list of them, got {entry!r:.60}")
-    return entries
-
-
 def _explain_missing(name: str) -> str:
     """Return the message for a name without matches, with the likely reason."""
     if os.path.isdir(name):
         return "the directory contains no shards"
-    if "://" in name:
-        return "no shard has this name: only local files are supported, not URLs"
     if name.startswith("~"):
         return "no shard has this name: ~ is not expanded, use os.path.expanduser"
     if "{" in name:

@@ -18,6 +18,7 @@ from recordmill.shards.foreign_index import read_foreign_index
 from recordmill.shards.index import IndexMode, load_index
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard, open_shard
+from recordmill.shards.paths import check_local_path, list_paths
 from recordmill.shards.sidecar import Sidecar
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
@@ -113,9 +114,8 @@ class ShardReader:
         index: IndexMode = "auto",
         max_decompressed_bytes: int | None = None,
     ) -> None:
-        paths = [path] if isinstance(path, str | os.PathLike) else list(path)
         options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
-        self._set_file(ShardFile([os.fspath(entry) for entry in paths], LOCAL, options), verify=verify, index=index)
+        self._set_file(ShardFile(list_paths(path), LOCAL, options), verify=verify, index=index)
 
     def _set_file(self, file: ShardFile, *, verify: bool, index: IndexMode) -> None:
         self._file, self._verify, self._index_mode = file, verify, index
@@ -396,7 +396,7 @@ class PayloadReader:
         compression: str | None = "auto",
         verify: bool = True,
     ) -> None:
-        self.path, self._format, self._compression, self._verify = os.fspath(path), format, compression, verify
+        self.path, self._format, self._compression, self._verify = check_local_path(path), format, compression, verify
         self._shard: OpenShard | None = open_shard([self.path], format, compression, storage=LOCAL)
         self._ready: deque[tuple[int, bytes]] = deque()
         self._damage: RecordmillError | None = None

@@ -25,6 +25,7 @@ from recordmill.shards.output import (
     commit_outputs,
     frame_payloads,
 )
+from recordmill.shards.paths import check_local_path
 from recordmill.shards.shard_names import check_leftover_shards, remove_leftover_shards, shard_paths
 from recordmill.storage.base import Storage
 from recordmill.storage.compression import SUFFIXES
@@ -111,7 +112,7 @@ class ShardWriter:
             raise ValueError(f"shards must be a positive integer, got {shards}")
         if shards is not None and max_shard_bytes is not None:
             raise ValueError("shards cannot be combined with max_shard_bytes")
-        self.path, self._format = os.fspath(path), format_for(path, format)
+        self.path, self._format = check_local_path(path), format_for(path, format)
         self._codec = get_payload(payload, self._format)
         self._declared_schema = self._schema = None if schema is None else Schema(schema)
         self._compression = check_output_compression(self._format, compression)
@@ -321,7 +322,7 @@ class PayloadWriter:
         compression_level: int = -1,
         index: IndexMode = "auto",
     ) -> None:
-        self.path = os.fspath(path)
+        self.path = check_local_path(path)
         self._format = replace(get_format(format), index=None, index_on_write=False)
         self._pending: list[bytes] = []
         self._pending_bytes = 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from recordmill.errors import InputError
-from recordmill.packing.sources.base import Item, Items, Source
+from recordmill.packing.sources.base import Item, Items, Source, check_exists
 from recordmill.packing.sources.folders import VOC_FOLDERS, ImageFolder, ImagePairs
 from recordmill.packing.sources.lists import LabelFile, ListFile, Table
 
@@ -19,6 +18,7 @@ __all__ = [
     "ListFile",
     "Source",
     "Table",
+    "check_exists",
     "detect_kind",
     "detect_source",
 ]
@@ -42,16 +42,9 @@ def detect_source(path: str | os.PathLike[str]) -> Source:
 
 def detect_kind(path: str | os.PathLike[str]) -> SourceKind:
     """Detect the kind of source: folders by their subfolders, files by their suffix or first line."""
-    name = os.fspath(path)
+    name = check_exists(path)
     if os.path.isdir(name):
         return "pairs" if all(os.path.isdir(os.path.join(name, part)) for part in VOC_FOLDERS) else "folder"
-    if not os.path.exists(name):
-        raise InputError(
-            "the source does not exist",
-            kind="missing_source",
-            shard=name,
-            hint="pass a folder of class folders, or a label file, .lst, .csv or .tsv",
-        )
     return _KIND_OF_SUFFIX.get(os.path.splitext(name)[1].lower()) or _detect_text_kind(name)
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.errors import MissingInputError
+from recordmill.shards.paths import check_local_path
 from recordmill.types import Ragged
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp")
@@ -190,6 +192,15 @@ class Items:
             mask_root=self.mask_root,
             extra={name: take_rows(values, rows) for name, values in self.extra.items()},
         )
+
+
+def check_exists(path: str | os.PathLike[str]) -> str:
+    """Return the path of a source as str; raise MissingInputError if there is no such file or folder."""
+    name = check_local_path(path)
+    if not os.path.exists(name):
+        hint = f"check the spelling and the working directory, {os.getcwd()}"
+        raise MissingInputError(f"{name} does not exist", kind="missing_source", shard=name, hint=hint)
+    return name
 
 
 def take_rows(values: Any, rows: Rows) -> Any:

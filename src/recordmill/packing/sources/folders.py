@@ -11,10 +11,18 @@ from typing import Literal, Self
 import numpy as np
 
 from recordmill.errors import ImageError, InputError, LabelError
-from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source
+from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source, check_exists
 
 # Folders of images and of masks in a Pascal VOC dataset.
 VOC_FOLDERS = ("JPEGImages", "SegmentationClass")
+
+
+def check_folder(path: str | os.PathLike[str]) -> str:
+    """Return the path of an image folder as str; raise if it does not exist or is a file."""
+    name = check_exists(path)
+    if not os.path.isdir(name):
+        raise InputError(f"{name} is a file, expected a folder of images", kind="missing_folder", shard=name)
+    return name
 
 
 @dataclass(frozen=True)
@@ -41,8 +49,10 @@ class ImageFolder(Source):
     LabelError
         When the items are listed: an image outside the class folders, a class folder without images, or a folder
         that `classes` does not contain.
+    MissingInputError
+        When the items are listed: the folder does not exist.
     InputError
-        When the items are listed: the folder does not exist or contains no images.
+        When the items are listed: the folder contains no images.
 
     Examples
     --------
@@ -80,7 +90,7 @@ class ImageFolder(Source):
         """Class names; the position of a name is its label."""
         if self.class_names is not None:
             return list(self.class_names)
-        return [] if self.labels is None else _list_class_folders(os.fspath(self.root))
+        return [] if self.labels is None else _list_class_folders(check_folder(self.root))
 
     def read_items(self) -> Items:
         """List the images, class by class.
@@ -89,9 +99,7 @@ class ImageFolder(Source):
         -------
         Items
         """
-        root = os.fspath(self.root)
-        if not os.path.isdir(root):
-            raise InputError("the image folder does not exist", kind="missing_folder", shard=root)
+        root = check_folder(self.root)
         names = list(_walk(root, "", tuple(self.extensions), set()))
         if not names:
             suffixes = " ".join(self.extensions)
@@ -183,8 +191,10 @@ class ImagePairs(Source):
     ------
     ImageError
         When the items are listed: an image or mask is missing, or two files have the same stem.
+    MissingInputError
+        When the items are listed: a folder or the list of stems does not exist.
     InputError
-        When the items are listed: a folder or the list of stems does not exist, or there are no pairs.
+        When the items are listed: there are no pairs.
 
     Examples
     --------
@@ -224,13 +234,13 @@ class ImagePairs(Source):
         -------
         Items
         """
-        images, masks = os.fspath(self.images), os.fspath(self.masks)
+        images, masks = check_folder(self.images), check_folder(self.masks)
         image_of = _list_stems(images, self.extensions, "")
         mask_of = _list_stems(masks, self.extensions, self.mask_ending)
         if self.names is None:
             stems, lines, origin = sorted(image_of.keys() | mask_of.keys()), None, None
         else:
-            origin = os.fspath(self.names)
+            origin = check_exists(self.names)
             stems, lines = _read_stems(origin)
         if not stems:
             raise InputError("there are no pairs of image and mask", kind="no_images", shard=origin or images)
@@ -251,8 +261,6 @@ class ImagePairs(Source):
 
 def _list_stems(folder: str, extensions: Sequence[str], ending: str) -> dict[str, str]:
     """Return the file name of each stem in a folder."""
-    if not os.path.isdir(folder):
-        raise InputError("the image folder does not exist", kind="missing_folder", shard=folder)
     suffixes = tuple(extension.lower() for extension in extensions)
     name_of: dict[str, str] = {}
     for name in sorted(os.listdir(folder)):
@@ -277,8 +285,6 @@ def _read_stems(path: str) -> tuple[list[str], list[int]]:
     """Return the stems that a file lists, and their line numbers."""
     try:
         text = Path(path).read_text("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("the list of names does not exist", kind="missing_source", shard=path) from None
     except UnicodeDecodeError:
         raise InputError("the list of names must be UTF-8 text", kind="bad_list_line", shard=path) from None
     numbered = [(line.strip(), number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recordmill.errors import ImageError, LabelError
 from recordmill.formats.recordio.lst import read_image_list
-from recordmill.packing.sources.base import Items, Source
+from recordmill.packing.sources.base import Items, Source, check_exists
 
 # Integer labels must fit int64.
 _LABEL_LIMIT = 2**63
@@ -44,6 +44,8 @@ class LabelFile(Source):
 
     Raises
     ------
+    MissingInputError
+        When the items are listed: the label file does not exist.
     LabelError
         When the items are listed: a line is not a JSON object of names and numbers. The error gives the line number.
     ImageError
@@ -66,7 +68,7 @@ class LabelFile(Source):
         -------
         Items
         """
-        origin = os.fspath(self.labels)
+        origin = check_exists(self.labels)
         names: list[str] = []
         labels: list[int | float] = []
         lines: list[int] = []
@@ -160,6 +162,8 @@ class ListFile(Source):
 
     Raises
     ------
+    MissingInputError
+        When the items are listed: the list does not exist.
     LabelError
         When the items are listed: a line without index, labels and path.
     ImageError
@@ -178,7 +182,7 @@ class ListFile(Source):
         -------
         Items
         """
-        origin = os.fspath(self.path)
+        origin = check_exists(self.path)
         images = read_image_list(Path(origin).read_bytes(), origin)
         root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
         _check_names(images.names, images.lines, origin, None if self.allow_outside else root, self.allow_duplicates)
@@ -216,6 +220,8 @@ class Table(Source):
 
     Raises
     ------
+    MissingInputError
+        When the items are listed: the table does not exist.
     LabelError
         When the items are listed: a missing column, a short line, or a label that is not a number. The error gives
         the line number.
@@ -241,7 +247,7 @@ class Table(Source):
         -------
         Items
         """
-        origin = os.fspath(self.path)
+        origin = check_exists(self.path)
         header, rows, lines = self._read_rows(origin)
         width = len(header) if header else len(rows[0]) if rows else 0
         image = _detect_column(self.image, header, width, _IMAGE_HEADERS, 0, origin)
