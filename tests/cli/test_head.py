@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +34,37 @@ def test_head_json_prints_one_object_per_record(run: Run, shards: Path) -> None:
             "values": [{"num_bytes": 5, "text": "first"}, {"num_bytes": 6, "text": "second"}],
         },
     }
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    path = tmp_path / "long.tfrecord"
+    example = {"ids": range(100), "texts": ["word"] * 9, "text": "x" * 99, "noise": bytes(range(256)), "few": [1, 2]}
+    with rm.ShardWriter(path) as writer:
+        writer.write(example | {"image": create_example(0)["image"]})
+    return path
+
+
+def test_head_json_flags_truncated_values(run: Run, long: Path) -> None:
+    features = json.loads(run("head", "--json", long).out)["features"]
+    assert {name for name, value in features.items() if "truncated" in value} == {"ids", "texts", "text"}
+    assert features["ids"] == {"kind": "int64", "shape": [100], "values": list(range(16)), "truncated": True}
+    assert features["text"] == {"num_bytes": 99, "text": "x" * 60, "truncated": True}
+    assert features["few"] == {"kind": "int64", "shape": [2], "values": [1, 2]}
+
+
+def test_head_full_json_prints_complete_values(run: Run, long: Path) -> None:
+    features = json.loads(run("head", "--json", "--full", long).out)["features"]
+    assert features["ids"] == {"kind": "int64", "shape": [100], "values": list(range(100))}
+    assert features["texts"]["values"] == [{"num_bytes": 4, "text": "word"}] * 9
+    assert features["text"] == {"num_bytes": 99, "text": "x" * 99}
+    assert b64decode(features["noise"]["base64"]) == bytes(range(256))
+    assert b64decode(features["image"]["base64"]) == create_example(0)["image"]
+
+
+def test_head_full_without_json_exits_with_2(run: Run, long: Path) -> None:
+    result = run("head", "--full", long)
+    assert result.code == 2 and result.err == "error: --full requires --json\n"
 
 
 def test_head_prints_five_records_by_default(run: Run, shards: Path) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
+from base64 import b64encode
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,21 +69,43 @@ def test_plain_value_accepts_any_bytes(rest: bytes, head: bytes) -> None:
         (b"plain", "plain"),
         ("Größe".encode(), "Größe"),
         (b"two\nlines", "two\nlines"),
-        (b"x" * 100, "x" * 60 + "…"),
-        (("ü" * 400).encode(), "ü" * 60 + "…"),
+        (b"x" * 60, "x" * 60),
         (b"\x1b[2J", None),
         (b"caf\xe9", None),
         (b"a\0b", None),
     ],
 )
 def test_plain_value_decodes_text(value: bytes, text: str | None) -> None:
-    assert plain_value(value).get("text") == text
+    plain = plain_value(value)
+    assert plain.get("text") == text and "truncated" not in plain
+    assert plain_value(value, full=True) == plain | ({} if text is not None else {"base64": b64encode(value).decode()})
 
 
-def test_plain_value_shortens_long_array() -> None:
-    plain = plain_value(np.arange(600, dtype=np.int32).reshape(20, 30))
-    assert plain == {"kind": "int32", "shape": [20, 30], "values": list(range(16))}
+@pytest.mark.parametrize("char, count", [("x", 61), ("x", 300), ("ü", 400), ("…", 61)])
+def test_plain_value_flags_truncated_text(char: str, count: int) -> None:
+    value = (char * count).encode()
+    plain = plain_value(value)
+    assert plain == {"num_bytes": len(value), "text": char * 60, "truncated": True}
+    assert format_value(plain)[1] == f"'{char * 60}…', {len(value):,} bytes"
+    assert plain_value(value, full=True) == {"num_bytes": len(value), "text": char * count}
+
+
+def test_plain_value_flags_truncated_array() -> None:
+    array = np.arange(600, dtype=np.int32).reshape(20, 30)
+    plain = plain_value(array)
+    assert plain == {"kind": "int32", "shape": [20, 30], "values": list(range(16)), "truncated": True}
     assert format_value(plain) == ("20x30", "0, 1, 2, 3, 4, 5, …")
+    assert plain_value(array, full=True) == {"kind": "int32", "shape": [20, 30], "values": list(range(600))}
+    assert "truncated" not in plain_value(array.reshape(-1)[:16])
+
+
+@pytest.mark.parametrize("rows", [[b"a"] * 5, [np.arange(3)] * 5, [np.arange(17)] * 2])
+def test_plain_value_flags_truncated_rows(rows: list[Any]) -> None:
+    for value in (rows, Ragged.from_rows(rows)):
+        plain, full = plain_value(value), plain_value(value, full=True)
+        assert "truncated" in json.dumps(plain) and "truncated" not in json.dumps(full)
+        assert len(plain["values"]) == min(len(rows), 4) and len(full["values"]) == len(rows)
+        assert ("truncated" in plain) == (len(rows) > 4)
 
 
 def test_plain_value_converts_numpy_scalar() -> None:

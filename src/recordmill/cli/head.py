@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Print the first records: kinds, shapes and shortened values of their features; the type and size of
-images. With --json, print one object per record, each on its own line."""
+images. With --json, print one object per record, each on its own line. A shortened value has the key
+"truncated"; --full prints all values."""
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
@@ -39,14 +40,19 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         "-n", "--num-records", type=parse_positive, default=5, metavar="N", help="number of records (default: 5)"
     )
     parser.add_argument("--payload", choices=PAYLOADS, help="payload type (default: detected)")
+    parser.add_argument(
+        "--full", action="store_true", help="with --json: print all values and texts, and other bytes in base64"
+    )
     add_reading_options(parser)
     return parser
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print the first records."""
+    if args.full and not args.json:
+        raise ValueError("--full requires --json")
     for position, example in enumerate(_read_examples(args)):
-        plain = {name: plain_value(value) for name, value in example.items()}
+        plain = {name: plain_value(value, full=args.full) for name, value in example.items()}
         printer.record({"record": position, "features": plain}, _format_record(position, example, plain))
     return OK
 

@@ -1,7 +1,8 @@
-"""Shortened values of features for `recordmill head`; images are described by type and size."""
+"""Values of features, shortened by default, for `recordmill head`; images are described by type and size."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import struct
 from collections.abc import Callable
@@ -18,54 +19,58 @@ _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 Size = tuple[int, int] | None
 
 
-def plain_value(value: Any) -> Any:
-    """Return a shortened value of a feature that can be written as JSON."""
+def plain_value(value: Any, *, full: bool = False) -> Any:
+    """Return a value of a feature that can be written as JSON; it is shortened and flagged unless `full`."""
     if isinstance(value, bytes | bytearray | memoryview):
-        return _plain_bytes(bytes(value))
+        return _plain_bytes(bytes(value), full)
     if hasattr(value, "dtype") and value.shape == ():
         return value.item()
     if hasattr(value, "dtype"):
-        return {
-            "kind": str(value.dtype),
-            "shape": list(value.shape),
-            "values": value.reshape(-1)[:_MAX_VALUES].tolist(),
-        }
+        values = value.reshape(-1) if full else value.reshape(-1)[:_MAX_VALUES]
+        plain = {"kind": str(value.dtype), "shape": list(value.shape), "values": values.tolist()}
+        return plain | _flag(len(values) < value.size)
     if hasattr(value, "row_splits") or isinstance(value, list):
-        return _plain_rows(value)
+        return _plain_rows(value, full)
     return value
 
 
-def _plain_rows(value: Any) -> dict[str, Any]:
-    rows = [plain_value(value[row]) for row in range(min(len(value), _MAX_ROWS))]
+def _flag(is_truncated: bool) -> dict[str, bool]:
+    return {"truncated": True} if is_truncated else {}
+
+
+def _plain_rows(value: Any, full: bool) -> dict[str, Any]:
+    count = len(value) if full else min(len(value), _MAX_ROWS)
+    rows = [plain_value(value[row], full=full) for row in range(count)]
     nested = any(isinstance(row, dict) and "shape" in row for row in rows)
-    return {"kind": get_kind(value), "shape": [len(value), *([None] if nested else [])], "values": rows}
+    plain = {"kind": get_kind(value), "shape": [len(value), *([None] if nested else [])], "values": rows}
+    return plain | _flag(count < len(value))
 
 
-def _plain_bytes(value: bytes) -> dict[str, Any]:
+def _plain_bytes(value: bytes, full: bool) -> dict[str, Any]:
     plain: dict[str, Any] = {"num_bytes": len(value)}
     image = describe_image(value)
-    text = None if image else _decode_text(value)
+    text = None if image else _decode_text(value, None if full else _MAX_CHARS)
     if image is not None:
         plain["image"] = image
     elif text is not None:
-        plain["text"] = text
+        plain |= {"text": text} | _flag(len(text.encode()) < len(value))
     else:
         plain["sha256"] = hashlib.sha256(value).hexdigest()
+    if full and text is None:
+        plain["base64"] = base64.b64encode(value).decode()
     return plain
 
 
-def _decode_text(value: bytes) -> str | None:
-    """Return the start of a UTF-8 text; None for other bytes."""
-    part = value[: 4 * _MAX_CHARS]
+def _decode_text(value: bytes, max_chars: int | None) -> str | None:
+    """Return the first characters of a UTF-8 text; None for other bytes."""
+    part = value if max_chars is None else value[: 4 * max_chars]
     try:
         text = part.decode("utf-8")
     except UnicodeDecodeError as error:
         if error.start < len(part) - 3 or len(part) == len(value):
             return None
         text = part[: error.start].decode("utf-8")
-    if not all(char.isprintable() or char in "\t\r\n" for char in text):
-        return None
-    return text if len(text) <= _MAX_CHARS and len(part) == len(value) else text[:_MAX_CHARS] + "…"
+    return text[:max_chars] if all(char.isprintable() or char in "\t\r\n" for char in text) else None
 
 
 def get_kind(value: Any) -> str:
@@ -101,7 +106,8 @@ def _format_bytes(plain: dict[str, Any]) -> str:
     if "image" in plain:
         return f"{plain['image']}, {size}"
     if "text" in plain:
-        return f"{plain['text']!r}, {size}"
+        text = plain["text"] + ("…" if "truncated" in plain else "")
+        return f"{text!r}, {size}"
     return f"sha256 {plain['sha256'][:12]}…, {size}"
 
 
