@@ -53,6 +53,16 @@ def test_set_epoch_refuses_invalid_epoch(samples: rm.Dataset, epoch: Any) -> Non
 
 
 @pytest.mark.deep
+@pytest.mark.parametrize("create", [lambda: rm.torch.loader, lambda: rm.torch.IterableDataset, lambda: rm.jax.loader])
+def test_adapters_refuse_filter_with_last_keep_and_several_ranks(
+    samples: rm.Dataset, create: Callable[[], Any]
+) -> None:
+    filtered = samples.filter(lambda sample: bool(sample["label"] % 2)).batch(4)
+    with pytest.raises(ValueError, match="cannot be combined with filter and 2 ranks"):
+        create()(filtered, rank=0, world_size=2)
+
+
+@pytest.mark.deep
 def test_constructors_refuse_invalid_options(samples: rm.Dataset) -> None:
     with pytest.raises(ValueError, match="threads and prefetch"):
         rm.torch.IterableDataset(samples.batch(4), threads=-1)

@@ -76,8 +76,29 @@ def test_sampler_refuses_filtered_epoch_that_cannot_have_batch(
 ) -> None:
     with pytest.raises(ValueError, match=r"no samples|no batch|drops all"):
         BatchSampler(stop, 8, "drop", 0, world_size, start).check_filtered(candidates)
-    BatchSampler(stop, 8, "keep", 0, world_size, start).check_filtered(candidates + 10)
+    BatchSampler(stop, 8, "pad", 0, world_size, start).check_filtered(candidates + 10)
     BatchSampler(None, 8, "drop", 0, world_size, start).check_filtered(None)
+
+
+def test_loader_refuses_filter_with_last_keep_and_several_ranks() -> None:
+    filtered = numbers(100).filter(lambda _: True)
+    message = r'last="keep"\) cannot be combined with filter and 2 ranks.*use last="drop" or "pad"'
+    for dataset in (filtered.batch(4), filtered.take(40).batch(4), filtered.batch(4).take(2)):
+        with pytest.raises(ValueError, match=message):
+            dataset.loader(rank=1, world_size=2)
+        with pytest.raises(ValueError, match=message):
+            dataset.shard(0, 2).loader()
+        assert list(dataset.loader())
+    for last in ("drop", "pad"):
+        assert len(list(filtered.batch(4, last=last).loader(rank=1, world_size=2))) in (12, 13)
+
+
+def test_loader_accepts_endless_filter_with_last_keep_and_several_ranks() -> None:
+    endless = numbers(100).repeat().filter(lambda _: True)
+    assert len(list(endless.batch(4).take(3).loader(rank=1, world_size=2))) == 3
+    assert len(list(endless.take(10).batch(4).loader(rank=1, world_size=2))) == 2
+    with pytest.raises(ValueError, match="last 1 samples are not enough for 2 ranks"):
+        endless.take(9).batch(4).loader(rank=1, world_size=2)
 
 
 def test_loader_refuses_filter_without_candidates() -> None:

@@ -85,10 +85,22 @@ class BatchSampler:
             )
 
     def check_filtered(self, num_candidates: int | None) -> None:
-        """Raise ValueError if the epoch has no batch, however many of the candidates pass the filter."""
+        """Raise ValueError if the ranks may get different numbers of batches, or if the epoch has no batch.
+
+        Parameters
+        ----------
+        num_candidates : int, optional
+            Number of samples before the filter; endless without.
+        """
+        if self.last == "keep" and self.world_size > 1 and num_candidates is not None:
+            raise ValueError(
+                f'batch(last="keep") cannot be combined with filter and {self.world_size} ranks, because the samples '
+                'that pass may be too few for the last batch of every rank: use last="drop" or "pad"'
+            )
         ends = [end for end in (num_candidates, self.length) if end is not None]
         longest = replace(self, length=min(ends) if ends else None)
-        if longest.length is not None and (self.last == "drop" or longest.length <= self.start):
+        is_exact = num_candidates is None  # an endless pipeline has enough samples for all batches
+        if longest.length is not None and (is_exact or self.last == "drop" or longest.length <= self.start):
             longest.check_not_empty()
 
     def positions(self, number: int) -> range | Ints:
