@@ -143,7 +143,8 @@ def test_resumed_training_on_torch_backend_reaches_same_weights(form: str, squar
 
 def test_fit_refuses_resumed_epoch_together_with_later_epochs(squares: Path) -> None:
     data = create_dataset(squares)
-    data.load_state_dict(data.state_dict() | {"epoch": 1, "position": 2 * BATCH})
+    with data.dataset.loader() as loader:
+        data.load_state_dict(loader.state_after(1, 2))
     assert (data.epoch, len(data)) == (1, NUM_BATCHES - 2)
     with pytest.raises(RuntimeError, match=r"epochs=data.epoch \+ 1"):
         keras_training.create_network().fit(
@@ -155,8 +156,10 @@ def test_load_state_dict_refuses_other_pipeline_or_position_inside_batch(squares
     data = create_dataset(squares)
     with pytest.raises(rm.StateError, match="another pipeline"):
         data.load_state_dict(create_dataset(squares, "ofrecord").state_dict())
+    with samples(squares, "tfrecord", "hwc").batch(BATCH + 1).loader() as loader:
+        state = loader.state_after(0, 1)
     with pytest.raises(rm.StateError, match="inside a batch"):
-        data.load_state_dict(data.state_dict() | {"position": BATCH + 1})
+        data.load_state_dict(state)
     with data.dataset.loader() as loader:
         for _ in zip(range(3), loader, strict=False):
             pass

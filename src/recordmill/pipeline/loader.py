@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 from recordmill.allocator import Memory
 from recordmill.concurrency.thread_pool import ThreadPool
-from recordmill.pipeline.checks import check_epoch, is_integer, set_fields
+from recordmill.pipeline.checks import check_epoch, check_integer, is_integer, set_fields
 from recordmill.pipeline.engine import BatchBuilder, BatchResult, CreatePool, PrefetchOptions, run_epoch
 from recordmill.pipeline.failures import EmptyBatchLimit, FailureReport, OnError
 from recordmill.pipeline.state import State, check_state, parse_state
@@ -266,6 +266,32 @@ class Loader:
         """
         return self._state.to_dict(self._dataset.fingerprint())
 
+    def state_after(self, epoch: int, num_batches: int) -> dict[str, Any]:
+        """Return the state after a number of batches of an epoch, without reading them.
+
+        Parameters
+        ----------
+        epoch : int
+            Number of the epoch, from 0.
+        num_batches : int
+            Number of batches (samples, without `batch`) that each rank has received.
+
+        Returns
+        -------
+        dict
+            What `state_dict` returns at this position.
+
+        Raises
+        ------
+        TypeError
+            If the dataset has a `filter` stage: which samples pass is unknown before they are read.
+        """
+        if self._dataset.program.is_stream:
+            raise TypeError("the state after a number of batches is unknown with filter; save state_dict() instead")
+        count = check_integer(num_batches, "num_batches must be an integer of at least 0")
+        position = self._builder(State()).sampler.position_after(count) if count else 0
+        return State(check_epoch(epoch), position, position).to_dict(self._dataset.fingerprint())
+
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Resume from the state of another loader of the same data and order.
 
@@ -277,7 +303,8 @@ class Loader:
         Raises
         ------
         StateError
-            If the state belongs to another pipeline, is beyond the end of its epoch, or is not a state.
+            If the state was changed after it was saved, belongs to another pipeline, is beyond the end of its epoch, or
+            is not a state.
         """
         state = parse_state(state_dict, self._dataset.fingerprint())
         program, stop = self._dataset.program, self._builder(State()).sampler.length

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,6 +13,8 @@ from recordmill.pipeline.checks import is_integer
 
 VERSION = 1
 
+# Keys whose values the checksum of a state covers, in this order.
+_SUMMED_KEYS = ("version", "pipeline", "epoch", "position", "passed", "order")
 # A state stays small: a longer description of the pipeline is truncated.
 _MAX_DESCRIPTION = 500
 
@@ -34,12 +38,13 @@ class State:
 
     def to_dict(self, fingerprint: str) -> dict[str, Any]:
         """Return the state of a pipeline with this fingerprint as plain values."""
-        return {"version": VERSION, "pipeline": _digest(fingerprint), **asdict(self), "order": _truncate(fingerprint)}
+        state = {"version": VERSION, "pipeline": _digest(fingerprint), **asdict(self), "order": _truncate(fingerprint)}
+        return state | {"checksum": _compute_checksum(state)}
 
 
 def parse_state(saved: Any, fingerprint: str) -> State:
     """Return the state of plain values that `State.to_dict` returned for the same pipeline."""
-    if not isinstance(saved, Mapping) or not {"version", "pipeline", "epoch", "position", "passed"} <= saved.keys():
+    if not isinstance(saved, Mapping) or not {*_SUMMED_KEYS, "checksum"} <= saved.keys():
         hint = "read it with json.loads first" if isinstance(saved, str | bytes) else None
         raise StateError("this is not the state of a loader", kind="bad_state", found=f"{saved!r:.100}", hint=hint)
     if saved["version"] != VERSION:
@@ -50,22 +55,31 @@ def parse_state(saved: Any, fingerprint: str) -> State:
             found=repr(saved["version"]),
             hint="finish the epoch with the version that saved the state",
         )
+    checksum = _compute_checksum(saved)
+    if checksum is None or saved["checksum"] != checksum:
+        raise StateError(
+            "the state was changed after it was saved: its checksum does not match its content",
+            kind="bad_state",
+            expected=f"checksum {checksum!r}",
+            found=repr(saved["checksum"]),
+            hint="load an unchanged state; Loader.state_after returns the state of another position",
+        )
     if saved["pipeline"] != _digest(fingerprint):
         raise StateError(
             "the state belongs to another pipeline",
             kind="other_pipeline",
             expected=_truncate(fingerprint),
-            found=str(saved.get("order", saved["pipeline"])),  # the first states had no "order"
+            found=str(saved["order"]),
             hint="the records and the stages that select and order them must be the same",
         )
-    numbers = [saved[name] for name in ("epoch", "position", "passed")]
-    if not all(is_integer(number) for number in numbers):
-        raise StateError("epoch, position and passed must be integers from 0", kind="bad_state", found=str(numbers))
-    if numbers[0] >= 1 << 32:
+    epoch, *numbers = (saved[name] for name in ("epoch", "position", "passed"))
+    if not is_integer(epoch, stop=1 << 32) or not all(map(is_integer, numbers)):
         raise StateError(
-            "the epoch of the state is too large", kind="bad_state", expected="at most 2**32 - 1", found=str(numbers[0])
+            "epoch, position and passed must be integers from 0, and epoch at most 2**32 - 1",
+            kind="bad_state",
+            found=str([epoch, *numbers]),
         )
-    return State(*map(int, numbers))
+    return State(int(epoch), *map(int, numbers))
 
 
 def check_state(state: State, length: int | None, stop: int | None) -> None:
@@ -86,6 +100,16 @@ def check_state(state: State, length: int | None, stop: int | None) -> None:
             expected=f"at most {state.position}",
             found=f"{state.passed}",
         )
+
+
+def _compute_checksum(state: Mapping[str, Any]) -> str | None:
+    """Return the CRC-32 of the values as JSON; None for values that JSON does not support."""
+    try:
+        # NumPy integers, which some checkpoint libraries return, count as integers.
+        text = json.dumps([state[key] for key in _SUMMED_KEYS], default=int)
+    except (TypeError, ValueError):
+        return None
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def _digest(fingerprint: str) -> str:

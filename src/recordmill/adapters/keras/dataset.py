@@ -152,10 +152,7 @@ class PyDataset:
         """
         epochs, batch = divmod(self._num_trained, self._num_batches)
         with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:
-            loader.set_epoch(self._epoch + epochs)
-            state = loader.state_dict()
-        position = self.dataset.cuts().position_after(batch) if batch else 0
-        return state | {"position": position, "passed": position}
+            return loader.state_after(self._epoch + epochs, batch)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue after the batch at which a state was saved.
