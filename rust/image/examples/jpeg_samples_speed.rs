@@ -62,7 +62,7 @@ impl Job for Decode<'_> {
             plane.resize(blocks.len() * edge * edge, 0);
             for (row, blocks) in plane.chunks_exact_mut(stride * edge).zip(blocks.chunks_exact(*across)) {
                 for (x, (block, last)) in blocks.iter().enumerate() {
-                    transform.block(kernel, block, *last, &mut row[x * edge..], stride);
+                    transform.apply(kernel, block, *last, &mut row[x * edge..], stride);
                 }
             }
         }
@@ -77,7 +77,7 @@ impl Job for Decode<'_> {
                 let stride = image.blocks[component].0 * image.layout.components[component].block.edge();
                 &planes[component][row * stride..][..stride]
             };
-            converter.row(kernel, y, row, out);
+            converter.write_row(kernel, y, row, out);
         }
         [middle - start, clock() - middle]
     }

@@ -1,4 +1,4 @@
-//! The orientation that a camera notes in EXIF data (EXIF 2.32 section 4.6.4, TIFF 6.0 section 2).
+//! Parses the orientation tag of EXIF data (EXIF 2.32 section 4.6.4, TIFF 6.0 section 2).
 
 const ORIENTATION: u16 = 0x0112;
 const SHORT: u16 = 3;
@@ -7,14 +7,14 @@ const SIGNED_SHORT: u16 = 8;
 const SIGNED_LONG: u16 = 9;
 const ENTRY_BYTES: usize = 12;
 
-/// The orientation, 1 to 8, in a segment that begins with the word EXIF, as JPEG has it.
+/// Returns the orientation, 1 to 8, of a JPEG APP1 segment body that starts with the EXIF identifier.
 pub(crate) fn orientation_in_segment(body: &[u8]) -> Option<u8> {
     orientation(body.strip_prefix(b"Exif\0\0")?)
 }
 
-/// The orientation, 1 to 8, of the first directory; none if there is none or the data make no sense.
+/// Returns the orientation, 1 to 8, from the first image file directory, or `None` if it is absent or malformed.
 pub(crate) fn orientation(tiff: &[u8]) -> Option<u8> {
-    let reader = Reader::of(tiff)?;
+    let reader = TiffReader::new(tiff)?;
     let start = reader.u32(4)? as usize;
     let count = usize::from(reader.u16(start)?);
     let entries = start.checked_add(2)?;
@@ -22,14 +22,14 @@ pub(crate) fn orientation(tiff: &[u8]) -> Option<u8> {
     u8::try_from(reader.first_number(entry)?).ok().filter(|value| (1..=8).contains(value))
 }
 
-/// Numbers of a TIFF structure of either byte order.
-struct Reader<'a> {
+/// Reads integers from a TIFF structure in its own byte order.
+struct TiffReader<'a> {
     data: &'a [u8],
     little: bool,
 }
 
-impl<'a> Reader<'a> {
-    fn of(data: &'a [u8]) -> Option<Self> {
+impl<'a> TiffReader<'a> {
+    fn new(data: &'a [u8]) -> Option<Self> {
         let little = match data.get(..4)? {
             b"II\x2a\0" => true,
             b"MM\0\x2a" => false,
@@ -42,8 +42,8 @@ impl<'a> Reader<'a> {
         self.data.get(at..)?.first_chunk::<N>().copied()
     }
 
-    /// The first number of an entry that is whole. EXIF wants one SHORT here; files with a LONG, or two, are read as
-    /// other libraries read them.
+    /// Returns the first value of a directory entry whose data lies within the file. EXIF requires exactly one SHORT
+    /// here; a LONG, or more than one value, is accepted because other libraries accept it.
     fn first_number(&self, entry: usize) -> Option<u32> {
         self.bytes::<ENTRY_BYTES>(entry)?;
         let width = match self.u16(entry + 2)? {
@@ -52,9 +52,9 @@ impl<'a> Reader<'a> {
             _ => return None,
         };
         let length = (self.u32(entry + 4)? as usize).checked_mul(width).filter(|&length| length > 0)?;
-        let place = if length > 4 { self.u32(entry + 8)? as usize } else { entry + 8 };
-        self.data.get(place..place.checked_add(length)?)?;
-        if width == 2 { self.u16(place).map(u32::from) } else { self.u32(place) }
+        let value_offset = if length > 4 { self.u32(entry + 8)? as usize } else { entry + 8 };
+        self.data.get(value_offset..value_offset.checked_add(length)?)?;
+        if width == 2 { self.u16(value_offset).map(u32::from) } else { self.u32(value_offset) }
     }
 
     fn u16(&self, at: usize) -> Option<u16> {

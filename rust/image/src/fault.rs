@@ -1,43 +1,43 @@
-//! What is wrong with an encoded image or with a request for its pixels, and where.
+//! The error type of this crate: what is wrong with an encoded image or with a request for its pixels, and where.
 use std::fmt;
 
-/// The kinds of fault that can be told apart. `as_str` is the word that users see in reports.
+/// The category of a fault. `as_str` returns the name that reports and errors show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImageFaultKind {
-    /// The data end before the image does.
+    /// The data ends before the image is complete.
     Truncated,
-    /// A marker is missing, unknown, or stands where none may stand.
+    /// A marker is missing, unknown, or not allowed at this position.
     BadMarker,
-    /// A quantization, Huffman or palette table breaks its rules or is missing.
+    /// A quantization, Huffman or palette table is invalid or missing.
     BadTable,
-    /// The entropy-coded data hold a code or value that no table explains.
+    /// The entropy-coded data contains an invalid code or value.
     BadCode,
-    /// The image's declared size is zero or otherwise impossible.
+    /// The declared width or height is zero or otherwise invalid.
     BadDimensions,
-    /// A scan's header contradicts the frame or an earlier scan.
+    /// A scan header contradicts the frame header or an earlier scan.
     BadScan,
-    /// Restart markers are missing or out of order.
+    /// A restart marker is missing or out of order.
     BadRestart,
-    /// A PNG chunk is out of place, repeated, or of a forbidden length.
+    /// A PNG chunk is misplaced, duplicated, or has an invalid length.
     BadChunk,
-    /// A stored checksum differs from the computed one.
+    /// A stored checksum differs from the computed checksum.
     BadChecksum,
-    /// A compressed stream is damaged or of the wrong length.
+    /// A compressed stream is damaged or has the wrong length.
     BadCompression,
-    /// The image asks for more pixels or work than the limits allow.
+    /// The image exceeds a limit on pixels, memory or work.
     LimitExceeded,
-    /// A legal image of a kind that this crate leaves to another decoder.
+    /// A valid image that uses a feature this crate does not support.
     Unsupported,
-    /// A window that does not lie within the image.
+    /// A window that is empty or not within the image.
     BadWindow,
-    /// Entry points of another image.
+    /// Entry points that are invalid or belong to another file.
     BadEntryPoints,
-    /// Any other argument that makes no sense.
+    /// Any other invalid argument.
     BadArgument,
 }
 
 impl ImageFaultKind {
-    /// The word used in reports and errors.
+    /// Returns the name of this kind in reports and errors.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Truncated => "truncated",
@@ -59,26 +59,26 @@ impl ImageFaultKind {
     }
 }
 
-/// One thing found wrong: its kind, the byte offset in the encoded image where it was seen, what was expected and found.
+/// A fault: its kind, the byte offset in the encoded image where it was detected, what was expected and what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageFault {
-    /// What is wrong.
+    /// Category of the fault.
     pub kind: ImageFaultKind,
-    /// Bytes from the start of the encoded image.
+    /// Offset in bytes from the start of the encoded image.
     pub offset: usize,
-    /// What a sound image or request would have there; empty where no single value is expected.
+    /// What a valid image or request has here; empty if no single value is expected.
     pub expected: String,
-    /// What is there.
+    /// What was found instead.
     pub found: String,
 }
 
 impl ImageFault {
-    /// A fault of `kind` at byte `offset`.
+    /// Creates a fault of `kind` at byte `offset`.
     pub fn new(kind: ImageFaultKind, offset: usize, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self { kind, offset, expected: expected.into(), found: found.into() }
     }
 
-    /// The fault of something at byte `offset` that is more than `limit` of what `what` names.
+    /// Creates a `LimitExceeded` fault for a value at byte `offset` that is more than `limit`; `what` names the unit.
     pub fn beyond_limit(offset: usize, limit: impl fmt::Display, what: &str, found: impl Into<String>) -> Self {
         Self::new(ImageFaultKind::LimitExceeded, offset, format!("at most {limit} {what}"), found)
     }
@@ -96,5 +96,5 @@ impl fmt::Display for ImageFault {
 
 impl std::error::Error for ImageFault {}
 
-/// The result of everything that can meet a fault.
+/// The result type of fallible functions in this crate.
 pub type Result<T, E = ImageFault> = std::result::Result<T, E>;

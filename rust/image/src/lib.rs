@@ -1,4 +1,5 @@
-//! Images from bytes to batch memory: JPEG and PNG decoding, geometry, color and collation, without Python or file access.
+//! Image decoding (JPEG and PNG), geometry, color and collation: from encoded bytes to batch memory, without Python or
+//! file access.
 #![deny(unsafe_code)]
 
 pub mod batch;

@@ -1,34 +1,34 @@
-//! Decoded pixels and the rectangles that name parts of them.
+//! Decoded pixels, and the rectangles that select parts of an image.
 
-/// Width and height in pixels.
+/// Size of an image in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Size {
-    /// Pixels in a row.
+    /// Number of columns.
     pub width: usize,
-    /// Rows.
+    /// Number of rows.
     pub height: usize,
 }
 
-/// A rectangle of an image: its upper left corner and its size, in pixels.
+/// A rectangle of an image in pixels: the position of its upper left corner, and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Window {
-    /// Columns left of the window.
+    /// Column of the left edge.
     pub x: usize,
-    /// Rows above the window.
+    /// Row of the top edge.
     pub y: usize,
-    /// Columns in the window.
+    /// Number of columns.
     pub width: usize,
-    /// Rows in the window.
+    /// Number of rows.
     pub height: usize,
 }
 
 impl Window {
-    /// The window that covers an image of `size`.
+    /// Returns the window that covers an image of `size`.
     pub fn whole(size: Size) -> Self {
         Self { x: 0, y: 0, width: size.width, height: size.height }
     }
 
-    /// Whether the window has pixels and all of them lie in an image of `size`.
+    /// Returns whether the window is not empty and lies within an image of `size`.
     pub fn lies_in(&self, size: Size) -> bool {
         let end = |start: usize, length: usize| start.checked_add(length).filter(|_| length > 0);
         end(self.x, self.width).is_some_and(|end| end <= size.width)
@@ -36,22 +36,22 @@ impl Window {
     }
 }
 
-/// Sample values, 8 or 16 bits each.
+/// Samples of 8 or 16 bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Samples {
-    /// Values 0 to 255.
+    /// 8-bit samples.
     U8(Vec<u8>),
-    /// Values 0 to 65,535.
+    /// 16-bit samples.
     U16(Vec<u16>),
 }
 
-/// An image in memory: rows from the top, pixels from the left, the channels of a pixel side by side.
+/// An image in memory: rows from top to bottom, pixels from left to right, channels interleaved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pixels {
     /// Width and height.
     pub size: Size,
-    /// Values per pixel.
+    /// Number of channels.
     pub channels: usize,
-    /// `height * width * channels` values.
+    /// `height * width * channels` samples.
     pub samples: Samples,
 }

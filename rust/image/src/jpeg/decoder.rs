@@ -1,10 +1,10 @@
-//! From a JPEG file to pixels: the way of every image through the parts.
+//! The JPEG decoder: parses headers, decodes scans, and writes rows of pixels.
 use super::entry_points::EntryPoints;
 use super::header::Reader;
 use super::header::frame::{Coding, Scan};
 use super::header::tables::Quantization;
 use super::huffman::ac::{AcTable, SkipTable};
-use super::huffman::{Cache, DcTable, SymbolTable, require_table};
+use super::huffman::{DcTable, SymbolTable, TableCache, require_table};
 use super::options::{Limits, Options, Region};
 use super::output::{OutputBuffer, OutputWindow};
 use super::samples::{Scale, run};
@@ -17,7 +17,7 @@ use super::truncated::Truncated;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Pixels, Samples, Size, Window};
 
-/// Decodes JPEG files one after another, with memory and tables that are used again. One per thread.
+/// Decodes JPEG files one after another and reuses its buffers and Huffman tables. Use one per thread.
 #[derive(Default)]
 pub struct Decoder {
     scratch: Scratch,
@@ -25,12 +25,12 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that has not seen an image yet.
+    /// Creates a decoder with empty buffers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Decodes `data`, or `window` of it, to memory of its own. The window is given in pixels of the result's scale.
+    /// Decodes `data`, or `window` of it, into newly allocated pixels. The window is in pixels of the scaled image.
     ///
     /// # Errors
     /// As [`Decoder::decode`].
@@ -40,7 +40,7 @@ impl Decoder {
         Ok(Pixels { size, channels, samples: Samples::U8(samples) })
     }
 
-    /// [`Decoder::decode`] of what is wanted to the front of `out`, which gets the size of the result.
+    /// Decodes `region` of `data` into `out`, which is resized to fit. Returns the size and the number of channels.
     ///
     /// # Errors
     /// As [`Decoder::decode`].
@@ -60,17 +60,18 @@ impl Decoder {
         Ok((size, stride / size.width))
     }
 
-    /// Decodes `data`, or `window` of it, to `out`, whose rows lie `stride` bytes apart. The window is given in pixels of the
-    /// result's scale; what is decoded of it equals that part of the whole image.
+    /// Decodes `data`, or `window` of it, into `out`, whose rows are `stride` bytes apart. The window is in pixels of
+    /// the scaled image; its pixels equal those of the same window of the whole image.
     ///
-    /// With entry points `points` of this very file, the rows above a window need not be read; those of another are refused.
+    /// With the entry points `points` of this file, the rows above a window need not be decoded. Entry points of
+    /// another file are rejected.
     ///
-    /// BlockError in parts of the file that the window does not need goes unnoticed.
+    /// Damage in parts of the file that the window does not need is not detected.
     ///
     /// # Errors
-    /// `Unsupported` for a kind that is left to other decoders; `LimitExceeded` before any such cost; `BadWindow`,
-    /// `BadEntryPoints` and `BadArgument` for impossible requests; `Truncated` and `Bad…` for damage. After a fault the contents of `out` are
-    /// unspecified but for the rows that [`Decoder::num_finished`] counts.
+    /// `Unsupported` for features that this decoder does not implement; `LimitExceeded` before the work is done;
+    /// `BadWindow`, `BadEntryPoints` and `BadArgument` for invalid requests; `Truncated` and `Bad…` for damaged files.
+    /// After a fault, only the rows counted by [`Decoder::num_finished`] have specified contents.
     pub fn decode(
         &mut self,
         data: &[u8],
@@ -86,15 +87,16 @@ impl Decoder {
         self.finish(parsed, (options, points), output, buffer)
     }
 
-    /// Decodes what a file that ends too early still holds of `window` to the front of `out`, which gets the size of the result;
-    /// gives that, its channels, and how many of its rows there are. Those below are zeros.
+    /// Decodes the part of `window` that a truncated file still contains into `out`, which is resized to fit. Returns
+    /// the size, the number of channels, and the number of decoded rows; the rows below are zero.
     ///
-    /// With `recover` the end is made up by an end marker: all rows are there, level from the end on. All is as libjpeg-turbo gives
-    /// it to a program that heeds no warnings: damage is not looked for, and some blocks in front of the end may be noise.
+    /// If `recover` is true, decoding continues as if an end-of-image marker followed the data, so that all rows are
+    /// decoded and the missing part is a flat color. The pixels equal those of a program that uses libjpeg-turbo and
+    /// ignores its warnings: damage is not detected, and some blocks before the end of the data may be noise.
     ///
     /// # Errors
-    /// As [`Decoder::decode`]; `Unsupported` for an image of several scans where its end is not made up; `Truncated` where
-    /// libjpeg-turbo refuses such an end.
+    /// As [`Decoder::decode`]; `Unsupported` for an image with several scans if `recover` is false; `Truncated` if
+    /// libjpeg-turbo also fails on such a file.
     pub fn decode_truncated(
         &mut self,
         data: &[u8],
@@ -106,7 +108,7 @@ impl Decoder {
         let (mut reader, scan) = Reader::open(data)?;
         let size = reader.frame.size;
         Limits::check(options.limits.max_pixels, size.width * size.height, "pixels", 0)?;
-        if !recover && !scan.is_whole(&reader.frame) {
+        if !recover && !scan.is_complete(&reader.frame) {
             let (kind, expected) = (ImageFaultKind::Unsupported, "an image of one scan");
             return Err(ImageFault::new(kind, scan.offset, expected, "several scans"));
         }
@@ -115,7 +117,7 @@ impl Decoder {
         out.clear();
         out.resize(window.height * stride, 0);
         let buffer = (&mut output, &mut OutputBuffer { out, stride });
-        let rows = match scan.is_whole(&reader.frame) {
+        let rows = match scan.is_complete(&reader.frame) {
             true => self.fill_truncated((&reader, &scan), options, recover, buffer),
             false => {
                 decode_truncated_scans(&mut reader, scan, options, &mut self.scratch.grids, buffer).map(|()| usize::MAX)
@@ -139,8 +141,9 @@ impl Decoder {
         run(Truncated { reader, scan, recover, scale: options.scale, component_tables, transforms, output, buffer })
     }
 
-    /// Entry points of `data` that take at most `max_bytes` as bytes; none if that are too few to be of use, or if the file's restart
-    /// markers serve as well. Reads all of the file, so that it is checked too.
+    /// Builds entry points for `data` that take at most `max_bytes` when serialized. Returns `None` if no useful number
+    /// of them fits, or if the file's restart markers serve the same purpose. Decodes the whole file, so it also
+    /// validates the file.
     ///
     /// # Errors
     /// As [`EntryPoints::build`].
@@ -148,12 +151,12 @@ impl Decoder {
         EntryPoints::build_within(data, max_bytes, &mut self.scratch)
     }
 
-    /// Rows of the window that the last call finished, be it with a fault.
+    /// Returns the number of rows of the window that the last call completed, whether or not it failed.
     pub fn num_finished(&self) -> usize {
         self.num_finished
     }
 
-    /// Reads the headers and prepares for the window, once it is certain that the file may hold so much.
+    /// Parses the headers, checks the limits, and sets up the output for `region`.
     fn prepare<'a>(
         &mut self,
         data: &'a [u8],
@@ -167,7 +170,7 @@ impl Decoder {
         Ok(((reader, scan), output))
     }
 
-    /// Decodes what was prepared for.
+    /// Decodes a prepared image.
     fn finish(
         &mut self,
         (mut reader, scan): (Reader<'_>, Scan),
@@ -187,14 +190,14 @@ impl Decoder {
         (options, points): (&Options, Option<&EntryPoints>),
         (output, buffer): (&mut OutputWindow, &mut OutputBuffer<'_>),
     ) -> Result<()> {
-        let Scratch { caches, clean, grids, .. } = &mut self.scratch;
-        let mut stream = Stream::new(reader.data, std::mem::take(clean));
-        let result = match scan.is_whole(&reader.frame) {
-            true => decode_whole_scan(reader, scan, (options, points), (&mut stream, caches), (output, buffer)),
+        let Scratch { caches, unstuffed, grids, .. } = &mut self.scratch;
+        let mut stream = Stream::new(reader.data, std::mem::take(unstuffed));
+        let result = match scan.is_complete(&reader.frame) {
+            true => decode_single_scan(reader, scan, (options, points), (&mut stream, caches), (output, buffer)),
             false if points.is_some() => Err(several_scans(&scan)),
             false => decode_scans(reader, scan, options, (&mut stream, caches, grids), (output, buffer)),
         };
-        *clean = stream.into_scratch();
+        *unstuffed = stream.into_scratch();
         result
     }
 }
@@ -208,8 +211,8 @@ fn several_scans(scan: &Scan) -> ImageFault {
     )
 }
 
-/// Decodes an image whose first scan is the only one.
-fn decode_whole_scan<'a>(
+/// Decodes a sequential image whose only scan holds all components.
+fn decode_single_scan<'a>(
     reader: &mut Reader<'a>,
     scan: Scan,
     (options, points): (&Options, Option<&EntryPoints>),
@@ -218,7 +221,7 @@ fn decode_whole_scan<'a>(
 ) -> Result<()> {
     let mcus = reader.frame.mcus();
     let has_means = output.layout.components.iter().any(|component| component.block == Scale::Eighth);
-    let skips = has_means || !output.is_whole(mcus) || output.planes.len() < scan.components.len();
+    let skips = has_means || !output.covers_image(mcus) || output.planes.len() < scan.components.len();
     let component_tables = build_component_tables(reader, &scan, caches, skips)?;
     let transforms = build_transforms(&output.layout, &quantization_tables(reader, &scan)?, options.dct);
     let points = points.map_or(Ok(&[][..]), |points| points.points(reader, scan.data))?;
@@ -230,7 +233,7 @@ fn decode_whole_scan<'a>(
     run(job)?.map_or(Ok(()), |end| reader.expect_end(end))
 }
 
-/// Refuses what would cost more than the limits, or what the file is too short for.
+/// Rejects images that exceed the limits, and files that are too short for the size they declare.
 fn check_cost(reader: &Reader<'_>, scan: &Scan, options: &Options) -> Result<()> {
     let frame = &reader.frame;
     Limits::check(options.limits.max_pixels, frame.size.width * frame.size.height, "pixels", 0)?;
@@ -238,7 +241,7 @@ fn check_cost(reader: &Reader<'_>, scan: &Scan, options: &Options) -> Result<()>
     check_data_len(reader, scan, num_blocks(frame, scan), least_bits)
 }
 
-/// The quantization tables of the components of `scan`.
+/// Returns the quantization tables of the components of `scan`.
 fn quantization_tables(reader: &Reader<'_>, scan: &Scan) -> Result<Vec<Quantization>> {
     let table = |index: usize| {
         let number = reader.frame.components[index].table;
@@ -259,25 +262,23 @@ impl OutputBuffer<'_> {
     }
 }
 
-// Memory and tables that a decoder reuses for the next image.
-
-/// Huffman tables that were built before.
+/// Huffman lookup tables built for earlier images, reused when a file has the same codes.
 #[derive(Default)]
 pub(super) struct TableCaches {
-    pub(super) dc: Cache<DcTable>,
-    pub(super) ac: Cache<AcTable>,
-    pub(super) skip: Cache<SkipTable>,
-    pub(super) symbols: Cache<SymbolTable>,
+    pub(super) dc: TableCache<DcTable>,
+    pub(super) ac: TableCache<AcTable>,
+    pub(super) skip: TableCache<SkipTable>,
+    pub(super) symbols: TableCache<SymbolTable>,
 }
 
-/// Memory to be used again, and the tables.
+/// Buffers and tables that a decoder reuses for the next image.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) caches: TableCaches,
-    /// For entropy-coded bytes.
-    pub(super) clean: Vec<u8>,
-    /// For planes.
+    /// Entropy-coded bytes without stuffing.
+    pub(super) unstuffed: Vec<u8>,
+    /// Component planes.
     pub(super) planes: Vec<Vec<u8>>,
-    /// For the coefficients of images with several scans.
+    /// Coefficients of images with several scans.
     pub(super) grids: Vec<Grid>,
 }

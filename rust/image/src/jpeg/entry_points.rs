@@ -1,9 +1,13 @@
-//! Entry points as bytes.
+//! Entry points, and their serialized form.
 //!
-//! Layout: magic `RMJE`, version u8, fingerprint u64 (length and CRC-32 of the image) and, as variable-length integers (seven bits a byte, lowest first), the number
-//! of components, the MCUs between entry points and the number of entry points; then for each its bit in the file and its DC values,
-//! signed, as differences: of the bit from what the previous difference foretells, of each DC from that of the entry point before.
-//! The CRC-32 of all that at the end, u32. Fixed-width integers are little-endian.
+//! Entry points are a side table of one image. With it, decoding can begin at any listed row of MCUs without decoding
+//! the rows above.
+//!
+//! Serialized layout: magic `RMJE`, version u8, fingerprint u64 (length and CRC-32 of the image), then LEB128
+//! variable-length integers: the number of components, the number of MCUs between entry points, and the number of entry
+//! points. Each entry point follows as signed (zigzag-encoded) integers: the second-order difference of its bit
+//! position in the file, and for each component the difference of its DC predictor from that of the previous entry
+//! point. The last four bytes are the CRC-32 of everything before them. Fixed-width integers are little-endian.
 use super::decoder::Scratch;
 use super::header::Reader;
 use super::samples::{Job, Kernel, run};
@@ -16,11 +20,11 @@ use libdeflater::Crc;
 const MAGIC: [u8; 5] = *b"RMJE\x01";
 const HEAD: usize = MAGIC.len() + 8;
 const CHECKSUM: usize = 4;
-/// Bytes that a single entry point of a gray image takes at least.
+/// Serialized length of a single entry point of a grayscale image: the minimum for any entry points.
 pub(super) const MIN_ENCODED_LEN: usize = HEAD + 5 + CHECKSUM;
 
 impl EntryPoints {
-    /// The entry points as bytes, a few for each.
+    /// Serializes the entry points; each takes a few bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(self.fingerprint.to_le_bytes());
@@ -42,14 +46,14 @@ impl EntryPoints {
         bytes
     }
 
-    /// Reads what [`EntryPoints::to_bytes`] wrote.
+    /// Parses the output of [`EntryPoints::to_bytes`].
     ///
     /// # Errors
-    /// `BadEntryPoints` if the bytes are not those, or make no sense.
+    /// `BadEntryPoints` if the bytes are not serialized entry points, or if their values are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let body = bytes.len().checked_sub(CHECKSUM).and_then(|length| bytes.split_at_checked(length));
         let Some((body, stored)) = body.filter(|(body, _)| body.len() >= HEAD && body.starts_with(&MAGIC)) else {
-            return Err(invalid(0, "not that"));
+            return Err(invalid(0, "other data"));
         };
         if checksum(body).to_le_bytes() != stored {
             let found = format!("{stored:02x?}");
@@ -64,13 +68,13 @@ impl EntryPoints {
         let fingerprint = body[MAGIC.len()..HEAD].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
         let points = fields.points(fingerprint)?;
         if fields.next < body.len() {
-            return Err(invalid(fields.next, "more bytes"));
+            return Err(invalid(fields.next, "trailing bytes"));
         }
         Ok(points)
     }
 }
 
-/// Bytes that are being read.
+/// Reads variable-length integers from the serialized form.
 struct Fields<'a> {
     body: &'a [u8],
     next: usize,
@@ -82,7 +86,7 @@ impl Fields<'_> {
         let (spacing, num_points) = (self.number()?, self.number()?);
         let left = self.body.len() - self.next;
         if !matches!(num_components, 1 | 3 | 4) || spacing == 0 || num_points > left / (1 + num_components) {
-            return Err(invalid(self.next, "impossible numbers"));
+            return Err(invalid(self.next, "invalid counts"));
         }
         let (mut bit, mut distance, mut predictors) = (0_i64, 0_i64, [0_i64; 4]);
         let mut points = Vec::with_capacity(num_points);
@@ -90,20 +94,20 @@ impl Fields<'_> {
             distance = distance
                 .checked_add(self.signed()?)
                 .filter(|&distance| distance > 0)
-                .ok_or_else(|| invalid(self.next, "a step back"))?;
-            bit = bit.checked_add(distance).ok_or_else(|| invalid(self.next, "a bit beyond any file"))?;
+                .ok_or_else(|| invalid(self.next, "a bit position that does not increase"))?;
+            bit = bit.checked_add(distance).ok_or_else(|| invalid(self.next, "a bit position that overflows"))?;
             for predictor in &mut predictors[..num_components] {
                 let next = predictor.checked_add(self.signed()?).filter(|&next| i32::try_from(next).is_ok());
-                *predictor = next.ok_or_else(|| invalid(self.next, "an impossible DC"))?;
+                *predictor = next.ok_or_else(|| invalid(self.next, "a DC predictor beyond 32 bits"))?;
             }
-            let mcu = number.checked_mul(spacing).ok_or_else(|| invalid(self.next, "an impossible MCU"))?;
+            let mcu = number.checked_mul(spacing).ok_or_else(|| invalid(self.next, "an MCU number that overflows"))?;
             points.push(EntryPoint { mcu, offset: (bit / 8) as usize, bit: (bit % 8) as u32, predictors });
         }
         Ok(EntryPoints { fingerprint, num_components, spacing, points })
     }
 
     fn number(&mut self) -> Result<usize> {
-        usize::try_from(self.word()?).map_err(|_| invalid(self.next, "an impossible number"))
+        usize::try_from(self.word()?).map_err(|_| invalid(self.next, "an integer that overflows"))
     }
 
     fn signed(&mut self) -> Result<i64> {
@@ -121,7 +125,7 @@ impl Fields<'_> {
                 return Ok(word);
             }
         }
-        Err(invalid(self.next, "an unfinished number"))
+        Err(invalid(self.next, "an unterminated integer"))
     }
 }
 
@@ -144,43 +148,38 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 fn invalid(offset: usize, found: &str) -> ImageFault {
-    ImageFault::new(ImageFaultKind::BadEntryPoints, offset, "saved entry points of a JPEG image", found)
+    ImageFault::new(ImageFaultKind::BadEntryPoints, offset, "serialized entry points of a JPEG image", found)
 }
 
-// Entry points: a side table of an image with which decoding can begin at any row of MCUs, without the rows above it.
-
-/// The entry points of one image: for every so many rows of MCUs the bit at which the row begins, and the DC of the blocks before.
+/// The entry points of one image: for every n-th row of MCUs, the bit position at which the row begins and the DC
+/// predictors at that point.
 ///
-/// They belong to the bytes of one file: the decoder refuses those of another.
+/// They are valid for the bytes of one file; the decoder rejects entry points of another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryPoints {
-    /// Tells the file.
+    /// Identifies the file.
     fingerprint: u64,
     num_components: usize,
-    /// MCUs from an entry point to the next.
+    /// Number of MCUs from one entry point to the next.
     spacing: usize,
     points: Vec<EntryPoint>,
 }
 
 impl EntryPoints {
-    /// Finds the entry points of `data` at every `every_rows`-th row of MCUs. Reads all of the file, so that it is checked too.
+    /// Builds the entry points of `data` at every `every_rows`-th row of MCUs. Decodes the whole file, so it also
+    /// validates it.
     ///
     /// # Errors
-    /// `Unsupported` for images of several scans; `BadArgument` if `every_rows` is zero; else those of decoding.
+    /// `Unsupported` for images with several scans; `BadArgument` if `every_rows` is zero; otherwise as decoding.
     pub fn build(data: &[u8], every_rows: usize) -> Result<Self> {
         if every_rows == 0 {
-            return Err(ImageFault::new(
-                ImageFaultKind::BadArgument,
-                0,
-                "entry points at every row or fewer",
-                "every 0 rows",
-            ));
+            return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, "every_rows of at least 1", "0"));
         }
-        Self::scan_rows(data, &mut Scratch::default()).map(|points| points.thinned(every_rows))
+        Self::scan_rows(data, &mut Scratch::default()).map(|points| points.keep_every(every_rows))
     }
 
-    /// The entry points of `data` at so many of its rows that they take at most `max_bytes` as bytes; none if that are too few, or
-    /// if restart markers at each row of MCUs serve as well.
+    /// Builds entry points of `data` at as many rows as fit into `max_bytes` when serialized. Returns `None` if none
+    /// fit, or if the file has a restart marker for each row of MCUs.
     ///
     /// # Errors
     /// As [`EntryPoints::build`].
@@ -194,28 +193,28 @@ impl EntryPoints {
         }
         let mut points = Self::scan_rows(data, scratch)?;
         while !points.is_empty() && points.to_bytes().len() > max_bytes {
-            points = points.thinned(2);
+            points = points.keep_every(2);
         }
         Ok(Some(points).filter(|points| !points.is_empty()))
     }
 
-    /// Every so manieth of the entry points.
-    fn thinned(self, every: usize) -> Self {
+    /// Keeps every `every`-th entry point.
+    fn keep_every(self, every: usize) -> Self {
         let points = self.points.into_iter().skip(every - 1).step_by(every).collect();
         Self { spacing: self.spacing.saturating_mul(every), points, ..self }
     }
 
-    /// Entry points, the start of the image not counted.
+    /// Returns the number of entry points, not counting the start of the image.
     pub fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// Whether there are none: the image has too few rows.
+    /// Returns whether there are no entry points because the image has too few rows.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
 
-    /// The points, if they belong to the image that `reader` reads and whose scan begins at byte `start`.
+    /// Returns the points if they belong to the image of `reader`, whose scan data begins at byte `start`.
     pub(super) fn points(&self, reader: &Reader<'_>, start: usize) -> Result<&[EntryPoint]> {
         let (mcus, range) = (reader.frame.mcus(), start..reader.data.len());
         let fits = |point: &EntryPoint| range.contains(&point.offset) && point.mcu < mcus.width * mcus.height;
@@ -223,33 +222,36 @@ impl EntryPoints {
         if same && self.points.iter().all(fits) {
             return Ok(&self.points);
         }
-        Err(ImageFault::new(ImageFaultKind::BadEntryPoints, 0, "entry points of this image", "those of another"))
+        Err(ImageFault::new(
+            ImageFaultKind::BadEntryPoints,
+            0,
+            "entry points of this file",
+            "entry points of another file",
+        ))
     }
 }
 
-/// Tells a file from others: its length and the CRC-32 of all its bytes.
+/// Returns a number that identifies a file: its length and the CRC-32 of all its bytes.
 fn fingerprint(data: &[u8]) -> u64 {
     let mut crc = Crc::new();
     crc.update(data);
     (data.len() as u64) << 32 | u64::from(crc.sum())
 }
 
-// One pass over all MCUs of an image that notes where its rows begin.
-
 impl EntryPoints {
-    /// The entry points of `data` at each row of MCUs.
+    /// Finds an entry point at each row of MCUs by decoding the whole scan.
     pub(super) fn scan_rows(data: &[u8], scratch: &mut Scratch) -> Result<Self> {
         let (mut reader, scan) = Reader::open(data)?;
-        if !scan.is_whole(&reader.frame) {
+        if !scan.is_complete(&reader.frame) {
             return Err(ImageFault::new(ImageFaultKind::Unsupported, scan.offset, "an image of one scan", "several"));
         }
         let mcus = reader.frame.mcus();
         let component_tables = build_component_tables(&reader, &scan, &mut scratch.caches, true)?;
-        let mut stream = Stream::new(data, std::mem::take(&mut scratch.clean));
+        let mut stream = Stream::new(data, std::mem::take(&mut scratch.unstuffed));
         let found =
             ScanCursor::new(&mut stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, 0, &[])
                 .and_then(|cursor| run(RowScan { cursor, reader: &reader, component_tables: &component_tables }));
-        scratch.clean = stream.into_scratch();
+        scratch.unstuffed = stream.into_scratch();
         let (points, end) = found?;
         reader.expect_end(end)?;
         let num_components = reader.frame.components.len();
@@ -257,6 +259,7 @@ impl EntryPoints {
     }
 }
 
+/// Skips through all MCUs of a scan and records where each row begins.
 struct RowScan<'j, 's, 'a> {
     cursor: ScanCursor<'s, 'a>,
     reader: &'j Reader<'a>,
@@ -264,7 +267,7 @@ struct RowScan<'j, 's, 'a> {
 }
 
 impl Job for RowScan<'_, '_, '_> {
-    /// The points, and the offset of the marker behind the scan.
+    /// The entry points, and the offset of the marker after the scan.
     type Output = Result<(Vec<EntryPoint>, usize)>;
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! JPEG (ITU T.81): 8-bit sequential and progressive files to pixels, bit for bit as libjpeg-turbo gives them.
+//! JPEG decoder (ITU T.81) for 8-bit sequential and progressive files. Its pixels are bit-exact with libjpeg-turbo.
 mod decoder;
 mod entry_points;
 mod header;

@@ -1,4 +1,4 @@
-//! What a caller wants of an image, and how much work an image may ask for.
+//! Decoding options, and limits on the work that one image may cause.
 use super::header::{ColorModel, Header};
 use super::samples::{CmykConversion, ColorSpace, Conversion, Dct, PixelFormat, Scale};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
@@ -7,39 +7,40 @@ use crate::pixels::{Size, Window};
 /// The channels of decoded pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Channels {
-    /// One for gray images, red, green and blue for others.
+    /// One channel for grayscale images; red, green and blue for others.
     #[default]
     AsStored,
-    /// One: luma.
+    /// One channel: luma.
     Gray,
-    /// Red, green, blue; a gray image gives three equal channels.
+    /// Red, green, blue; the channels of a grayscale image are equal.
     Rgb,
     /// Blue, green, red.
     Bgr,
 }
 
-/// Bounds of what one image may cost.
+/// Limits on the cost of one image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limits {
-    /// Pixels of the image, before scaling.
+    /// Maximum number of pixels before scaling.
     pub max_pixels: usize,
-    /// Scans of an image with several.
+    /// Maximum number of scans.
     pub max_scans: usize,
-    /// Blocks that all scans together visit.
+    /// Maximum number of blocks visited by all scans together.
     pub max_block_visits: usize,
-    /// Bytes for the coefficients of an image with several scans.
+    /// Maximum size in bytes of the coefficients of an image with several scans.
     pub max_coefficient_bytes: usize,
 }
 
 impl Default for Limits {
-    /// Pillow's limit of pixels; otherwise what a progressive image of 64 million pixels in a dozen scans needs, with room to spare.
+    /// `max_pixels` is Pillow's limit; the others leave room for a progressive image of 64 million pixels in a dozen
+    /// scans.
     fn default() -> Self {
         Self { max_pixels: 178_956_970, max_scans: 500, max_block_visits: 1 << 27, max_coefficient_bytes: 1 << 30 }
     }
 }
 
 impl Limits {
-    /// Demands that `found` is at most `limit`.
+    /// Returns a `LimitExceeded` fault if `found` is more than `limit`.
     pub(super) fn check(limit: usize, found: usize, what: &str, offset: usize) -> Result<()> {
         if found <= limit {
             return Ok(());
@@ -48,36 +49,36 @@ impl Limits {
     }
 }
 
-/// What of an image is wanted.
+/// The part of an image to decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Region<'a> {
-    /// A part of it, in pixels of the result's scale; otherwise all.
+    /// The window to decode, in pixels of the scaled image; `None` for the whole image.
     pub window: Option<Window>,
-    /// Which rows of that part are made, the others are left as the memory was; all of them where it tells none.
+    /// Whether to write each row of the window; skipped rows of the output keep their contents. Empty for all rows.
     pub rows: &'a [bool],
 }
 
 impl Region<'_> {
-    /// All rows of a window, or of the image.
+    /// Selects all rows of `window`, or of the image if it is `None`.
     pub fn all(window: Option<Window>) -> Self {
         Self { window, rows: &[] }
     }
 }
 
-/// How an image is decoded. The default is what libjpeg does unless told otherwise.
+/// Decoding options. The defaults are those of libjpeg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// The channels wanted.
+    /// Channels of the output.
     pub channels: Channels,
-    /// The inverse transform.
+    /// Inverse DCT algorithm.
     pub dct: Dct,
-    /// Whether subsampled chroma is interpolated (libjpeg's fancy upsampling) rather than repeated.
+    /// Whether subsampled chroma is interpolated (libjpeg's fancy upsampling) instead of repeated.
     pub fancy: bool,
-    /// What becomes of cyan, magenta, yellow and black.
+    /// Formula that converts CMYK to RGB.
     pub cmyk: CmykConversion,
-    /// The size of the result: that of the image or a half, a quarter, an eighth of it, rounded up.
+    /// Size of the output relative to the image: 1, 1/2, 1/4 or 1/8, rounded up.
     pub scale: Scale,
-    /// What the image may cost.
+    /// Limits on the cost of the image.
     pub limits: Limits,
 }
 
@@ -96,17 +97,18 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Width and height of the whole decoded image, and its number of channels.
+    /// Returns the size of the whole decoded image and its number of channels.
     ///
     /// # Errors
-    /// `Unsupported` for inks that are not to become colors.
+    /// `Unsupported` for a CMYK or YCCK image if these options do not convert it to RGB or BGR.
     pub fn shape(&self, header: &Header) -> Result<(Size, usize)> {
         let scaled = |edge: usize| (edge * self.scale.edge()).div_ceil(8);
         let size = Size { width: scaled(header.size.width), height: scaled(header.size.height) };
         Ok((size, self.conversion(header.color)?.channels()))
     }
 
-    /// From the components of an image to the channels wanted; `Unsupported` for inks that are not to become colors.
+    /// Returns the conversion from the components of an image to the requested channels; `Unsupported` for a CMYK or
+    /// YCCK image that is not converted to RGB or BGR.
     pub(super) fn conversion(&self, color: ColorModel) -> Result<Conversion> {
         let from = match color {
             ColorModel::Gray => ColorSpace::Gray,
@@ -116,10 +118,10 @@ impl Options {
             ColorModel::Ycck => ColorSpace::Ycck(self.cmyk),
         };
         let is_cmyk = matches!(from, ColorSpace::Cmyk(..) | ColorSpace::Ycck(_));
-        // As stored they are colors for TensorFlow.
+        // TensorFlow converts CMYK images to RGB even if no channels are requested.
         let is_kept = self.channels == Channels::AsStored && self.cmyk != CmykConversion::TensorFlow;
         if is_cmyk && (is_kept || self.channels == Channels::Gray) {
-            let (kind, expected) = (ImageFaultKind::Unsupported, "colors wanted of an image of four components");
+            let (kind, expected) = (ImageFaultKind::Unsupported, "channels Rgb or Bgr for an image of four components");
             return Err(ImageFault::new(kind, 0, expected, format!("{:?}", self.channels)));
         }
         let to = match self.channels {

@@ -1,4 +1,5 @@
-//! A window of an image in the making: the MCUs it needs, the planes they fill, the rows of pixels that come of them.
+//! Output of one image window: the MCUs it needs, the component planes they fill, and the rows of pixels made from
+//! these.
 use super::header::Reader;
 use super::options::{Options, Region};
 use super::samples::{Component, Kernel, Layout, RowConverter, Scale};
@@ -6,31 +7,32 @@ use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Size, Window};
 use std::ops::Range;
 
-/// Where the pixels go.
+/// The caller's memory for pixels.
 pub(super) struct OutputBuffer<'a> {
     pub(super) out: &'a mut [u8],
-    /// Bytes from a row of pixels to the next.
+    /// Distance in bytes between the starts of consecutive rows.
     pub(super) stride: usize,
 }
 
-/// A window in the making.
+/// The decoded part of an image, and how far it has been written to the output buffer.
 pub(super) struct OutputWindow {
     pub(super) layout: Layout,
     pub(super) planes: Vec<Plane>,
-    /// The MCU rows and columns that hold the window and the neighbors it needs.
+    /// The rows and columns of MCUs that hold the window and the neighboring samples that upsampling needs.
     pub(super) mcu_rows: Range<usize>,
     pub(super) mcu_columns: Range<usize>,
     pub(super) window: Window,
     converter: RowConverter,
     columns: Vec<Range<usize>>,
-    /// Which rows of the window are made; all where it says nothing.
+    /// Whether to write each row of the window; empty for all rows.
     selected_rows: Vec<bool>,
-    /// Rows of the window that are finished.
+    /// Number of rows of the window that are finished.
     num_finished: usize,
 }
 
 impl OutputWindow {
-    /// Prepares for what is wanted of the image whose headers `reader` has read; its planes use the memory in `scratch`.
+    /// Sets up the output for `region` of the image whose headers `reader` has parsed. The planes reuse the buffers in
+    /// `scratch`.
     pub(super) fn new(
         reader: &Reader<'_>,
         options: &Options,
@@ -63,27 +65,27 @@ impl OutputWindow {
         Ok(Self { planes, layout, mcu_rows, mcu_columns, window, converter, columns, selected_rows, num_finished: 0 })
     }
 
-    /// Gives the planes' memory back.
+    /// Returns the buffers of the planes for reuse.
     pub(super) fn into_scratch(self) -> Vec<Vec<u8>> {
         self.planes.into_iter().map(Plane::into_scratch).collect()
     }
 
-    /// Whether the output needs all MCUs of the image.
-    pub(super) fn is_whole(&self, mcus: Size) -> bool {
+    /// Returns whether the output needs all MCUs of the image.
+    pub(super) fn covers_image(&self, mcus: Size) -> bool {
         self.mcu_rows == (0..mcus.height) && self.mcu_columns == (0..mcus.width)
     }
 
-    /// Bytes of a row of the window.
+    /// Returns the length of an output row in bytes.
     pub(super) fn row_bytes(&self) -> usize {
         self.converter.row_bytes()
     }
 
-    /// Rows of the window that are finished.
+    /// Returns the number of rows of the window that are finished.
     pub(super) fn num_finished(&self) -> usize {
         self.num_finished
     }
 
-    /// Makes the rows of pixels that MCU row `mcu_row`, now in the planes, was the last to be missing for.
+    /// Writes all rows of pixels that became complete when MCU row `mcu_row` was decoded into the planes.
     #[inline(always)]
     pub(super) fn finish_rows<K: Kernel>(&mut self, kernel: K, mcu_row: usize, buffer: &mut OutputBuffer<'_>) {
         let Self { planes, converter, columns, window, selected_rows, num_finished, mcu_rows, .. } = self;
@@ -96,14 +98,14 @@ impl OutputWindow {
             }
             if selected_rows.get(*num_finished) != Some(&false) {
                 let out = &mut buffer.out[*num_finished * buffer.stride..];
-                converter.row(kernel, y, |component, row| planes[component].row(row, &columns[component]), out);
+                converter.write_row(kernel, y, |component, row| planes[component].row(row, &columns[component]), out);
             }
             *num_finished += 1;
         }
     }
 }
 
-/// Samples across and down that an MCU gives of component `index`.
+/// Returns the width and height in samples of component `index` in one MCU.
 fn mcu_shape(reader: &Reader<'_>, layout: &Layout, index: usize) -> Size {
     let (component, edge) = (&reader.frame.components[index], layout.components[index].block.edge());
     Size { width: component.h * edge, height: component.v * edge }
@@ -126,25 +128,25 @@ fn cover(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
     ranges.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end)).unwrap_or(0..0)
 }
 
-// The samples of a window on their way from blocks to pixels: two MCU rows per component, used in turn.
-
-/// One component's samples in the MCU columns of a window.
+/// Samples of one component in the MCU columns of a window. A plane holds two rows of MCUs; decoding alternates between
+/// them.
 pub(super) struct Plane {
     samples: Vec<u8>,
-    /// Samples of a row.
+    /// Number of samples in a row.
     stride: usize,
-    /// Column of the plane at which rows begin.
+    /// Column of the full component plane at which the rows of this plane begin.
     first_column: usize,
-    /// Rows that one row of MCUs gives.
+    /// Number of sample rows in one row of MCUs.
     mcu_rows: usize,
-    /// Columns that one MCU gives.
+    /// Number of sample columns in one MCU.
     mcu_columns: usize,
-    /// Samples along the edge of a block.
+    /// Width and height of a block in samples.
     edge: usize,
 }
 
 impl Plane {
-    /// A plane for the MCUs `columns`, each of `h` by `v` blocks of `component`; it uses the memory of `scratch`.
+    /// Creates a plane for the MCU columns `columns`, each of `h` by `v` blocks of `component`, in the memory of
+    /// `scratch`.
     pub(super) fn new(
         component: &Component,
         (h, v): (usize, usize),
@@ -158,45 +160,46 @@ impl Plane {
         Self { samples: scratch, stride, first_column: columns.start * mcu_columns, mcu_rows, mcu_columns, edge }
     }
 
-    /// Gives the memory back.
+    /// Returns the buffer for reuse.
     pub(super) fn into_scratch(self) -> Vec<u8> {
         self.samples
     }
 
-    /// Samples of a row.
+    /// Returns the number of samples in a row.
     #[inline(always)]
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Blocks of an MCU across and down.
+    /// Returns the number of blocks across and down an MCU.
     pub(super) fn mcu_blocks(&self) -> (usize, usize) {
         (self.mcu_columns / self.edge, self.mcu_rows / self.edge)
     }
 
-    /// Columns that one MCU gives.
+    /// Returns the number of sample columns in one MCU.
     pub(super) fn mcu_columns(&self) -> usize {
         self.mcu_columns
     }
 
-    /// Rows that one row of MCUs gives.
+    /// Returns the number of sample rows in one row of MCUs.
     pub(super) fn mcu_rows(&self) -> usize {
         self.mcu_rows
     }
 
-    /// Where block (`column`, `row`) of the window's first MCU begins, in MCU rows of even and of odd number.
+    /// Returns where block (`column`, `row`) of the window's first MCU begins, for MCU rows with even and with odd
+    /// numbers.
     pub(super) fn origins(&self, column: usize, row: usize) -> [usize; 2] {
         let start = row * self.edge * self.stride + column * self.edge;
         [start, start + self.mcu_rows * self.stride]
     }
 
-    /// All samples from `origin` on.
+    /// Returns all samples from index `origin` on.
     #[inline(always)]
     pub(super) fn samples_mut(&mut self, origin: usize) -> &mut [u8] {
         &mut self.samples[origin..]
     }
 
-    /// The samples of plane row `row` in `columns`. The row must belong to one of the two MCU rows decoded last.
+    /// Returns the samples of row `row` in `columns`. The row must belong to one of the two MCU rows decoded last.
     #[inline(always)]
     pub(super) fn row(&self, row: usize, columns: &Range<usize>) -> &[u8] {
         let start = (row % (2 * self.mcu_rows)) * self.stride;

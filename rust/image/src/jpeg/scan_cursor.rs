@@ -1,40 +1,41 @@
-//! The way through a scan's MCUs: intervals, predictors, and the shortcuts to a later MCU.
+//! Iterates over the MCUs of a scan. Tracks restart intervals and DC predictors, and jumps ahead via restart markers
+//! and entry points.
 use super::huffman::BlockError;
-use super::stream::{Bits, Stream};
+use super::stream::{BitReader, Stream};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
-/// An MCU at which decoding can begin.
+/// An MCU at which decoding can begin without decoding those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EntryPoint {
-    /// Its number in the scan.
+    /// MCU number in the scan.
     pub(super) mcu: usize,
-    /// The byte of the image in which it begins.
+    /// Byte offset in the image at which the MCU begins.
     pub(super) offset: usize,
-    /// How many bits of that byte belong to its predecessor.
+    /// Number of bits of that byte that belong to the previous MCU.
     pub(super) bit: u32,
-    /// DC of the block before it, for each component.
+    /// DC predictor of each component.
     pub(super) predictors: [i64; 4],
 }
 
-/// Where in a scan the decoder stands.
+/// The decoder's position in a scan.
 pub(super) struct ScanCursor<'s, 'a> {
     pub(super) stream: &'s mut Stream<'a>,
-    pub(super) bits: Bits,
+    pub(super) bits: BitReader,
     pub(super) predictors: [i64; 4],
-    /// The next MCU.
+    /// Number of the next MCU.
     mcu: usize,
     num_mcus: usize,
-    /// MCUs of an interval; all of the scan where there are no restarts.
+    /// Number of MCUs in a restart interval; all MCUs of the scan if there are no restart markers.
     interval: usize,
-    /// The MCU before which the next restart marker stands.
+    /// Number of the MCU that the next restart marker precedes.
     interval_end: usize,
     limit: usize,
     points: &'s [EntryPoint],
 }
 
 impl<'s, 'a> ScanCursor<'s, 'a> {
-    /// Begins in a scan of `num_mcus` whose data start at byte `offset`, at the last place up to MCU `target` that can be reached
-    /// without decoding. `points` are such points, in order.
+    /// Creates a cursor in a scan of `num_mcus` MCUs whose data starts at byte `offset`. It stands at the last MCU not
+    /// after `target` that can be reached without decoding. `points` are the entry points in ascending order.
     pub(super) fn new(
         stream: &'s mut Stream<'a>,
         offset: usize,
@@ -48,7 +49,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         let start = EntryPoint { mcu: 0, offset, bit: 0, predictors: [0; 4] };
         let mut cursor = Self {
             stream,
-            bits: Bits::new(0),
+            bits: BitReader::new(0),
             predictors: [0; 4],
             mcu: 0,
             num_mcus,
@@ -62,13 +63,13 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         Ok(cursor)
     }
 
-    /// The next MCU.
+    /// Returns the number of the next MCU.
     #[inline(always)]
     pub(super) fn mcu(&self) -> usize {
         self.mcu
     }
 
-    /// Prepares for the next MCU; tells whether it is the first of a restart interval.
+    /// Prepares for decoding the next MCU. Returns whether it is the first of a restart interval.
     #[inline(always)]
     pub(super) fn begin_mcu(&mut self) -> Result<bool> {
         let is_restart = self.mcu == self.interval_end;
@@ -82,7 +83,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         Ok(is_restart)
     }
 
-    /// Goes to the last place up to MCU `target` that can be reached without decoding.
+    /// Moves to the last MCU not after `target` that can be reached without decoding.
     pub(super) fn seek(&mut self, target: usize) -> Result<()> {
         if self.mcu >= target {
             return Ok(());
@@ -97,7 +98,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         Ok(())
     }
 
-    /// Where the cursor stands, so that it can begin there another time.
+    /// Returns the current position as an entry point.
     pub(super) fn entry_point(&mut self) -> Result<EntryPoint> {
         if self.mcu == self.interval_end && self.mcu < self.num_mcus {
             self.restart()?;
@@ -106,11 +107,11 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         Ok(EntryPoint { mcu: self.mcu, offset, bit, predictors: self.predictors })
     }
 
-    /// Behind a row of MCUs: checks that the data did not end within it, and that predictors stay within the 32 bits that other
-    /// decoders hold them in.
+    /// Checks, after a row of MCUs, that the data did not end within the row and that the predictors fit into 32 bits,
+    /// because other decoders keep them in 32 bits.
     pub(super) fn check_row(&self) -> Result<()> {
-        if self.stream.is_beyond(self.bits) {
-            return Err(self.stream.ends_early());
+        if self.stream.is_past_end(self.bits) {
+            return Err(self.stream.truncated_fault());
         }
         match self.predictors.iter().find(|&&predictor| i32::try_from(predictor).is_err()) {
             Some(predictor) => Err(self.fault(ImageFaultKind::BadCode, "a DC within 32 bits", &predictor.to_string())),
@@ -118,24 +119,24 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         }
     }
 
-    /// Behind the last MCU: checks that nothing is left over, and gives the offset of the marker that follows.
+    /// Checks that no data is left after the last MCU. Returns the offset of the marker that follows.
     pub(super) fn finish(self) -> Result<usize> {
         self.stream.finish(self.bits)
     }
 
-    /// `damage` with the place where it was met.
+    /// Converts `error` to a fault at the current position.
     #[cold]
-    pub(super) fn block_fault(&self, damage: BlockError) -> ImageFault {
-        // Beyond the end of the data the bits are made up, so that the end is what is wrong.
-        if self.stream.is_beyond(self.bits) {
-            return self.stream.ends_early();
+    pub(super) fn block_fault(&self, error: BlockError) -> ImageFault {
+        // After the end of the data, the reader returns zero bits. The fault is then the missing data, not the code.
+        if self.stream.is_past_end(self.bits) {
+            return self.stream.truncated_fault();
         }
-        match damage {
+        match error {
             BlockError::InvalidCode => {
-                self.fault(ImageFaultKind::BadCode, "a code of the Huffman table", "bits that begin none")
+                self.fault(ImageFaultKind::BadCode, "a code of the Huffman table", "bits that match no code")
             }
             BlockError::RunTooLong => {
-                self.fault(ImageFaultKind::BadCode, "a coefficient of the block", "a run beyond its end")
+                self.fault(ImageFaultKind::BadCode, "a zero run within the block", "a run beyond its end")
             }
         }
     }
@@ -144,7 +145,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         ImageFault::new(kind, self.stream.raw_position(self.bits).0, expected, found)
     }
 
-    /// The best place behind `here`, and up to `target`, that takes no decoding.
+    /// Returns the last MCU after `here` and not after `target` that can be reached without decoding.
     fn find_entry_point(&self, here: EntryPoint, target: usize) -> Result<Option<EntryPoint>> {
         let before = self.points.partition_point(|point| point.mcu <= target);
         let listed = self.points[..before].last().filter(|point| point.mcu > here.mcu);
@@ -167,7 +168,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
     #[cold]
     fn restart(&mut self) -> Result<()> {
         let marker = self.stream.finish(self.bits)?;
-        let offset = self.stream.restart(marker, self.mcu / self.interval - 1)?;
+        let offset = self.stream.skip_restart_marker(marker, self.mcu / self.interval - 1)?;
         self.start_at(EntryPoint { mcu: self.mcu, offset, bit: 0, predictors: [0; 4] });
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! A sequential image in one scan: blocks become samples as soon as they are decoded; what no pixel needs is stepped over.
+//! Decoding of a sequential image in one scan. Blocks are transformed to samples as soon as they are decoded; blocks
+//! that no output pixel needs are skipped.
 use super::decoder::TableCaches;
 use super::header::Reader;
 use super::header::frame::{MAX_MCU_BLOCKS, Scan};
@@ -8,19 +9,19 @@ use super::huffman::{BlockError, DcTable, require_table};
 use super::output::{OutputBuffer, OutputWindow, Plane};
 use super::samples::{Dct, Job, Kernel, Layout, Transform};
 use super::scan_cursor::ScanCursor;
-use super::stream::Bits;
+use super::stream::BitReader;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use std::sync::Arc;
 
-/// What decoding the blocks of one component takes.
+/// The Huffman tables of one component.
 pub(super) struct ComponentTables {
     dc: Arc<DcTable>,
     ac: Arc<AcTable>,
-    /// Only where some of its blocks are stepped over.
+    /// Present only if some blocks of the component are skipped.
     skip: Option<Arc<SkipTable>>,
 }
 
-/// The tables of a scan's components; `skips` tells whether blocks will be stepped over.
+/// Builds the tables of a scan's components; `skips` states whether blocks will be skipped.
 pub(super) fn build_component_tables(
     reader: &Reader<'_>,
     scan: &Scan,
@@ -42,12 +43,12 @@ pub(super) fn build_component_tables(
     Ok(component_tables)
 }
 
-/// The transforms of the components, as the quantization tables in `tables` demand.
+/// Builds the inverse transforms of the components from the quantization tables in `tables`.
 pub(super) fn build_transforms(layout: &Layout, tables: &[Quantization], dct: Dct) -> Vec<Transform> {
     layout.components.iter().zip(tables).map(|(component, table)| Transform::new(dct, component.block, table)).collect()
 }
 
-/// The decoding of one scan into a output.
+/// The job of decoding one scan into the output.
 pub(super) struct Sequential<'j, 's, 'a, 't> {
     pub(super) cursor: ScanCursor<'s, 'a>,
     pub(super) reader: &'j Reader<'a>,
@@ -58,7 +59,7 @@ pub(super) struct Sequential<'j, 's, 'a, 't> {
 }
 
 impl Job for Sequential<'_, '_, '_, '_> {
-    /// The offset of the marker behind the scan, if the output needed the scan's last MCU.
+    /// The offset of the marker after the scan, if the output needed the scan's last MCU.
     type Output = Result<Option<usize>>;
 
     #[inline(always)]
@@ -82,14 +83,14 @@ impl Job for Sequential<'_, '_, '_, '_> {
     }
 }
 
-/// Gets to MCU number `target` by the shortest way.
+/// Moves to MCU number `target`: jumps as far as possible and skips the remaining MCUs.
 #[inline(always)]
 fn seek_to(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_>], target: usize) -> Result<()> {
     cursor.seek(target)?;
     skip_to(cursor, mcu_blocks, target)
 }
 
-/// Steps over all MCUs up to number `target`.
+/// Skips all MCUs before number `target`.
 #[inline(always)]
 pub(super) fn skip_to(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_>], target: usize) -> Result<()> {
     while cursor.mcu() < target {
@@ -99,7 +100,7 @@ pub(super) fn skip_to(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_
     Ok(())
 }
 
-/// The blocks of an MCU in the order of the scan (T.81 A.2.3). Without an output none of them yields samples.
+/// Returns the blocks of an MCU in scan order (T.81 A.2.3). Without an output, no block is transformed to samples.
 pub(super) fn mcu_blocks<'j>(
     reader: &Reader<'_>,
     component_tables: &'j [ComponentTables],
@@ -108,15 +109,15 @@ pub(super) fn mcu_blocks<'j>(
 ) -> Vec<McuBlock<'j>> {
     let mut mcu_blocks = Vec::with_capacity(10);
     for (component, (shape, tables)) in reader.frame.components.iter().zip(component_tables).enumerate() {
-        for place in 0..shape.h * shape.v {
-            let (row, column) = (place / shape.h, place % shape.h);
+        for index in 0..shape.h * shape.v {
+            let (row, column) = (index / shape.h, index % shape.h);
             let plane = output.and_then(|output| output.planes.get(component));
             mcu_blocks.push(McuBlock {
                 component,
                 dc: &tables.dc,
                 ac: &tables.ac,
                 skip: tables.skip.as_deref(),
-                needs_ac: plane.is_some() && transforms[component].needs_all(),
+                needs_ac: plane.is_some() && transforms[component].needs_ac(),
                 destination: plane.map(|plane| (&transforms[component], plane.origins(column, row))),
                 mcu_columns: plane.map_or(0, |plane| plane.mcu_columns()),
             });
@@ -125,7 +126,8 @@ pub(super) fn mcu_blocks<'j>(
     mcu_blocks
 }
 
-/// Demands that what is left of the file can hold `num_blocks` blocks of `bits` bits or more, before memory is spent on them.
+/// Checks that the rest of the file can hold `num_blocks` blocks of at least `bits` bits each, before memory is
+/// allocated for them.
 pub(super) fn check_data_len(reader: &Reader<'_>, scan: &Scan, num_blocks: usize, bits: usize) -> Result<()> {
     let left = reader.data.len().saturating_sub(scan.data);
     if num_blocks * bits <= left * 8 {
@@ -135,9 +137,7 @@ pub(super) fn check_data_len(reader: &Reader<'_>, scan: &Scan, num_blocks: usize
     Err(ImageFault::new(ImageFaultKind::Truncated, scan.data, expected, left.to_string()))
 }
 
-// The blocks of one MCU: first all of them are decoded, then all become samples.
-
-/// Values from a block to the next: its own 64, and place 64 for what nobody reads.
+/// Distance between the blocks in an `McuBuffer`: 64 coefficients, plus index 64, which receives ignored writes.
 const BLOCK_PITCH: usize = 80;
 
 /// One block of every MCU.
@@ -146,22 +146,23 @@ pub(super) struct McuBlock<'a> {
     pub(super) dc: &'a DcTable,
     pub(super) ac: &'a AcTable,
     pub(super) skip: Option<&'a SkipTable>,
-    /// Whether its AC coefficients make a difference.
+    /// Whether the output depends on its AC coefficients.
     pub(super) needs_ac: bool,
-    /// Whether pixels are made of the component; with what, and where its samples go in the first MCU of even and odd rows.
+    /// The transform, and the plane index of its samples in the first MCU of even and of odd rows; `None` if the output
+    /// does not need the component.
     pub(super) destination: Option<(&'a Transform, [usize; 2])>,
-    /// Samples from an MCU to the next.
+    /// Number of sample columns in one MCU.
     pub(super) mcu_columns: usize,
 }
 
-/// Room for the coefficients of an MCU, all zero between two of them.
+/// The coefficients of one MCU; all zero before each MCU.
 ///
-/// A block that was only just written cannot be read whole at once, and a transform takes long until its first result: one after
-/// the other, transforms wait together.
+/// All blocks of an MCU are decoded before any is transformed. Loading a block right after it was written with narrow
+/// stores stalls, and each transform has a long latency; consecutive transforms overlap.
 #[repr(align(32))]
 pub(super) struct McuBuffer {
     values: [i16; (MAX_MCU_BLOCKS - 1) * BLOCK_PITCH + PADDED_BLOCK_LEN],
-    /// For each block, the place of its last coefficient in the order of transmission.
+    /// For each block, the zig-zag index of its last nonzero coefficient.
     last_indices: [u8; MAX_MCU_BLOCKS],
 }
 
@@ -170,7 +171,7 @@ impl McuBuffer {
         Self { values: [0; (MAX_MCU_BLOCKS - 1) * BLOCK_PITCH + PADDED_BLOCK_LEN], last_indices: [0; MAX_MCU_BLOCKS] }
     }
 
-    /// Decodes the next MCU.
+    /// Decodes the coefficients of the next MCU.
     #[inline(always)]
     pub(super) fn decode(
         &mut self,
@@ -186,17 +187,17 @@ impl McuBuffer {
     #[inline(always)]
     fn decode_blocks(
         &mut self,
-        bits: &mut Bits,
+        bits: &mut BitReader,
         data: &[u8],
         predictors: &mut [i64; 4],
         mcu_blocks: &[McuBlock<'_>],
     ) -> Result<(), BlockError> {
         for (index, (mcu_block, last)) in mcu_blocks.iter().zip(&mut self.last_indices).enumerate() {
             let dc = mcu_block.next_dc(bits, data, predictors)?;
-            let room = self.values[index * BLOCK_PITCH..].first_chunk_mut();
-            if let (true, Some(block)) = (mcu_block.needs_ac, room) {
+            let block = self.values[index * BLOCK_PITCH..].first_chunk_mut();
+            if let (true, Some(block)) = (mcu_block.needs_ac, block) {
                 block[0] = dc as i16;
-                *last = mcu_block.ac.block(bits, data, block)? as u8;
+                *last = mcu_block.ac.decode_block(bits, data, block)? as u8;
             } else {
                 (self.values[index * BLOCK_PITCH], *last) = (dc as i16, 0);
                 mcu_block.skip(bits, data)?;
@@ -205,7 +206,7 @@ impl McuBuffer {
         Ok(())
     }
 
-    /// Transforms what was decoded into column `column` of the output's planes.
+    /// Transforms the decoded blocks into MCU column `column` of the planes.
     #[inline(always)]
     pub(super) fn transform<K: Kernel>(
         &mut self,
@@ -220,13 +221,13 @@ impl McuBuffer {
             let plane = &mut planes[mcu_block.component];
             let stride = plane.stride();
             let samples = plane.samples_mut(origins[row % 2] + column * mcu_block.mcu_columns);
-            transform.block(kernel, block, last.into(), samples, stride);
+            transform.apply(kernel, block, last.into(), samples, stride);
             *block = [0; 64];
         }
     }
 }
 
-/// Steps over the next MCU.
+/// Skips the next MCU.
 #[inline(always)]
 pub(super) fn skip_mcu(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_>]) -> Result<(), BlockError> {
     let mut bits = cursor.bits;
@@ -237,7 +238,7 @@ pub(super) fn skip_mcu(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'
 
 #[inline(always)]
 fn skip_blocks(
-    bits: &mut Bits,
+    bits: &mut BitReader,
     data: &[u8],
     predictors: &mut [i64; 4],
     mcu_blocks: &[McuBlock<'_>],
@@ -250,21 +251,21 @@ fn skip_blocks(
 }
 
 impl McuBlock<'_> {
-    /// Decodes the block's DC.
+    /// Decodes the DC coefficient of the block.
     #[inline(always)]
-    fn next_dc(&self, bits: &mut Bits, data: &[u8], predictors: &mut [i64; 4]) -> Result<i64, BlockError> {
+    fn next_dc(&self, bits: &mut BitReader, data: &[u8], predictors: &mut [i64; 4]) -> Result<i64, BlockError> {
         bits.refill(data);
         let predictor = &mut predictors[self.component];
         *predictor += i64::from(self.dc.difference(bits)?);
         Ok(*predictor)
     }
 
-    /// Steps over the rest of the block.
+    /// Skips the AC coefficients of the block.
     #[inline(always)]
-    fn skip(&self, bits: &mut Bits, data: &[u8]) -> Result<(), BlockError> {
+    fn skip(&self, bits: &mut BitReader, data: &[u8]) -> Result<(), BlockError> {
         match self.skip {
-            Some(skip) => skip.block(bits, data),
-            None => self.ac.block(bits, data, &mut [0; PADDED_BLOCK_LEN]).map(drop),
+            Some(skip) => skip.skip_block(bits, data),
+            None => self.ac.decode_block(bits, data, &mut [0; PADDED_BLOCK_LEN]).map(drop),
         }
     }
 }

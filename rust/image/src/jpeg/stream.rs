@@ -1,125 +1,129 @@
-//! The entropy-coded bytes of a scan: stuffing removed piece by piece, restart markers found (T.81 B.1.1.5, E.2.4).
+//! Entropy-coded data of a scan: removes byte stuffing chunk by chunk and finds restart markers (T.81 B.1.1.5, E.2.4).
 use super::header::marker::{RST0, RST7};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use memchr::memchr;
 
-/// Bytes that are unstuffed at a time: enough to keep calls rare, few enough to stay in the nearest cache.
-const PIECE: usize = 24 << 10;
-/// Bytes that stay readable behind any place where an MCU may begin. An MCU has at most ten blocks of 64 codes, each of 16 bits
-/// and a value of 15 bits: 2,480 bytes.
+/// Number of bytes unstuffed at a time: large enough to keep calls rare, small enough for the L1 cache.
+const CHUNK_LEN: usize = 24 << 10;
+/// Number of readable bytes after any position at which an MCU may begin. An MCU has at most ten blocks of 64 codes,
+/// each of 16 bits and a value of 15 bits: 2,480 bytes.
 const MARGIN: usize = 4096;
 
-/// The bytes of one restart interval (or of a scan without restarts), clean of stuffing, as far as they were asked for.
+/// The bytes of one restart interval (or of a scan without restart markers), unstuffed on demand.
 pub(super) struct Stream<'a> {
     data: &'a [u8],
-    /// Where the bytes go on that are not unstuffed yet; at the end of the interval, where its marker stands.
+    /// Offset of the first byte that is not unstuffed yet; at the end of the interval, the offset of its marker.
     next: usize,
-    clean: Vec<u8>,
-    /// Number of clean bytes, once the end of the interval is known; zeros follow them.
+    unstuffed: Vec<u8>,
+    /// Number of unstuffed bytes, once the end of the interval is known; zeros follow them.
     end: Option<usize>,
-    /// Where pieces begin: in all clean bytes since `start`, and in the image.
-    pieces: Vec<(usize, usize)>,
-    /// Clean bytes since `start` that were dropped.
+    /// Start of each chunk: its index among all unstuffed bytes since `start`, and its offset in the image.
+    chunks: Vec<(usize, usize)>,
+    /// Number of unstuffed bytes since `start` that were dropped from the buffer.
     dropped: usize,
 }
 
 impl<'a> Stream<'a> {
-    /// A stream of `data` that uses the memory of `scratch`.
+    /// Creates a stream over `data` that reuses the memory of `scratch`.
     pub(super) fn new(data: &'a [u8], scratch: Vec<u8>) -> Self {
-        Self { data, next: 0, clean: scratch, end: None, pieces: Vec::new(), dropped: 0 }
+        Self { data, next: 0, unstuffed: scratch, end: None, chunks: Vec::new(), dropped: 0 }
     }
 
-    /// Gives the memory back.
+    /// Returns the buffer for reuse.
     pub(super) fn into_scratch(self) -> Vec<u8> {
-        self.clean
+        self.unstuffed
     }
 
-    /// Drops all bytes at hand.
+    /// Drops all buffered bytes.
     pub(super) fn clear(&mut self) {
-        self.clean.clear();
-        self.pieces.clear();
+        self.unstuffed.clear();
+        self.chunks.clear();
         (self.next, self.end, self.dropped) = (0, None, 0);
     }
 
-    /// Begins at byte `offset` of the image, `skipped` bits into it.
-    pub(super) fn start(&mut self, offset: usize, skipped: u32) -> Bits {
+    /// Starts reading at byte `offset` of the image, `skipped` bits into that byte.
+    pub(super) fn start(&mut self, offset: usize, skipped: u32) -> BitReader {
         self.clear();
         self.next = offset;
         self.fill();
-        let mut bits = Bits::new(0);
-        bits.refill(&self.clean);
+        let mut bits = BitReader::new(0);
+        bits.refill(&self.unstuffed);
         bits.skip(skipped);
         bits
     }
 
-    /// Goes on at byte `offset` of the image, `skipped` bits into it: within the bytes at hand if they hold it, or by a new start.
-    pub(super) fn seek(&mut self, offset: usize, skipped: u32) -> Bits {
-        let Some(clean) = self.clean_position(offset) else { return self.start(offset, skipped) };
-        self.pieces.push((clean, offset));
-        let mut bits = Bits::new(clean - self.dropped);
-        bits.refill(&self.clean);
+    /// Continues at byte `offset` of the image, `skipped` bits into that byte. Restarts only if the buffer does not
+    /// hold that byte.
+    pub(super) fn seek(&mut self, offset: usize, skipped: u32) -> BitReader {
+        let Some(unstuffed) = self.unstuffed_position(offset) else { return self.start(offset, skipped) };
+        self.chunks.push((unstuffed, offset));
+        let mut bits = BitReader::new(unstuffed - self.dropped);
+        bits.refill(&self.unstuffed);
         bits.skip(skipped);
         bits
     }
 
-    /// Where byte `offset` of the image stands among all clean bytes since `start`; none if it is not among those at hand.
-    fn clean_position(&self, offset: usize) -> Option<usize> {
-        let &(mut clean, mut raw) = self.pieces.iter().rfind(|(_, raw)| *raw <= offset)?;
+    /// Returns the index of image byte `offset` among all unstuffed bytes since `start`, or `None` if it is not
+    /// buffered.
+    fn unstuffed_position(&self, offset: usize) -> Option<usize> {
+        let &(mut unstuffed, mut raw) = self.chunks.iter().rfind(|(_, raw)| *raw <= offset)?;
         if offset >= self.next {
             return None;
         }
         while let Some(distance) = memchr(0xff, &self.data[raw..offset]) {
-            (clean, raw) = (clean + distance + 1, raw + distance + 2);
+            (unstuffed, raw) = (unstuffed + distance + 1, raw + distance + 2);
             if raw > offset {
                 return None;
             }
         }
-        let position = clean + (offset - raw);
+        let position = unstuffed + (offset - raw);
         (position >= self.dropped).then_some(position)
     }
 
-    /// The clean bytes that `Bits` read from.
+    /// Returns the buffered unstuffed bytes, which `BitReader` reads from.
     #[inline(always)]
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.clean
+        &self.unstuffed
     }
 
-    /// The last byte at which an MCU may be begun without asking for more by `advance`.
+    /// Returns the last byte at which an MCU may begin without calling `advance` first.
     #[inline(always)]
     pub(super) fn limit(&self) -> usize {
-        self.end.map_or(self.clean.len().saturating_sub(MARGIN), |end| end + 8)
+        self.end.map_or(self.unstuffed.len().saturating_sub(MARGIN), |end| end + 8)
     }
 
-    /// Makes room behind `bits`, which is beyond the limit; the same place is returned. The end of the data is a fault.
+    /// Refills the buffer when `bits` is past the limit. Returns the same position in the new buffer. At the end of the
+    /// data, returns a fault.
     #[cold]
-    pub(super) fn advance(&mut self, bits: Bits) -> Result<Bits> {
+    pub(super) fn advance(&mut self, bits: BitReader) -> Result<BitReader> {
         if self.end.is_some() {
-            return Err(self.ends_early());
+            return Err(self.truncated_fault());
         }
-        // Bytes of bits not consumed yet stay: an empty run takes none, so that the place is asked for without a refill.
+        // Bytes with unconsumed bits stay in the buffer: an end-of-band run consumes no bits, so the position may be
+        // requested without a refill.
         let used = bits.position() / 8;
-        self.clean.copy_within(used.., 0);
-        self.clean.truncate(self.clean.len() - used);
+        self.unstuffed.copy_within(used.., 0);
+        self.unstuffed.truncate(self.unstuffed.len() - used);
         self.dropped += used;
         self.fill();
-        Ok(bits.moved(used))
+        Ok(bits.rebased(used))
     }
 
-    /// Checks that `bits` stands behind the last block of an interval and gives the offset of the marker that follows.
-    pub(super) fn finish(&mut self, mut bits: Bits) -> Result<usize> {
+    /// Checks that `bits` is after the last block of an interval. Returns the offset of the marker that follows.
+    pub(super) fn finish(&mut self, mut bits: BitReader) -> Result<usize> {
         if self.end.is_none() {
             bits = self.advance(bits)?;
         }
-        let end = self.end.unwrap_or(self.clean.len());
+        let end = self.end.unwrap_or(self.unstuffed.len());
         match (end * 8).checked_sub(bits.position()) {
-            None => Err(self.ends_early()),
+            None => Err(self.truncated_fault()),
             Some(0..=7) => Ok(self.next),
-            Some(left) => Err(self.ends_late(left / 8)),
+            Some(left) => Err(self.trailing_bytes_fault(left / 8)),
         }
     }
 
-    /// The offset behind the restart marker at `offset`, which must have number `number` modulo eight.
-    pub(super) fn restart(&self, offset: usize, number: usize) -> Result<usize> {
+    /// Returns the offset after the restart marker at `offset`, whose number must be `number` modulo eight.
+    pub(super) fn skip_restart_marker(&self, offset: usize, number: usize) -> Result<usize> {
         let fill = self.data[offset..].iter().position(|&byte| byte != 0xff);
         let code = fill.map(|fill| self.data[offset + fill]);
         let expected = format!("restart marker {}", number % 8);
@@ -136,15 +140,16 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The offset behind the restart marker that ends interval `last`, searched from `offset` in interval `first`.
+    /// Returns the offset after the restart marker that ends interval `last`, searching from `offset` in interval
+    /// `first`.
     pub(super) fn find_restart(&self, mut offset: usize, first: usize, last: usize) -> Result<usize> {
         for number in first..=last {
-            offset = self.restart(self.find_marker(offset), number)?;
+            offset = self.skip_restart_marker(self.find_marker(offset), number)?;
         }
         Ok(offset)
     }
 
-    /// The offset of the next marker from `offset` on, or the end of the data.
+    /// Returns the offset of the next marker from `offset` on, or the end of the data.
     fn find_marker(&self, mut offset: usize) -> usize {
         while let Some(distance) = memchr(0xff, &self.data[offset..]) {
             let start = offset + distance;
@@ -156,102 +161,103 @@ impl<'a> Stream<'a> {
         self.data.len()
     }
 
-    /// Whether `bits` stands behind the end of the data.
-    pub(super) fn is_beyond(&self, bits: Bits) -> bool {
+    /// Returns whether `bits` has read past the end of the data.
+    pub(super) fn is_past_end(&self, bits: BitReader) -> bool {
         self.end.is_some_and(|end| bits.position() > end * 8)
     }
 
-    /// Where the bytes not unstuffed yet go on; within the current interval, or at its end.
+    /// Returns the offset of the first byte that is not unstuffed yet, within the current interval or at its end.
     pub(super) fn raw_next(&self) -> usize {
         self.next
     }
 
-    /// The byte of the image that holds the next bit, and how many of its bits are consumed.
-    pub(super) fn raw_position(&self, bits: Bits) -> (usize, u32) {
+    /// Returns the offset in the image of the byte that holds the next bit, and how many bits of that byte are
+    /// consumed.
+    pub(super) fn raw_position(&self, bits: BitReader) -> (usize, u32) {
         let position = bits.position();
         let target = self.dropped + position / 8;
-        let piece = self.pieces.iter().rfind(|(clean, _)| *clean <= target).or(self.pieces.first());
-        let Some(&(mut clean, mut raw)) = piece else { return (self.next, 0) };
+        let chunk = self.chunks.iter().rfind(|(unstuffed, _)| *unstuffed <= target).or(self.chunks.first());
+        let Some(&(mut unstuffed, mut raw)) = chunk else { return (self.next, 0) };
         while let Some(distance) = self.data.get(raw..self.next).and_then(|bytes| memchr(0xff, bytes)) {
-            if clean + distance >= target {
+            if unstuffed + distance >= target {
                 break;
             }
-            (clean, raw) = (clean + distance + 1, raw + distance + 2);
+            (unstuffed, raw) = (unstuffed + distance + 1, raw + distance + 2);
         }
-        ((raw + (target - clean)).min(self.next), (position % 8) as u32)
+        ((raw + (target - unstuffed)).min(self.next), (position % 8) as u32)
     }
 
     fn fill(&mut self) {
-        let wanted = self.clean.len() + PIECE;
-        self.pieces.push((self.dropped + self.clean.len(), self.next));
-        while self.clean.len() < wanted && self.end.is_none() {
+        let wanted = self.unstuffed.len() + CHUNK_LEN;
+        self.chunks.push((self.dropped + self.unstuffed.len(), self.next));
+        while self.unstuffed.len() < wanted && self.end.is_none() {
             let rest = &self.data[self.next..];
-            let piece = &rest[..rest.len().min(PIECE)];
-            let plain = memchr(0xff, piece).unwrap_or(piece.len());
-            self.clean.extend_from_slice(&piece[..plain]);
+            let chunk = &rest[..rest.len().min(CHUNK_LEN)];
+            let plain = memchr(0xff, chunk).unwrap_or(chunk.len());
+            self.unstuffed.extend_from_slice(&chunk[..plain]);
             self.next += plain;
-            if plain < piece.len() || plain == rest.len() {
-                self.pass_escape();
+            if plain < chunk.len() || plain == rest.len() {
+                self.read_escape();
             }
         }
     }
 
-    /// At 0xff: a stuffed zero makes it a byte of data; a marker, like the end of the data, ends the interval.
-    fn pass_escape(&mut self) {
+    /// Handles a 0xff byte: followed by a stuffed zero it is data; a marker, or the end of the data, ends the interval.
+    fn read_escape(&mut self) {
         if let Some([_, 0, ..]) = self.data.get(self.next..) {
-            self.clean.push(0xff);
+            self.unstuffed.push(0xff);
             self.next += 2;
             return;
         }
-        let end = self.clean.len();
+        let end = self.unstuffed.len();
         self.end = Some(end);
-        self.clean.resize(end + MARGIN, 0);
+        self.unstuffed.resize(end + MARGIN, 0);
     }
 
-    /// The fault of blocks that reach beyond the end of the data. Fill bytes in front of a stuffed zero are no end to other
-    /// decoders, which do not agree on what they are.
-    pub(super) fn ends_early(&self) -> ImageFault {
+    /// Returns the fault for blocks that need more data than there is. Fill bytes before a stuffed zero are
+    /// `Unsupported`, because decoders disagree on whether they end the data.
+    pub(super) fn truncated_fault(&self) -> ImageFault {
         let rest = &self.data[self.next..];
         let kind = match rest.iter().find(|&&byte| byte != 0xff) {
             Some(0) => ImageFaultKind::Unsupported,
             _ => ImageFaultKind::Truncated,
         };
-        ImageFault::new(kind, self.next, "more entropy-coded data", "their end")
+        ImageFault::new(kind, self.next, "more entropy-coded data", "the end of the data")
     }
 
-    /// Whole bytes behind the last block. Few of them may go unnoticed by other decoders, many are damage.
-    fn ends_late(&self, num_bytes: usize) -> ImageFault {
+    /// Returns the fault for whole bytes after the last block. Other decoders may ignore a few of them; many indicate
+    /// damage.
+    fn trailing_bytes_fault(&self, num_bytes: usize) -> ImageFault {
         let kind = if num_bytes <= 8 { ImageFaultKind::Unsupported } else { ImageFaultKind::BadCode };
         ImageFault::new(
             kind,
             self.next - num_bytes.min(self.next),
-            "a marker behind the last block",
+            "a marker after the last block",
             format!("{num_bytes} more bytes"),
         )
     }
 }
 
-// A bit reader over bytes without stuffing: the most significant bit first, at least 56 bits after each refill.
-
-/// A place in a bit stream. Copied into registers by the loops that read much.
+/// Reads bits from unstuffed bytes, most significant bit first; at least 56 bits are valid after each refill. `Copy`,
+/// so that hot loops keep it in registers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bits {
+pub(super) struct BitReader {
     /// The next bits, left-aligned.
     word: u64,
-    /// How many bits of `word` are valid.
+    /// Number of valid bits in `word`.
     count: u32,
-    /// The byte that the next refill begins with.
+    /// Index of the first byte that the next refill loads.
     next: usize,
 }
 
-impl Bits {
+impl BitReader {
     /// Starts at byte `next`.
     #[inline(always)]
     pub(super) fn new(next: usize) -> Self {
         Self { word: 0, count: 0, next }
     }
 
-    /// Tops up to 56 bits or more. `data` must have eight bytes from the next byte on.
+    /// Refills to at least 56 valid bits. `data` must have eight bytes from the next byte on.
     #[inline(always)]
     pub(super) fn refill(&mut self, data: &[u8]) {
         let bytes = data[self.next..].first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
@@ -260,34 +266,34 @@ impl Bits {
         self.count |= 56;
     }
 
-    /// All valid bits, left-aligned.
+    /// Returns the next 64 bits, left-aligned; only `count` of them are valid.
     #[inline(always)]
     pub(super) fn word(&self) -> u64 {
         self.word
     }
 
-    /// The next `count` bits, 1 to 32, as a number.
+    /// Returns the next `count` bits, 1 to 32, without consuming them.
     #[inline(always)]
     pub(super) fn peek(&self, count: u32) -> u32 {
         (self.word >> (64 - count)) as u32
     }
 
-    /// Steps over `count` bits, at most as many as are valid.
+    /// Consumes `count` bits, at most the number of valid bits.
     #[inline(always)]
     pub(super) fn skip(&mut self, count: u32) {
         self.word = self.word.wrapping_shl(count);
         self.count = self.count.wrapping_sub(count);
     }
 
-    /// Takes the next bit.
+    /// Consumes the next bit.
     #[inline(always)]
-    pub(super) fn flag(&mut self) -> bool {
+    pub(super) fn take_bit(&mut self) -> bool {
         let bit = self.word >> 63 != 0;
         self.skip(1);
         bit
     }
 
-    /// Takes the next `count` bits, 0 to 32, as a number.
+    /// Consumes the next `count` bits, 0 to 32, and returns them as an integer.
     #[inline(always)]
     pub(super) fn take(&mut self, count: u32) -> u32 {
         let value = (self.word >> 1 >> (63 - count)) as u32;
@@ -295,32 +301,32 @@ impl Bits {
         value
     }
 
-    /// How many bits are valid.
+    /// Returns the number of valid bits.
     #[inline(always)]
     pub(super) fn count(&self) -> u32 {
         self.count
     }
 
-    /// The byte that the next refill begins with.
+    /// Returns the index of the first byte that the next refill loads.
     #[inline(always)]
     pub(super) fn next_byte(&self) -> usize {
         self.next
     }
 
-    /// Bits consumed since byte zero of the data.
+    /// Returns the number of bits consumed since byte zero of the data.
     pub(super) fn position(&self) -> usize {
         self.next * 8 - self.count as usize
     }
 
-    /// The same place after `bytes` leading bytes of the data were dropped.
-    pub(super) fn moved(mut self, bytes: usize) -> Self {
+    /// Returns the same position after `bytes` leading bytes of the data were dropped.
+    pub(super) fn rebased(mut self, bytes: usize) -> Self {
         self.next -= bytes;
         self
     }
 }
 
-/// The value of `size` bits `bits` behind a code of that size (T.81 F.2.2.1, table F.1): numbers that begin with a zero bit are
-/// negative.
+/// Extends the `size`-bit value `bits` that follows a code to a signed coefficient (T.81 F.2.2.1, table F.1): a value
+/// that begins with a zero bit is negative.
 #[inline(always)]
 pub(super) fn extend(bits: u32, size: u32) -> i32 {
     let value = bits as i32;
@@ -330,44 +336,45 @@ pub(super) fn extend(bits: u32, size: u32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bits, PIECE, Stream, extend};
+    use super::{BitReader, CHUNK_LEN, Stream, extend};
 
-    fn stuffed(clean: &[u8]) -> Vec<u8> {
-        clean.iter().flat_map(|&byte| if byte == 0xff { vec![0xff, 0] } else { vec![byte] }).collect()
+    fn stuffed(unstuffed: &[u8]) -> Vec<u8> {
+        unstuffed.iter().flat_map(|&byte| if byte == 0xff { vec![0xff, 0] } else { vec![byte] }).collect()
     }
 
     #[test]
-    fn stream_when_read_to_its_end_then_gives_the_unstuffed_bytes_and_where_they_stood() {
-        let clean: Vec<u8> = (0..3 * PIECE as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
-        let raw = [&stuffed(&clean)[..], &[0xff, 0xd9]].concat();
+    fn stream_yields_unstuffed_bytes_and_their_offsets() {
+        let unstuffed: Vec<u8> =
+            (0..3 * CHUNK_LEN as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
+        let raw = [&stuffed(&unstuffed)[..], &[0xff, 0xd9]].concat();
         let mut stream = Stream::new(&raw, Vec::new());
         let mut bits = stream.start(0, 0);
-        let mut places = memchr::memchr_iter(0, &raw).filter(|&at| at > 0 && raw[at - 1] == 0xff).peekable();
-        let mut raw_place = 0;
-        for &byte in &clean {
+        let mut stuffed_zeros = memchr::memchr_iter(0, &raw).filter(|&at| at > 0 && raw[at - 1] == 0xff).peekable();
+        let mut raw_offset = 0;
+        for &byte in &unstuffed {
             if bits.next_byte() > stream.limit() {
-                let place = stream.raw_position(bits);
+                let position = stream.raw_position(bits);
                 bits = stream.advance(bits).expect("there are more bytes");
-                assert_eq!(stream.raw_position(bits), place);
-                assert!(!stream.is_beyond(bits));
+                assert_eq!(stream.raw_position(bits), position);
+                assert!(!stream.is_past_end(bits));
             }
-            if raw_place % 977 == 0 {
-                assert_eq!(stream.raw_position(bits), (raw_place, 0));
+            if raw_offset % 977 == 0 {
+                assert_eq!(stream.raw_position(bits), (raw_offset, 0));
             }
             bits.refill(stream.bytes());
             assert_eq!(bits.take(8), u32::from(byte));
-            raw_place += 1;
-            if places.next_if_eq(&raw_place).is_some() {
-                raw_place += 1;
+            raw_offset += 1;
+            if stuffed_zeros.next_if_eq(&raw_offset).is_some() {
+                raw_offset += 1;
             }
         }
         assert_eq!(stream.finish(bits), Ok(raw.len() - 2));
     }
 
     #[test]
-    fn take_when_bits_cross_bytes_then_gives_them_in_order() {
+    fn take_returns_bits_in_order_across_bytes() {
         let data: Vec<u8> = (0..64_u8).map(|byte| byte.wrapping_mul(37)).collect();
-        let mut bits = Bits::new(0);
+        let mut bits = BitReader::new(0);
         let mut position = 0;
         for count in (0..=24).chain(0..=7) {
             bits.refill(&data);
@@ -380,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn extend_when_every_pattern_then_follows_table_f_1() {
+    fn extend_follows_table_f_1() {
         assert_eq!((extend(0, 0), extend(0, 1), extend(1, 1)), (0, -1, 1));
         assert_eq!((0..4).map(|bits| extend(bits, 2)).collect::<Vec<_>>(), [-3, -2, 2, 3]);
         assert_eq!((extend(0, 15), extend(0x7fff, 15)), (-32767, 32767));

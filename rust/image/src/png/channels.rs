@@ -1,10 +1,10 @@
-//! Converts stored channels to the requested ones: gray, alpha and color.
+//! Conversion between channel layouts: grayscale, color and alpha.
 use super::layout::Encoding;
 use super::options::{GrayRule, Target};
 use crate::color::channels::{luma, luma_16};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
-/// Adds alpha to a row without: none for pixels equal to `key`, full for the others.
+/// Adds an alpha channel to a row: 0 for pixels equal to `key`, the maximum for all others.
 pub(super) fn add_alpha<T: Sample>(row: &[T], key: &[T], out: &mut Vec<T>) {
     out.clear();
     for pixel in row.chunks_exact(key.len()) {
@@ -13,8 +13,8 @@ pub(super) fn add_alpha<T: Sample>(row: &[T], key: &[T], out: &mut Vec<T>) {
     }
 }
 
-/// Writes a row of one to four channels as the target's.
-pub(super) fn convert<T: Sample>(row: &[T], channels: usize, target: Target, gray: &Gray, out: &mut [T]) {
+/// Converts a row of one to four channels to the target channels.
+pub(super) fn convert<T: Sample>(row: &[T], channels: usize, target: Target, gray: &GrayConversion, out: &mut [T]) {
     match channels {
         1 => from_gray(row, target, out),
         2 => from_gray_alpha(row, target, out),
@@ -26,68 +26,67 @@ pub(super) fn convert<T: Sample>(row: &[T], channels: usize, target: Target, gra
 fn from_gray<T: Sample>(row: &[T], target: Target, out: &mut [T]) {
     match target {
         Target::Gray => out.copy_from_slice(row),
-        Target::GrayAlpha => each(row, out, |[v]| [v, T::MAX]),
-        Target::Rgb | Target::Bgr => each(row, out, |[v]| [v, v, v]),
-        Target::Rgba | Target::Bgra => each(row, out, |[v]| [v, v, v, T::MAX]),
+        Target::GrayAlpha => map_pixels(row, out, |[v]| [v, T::MAX]),
+        Target::Rgb | Target::Bgr => map_pixels(row, out, |[v]| [v, v, v]),
+        Target::Rgba | Target::Bgra => map_pixels(row, out, |[v]| [v, v, v, T::MAX]),
     }
 }
 
 fn from_gray_alpha<T: Sample>(row: &[T], target: Target, out: &mut [T]) {
     match target {
-        Target::Gray => each(row, out, |[v, _]| [v]),
+        Target::Gray => map_pixels(row, out, |[v, _]| [v]),
         Target::GrayAlpha => out.copy_from_slice(row),
-        Target::Rgb | Target::Bgr => each(row, out, |[v, _]| [v, v, v]),
-        Target::Rgba | Target::Bgra => each(row, out, |[v, a]| [v, v, v, a]),
+        Target::Rgb | Target::Bgr => map_pixels(row, out, |[v, _]| [v, v, v]),
+        Target::Rgba | Target::Bgra => map_pixels(row, out, |[v, a]| [v, v, v, a]),
     }
 }
 
-fn from_rgb<T: Sample>(row: &[T], target: Target, gray: &Gray, out: &mut [T]) {
+fn from_rgb<T: Sample>(row: &[T], target: Target, gray: &GrayConversion, out: &mut [T]) {
     match target {
-        Target::Gray => each(row, out, |rgb| [T::gray(gray, rgb)]),
-        Target::GrayAlpha => each(row, out, |rgb| [T::gray(gray, rgb), T::MAX]),
+        Target::Gray => map_pixels(row, out, |rgb| [T::gray(gray, rgb)]),
+        Target::GrayAlpha => map_pixels(row, out, |rgb| [T::gray(gray, rgb), T::MAX]),
         Target::Rgb => out.copy_from_slice(row),
-        Target::Bgr => each(row, out, |[r, g, b]| [b, g, r]),
-        Target::Rgba => each(row, out, |[r, g, b]| [r, g, b, T::MAX]),
-        Target::Bgra => each(row, out, |[r, g, b]| [b, g, r, T::MAX]),
+        Target::Bgr => map_pixels(row, out, |[r, g, b]| [b, g, r]),
+        Target::Rgba => map_pixels(row, out, |[r, g, b]| [r, g, b, T::MAX]),
+        Target::Bgra => map_pixels(row, out, |[r, g, b]| [b, g, r, T::MAX]),
     }
 }
 
-fn from_rgba<T: Sample>(row: &[T], target: Target, gray: &Gray, out: &mut [T]) {
+fn from_rgba<T: Sample>(row: &[T], target: Target, gray: &GrayConversion, out: &mut [T]) {
     match target {
-        Target::Gray => each(row, out, |[r, g, b, _]| [T::gray(gray, [r, g, b])]),
-        Target::GrayAlpha => each(row, out, |[r, g, b, a]| [T::gray(gray, [r, g, b]), a]),
-        Target::Rgb => each(row, out, |[r, g, b, _]| [r, g, b]),
-        Target::Bgr => each(row, out, |[r, g, b, _]| [b, g, r]),
+        Target::Gray => map_pixels(row, out, |[r, g, b, _]| [T::gray(gray, [r, g, b])]),
+        Target::GrayAlpha => map_pixels(row, out, |[r, g, b, a]| [T::gray(gray, [r, g, b]), a]),
+        Target::Rgb => map_pixels(row, out, |[r, g, b, _]| [r, g, b]),
+        Target::Bgr => map_pixels(row, out, |[r, g, b, _]| [b, g, r]),
         Target::Rgba => out.copy_from_slice(row),
-        Target::Bgra => each(row, out, |[r, g, b, a]| [b, g, r, a]),
+        Target::Bgra => map_pixels(row, out, |[r, g, b, a]| [b, g, r, a]),
     }
 }
 
 #[inline(always)]
-fn each<T: Sample, const S: usize, const D: usize>(row: &[T], out: &mut [T], pixel: impl Fn([T; S]) -> [T; D]) {
+fn map_pixels<T: Sample, const S: usize, const D: usize>(row: &[T], out: &mut [T], pixel: impl Fn([T; S]) -> [T; D]) {
     for (out, &stored) in out.as_chunks_mut::<D>().0.iter_mut().zip(row.as_chunks::<S>().0) {
         *out = pixel(stored);
     }
 }
 
-// Color to gray, exactly as Pillow and libpng compute it.
-
-/// What libpng makes of the weights 0.299 and 0.587, of 32,768: cut to integers, the rest is blue's.
-const LIBPNG: [u32; 3] = [9_797, 19_234, 3_737];
-/// Exponents of 1 within this part are taken for 1 (both in units of 1/100,000).
+/// libpng's weights for red, green and blue in units of 1/32,768: 0.299 and 0.587 truncated, and the rest for blue.
+const LIBPNG_WEIGHTS: [u32; 3] = [9_797, 19_234, 3_737];
+/// 1.0 in the fixed-point unit of gamma values (1/100,000).
 const ONE: f64 = 100_000.0;
-const INSIGNIFICANT: f64 = 5_000.0;
+/// Exponents this close to 1 are treated as 1 (libpng's PNG_GAMMA_THRESHOLD).
+const GAMMA_THRESHOLD: f64 = 5_000.0;
 
-/// A rule made ready for one image.
+/// A grayscale conversion prepared for one image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gray<'a> {
+pub(super) enum GrayConversion<'a> {
     Pillow,
     Libpng,
-    /// libpng's, for 8-bit samples of a known gamma.
+    /// libpng's conversion in linear light, for 8-bit samples with a known gamma.
     Linear(&'a Curves),
 }
 
-/// Tables from stored to linear samples and back.
+/// Lookup tables from stored to linear samples and back.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Curves {
     gamma: u32,
@@ -96,23 +95,23 @@ pub(super) struct Curves {
 }
 
 impl Curves {
-    /// The curves of a gamma in units of 1/100,000.
+    /// Builds the tables for a gamma in units of 1/100,000.
     fn new(gamma: u32) -> Self {
         let inverse = reciprocal(gamma.into());
         Self { gamma, to_linear: curve(inverse), from_linear: curve(reciprocal(inverse)) }
     }
 }
 
-/// The inverse of an exponent, both in whole units of 1/100,000.
+/// Returns the reciprocal of an exponent, rounded; both are in units of 1/100,000.
 fn reciprocal(exponent: f64) -> f64 {
     (ONE * ONE / exponent + 0.5).floor()
 }
 
 fn is_significant(exponent: f64) -> bool {
-    (exponent - ONE).abs() > INSIGNIFICANT
+    (exponent - ONE).abs() > GAMMA_THRESHOLD
 }
 
-/// `255 (k / 255) ^ (exponent / 100000)`, rounded, for every `k`.
+/// Computes `255 (k / 255) ^ (exponent / 100000)`, rounded, for every `k`.
 fn curve(exponent: f64) -> [u8; 256] {
     std::array::from_fn(|k| match is_significant(exponent) {
         true => (255.0 * (k as f64 / 255.0).powf(exponent / ONE) + 0.5).floor() as u8,
@@ -120,9 +119,9 @@ fn curve(exponent: f64) -> [u8; 256] {
     })
 }
 
-impl<'a> Gray<'a> {
-    /// The rule for an image; `curves` keeps its tables for the next image of the same gamma.
-    pub(super) fn prepare(
+impl<'a> GrayConversion<'a> {
+    /// Prepares the conversion for an image. `curves` caches the tables for the next image with the same gamma.
+    pub(super) fn new(
         rule: GrayRule,
         encoding: Encoding,
         depth: u8,
@@ -134,8 +133,8 @@ impl<'a> Gray<'a> {
         if encoding.profile {
             return Err(unsupported("an ICC profile"));
         }
-        let counts = |gamma: &u32| is_significant((*gamma).into()) || is_significant(reciprocal((*gamma).into()));
-        let Some(gamma) = encoding.gamma().filter(counts) else {
+        let is_relevant = |gamma: &u32| is_significant((*gamma).into()) || is_significant(reciprocal((*gamma).into()));
+        let Some(gamma) = encoding.gamma().filter(is_relevant) else {
             return Ok(Self::Libpng);
         };
         if depth == 16 {
@@ -149,36 +148,36 @@ impl<'a> Gray<'a> {
 }
 
 fn unsupported(found: &str) -> ImageFault {
-    let expected = "an image that libpng's gray rule is known for";
+    let expected = "an image for which libpng's grayscale conversion is implemented";
     ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found)
 }
 
-/// The sum of a color's samples with libpng's weights.
-fn weigh([r, g, b]: [u32; 3]) -> u32 {
-    LIBPNG[0] * r + LIBPNG[1] * g + LIBPNG[2] * b
+/// Returns the sum of a color's samples with libpng's weights.
+fn weighted_sum([r, g, b]: [u32; 3]) -> u32 {
+    LIBPNG_WEIGHTS[0] * r + LIBPNG_WEIGHTS[1] * g + LIBPNG_WEIGHTS[2] * b
 }
 
 /// A sample of 8 or 16 bits.
 pub(super) trait Sample: Copy + Default + PartialEq {
-    /// Full alpha.
+    /// Opaque alpha.
     const MAX: Self;
 
-    /// The gray of a color.
-    fn gray(gray: &Gray, rgb: [Self; 3]) -> Self;
+    /// Returns the gray level of a color.
+    fn gray(gray: &GrayConversion, rgb: [Self; 3]) -> Self;
 }
 
 impl Sample for u8 {
     const MAX: Self = u8::MAX;
 
     #[inline(always)]
-    fn gray(gray: &Gray, rgb: [Self; 3]) -> Self {
+    fn gray(gray: &GrayConversion, rgb: [Self; 3]) -> Self {
         match gray {
-            Gray::Pillow => luma(rgb[0], rgb[1], rgb[2]),
-            Gray::Libpng => (weigh(rgb.map(u32::from)) >> 15) as u8,
-            Gray::Linear(_) if rgb[0] == rgb[1] && rgb[0] == rgb[2] => rgb[0],
-            Gray::Linear(curves) => {
+            GrayConversion::Pillow => luma(rgb[0], rgb[1], rgb[2]),
+            GrayConversion::Libpng => (weighted_sum(rgb.map(u32::from)) >> 15) as u8,
+            GrayConversion::Linear(_) if rgb[0] == rgb[1] && rgb[0] == rgb[2] => rgb[0],
+            GrayConversion::Linear(curves) => {
                 let linear = rgb.map(|sample| u32::from(curves.to_linear[usize::from(sample)]));
-                curves.from_linear[((weigh(linear) + 0x4000) >> 15) as usize]
+                curves.from_linear[((weighted_sum(linear) + 0x4000) >> 15) as usize]
             }
         }
     }
@@ -188,10 +187,12 @@ impl Sample for u16 {
     const MAX: Self = u16::MAX;
 
     #[inline(always)]
-    fn gray(gray: &Gray, rgb: [Self; 3]) -> Self {
+    fn gray(gray: &GrayConversion, rgb: [Self; 3]) -> Self {
         match gray {
-            Gray::Pillow => luma_16(rgb[0], rgb[1], rgb[2]),
-            Gray::Libpng | Gray::Linear(_) => ((weigh(rgb.map(u32::from)) + 0x4000) >> 15) as u16,
+            GrayConversion::Pillow => luma_16(rgb[0], rgb[1], rgb[2]),
+            GrayConversion::Libpng | GrayConversion::Linear(_) => {
+                ((weighted_sum(rgb.map(u32::from)) + 0x4000) >> 15) as u16
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The chunk layer: signature, lengths, types and check values (PNG specification, section 5).
+//! The chunk layer: signature, lengths, types and CRCs (PNG specification, section 5).
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 pub(super) const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 const MAX_LENGTH: usize = 0x7fff_ffff;
-/// Length, type and check value: what a chunk has besides its data.
+/// Number of bytes in a chunk besides its data: length, type and CRC.
 const OVERHEAD: usize = 12;
 
 /// One chunk of a file.
@@ -11,24 +11,24 @@ const OVERHEAD: usize = 12;
 pub(super) struct Chunk<'a> {
     pub(super) kind: [u8; 4],
     pub(super) body: &'a [u8],
-    /// Where the chunk starts in the file.
+    /// Offset of the chunk in the file.
     pub(super) offset: usize,
     checked: &'a [u8],
     stored: u32,
 }
 
 impl Chunk<'_> {
-    /// Whether a reader that does not know the chunk must refuse the image.
+    /// Returns whether the chunk type is critical, so that a decoder that does not know it must reject the image.
     pub(super) fn is_critical(&self) -> bool {
         self.kind[0].is_ascii_uppercase()
     }
 
-    /// The first byte after the chunk.
+    /// Returns the offset of the first byte after the chunk.
     pub(super) fn end(&self) -> usize {
         self.offset + OVERHEAD + self.body.len()
     }
 
-    /// Compares the stored check value with that of type and data.
+    /// Compares the stored CRC with that of type and data.
     pub(super) fn verify(&self) -> Result<()> {
         let mut crc = libdeflater::Crc::new();
         crc.update(self.checked);
@@ -40,12 +40,12 @@ impl Chunk<'_> {
         Err(ImageFault::new(ImageFaultKind::BadChecksum, self.offset, expected, format!("0x{:08x}", crc.sum())))
     }
 
-    /// The chunk's type in letters.
+    /// Returns the chunk type as text.
     pub(super) fn name(&self) -> String {
         self.kind.escape_ascii().to_string()
     }
 
-    /// A fault of the chunk itself: its place or its length.
+    /// Creates a `BadChunk` fault at this chunk.
     pub(super) fn fault(&self, expected: impl Into<String>, found: impl Into<String>) -> ImageFault {
         ImageFault::new(ImageFaultKind::BadChunk, self.offset, expected, found)
     }
@@ -58,9 +58,9 @@ pub(super) struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// The chunks after the signature.
+    /// Starts after the signature of a file.
     pub(super) fn of_file(data: &'a [u8]) -> Result<Self> {
-        let head = data.get(..SIGNATURE.len()).ok_or_else(|| truncated(data.len(), "the signature", data.len()))?;
+        let head = data.get(..SIGNATURE.len()).ok_or_else(|| truncated(data.len(), "the PNG signature", data.len()))?;
         if head != SIGNATURE {
             return Err(ImageFault::new(
                 ImageFaultKind::BadMarker,
@@ -72,12 +72,12 @@ impl<'a> Chunks<'a> {
         Ok(Self { data, at: SIGNATURE.len() })
     }
 
-    /// The chunks from byte `at`, where one must start.
+    /// Starts at byte `at`, where a chunk must begin.
     pub(super) fn from(data: &'a [u8], at: usize) -> Self {
         Self { data, at }
     }
 
-    /// The next chunk, whose length has been found to lie within the data.
+    /// Returns the next chunk. Its length is checked against the data.
     pub(super) fn next(&mut self) -> Result<Chunk<'a>> {
         let rest = &self.data[self.at..];
         let Some((head, rest)) = rest.split_first_chunk::<8>() else {
@@ -90,7 +90,7 @@ impl<'a> Chunks<'a> {
             return Err(truncated(self.at, &format!("{length} bytes of chunk {}", kind.escape_ascii()), rest.len()));
         };
         let Some((stored, _)) = rest.split_first_chunk::<4>() else {
-            return Err(truncated(self.at, "a check value", rest.len()));
+            return Err(truncated(self.at, "a CRC", rest.len()));
         };
         let checked = &self.data[self.at + 4..self.at + 8 + length];
         let chunk = Chunk { kind, body, offset: self.at, checked, stored: u32::from_be_bytes(*stored) };

@@ -1,22 +1,22 @@
-//! From a PNG file to pixels: checks, inflates, undoes filters and interlace, and converts.
+//! The PNG decoder: inflates the image data, undoes filters and interlacing, and converts pixels.
 use std::slice::ChunksExact;
 
-use super::channels::{Curves, Gray, convert};
+use super::channels::{Curves, GrayConversion, convert};
 use super::header::{ColorType, Header};
 use super::inflate::{self, Inflater};
 use super::layout::Layout;
 use super::options::{Options, Shape};
-use super::palette::Table;
-use super::rows::{self, Finish, Pass, Rows, Scratch};
+use super::palette::PaletteTable;
+use super::rows::{self, OutputSample, Pass, RowConverter, Scratch};
 use super::unfilter::{Filter, Unfilter};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Pixels, Samples};
 
-/// Decodes image after image, its memory reused; each thread has its own.
+/// Decodes PNG files one after another and reuses its buffers. Use one per thread.
 pub struct Decoder {
     inflater: Inflater,
     unfilter: Unfilter,
-    table: Table,
+    table: PaletteTable,
     curves: Option<Box<Curves>>,
     scratch: Scratch,
 }
@@ -28,18 +28,18 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// A decoder that uses what vector instructions the processor has.
+    /// Creates a decoder that uses the vector instructions of this processor.
     pub fn new() -> Self {
         Self {
             inflater: Inflater::new(),
             unfilter: Unfilter::detect(),
-            table: Table::new(),
+            table: PaletteTable::new(),
             curves: None,
             scratch: Scratch::default(),
         }
     }
 
-    /// Decodes a whole file into memory of its own.
+    /// Decodes a file into newly allocated pixels.
     pub fn decode(&mut self, data: &[u8], options: &Options) -> Result<Pixels> {
         let job = Job::new(data, options)?;
         let shape = job.shape;
@@ -50,15 +50,16 @@ impl Decoder {
         Ok(Pixels { size: shape.size, channels: shape.channels, samples })
     }
 
-    /// Decodes a whole file to 8-bit samples in `out`, whose rows start `stride` bytes apart.
+    /// Decodes a file to 8-bit samples in `out`, whose rows start `stride` bytes apart.
     pub fn decode_into(&mut self, data: &[u8], options: &Options, out: &mut [u8], stride: usize) -> Result<Shape> {
         let job = Job::new(data, options)?;
-        check_room(job.shape, out.len(), stride)?;
-        self.render(&job, &mut Canvas { samples: out, stride, channels: job.shape.channels })?;
+        check_output_len(job.shape, out.len(), stride)?;
+        self.decode_job(&job, &mut Output { samples: out, stride, channels: job.shape.channels })?;
         Ok(job.shape)
     }
 
-    /// Decodes a whole file to `bytes`, or to `words` if its shape has 16 bits; what the one held is dropped.
+    /// Decodes a file into `bytes`, or into `words` if the result has 16-bit samples. Previous contents are
+    /// overwritten.
     pub fn decode_to(
         &mut self,
         data: &[u8],
@@ -74,42 +75,42 @@ impl Decoder {
         Ok(job.shape)
     }
 
-    fn collect<T: Finish>(&mut self, job: &Job) -> Result<Vec<T>> {
+    fn collect<T: OutputSample>(&mut self, job: &Job) -> Result<Vec<T>> {
         let mut samples = Vec::new();
         self.fill(job, &mut samples)?;
         Ok(samples)
     }
 
-    fn fill<T: Finish>(&mut self, job: &Job, samples: &mut Vec<T>) -> Result<()> {
+    fn fill<T: OutputSample>(&mut self, job: &Job, samples: &mut Vec<T>) -> Result<()> {
         let stride = job.shape.row_samples();
         samples.resize(stride * job.shape.size.height, T::default());
-        self.render(job, &mut Canvas { samples, stride, channels: job.shape.channels })
+        self.decode_job(job, &mut Output { samples, stride, channels: job.shape.channels })
     }
 
-    fn render<T: Finish>(&mut self, job: &Job, canvas: &mut Canvas<T>) -> Result<()> {
-        let rendered = self.paint(job, canvas);
+    fn decode_job<T: OutputSample>(&mut self, job: &Job, output: &mut Output<T>) -> Result<()> {
+        let result = self.decode_passes(job, output);
         self.inflater.trim();
-        rendered
+        result
     }
 
-    fn paint<T: Finish>(&mut self, job: &Job, canvas: &mut Canvas<T>) -> Result<()> {
+    fn decode_passes<T: OutputSample>(&mut self, job: &Job, output: &mut Output<T>) -> Result<()> {
         let Self { inflater, unfilter, table, curves, scratch } = self;
         let gray = job.gray(curves)?;
         job.fill_table(table, &gray)?;
-        let mut rows = Rows::new(&job.layout, job.options, gray, table, scratch)?;
+        let mut rows = RowConverter::new(&job.layout, job.options, gray, table, scratch)?;
         let mut stored = inflater.inflate(&job.layout.data, job.inflated, job.options.checksums)?;
         for pass in rows::passes(&job.layout.header) {
             let length = job.row_bytes(&pass) + 1;
             let (this, rest) = stored.split_at_mut(length * pass.size.height);
             let mut source = PassRows { stored: this, length, undone: 0, unfilter: *unfilter, job };
-            canvas.paint(&pass, &mut source, &mut rows)?;
+            output.write_pass(&pass, &mut source, &mut rows)?;
             stored = rest;
         }
         Ok(())
     }
 }
 
-/// One image, what is wanted of it, and what that takes.
+/// One image and the options, output shape and inflated size of its decoding.
 struct Job<'a> {
     layout: Layout<'a>,
     options: &'a Options,
@@ -118,7 +119,7 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// All checks that need no memory.
+    /// Parses the chunks and performs all checks that need no memory.
     fn new(data: &'a [u8], options: &'a Options) -> Result<Self> {
         let layout = Layout::read(data, options.checksums)?;
         let shape = options.shape(&layout.header)?;
@@ -132,8 +133,8 @@ impl<'a> Job<'a> {
         rows::row_bytes(&self.layout.header, pass.size.width) as usize
     }
 
-    /// The gray rule, if this image needs one.
-    fn gray<'c>(&self, curves: &'c mut Option<Box<Curves>>) -> Result<Gray<'c>> {
+    /// Prepares the grayscale conversion if this image needs one.
+    fn gray<'c>(&self, curves: &'c mut Option<Box<Curves>>) -> Result<GrayConversion<'c>> {
         let Header { color, bit_depth, .. } = self.layout.header;
         let has_colors = match color {
             ColorType::Palette => !self.options.keeps_indices(&self.layout.header),
@@ -141,13 +142,13 @@ impl<'a> Job<'a> {
             ColorType::Gray | ColorType::GrayAlpha => false,
         };
         if !has_colors || !self.options.target(&self.layout.header)?.is_gray() {
-            return Ok(Gray::Pillow);
+            return Ok(GrayConversion::Pillow);
         }
-        Gray::prepare(self.options.gray, self.layout.encoding, bit_depth, curves)
+        GrayConversion::new(self.options.gray, self.layout.encoding, bit_depth, curves)
     }
 
-    /// Makes the table of a palette image's pixels.
-    fn fill_table(&self, table: &mut Table, gray: &Gray) -> Result<()> {
+    /// Builds the lookup table of a palette image.
+    fn fill_table(&self, table: &mut PaletteTable, gray: &GrayConversion) -> Result<()> {
         let header = &self.layout.header;
         if header.color != ColorType::Palette || self.options.keeps_indices(header) {
             return Ok(());
@@ -162,18 +163,19 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The stored rows of one pass, filters being undone on the way.
+/// The inflated rows of one pass, whose filters are undone in order.
 struct PassRows<'a> {
     stored: &'a mut [u8],
     length: usize,
-    /// Rows whose filters are undone.
+    /// Number of rows whose filters are undone.
     undone: usize,
     unfilter: Unfilter,
     job: &'a Job<'a>,
 }
 
 impl PassRows<'_> {
-    /// The next rows, as many as are undone at once, each with its filter byte in front.
+    /// Undoes the filters of the next row, or of several rows at once. Returns these rows, each with its filter byte
+    /// first.
     fn next(&mut self) -> Result<ChunksExact<'_, u8>> {
         let start = self.undone * self.length;
         let (done, open) = self.stored.split_at_mut(start);
@@ -186,15 +188,15 @@ impl PassRows<'_> {
     }
 }
 
-/// Where finished rows go.
-struct Canvas<'a, T> {
+/// Destination of the decoded rows.
+struct Output<'a, T> {
     samples: &'a mut [T],
     stride: usize,
     channels: usize,
 }
 
-impl<T: Finish> Canvas<'_, T> {
-    fn paint(&mut self, pass: &Pass, source: &mut PassRows, rows: &mut Rows) -> Result<()> {
+impl<T: OutputSample> Output<'_, T> {
+    fn write_pass(&mut self, pass: &Pass, source: &mut PassRows, rows: &mut RowConverter) -> Result<()> {
         let length = pass.size.width * self.channels;
         let mut line = vec![T::default(); if pass.step_x > 1 { length } else { 0 }];
         let mut row = 0;
@@ -203,37 +205,37 @@ impl<T: Finish> Canvas<'_, T> {
                 let start = (pass.y + row * pass.step_y) * self.stride;
                 row += 1;
                 if pass.step_x == 1 {
-                    T::finish(rows, &stored[1..], &mut self.samples[start..start + length])?;
+                    T::convert_row(rows, &stored[1..], &mut self.samples[start..start + length])?;
                     continue;
                 }
-                T::finish(rows, &stored[1..], &mut line)?;
+                T::convert_row(rows, &stored[1..], &mut line)?;
                 let target = &mut self.samples[start + pass.x * self.channels..];
-                scatter(&line, self.channels, pass.step_x, target);
+                write_strided(&line, self.channels, pass.step_x, target);
             }
         }
         Ok(())
     }
 }
 
-/// Spreads pixels so that each is `step` pixels after the one before.
-fn scatter<T: Copy>(line: &[T], channels: usize, step: usize, target: &mut [T]) {
-    for (pixel, place) in line.chunks_exact(channels).zip(target.chunks_mut(channels * step)) {
-        place[..channels].copy_from_slice(pixel);
+/// Copies pixels to every `step`-th pixel of `target`.
+fn write_strided<T: Copy>(line: &[T], channels: usize, step: usize, target: &mut [T]) {
+    for (pixel, destination) in line.chunks_exact(channels).zip(target.chunks_mut(channels * step)) {
+        destination[..channels].copy_from_slice(pixel);
     }
 }
 
-fn check_room(shape: Shape, room: usize, stride: usize) -> Result<()> {
+fn check_output_len(shape: Shape, output_len: usize, stride: usize) -> Result<()> {
     let fault = |expected: String, found: String| ImageFault::new(ImageFaultKind::BadArgument, 0, expected, found);
     if shape.bits != 8 {
-        return Err(fault("8-bit samples for memory of bytes".into(), "16-bit samples".into()));
+        return Err(fault("8-bit samples for an output buffer of bytes".into(), "16-bit samples".into()));
     }
     let row = shape.row_samples();
     let needed = stride.checked_mul(shape.size.height - 1).and_then(|rows| rows.checked_add(row));
     match needed {
-        Some(needed) if stride >= row && needed <= room => Ok(()),
+        Some(needed) if stride >= row && needed <= output_len => Ok(()),
         _ => {
             let expected = format!("{} rows of {row} bytes", shape.size.height);
-            Err(fault(expected, format!("{room} bytes with a stride of {stride}")))
+            Err(fault(expected, format!("{output_len} bytes with a stride of {stride}")))
         }
     }
 }

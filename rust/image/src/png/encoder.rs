@@ -1,18 +1,19 @@
-//! From 8-bit samples to a PNG file: a filter for every row, one deflated run of data, no chunk that is not needed.
+//! The PNG encoder for 8-bit samples. It selects a filter for every row and writes only the required chunks.
 use libdeflater::{CompressionLvl, Compressor, Crc};
 
 use super::chunks::SIGNATURE;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 
-/// The last level without lazy matching, which makes files 1 to 2 % smaller and takes small images twice the time.
+/// The highest libdeflate level without lazy matching. Lazy matching makes files 1 to 2 % smaller but doubles the time
+/// for small images.
 const LEVEL: i32 = 4;
-/// The largest side that PNG allows (PNG specification, section 11.2.1).
+/// Largest width or height that PNG allows (PNG specification, section 11.2.1).
 const MAX_SIDE: usize = 0x7fff_ffff;
-/// Scratch above this is given back after an image.
-const KEPT: usize = 32 << 20;
+/// Largest size in bytes of the buffer that is kept after an image.
+const MAX_KEPT_BYTES: usize = 32 << 20;
 
-/// Encodes image after image, its memory reused; each thread has its own.
+/// Encodes PNG files one after another and reuses its buffers. Use one per thread.
 #[derive(Default)]
 pub struct Encoder {
     compressor: Option<Compressor>,
@@ -21,7 +22,8 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Appends the PNG file of 8-bit samples: gray, gray and alpha, RGB or RGBA, by the number of channels.
+    /// Appends a PNG file with the given 8-bit samples to `out`. One to four channels mean gray, gray and alpha, RGB,
+    /// or RGBA.
     pub fn encode(&mut self, samples: &[u8], size: Size, channels: usize, out: &mut Vec<u8>) -> Result<()> {
         let color = color_type(channels)?;
         check(samples.len(), size, channels)?;
@@ -35,14 +37,14 @@ impl Encoder {
             .get_or_insert_with(|| Compressor::new(CompressionLvl::new(LEVEL).expect("libdeflate has levels 1 to 12")));
         chunk(b"IDAT", out, |out| deflate(compressor, &self.rows, out))?;
         chunk(b"IEND", out, |_| {})?;
-        if self.rows.capacity() > KEPT {
+        if self.rows.capacity() > MAX_KEPT_BYTES {
             self.rows = Vec::new();
         }
         Ok(())
     }
 }
 
-/// The color type of so many 8-bit channels (PNG specification, section 11.2.1).
+/// Returns the color type for a number of 8-bit channels (PNG specification, section 11.2.1).
 fn color_type(channels: usize) -> Result<u8> {
     match channels {
         1 => Ok(0),
@@ -76,7 +78,7 @@ fn deflate(compressor: &mut Compressor, rows: &[u8], out: &mut Vec<u8>) {
     out.truncate(start + length);
 }
 
-/// Appends a chunk with the body that `fill` appends (PNG specification, section 5.3).
+/// Appends a chunk whose body is appended by `fill` (PNG specification, section 5.3).
 fn chunk(kind: &[u8; 4], out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -93,17 +95,18 @@ fn chunk(kind: &[u8; 4], out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) -> 
     Ok(())
 }
 
-// Filters: each row uses the one with the smallest sum of absolute differences (PNG specification, sections 9 and 12.7).
-
-/// Rows filtered in every way, and a row of zeros for the one above the first.
+/// Selects the row filters: each row uses the one with the smallest sum of absolute differences (PNG specification,
+/// sections 9 and 12.7).
 #[derive(Default)]
 pub(super) struct Filters {
+    /// The current row with each filter applied.
     candidates: [Vec<u8>; 5],
+    /// A row of zeros, which precedes the first row.
     zeros: Vec<u8>,
 }
 
 impl Filters {
-    /// Appends rows of `length` bytes, each behind the code of its filter; a pixel has `step` bytes.
+    /// Appends the filtered rows of `length` bytes, each after its filter code. A pixel has `step` bytes.
     pub(super) fn apply(&mut self, samples: &[u8], length: usize, step: usize, out: &mut Vec<u8>) {
         for candidate in &mut self.candidates {
             candidate.resize(length, 0);
@@ -113,7 +116,7 @@ impl Filters {
         out.reserve(samples.len() + samples.len() / length.max(1));
         let mut above = &self.zeros[..];
         for row in samples.chunks_exact(length) {
-            let code = best(&mut self.candidates, row, above, step);
+            let code = choose_filter(&mut self.candidates, row, above, step);
             out.push(code as u8);
             out.extend_from_slice(&self.candidates[code]);
             above = row;
@@ -121,12 +124,12 @@ impl Filters {
     }
 }
 
-/// Filters a row in every way; the code of the best.
-fn best(candidates: &mut [Vec<u8>; 5], row: &[u8], above: &[u8], step: usize) -> usize {
+/// Applies every filter to a row. Returns the code of the best one.
+fn choose_filter(candidates: &mut [Vec<u8>; 5], row: &[u8], above: &[u8], step: usize) -> usize {
     let [none, sub, up, average, paeth] = candidates;
     none.copy_from_slice(row);
     let first = step.min(row.len());
-    // Left of the first pixel is nothing: zeros.
+    // The pixel to the left of the first pixel counts as zero.
     for at in 0..first {
         sub[at] = row[at];
         average[at] = row[at].wrapping_sub(above[at] / 2);
@@ -147,11 +150,11 @@ fn best(candidates: &mut [Vec<u8>; 5], row: &[u8], above: &[u8], step: usize) ->
     {
         *out = here.wrapping_sub(predict(left, over, corner));
     }
-    let sums = candidates.each_ref().map(|candidate| sum(candidate));
+    let sums = candidates.each_ref().map(|candidate| absolute_sum(candidate));
     (0..sums.len()).min_by_key(|&code| sums[code]).unwrap_or(0)
 }
 
-/// Paeth's predictor (PNG specification, section 9.4), without branches.
+/// Paeth predictor (PNG specification, section 9.4), without branches.
 fn predict(left: u8, above: u8, corner: u8) -> u8 {
     let [a, b, c] = [left, above, corner].map(i16::from);
     let (from_left, from_above, from_corner) = ((b - c).abs(), (a - c).abs(), (a + b - 2 * c).abs());
@@ -159,11 +162,11 @@ fn predict(left: u8, above: u8, corner: u8) -> u8 {
     if from_left <= from_above && from_left <= from_corner { left } else { side }
 }
 
-/// Distances from zero, bytes read as signed numbers.
-fn sum(filtered: &[u8]) -> u64 {
+/// Returns the sum of absolute values, with bytes read as signed integers.
+fn absolute_sum(filtered: &[u8]) -> u64 {
     filtered
         .chunks(1 << 16)
-        .map(|part| part.iter().map(|&byte| u32::from(byte.cast_signed().unsigned_abs())).sum::<u32>())
+        .map(|chunk| chunk.iter().map(|&byte| u32::from(byte.cast_signed().unsigned_abs())).sum::<u32>())
         .map(u64::from)
         .sum()
 }

@@ -1,4 +1,4 @@
-//! The header of a PNG file: size, color type, bit depth and orientation (PNG specification, section 11.2.1).
+//! PNG image header: size, color type, bit depth and orientation (PNG specification, section 11.2.1).
 use super::chunks::Chunk;
 use super::layout::Layout;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
@@ -6,35 +6,35 @@ use crate::pixels::Size;
 
 const MAX_SIDE: u32 = 0x7fff_ffff;
 
-/// Size, kind of samples and properties of an image.
+/// Image properties stated before the image data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Width and height, as stored (the orientation not applied).
+    /// Width and height as stored, before any orientation is applied.
     pub size: Size,
-    /// Bits of a stored sample: 1, 2, 4, 8 or 16.
+    /// Bits per stored sample: 1, 2, 4, 8 or 16.
     pub bit_depth: u8,
-    /// How the samples are to be understood.
+    /// Color type of the stored pixels.
     pub color: ColorType,
-    /// Whether the pixels come in the seven passes of Adam7.
+    /// Whether the image uses Adam7 interlacing.
     pub interlaced: bool,
     /// Whether a tRNS chunk makes palette entries or one color transparent.
     pub transparency: bool,
-    /// The orientation, 1 to 8, of an eXIf chunk.
+    /// Orientation, 1 to 8, from an eXIf chunk.
     pub orientation: Option<u8>,
 }
 
 impl Header {
-    /// Reads the header of a whole file: the chunks are walked and their order is checked, their check values are not.
+    /// Parses the header of a complete file. Checks the order of all chunks, but not their CRCs.
     pub fn parse(data: &[u8]) -> Result<Self> {
         Ok(Layout::read(data, false)?.header)
     }
 
-    /// Bits of one stored pixel.
+    /// Returns the number of bits in a stored pixel.
     pub(super) fn pixel_bits(&self) -> usize {
         self.color.samples() * usize::from(self.bit_depth)
     }
 
-    /// The header in an IHDR chunk.
+    /// Parses an IHDR chunk.
     pub(super) fn from_chunk(chunk: &Chunk) -> Result<Self> {
         let Ok(&[w0, w1, w2, w3, h0, h1, h2, h3, depth, color, compression, filter, interlace]) =
             <&[u8; 13]>::try_from(chunk.body)
@@ -65,9 +65,7 @@ fn size_of(chunk: &Chunk, width: u32, height: u32) -> Result<Size> {
     Err(ImageFault::new(ImageFaultKind::BadDimensions, chunk.offset, "sides of 1 to 2147483647 pixels", found))
 }
 
-// Color types and their bit depths (PNG specification, section 11.2.1).
-
-/// How a stored pixel is to be understood.
+/// Color type of a stored pixel, with its allowed bit depths (PNG specification, section 11.2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ColorType {
     /// One gray sample.
@@ -83,7 +81,7 @@ pub enum ColorType {
 }
 
 impl ColorType {
-    /// The color type that a header's byte names.
+    /// Returns the color type with a code in IHDR.
     pub(super) fn from_code(code: u8) -> Option<Self> {
         Some(match code {
             0 => Self::Gray,
@@ -95,7 +93,7 @@ impl ColorType {
         })
     }
 
-    /// Whether samples of `bits` bits may be stored with this color type.
+    /// Returns whether the color type allows samples of `bits` bits.
     pub(super) fn allows(self, bits: u8) -> bool {
         match self {
             Self::Gray => matches!(bits, 1 | 2 | 4 | 8 | 16),
@@ -104,7 +102,7 @@ impl ColorType {
         }
     }
 
-    /// Samples stored per pixel.
+    /// Returns the number of stored samples per pixel.
     pub fn samples(self) -> usize {
         match self {
             Self::Gray | Self::Palette => 1,
@@ -114,7 +112,7 @@ impl ColorType {
         }
     }
 
-    /// Whether every stored pixel has an alpha sample of its own.
+    /// Returns whether every stored pixel has an alpha sample.
     pub fn has_alpha(self) -> bool {
         matches!(self, Self::GrayAlpha | Self::Rgba)
     }

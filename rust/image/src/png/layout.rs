@@ -1,4 +1,4 @@
-//! The order of chunks: which may stand where, and where the parts that make the pixels lie (PNG specification, section 5.6).
+//! Chunk order (PNG specification, section 5.6), and the location of the chunks that determine the pixels.
 use super::chunks::{Chunk, Chunks};
 use super::header::ColorType;
 use super::header::Header;
@@ -6,58 +6,59 @@ use super::palette::{self, Key};
 use crate::exif;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
-/// The gamma of sRGB in an sRGB chunk's sense, in units of 1/100,000.
+/// Gamma of an sRGB chunk in units of 1/100,000.
 const SRGB_GAMMA: u32 = 45_455;
 
-/// The chunks of a file that matter for its pixels.
+/// The chunks of a file that affect its pixels.
 #[derive(Debug)]
 pub(super) struct Layout<'a> {
     pub(super) header: Header,
-    /// Three bytes per entry; empty without a PLTE chunk.
+    /// Palette with three bytes per entry; empty without a PLTE chunk.
     pub(super) palette: &'a [u8],
     /// Alpha of the first palette entries.
     pub(super) palette_alpha: &'a [u8],
-    /// The transparent color of a gray or RGB image.
+    /// The transparent color of a grayscale or RGB image.
     pub(super) key: Option<Key>,
     pub(super) encoding: Encoding,
     pub(super) data: ImageData<'a>,
 }
 
-/// What is known about the meaning of sample values.
+/// Color space information of an image.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Encoding {
     gamma: Option<u32>,
     srgb: bool,
-    /// Whether an ICC profile says more.
+    /// Whether the image has an ICC profile.
     pub(super) profile: bool,
 }
 
 impl Encoding {
-    /// The exponent of the encoding in units of 1/100,000; sRGB overrides gAMA.
+    /// Returns the encoding exponent in units of 1/100,000; sRGB overrides gAMA.
     pub(super) fn gamma(&self) -> Option<u32> {
         if self.srgb { Some(SRGB_GAMMA) } else { self.gamma }
     }
 }
 
-/// The run of IDAT chunks.
+/// The consecutive IDAT chunks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ImageData<'a> {
     file: &'a [u8],
-    /// Where the first IDAT chunk starts in the file.
+    /// Offset of the first IDAT chunk in the file.
     pub(super) offset: usize,
     end: usize,
-    /// Bytes of compressed data in all the chunks.
+    /// Number of bytes of compressed data in all IDAT chunks.
     pub(super) length: usize,
 }
 
 impl<'a> ImageData<'a> {
-    /// The data of the only IDAT chunk and all that follows in the file; None if there are several.
-    pub(super) fn onward(&self) -> Option<&'a [u8]> {
+    /// Returns the data of the only IDAT chunk and everything that follows in the file; `None` if there are several
+    /// IDAT chunks.
+    pub(super) fn data_to_file_end(&self) -> Option<&'a [u8]> {
         let (length, body) = self.file.get(self.offset..)?.split_first_chunk()?;
         (u32::from_be_bytes(*length) as usize == self.length).then(|| body.get(4..)).flatten()
     }
 
-    /// The data of each IDAT chunk, in order.
+    /// Iterates over the data of each IDAT chunk.
     pub(super) fn parts(&self) -> impl Iterator<Item = &'a [u8]> {
         let (end, mut chunks, mut at) = (self.end, Chunks::from(self.file, self.offset), self.offset);
         std::iter::from_fn(move || {
@@ -68,7 +69,7 @@ impl<'a> ImageData<'a> {
     }
 }
 
-/// Where a chunk stands in respect of the run of IDAT chunks.
+/// Position of a chunk relative to the IDAT chunks.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
     Before,
@@ -77,7 +78,7 @@ enum Stage {
 }
 
 impl<'a> Layout<'a> {
-    /// Walks all chunks up to IEND; what follows it is not looked at.
+    /// Reads all chunks up to IEND. Data after IEND is ignored.
     pub(super) fn read(file: &'a [u8], checksums: bool) -> Result<Self> {
         let mut chunks = Chunks::of_file(file)?;
         let check = |chunk: &Chunk| if checksums { chunk.verify() } else { Ok(()) };
@@ -86,25 +87,25 @@ impl<'a> Layout<'a> {
             return Err(first.fault("IHDR", first.name()));
         }
         check(&first)?;
-        let mut walk = Walk::new(file, Header::from_chunk(&first)?);
+        let mut reader = LayoutReader::new(file, Header::from_chunk(&first)?);
         loop {
             let chunk = chunks.next()?;
             check(&chunk)?;
             if &chunk.kind == b"IEND" {
-                return walk.finish(&chunk);
+                return reader.finish(&chunk);
             }
-            walk.step(&chunk)?;
+            reader.read_chunk(&chunk)?;
         }
     }
 }
 
-struct Walk<'a> {
+struct LayoutReader<'a> {
     layout: Layout<'a>,
     stage: Stage,
     has_palette: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> LayoutReader<'a> {
     fn new(file: &'a [u8], header: Header) -> Self {
         let data = ImageData { file, offset: 0, end: 0, length: 0 };
         let layout =
@@ -112,7 +113,7 @@ impl<'a> Walk<'a> {
         Self { layout, stage: Stage::Before, has_palette: false }
     }
 
-    fn step(&mut self, chunk: &Chunk<'a>) -> Result<()> {
+    fn read_chunk(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         if &chunk.kind == b"IDAT" {
             return self.image_data(chunk);
         }
@@ -124,7 +125,7 @@ impl<'a> Walk<'a> {
             b"tRNS" => self.transparency(chunk)?,
             b"gAMA" | b"sRGB" | b"iCCP" => self.encoding(chunk),
             b"eXIf" => self.layout.header.orientation = exif::orientation(chunk.body),
-            _ if chunk.is_critical() => return Err(chunk.fault("a chunk that a reader must know", chunk.name())),
+            _ if chunk.is_critical() => return Err(chunk.fault("a known critical chunk", chunk.name())),
             _ => {}
         }
         Ok(())
@@ -132,7 +133,7 @@ impl<'a> Walk<'a> {
 
     fn image_data(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         match self.stage {
-            Stage::After => return Err(chunk.fault("IDAT chunks in one run", "IDAT after another chunk")),
+            Stage::After => return Err(chunk.fault("consecutive IDAT chunks", "IDAT after another chunk")),
             Stage::Before => {
                 if self.layout.header.color == ColorType::Palette && !self.has_palette {
                     let found = "IDAT without a palette";
@@ -148,23 +149,24 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A palette is needed by one color type and is advice to viewers in the others, where a wrong one is noise.
+    /// A palette image needs its palette. For other color types it is a suggestion to viewers, and an invalid one is
+    /// ignored.
     fn palette(&mut self, chunk: &Chunk<'a>) -> Result<()> {
-        let is_needed = self.layout.header.color == ColorType::Palette;
+        let is_required = self.layout.header.color == ColorType::Palette;
         let entries = match palette::entries(chunk) {
-            Err(_) if !is_needed => return Ok(()),
+            Err(_) if !is_required => return Ok(()),
             entries => entries?,
         };
         if std::mem::replace(&mut self.has_palette, true) {
             return Err(chunk.fault("one PLTE", "another PLTE"));
         }
-        if is_needed {
+        if is_required {
             self.layout.palette = entries;
         }
         Ok(())
     }
 
-    /// Readers disagree about a misplaced tRNS, so none is accepted.
+    /// A misplaced tRNS chunk is rejected, because decoders disagree about it.
     fn transparency(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         let header = &mut self.layout.header;
         if header.color.has_alpha() {
@@ -184,7 +186,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Like libpng, ignores what is out of place, repeated or out of range.
+    /// Ignores misplaced, repeated and out-of-range chunks, as libpng does.
     fn encoding(&mut self, chunk: &Chunk<'a>) {
         if self.stage != Stage::Before || self.has_palette {
             return;

@@ -1,7 +1,7 @@
-//! PNG: chunks, inflated rows, filters, palettes, bit depths and interlace; pixels as stored or as asked for.
+//! PNG decoder and encoder.
 //!
-//! The rules follow the PNG specification (third edition) and, where that leaves a choice, what libpng does by default;
-//! an image whose pixels different readers understand differently is refused.
+//! The rules follow the PNG specification (third edition) and, where it leaves a choice, the defaults of libpng. An
+//! image that other decoders interpret differently is rejected.
 
 mod channels;
 mod chunks;
@@ -20,4 +20,4 @@ pub use decoder::Decoder;
 pub use encoder::Encoder;
 pub use header::{ColorType, Header};
 pub use options::{Channels, Depth, GrayRule, Limits, Options, Palette, Shape};
-pub use recode::{Recoder, Wanted};
+pub use recode::{RecodeOptions, Recoder};

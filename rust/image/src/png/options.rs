@@ -1,35 +1,36 @@
-//! What pixels are asked for, within which limits, and the shape of what a header then gives.
+//! Decoding options and limits, and the shape of the output for a given header.
 use super::header::ColorType;
 use super::header::Header;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 
-/// Twice Pillow's `MAX_IMAGE_PIXELS`, where Pillow refuses an image too.
+/// Twice Pillow's `MAX_IMAGE_PIXELS`, above which Pillow raises an error too.
 const MAX_PIXELS: u64 = 178_956_970;
 const MAX_BYTES: u64 = 1 << 30;
 
-/// What a palette image's pixels become.
+/// Output for palette images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Palette {
     /// The colors of the palette; an index beyond the palette is a fault.
     #[default]
     Colors,
-    /// The stored indices, exactly, also those beyond the palette. Other images are not concerned.
+    /// The stored indices, including indices beyond the palette. Other images are not affected.
     Indices,
-    /// The same, and gray values as they are stored, not spread to 0 to 255; images in color or with alpha are refused.
+    /// The stored indices or gray values, without scaling to 0 to 255; images in color or with alpha are rejected.
     Classes,
 }
 
-/// The channels of the output.
+/// Channels of the output.
 ///
-/// Gray becomes color by repetition, color becomes gray by a [`GrayRule`]; alpha is dropped, never blended, and is
-/// full where the image has none. A color key (tRNS of a gray or RGB image) counts only where alpha is asked for.
+/// Gray is converted to color by repetition, and color to gray by a [`GrayRule`]. Alpha is dropped, never blended, and
+/// is opaque for images without alpha. A transparent color (tRNS of a grayscale or RGB image) has an effect only if the
+/// output has alpha.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Channels {
-    /// Those of the file; for a palette RGB, or RGBA if the palette has alpha.
+    /// The stored channels; for a palette RGB, or RGBA if the palette has alpha.
     #[default]
     AsStored,
-    /// Those of the file, and alpha for every kind of transparency.
+    /// The stored channels, plus alpha if the image has transparency of any kind.
     WithTransparency,
     /// Gray.
     Gray,
@@ -45,35 +46,36 @@ pub enum Channels {
     Bgra,
 }
 
-/// Bits per sample of the output.
+/// Bit depth of the output samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Depth {
-    /// 16 for samples stored with 16 bits, else 8.
+    /// 16 for stored samples of 16 bits, otherwise 8.
     #[default]
     AsStored,
-    /// 8; of 16 bits the upper half is kept.
+    /// 8; of 16-bit samples, the upper byte is kept.
     Eight,
-    /// 8; images of 16 bits are refused.
+    /// 8; images with 16-bit samples are rejected.
     OnlyEight,
 }
 
-/// How red, green and blue become gray.
+/// Conversion of red, green and blue to gray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GrayRule {
-    /// `(19595 R + 38470 G + 7471 B + 32768) >> 16`, of 8-bit samples if 8 bits are asked for: Pillow's `convert("L")`.
+    /// `(19595 R + 38470 G + 7471 B + 32768) >> 16`, as in Pillow's `convert("L")`; 16-bit samples are reduced first if
+    /// the output has 8 bits.
     #[default]
     Pillow,
-    /// libpng's reduction with weights 0.299 and 0.587, as OpenCV and TensorFlow ask for it: truncated to 8 bits, rounded
-    /// to 16, and in linear light if the file tells its gamma.
+    /// libpng's conversion with weights 0.299 and 0.587, as OpenCV and TensorFlow use it: truncated for 8 bits, rounded
+    /// for 16 bits, and in linear light if the file states its gamma.
     Libpng,
 }
 
-/// Bounds that an image must keep before memory is taken for it.
+/// Limits that are checked before memory is allocated for an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Width times height.
+    /// Maximum of width times height.
     pub max_pixels: u64,
-    /// Bytes of the inflated rows, and bytes of the output.
+    /// Maximum size in bytes of the inflated rows, and of the output.
     pub max_bytes: u64,
 }
 
@@ -83,20 +85,20 @@ impl Default for Limits {
     }
 }
 
-/// Everything a caller can choose.
+/// Decoding options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Colors or indices.
+    /// Output for palette images.
     pub palette: Palette,
     /// Channels of the output.
     pub channels: Channels,
-    /// Bits per sample of the output.
+    /// Bit depth of the output samples.
     pub depth: Depth,
-    /// How color becomes gray.
+    /// Conversion of color to gray.
     pub gray: GrayRule,
-    /// Whether the CRC-32 of every chunk and the Adler-32 of the pixels are compared.
+    /// Whether to verify the CRC-32 of every chunk and the Adler-32 of the image data.
     pub checksums: bool,
-    /// Bounds of size.
+    /// Limits on the size of the image.
     pub limits: Limits,
 }
 
@@ -113,26 +115,26 @@ impl Default for Options {
     }
 }
 
-/// The shape of decoded pixels.
+/// Shape of decoded pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Width and height in pixels.
     pub size: Size,
-    /// Samples per pixel.
+    /// Number of channels.
     pub channels: usize,
     /// Bits per sample: 8 or 16.
     pub bits: u8,
 }
 
 impl Shape {
-    /// Samples in one row.
+    /// Returns the number of samples in a row.
     pub fn row_samples(&self) -> usize {
         self.size.width * self.channels
     }
 }
 
 impl Options {
-    /// The shape that `decode` gives for an image with this header, if the image keeps the limits.
+    /// Returns the shape of the decoded image for this header. Checks the limits.
     pub fn shape(&self, header: &Header) -> Result<Shape> {
         let channels = self.target(header)?;
         if header.bit_depth == 16 && self.depth == Depth::OnlyEight {
@@ -147,7 +149,7 @@ impl Options {
         Ok(shape)
     }
 
-    /// The channels to deliver.
+    /// Returns the channels of the output.
     pub(super) fn target(&self, header: &Header) -> Result<Target> {
         if self.keeps_indices(header) || self.palette == Palette::Classes {
             return self.classes(header);
@@ -172,11 +174,11 @@ impl Options {
         })
     }
 
-    /// One channel of stored values, if the image has one and no other is asked for.
+    /// Returns the single channel of stored values; a fault if the image has several or other channels are requested.
     fn classes(&self, header: &Header) -> Result<Target> {
         if !matches!(header.color, ColorType::Gray | ColorType::Palette) {
             let found = format!("{:?}", header.color);
-            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "a palette or gray values", found));
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "a palette or grayscale image", found));
         }
         match self.channels {
             Channels::AsStored | Channels::Gray => Ok(Target::Gray),
@@ -187,14 +189,14 @@ impl Options {
         }
     }
 
-    /// Whether the output are a palette's indices.
+    /// Returns whether the output consists of palette indices.
     pub(super) fn keeps_indices(&self, header: &Header) -> bool {
         header.color == ColorType::Palette && self.palette != Palette::Colors
     }
 }
 
 impl Limits {
-    /// Refuses a count beyond its limit.
+    /// Returns a `LimitExceeded` fault if `count` is more than `max`.
     pub(super) fn check(&self, count: u64, max: u64, what: &str) -> Result<()> {
         if count <= max {
             return Ok(());
@@ -203,7 +205,7 @@ impl Limits {
     }
 }
 
-/// The channels to deliver, with "as stored" resolved.
+/// Channels of the output, with [`Channels::AsStored`] resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
     Gray,
@@ -215,7 +217,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// Samples per pixel.
+    /// Returns the number of channels.
     pub(super) fn count(self) -> usize {
         match self {
             Self::Gray => 1,

@@ -5,14 +5,14 @@ use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 const MAX_ENTRIES: usize = 256;
 
-/// The color that is transparent in an image without alpha, as its samples are stored.
+/// The transparent color of an image without an alpha channel, as stored samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     samples: [u16; 3],
 }
 
 impl Key {
-    /// The key in a tRNS chunk; bits beyond the samples' depth do not count.
+    /// Parses a tRNS chunk. Bits above the bit depth are ignored.
     pub(super) fn from_chunk(chunk: &Chunk, header: &Header) -> Result<Self> {
         let count = header.color.samples();
         if chunk.body.len() != count * 2 {
@@ -26,13 +26,13 @@ impl Key {
         Ok(Self { samples })
     }
 
-    /// The samples, as stored.
+    /// Returns the stored samples.
     pub(super) fn samples(&self) -> [u16; 3] {
         self.samples
     }
 }
 
-/// The bytes of a palette after a check of their count.
+/// Returns the bytes of a PLTE chunk after a check of their number.
 pub(super) fn entries<'a>(chunk: &Chunk<'a>) -> Result<&'a [u8]> {
     let length = chunk.body.len();
     if length == 0 || !length.is_multiple_of(3) || length > MAX_ENTRIES * 3 {
@@ -43,7 +43,7 @@ pub(super) fn entries<'a>(chunk: &Chunk<'a>) -> Result<&'a [u8]> {
     Ok(chunk.body)
 }
 
-/// The alpha values of palette entries after a check of their count.
+/// Returns the alpha values of a tRNS chunk after a check of their number.
 pub(super) fn alpha<'a>(chunk: &Chunk<'a>, palette: &[u8]) -> Result<&'a [u8]> {
     let (length, entries) = (chunk.body.len(), palette.len() / 3);
     if length == 0 || length > entries {
@@ -52,18 +52,18 @@ pub(super) fn alpha<'a>(chunk: &Chunk<'a>, palette: &[u8]) -> Result<&'a [u8]> {
     Ok(chunk.body)
 }
 
-/// A palette as pixels: red, green, blue and alpha of every possible index.
-pub(super) struct Table {
+/// Lookup table from palette indices to converted pixels.
+pub(super) struct PaletteTable {
     pixels: [[u8; 4]; MAX_ENTRIES],
     entries: usize,
 }
 
-impl Table {
+impl PaletteTable {
     pub(super) fn new() -> Self {
         Self { pixels: [[0; 4]; MAX_ENTRIES], entries: 0 }
     }
 
-    /// Takes over a palette, each entry changed by `convert`.
+    /// Fills the table with the entries of a palette, each converted by `convert`.
     pub(super) fn fill(&mut self, palette: &[u8], alpha: &[u8], convert: impl Fn([u8; 4]) -> [u8; 4]) {
         self.entries = palette.len() / 3;
         let alphas = alpha.iter().copied().chain(std::iter::repeat(u8::MAX));
@@ -72,7 +72,7 @@ impl Table {
         }
     }
 
-    /// Whether the palette has an entry for each of the indices; if not, one without.
+    /// Returns an index that is beyond the palette, if there is one.
     pub(super) fn missing(&self, indices: &[u8]) -> Option<u8> {
         if self.entries == MAX_ENTRIES {
             return None;
@@ -88,7 +88,7 @@ impl Table {
         }
     }
 
-    /// The number of entries.
+    /// Returns the number of palette entries.
     pub(super) fn entries(&self) -> usize {
         self.entries
     }

@@ -1,4 +1,4 @@
-//! From a PNG file to another of the same pixels: gray, RGB or as stored, if nothing but pixels matters in it.
+//! Recoding of a PNG file to another PNG file with the same pixels, for files in which only the pixels matter.
 use super::chunks::Chunks;
 use super::encoder::Encoder;
 use super::header::ColorType;
@@ -8,42 +8,42 @@ use super::{Decoder, layout::Layout};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 
-/// Chunks that make pixels, or that nobody writes again.
-const KNOWN: [&[u8; 4]; 13] = [
+/// Chunks that determine the pixels, and chunks that other encoders do not preserve either.
+const PIXEL_CHUNKS: [&[u8; 4]; 13] = [
     b"IHDR", b"PLTE", b"IDAT", b"IEND", b"gAMA", b"cHRM", b"sRGB", b"pHYs", b"tIME", b"bKGD", b"sBIT", b"hIST", b"sPLT",
 ];
-/// Chunks that may tell an orientation: EXIF by itself, or EXIF or XMP in text.
-const TELLING: [&[u8; 4]; 4] = [b"eXIf", b"tEXt", b"zTXt", b"iTXt"];
+/// Chunks that may contain an orientation: EXIF, or text with EXIF or XMP.
+const ORIENTATION_CHUNKS: [&[u8; 4]; 4] = [b"eXIf", b"tEXt", b"zTXt", b"iTXt"];
 
-/// What the new file is to be.
+/// Options for the new file.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
-    /// Its channels.
+pub struct RecodeOptions {
+    /// Channels of the new file.
     pub channels: Channels,
-    /// Whether an orientation matters, so that files that may have one are left to others.
+    /// Whether the orientation matters. If so, files that may contain one are rejected.
     pub upright: bool,
-    /// What an image may cost.
+    /// Limits on the cost of the image.
     pub limits: Limits,
 }
 
-/// What recoding needs, its memory reused.
+/// Recodes PNG files with reused buffers.
 pub struct Recoder<'a> {
-    /// For the file that is there.
+    /// Decoder of the original file.
     pub decoder: &'a mut Decoder,
-    /// For the file that is made.
+    /// Encoder of the new file.
     pub encoder: &'a mut Encoder,
-    /// Pixels of the image at hand.
+    /// Buffer for the pixels.
     pub pixels: &'a mut Vec<u8>,
 }
 
 impl Recoder<'_> {
-    /// Appends the new file to `out`, which is as before after a fault; its size in pixels.
+    /// Appends the new file to `out` and returns its size in pixels. After a fault, `out` is unchanged.
     ///
-    /// `Unsupported` are files with transparency beside alpha samples, a profile or several images, samples of 16 bits,
-    /// and with [`Channels::AsStored`] palettes and fewer bits than 8.
-    pub fn recode(&mut self, file: &[u8], wanted: Wanted, out: &mut Vec<u8>) -> Result<Size> {
-        check_chunks(file, wanted.upright)?;
-        let Wanted { channels, limits, .. } = wanted;
+    /// Returns `Unsupported` for files with a tRNS chunk, an ICC profile, several images, or 16-bit samples, and with
+    /// [`Channels::AsStored`] for palettes and samples of fewer than 8 bits.
+    pub fn recode(&mut self, file: &[u8], options: RecodeOptions, out: &mut Vec<u8>) -> Result<Size> {
+        check_chunks(file, options.upright)?;
+        let RecodeOptions { channels, limits, .. } = options;
         check_header(&Layout::read(file, false)?.header, channels)?;
         let options = Options { channels, depth: Depth::OnlyEight, limits, ..Options::default() };
         let shape = self.decoder.decode_to(file, &options, self.pixels, &mut Vec::new())?;
@@ -60,8 +60,8 @@ fn check_chunks(file: &[u8], upright: bool) -> Result<()> {
     let mut chunks = Chunks::of_file(file)?;
     loop {
         let chunk = chunks.next()?;
-        if !KNOWN.contains(&&chunk.kind) && (upright || !TELLING.contains(&&chunk.kind)) {
-            let expected = "chunks that only tell pixels";
+        if !PIXEL_CHUNKS.contains(&&chunk.kind) && (upright || !ORIENTATION_CHUNKS.contains(&&chunk.kind)) {
+            let expected = "only chunks that determine the pixels";
             return Err(ImageFault::new(ImageFaultKind::Unsupported, chunk.offset, expected, chunk.name()));
         }
         if &chunk.kind == b"IEND" {

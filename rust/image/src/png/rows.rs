@@ -1,13 +1,13 @@
-//! Rows of a PNG: interlacing, unpacking of samples, and conversion to the requested channels.
-use super::channels::{Gray, add_alpha, convert};
+//! Conversion of inflated rows: interlacing, unpacking of samples, and conversion to the output channels.
+use super::channels::{GrayConversion, add_alpha, convert};
 use super::header::{ColorType, Header};
 use super::layout::Layout;
 use super::options::{Options, Palette, Target};
-use super::palette::Table;
+use super::palette::PaletteTable;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 
-/// Memory for the steps between a stored and a finished row, kept from image to image.
+/// Buffers for intermediate rows, reused for the next image.
 #[derive(Default)]
 pub(super) struct Scratch {
     bytes: Vec<u8>,
@@ -17,57 +17,57 @@ pub(super) struct Scratch {
     converted: Vec<u16>,
 }
 
-/// How the rows of one image become samples.
-pub(super) struct Rows<'a> {
+/// Converts the rows of one image.
+pub(super) struct RowConverter<'a> {
     depth: u8,
     scale: u8,
     channels: usize,
     target: Target,
-    gray: Gray<'a>,
-    table: Option<&'a Table>,
+    gray: GrayConversion<'a>,
+    table: Option<&'a PaletteTable>,
     key: Option<[u16; 3]>,
-    /// Whether 8-bit samples are stored as they are wanted.
-    is_plain: bool,
-    /// Where the pixels start in the file, for faults.
+    /// Whether 8-bit samples are stored in the output format.
+    is_output_format: bool,
+    /// Offset of the image data in the file, for faults.
     offset: usize,
     scratch: &'a mut Scratch,
 }
 
-/// A type that finished rows can have.
-pub(super) trait Finish: Copy + Default {
-    /// Finishes a row.
-    fn finish(rows: &mut Rows, row: &[u8], out: &mut [Self]) -> Result<()>;
+/// A sample type of output rows.
+pub(super) trait OutputSample: Copy + Default {
+    /// Converts one row.
+    fn convert_row(rows: &mut RowConverter, row: &[u8], out: &mut [Self]) -> Result<()>;
 }
 
-impl Finish for u8 {
+impl OutputSample for u8 {
     #[inline]
-    fn finish(rows: &mut Rows, row: &[u8], out: &mut [u8]) -> Result<()> {
+    fn convert_row(rows: &mut RowConverter, row: &[u8], out: &mut [u8]) -> Result<()> {
         match rows.depth {
-            8 if rows.is_plain => copy(row, out),
-            16 => rows.reduce(row, out),
-            8 => rows.bytes(row, out)?,
-            _ => rows.packed(row, out)?,
+            8 if rows.is_output_format => copy(row, out),
+            16 => rows.reduce_to_bytes(row, out),
+            8 => rows.convert_bytes(row, out)?,
+            _ => rows.convert_packed(row, out)?,
         }
         Ok(())
     }
 }
 
-impl Finish for u16 {
-    fn finish(rows: &mut Rows, row: &[u8], out: &mut [u16]) -> Result<()> {
+impl OutputSample for u16 {
+    fn convert_row(rows: &mut RowConverter, row: &[u8], out: &mut [u16]) -> Result<()> {
         let (target, gray) = (rows.target, rows.gray);
-        let (samples, channels) = rows.widen(row, rows.samples(out.len()));
+        let (samples, channels) = rows.widen(row, rows.stored_samples(out.len()));
         convert(samples, channels, target, &gray, out);
         Ok(())
     }
 }
 
-impl<'a> Rows<'a> {
-    /// The way for an image; `table` holds its palette, converted, if it has one and the output is not its indices.
+impl<'a> RowConverter<'a> {
+    /// Prepares the conversion for an image. `table` holds its converted palette unless the output consists of indices.
     pub(super) fn new(
         layout: &Layout,
         options: &Options,
-        gray: Gray<'a>,
-        table: &'a Table,
+        gray: GrayConversion<'a>,
+        table: &'a PaletteTable,
         scratch: &'a mut Scratch,
     ) -> Result<Self> {
         let header = &layout.header;
@@ -78,29 +78,29 @@ impl<'a> Rows<'a> {
         let key = key.map(|key| key.samples().map(|sample| sample * u16::from(scale)));
         let table = (is_palette && !options.keeps_indices(header)).then_some(table);
         let (channels, offset) = (header.color.samples(), layout.data.offset);
-        let is_plain = table.is_none() && key.is_none() && target == stored_as(header.color);
-        Ok(Self { depth, scale, channels, target, gray, table, key, is_plain, offset, scratch })
+        let is_output_format = table.is_none() && key.is_none() && target == stored_as(header.color);
+        Ok(Self { depth, scale, channels, target, gray, table, key, is_output_format, offset, scratch })
     }
 
-    /// Stored samples of a row whose finished form has `finished` of them.
-    fn samples(&self, finished: usize) -> usize {
-        finished / self.target.count() * self.channels
+    /// Returns the number of stored samples in a row that has `output_samples` output samples.
+    fn stored_samples(&self, output_samples: usize) -> usize {
+        output_samples / self.target.count() * self.channels
     }
 
-    /// Finishes a row of several samples per byte.
-    fn packed(&mut self, row: &[u8], out: &mut [u8]) -> Result<()> {
+    /// Converts a row with several samples per byte.
+    fn convert_packed(&mut self, row: &[u8], out: &mut [u8]) -> Result<()> {
         let mut samples = std::mem::take(&mut self.scratch.bytes);
-        samples.resize(self.samples(out.len()), 0);
+        samples.resize(self.stored_samples(out.len()), 0);
         unpack_bits(self.depth, self.scale, row, &mut samples);
-        let finished = self.bytes(&samples, out);
+        let result = self.convert_bytes(&samples, out);
         self.scratch.bytes = samples;
-        finished
+        result
     }
 
-    /// Finishes a row of samples of up to 8 bits.
-    fn bytes(&mut self, samples: &[u8], out: &mut [u8]) -> Result<()> {
+    /// Converts a row of samples of up to 8 bits.
+    fn convert_bytes(&mut self, samples: &[u8], out: &mut [u8]) -> Result<()> {
         if let Some(table) = self.table {
-            return self.colors(table, samples, out);
+            return self.look_up_colors(table, samples, out);
         }
         if let Some(key) = self.key {
             let key = key.map(|sample| sample as u8);
@@ -113,7 +113,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    fn colors(&self, table: &Table, indices: &[u8], out: &mut [u8]) -> Result<()> {
+    fn look_up_colors(&self, table: &PaletteTable, indices: &[u8], out: &mut [u8]) -> Result<()> {
         if let Some(index) = table.missing(indices) {
             let expected = format!("indices into a palette of {}", table.entries());
             return Err(ImageFault::new(ImageFaultKind::BadTable, self.offset, expected, index.to_string()));
@@ -127,7 +127,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// A row of 16-bit samples, with alpha if there is a key, and its channels.
+    /// Unpacks a row of 16-bit samples and adds alpha if there is a transparent color. Returns the samples and the
+    /// number of channels.
     fn widen(&mut self, row: &[u8], samples: usize) -> (&[u16], usize) {
         let scratch = &mut *self.scratch;
         scratch.wide.resize(samples, 0);
@@ -137,10 +138,10 @@ impl<'a> Rows<'a> {
         (&scratch.keyed_wide, self.channels + 1)
     }
 
-    /// Finishes a row of 16-bit samples as 8-bit ones; libpng turns to gray before it narrows, Pillow after.
-    fn reduce(&mut self, row: &[u8], out: &mut [u8]) {
-        let samples = self.samples(out.len());
-        if self.target.is_gray() && self.channels >= 3 && self.gray != Gray::Pillow {
+    /// Converts a row of 16-bit samples to 8 bits. libpng converts to gray before the reduction, Pillow after it.
+    fn reduce_to_bytes(&mut self, row: &[u8], out: &mut [u8]) {
+        let samples = self.stored_samples(out.len());
+        if self.target.is_gray() && self.channels >= 3 && self.gray != GrayConversion::Pillow {
             return self.convert_then_narrow(row, samples, out);
         }
         let mut narrow = std::mem::take(&mut self.scratch.bytes);
@@ -169,7 +170,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Copies a row; one of 16 to 32 bytes as two halves that overlap, which costs less than a call.
+/// Copies a row. A row of 17 to 32 bytes is copied as two overlapping halves, which is cheaper than a call to memcpy.
 fn copy(row: &[u8], out: &mut [u8]) {
     if let (17..=32, Some(first), Some(last)) = (row.len(), row.first_chunk::<16>(), row.last_chunk::<16>())
         && out.len() == row.len()
@@ -181,7 +182,7 @@ fn copy(row: &[u8], out: &mut [u8]) {
     }
 }
 
-/// The target whose pixels are those that are stored.
+/// Returns the target channels that equal the stored channels.
 fn stored_as(color: ColorType) -> Target {
     match color {
         ColorType::Gray | ColorType::Palette => Target::Gray,
@@ -191,9 +192,8 @@ fn stored_as(color: ColorType) -> Target {
     }
 }
 
-// Interlacing: rows are stored in one pass, or in the seven passes of Adam7 (PNG specification, section 8).
-
-/// Pixels of one pass: where the first lies, how far apart they are, and how many there are.
+/// A pass of an interlaced image, or the single pass of another image (PNG specification, section 8): position of the
+/// first pixel, distance between pixels, and number of pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pass {
     pub(super) x: usize,
@@ -206,7 +206,7 @@ pub(super) struct Pass {
 const ADAM7: [(usize, usize, usize, usize); 7] =
     [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)];
 
-/// The passes of an image that have pixels, in the order of the file.
+/// Returns the passes of an image that are not empty, in file order.
 pub(super) fn passes(header: &Header) -> impl Iterator<Item = Pass> {
     let table: &[_] = if header.interlaced { &ADAM7 } else { &[(0, 0, 1, 1)] };
     let whole = header.size;
@@ -218,29 +218,27 @@ pub(super) fn passes(header: &Header) -> impl Iterator<Item = Pass> {
     table.iter().map(pass).filter(|pass| pass.size.width > 0 && pass.size.height > 0)
 }
 
-/// Bytes of a stored row of `width` pixels, without its filter byte.
+/// Returns the length in bytes of a stored row of `width` pixels without its filter byte.
 pub(super) fn row_bytes(header: &Header, width: usize) -> u64 {
     (width as u64 * header.pixel_bits() as u64).div_ceil(8)
 }
 
-/// Bytes of all rows with their filter bytes: what the compressed data must inflate to.
+/// Returns the length in bytes of all rows with their filter bytes.
 pub(super) fn inflated_bytes(header: &Header) -> u64 {
     let bytes = |pass: Pass| (row_bytes(header, pass.size.width) + 1).saturating_mul(pass.size.height as u64);
     passes(header).map(bytes).fold(0, u64::saturating_add)
 }
 
-// Unpacking samples: several per byte, or two bytes each (PNG specification, section 7.2).
-
-/// Splits bytes into samples of 1, 2 or 4 bits, each multiplied by `scale`.
+/// Unpacks samples of 1, 2 or 4 bits (PNG specification, section 7.2) and multiplies each by `scale`.
 pub(super) fn unpack_bits(depth: u8, scale: u8, row: &[u8], out: &mut [u8]) {
     match depth {
-        1 => split::<1, 8>(scale, row, out),
-        2 => split::<2, 4>(scale, row, out),
-        _ => split::<4, 2>(scale, row, out),
+        1 => unpack_bits_of::<1, 8>(scale, row, out),
+        2 => unpack_bits_of::<2, 4>(scale, row, out),
+        _ => unpack_bits_of::<4, 2>(scale, row, out),
     }
 }
 
-/// What takes gray samples of `depth` bits to 0 to 255.
+/// Returns the factor that scales gray samples of `depth` bits to 0 to 255.
 pub(super) fn gray_scale(depth: u8) -> u8 {
     match depth {
         1 => 255,
@@ -250,33 +248,33 @@ pub(super) fn gray_scale(depth: u8) -> u8 {
     }
 }
 
-fn split<const BITS: u32, const PER_BYTE: usize>(scale: u8, row: &[u8], out: &mut [u8]) {
-    let spread =
+fn unpack_bits_of<const BITS: u32, const PER_BYTE: usize>(scale: u8, row: &[u8], out: &mut [u8]) {
+    let split_byte =
         |byte: u8| -> [u8; PER_BYTE] { std::array::from_fn(|k| (byte << (k as u32 * BITS) >> (8 - BITS)) * scale) };
     let (whole, rest) = out.as_chunks_mut::<PER_BYTE>();
     for (samples, &byte) in whole.iter_mut().zip(row) {
-        *samples = spread(byte);
+        *samples = split_byte(byte);
     }
     if let Some(&byte) = row.get(whole.len()) {
-        rest.copy_from_slice(&spread(byte)[..rest.len()]);
+        rest.copy_from_slice(&split_byte(byte)[..rest.len()]);
     }
 }
 
-/// Reads big-endian samples of 16 bits.
+/// Reads big-endian 16-bit samples.
 pub(super) fn widen_words(row: &[u8], out: &mut [u16]) {
     for (sample, bytes) in out.iter_mut().zip(row.as_chunks::<2>().0) {
         *sample = u16::from_be_bytes(*bytes);
     }
 }
 
-/// The upper halves of big-endian samples of 16 bits.
+/// Reads the upper bytes of big-endian 16-bit samples.
 pub(super) fn take_upper_bytes(row: &[u8], out: &mut [u8]) {
     for (sample, [upper, _]) in out.iter_mut().zip(row.as_chunks::<2>().0) {
         *sample = *upper;
     }
 }
 
-/// The upper halves of samples.
+/// Returns the upper bytes of 16-bit samples.
 pub(super) fn narrow_to_bytes(samples: &[u16], out: &mut [u8]) {
     for (narrow, sample) in out.iter_mut().zip(samples) {
         *narrow = (sample >> 8) as u8;

@@ -1,11 +1,11 @@
-//! The ways to decode, in our words and in libjpeg's.
+//! Decoding modes, as options of this decoder and of libjpeg.
 use crate::libjpeg::{Decoded, LibjpegOptions, Random, Recipe, encode, picture};
 use mozjpeg_sys::J_COLOR_SPACE::{JCS_EXT_BGR, JCS_GRAYSCALE, JCS_RGB};
 use recordmill_image::jpeg::samples::{Dct, Scale};
 use recordmill_image::jpeg::{Channels, Options};
 use recordmill_image::pixels::Window;
 
-/// One way to decode.
+/// A combination of decoding options.
 #[derive(Debug, Clone, Copy)]
 pub struct DecodeMode {
     pub channels: Channels,
@@ -38,7 +38,7 @@ impl DecodeMode {
     }
 }
 
-/// Every combination.
+/// Returns every combination of decoding options.
 pub fn all_modes() -> Vec<DecodeMode> {
     let mut all = Vec::new();
     for channels in [Channels::AsStored, Channels::Gray, Channels::Rgb, Channels::Bgr] {
@@ -55,13 +55,13 @@ pub fn all_modes() -> Vec<DecodeMode> {
 
 pub const SAMPLINGS: [(i32, i32); 8] = [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (4, 2), (2, 4)];
 
-/// Encodes `recipe` with a picture of its own.
+/// Encodes `recipe` with an image generated from `seed`.
 pub fn file(recipe: &Recipe, seed: u64) -> Vec<u8> {
     let channels = if recipe.color == JCS_GRAYSCALE { 1 } else { 3 };
     encode(recipe, &picture(recipe.width, recipe.height, channels, seed))
 }
 
-/// A window of an image of `width` by `height`, of any size, often at an edge.
+/// Returns a random window of an image of `width` by `height`. It often touches an edge.
 pub fn random_window(random: &mut Random, width: usize, height: usize) -> Window {
     let mut span = |whole: usize| {
         let longest = random.choose(&[whole.min(9), whole, whole]);
@@ -74,7 +74,7 @@ pub fn random_window(random: &mut Random, width: usize, height: usize) -> Window
     Window { x, y, width, height }
 }
 
-/// The part of `whole` that `window` names.
+/// Returns the pixels of `whole` in `window`.
 pub fn crop(whole: &Decoded, window: Window) -> Vec<u8> {
     let rows = whole.samples.chunks_exact(whole.width * whole.channels).skip(window.y).take(window.height);
     rows.flat_map(|row| &row[window.x * whole.channels..(window.x + window.width) * whole.channels]).copied().collect()

@@ -1,4 +1,5 @@
-//! Damaged files: what is accepted equals what libjpeg gives without a warning, and what is refused is what it warns of.
+//! Tests with damaged files: what the decoder accepts equals what libjpeg decodes without a warning, and what it
+//! rejects causes a libjpeg warning or error.
 use crate::common::file;
 use crate::compare::{Outcome, compare_with_libjpeg};
 use crate::libjpeg::{Random, Recipe, Scan};
@@ -6,8 +7,8 @@ use recordmill_image::fault::{ImageFault, ImageFaultKind};
 use recordmill_image::jpeg::{Decoder, EntryPoints, Header, Limits, Options};
 use recordmill_image::pixels::Window;
 
-/// Small sound files of every kind.
-fn sound_files() -> Vec<Vec<u8>> {
+/// Returns small valid files of every kind.
+fn valid_files() -> Vec<Vec<u8>> {
     let of = |recipe: Recipe| file(&recipe, 1);
     let scan = |component| Scan::new(&[component], [0, 63, 0, 0]);
     vec![
@@ -22,8 +23,8 @@ fn sound_files() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Does some harm to `data`.
-fn harm(random: &mut Random, data: &mut Vec<u8>) {
+/// Damages `data` at a random position.
+fn damage_randomly(random: &mut Random, data: &mut Vec<u8>) {
     let at = random.below(data.len());
     match random.below(8) {
         0 | 1 => data[at] ^= 1 << random.below(8),
@@ -41,14 +42,14 @@ fn harm(random: &mut Random, data: &mut Vec<u8>) {
 }
 
 #[test]
-fn decode_when_harmed_at_random_then_equals_libjpeg_or_is_refused() {
+fn decoding_randomly_damaged_file_equals_libjpeg_or_fails() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(40));
     let mut counts = [0; 4];
-    for (index, sound) in sound_files().iter().enumerate() {
+    for (index, valid) in valid_files().iter().enumerate() {
         for round in 0..3000 {
-            let mut data = sound.clone();
+            let mut data = valid.clone();
             for _ in 0..1 + random.below(3) {
-                harm(&mut random, &mut data);
+                damage_randomly(&mut random, &mut data);
             }
             let outcome = compare_with_libjpeg(&mut decoder, &data)
                 .unwrap_or_else(|what| panic!("file {index}, round {round}: {what}"));
@@ -62,11 +63,11 @@ fn decode_when_harmed_at_random_then_equals_libjpeg_or_is_refused() {
 }
 
 #[test]
-fn decode_when_cut_anywhere_then_is_truncated() {
+fn decoding_file_cut_anywhere_fails_as_truncated() {
     let mut decoder = Decoder::new();
-    for sound in sound_files() {
-        for length in 0..sound.len() {
-            let fault = decoder.decode_pixels(&sound[..length], None, &Options::default()).expect_err("cut");
+    for valid in valid_files() {
+        for length in 0..valid.len() {
+            let fault = decoder.decode_pixels(&valid[..length], None, &Options::default()).expect_err("cut");
             assert_eq!(fault.kind, ImageFaultKind::Truncated, "cut at {length}: {fault}");
             assert!(fault.offset <= length, "cut at {length}: {fault}");
         }
@@ -74,13 +75,13 @@ fn decode_when_cut_anywhere_then_is_truncated() {
 }
 
 #[test]
-fn decode_when_harmed_then_windows_and_entry_points_never_panic() {
+fn windows_and_entry_points_of_damaged_files_never_panic() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(41));
-    for sound in sound_files() {
-        let points = EntryPoints::build(&sound, 1).ok();
+    for valid in valid_files() {
+        let points = EntryPoints::build(&valid, 1).ok();
         for _ in 0..1000 {
-            let mut data = sound.clone();
-            harm(&mut random, &mut data);
+            let mut data = valid.clone();
+            damage_randomly(&mut random, &mut data);
             let window = Window {
                 x: random.below(30),
                 y: random.below(20),
@@ -95,27 +96,27 @@ fn decode_when_harmed_then_windows_and_entry_points_never_panic() {
     }
 }
 
-/// The fault of decoding `data` with `limits`.
-fn refusal(data: &[u8], limits: Limits) -> ImageFault {
+/// Returns the fault of decoding `data` with `limits`.
+fn decode_fault(data: &[u8], limits: Limits) -> ImageFault {
     Decoder::new().decode_pixels(data, None, &Options { limits, ..Options::default() }).expect_err("beyond the limits")
 }
 
 #[test]
-fn decode_when_the_header_lies_about_the_size_then_refuses_before_it_allocates() {
-    for sound in sound_files() {
-        let frame = sound.windows(2).position(|pair| matches!(pair, [0xff, 0xc0..=0xc2])).expect("a frame header");
-        let mut data = sound.clone();
+fn false_size_in_header_is_rejected_before_allocation() {
+    for valid in valid_files() {
+        let frame = valid.windows(2).position(|pair| matches!(pair, [0xff, 0xc0..=0xc2])).expect("a frame header");
+        let mut data = valid.clone();
         data[frame + 5..frame + 9].copy_from_slice(&[0xff; 4]);
-        assert_eq!(refusal(&data, Limits::default()).kind, ImageFaultKind::LimitExceeded);
+        assert_eq!(decode_fault(&data, Limits::default()).kind, ImageFaultKind::LimitExceeded);
         data[frame + 5..frame + 9].copy_from_slice(&[0x30, 0, 0x30, 0]);
-        assert_eq!(refusal(&data, Limits::default()).kind, ImageFaultKind::Truncated);
+        assert_eq!(decode_fault(&data, Limits::default()).kind, ImageFaultKind::Truncated);
         data[frame + 5..frame + 9].copy_from_slice(&[0, 0, 0, 9]);
-        assert_eq!(refusal(&data, Limits::default()).kind, ImageFaultKind::BadDimensions);
+        assert_eq!(decode_fault(&data, Limits::default()).kind, ImageFaultKind::BadDimensions);
     }
 }
 
 #[test]
-fn decode_when_a_limit_is_exceeded_then_says_which() {
+fn exceeded_limit_is_named_in_fault() {
     let data = file(&Recipe { progressive: true, ..Recipe::new(64, 64, (1, 1)) }, 1);
     let usual = Limits::default();
     let limits = [
@@ -125,7 +126,7 @@ fn decode_when_a_limit_is_exceeded_then_says_which() {
         (Limits { max_coefficient_bytes: 192 * 129 - 1, ..usual }, "bytes of coefficients"),
     ];
     for (limits, what) in limits {
-        let fault = refusal(&data, limits);
+        let fault = decode_fault(&data, limits);
         assert_eq!(fault.kind, ImageFaultKind::LimitExceeded);
         assert!(fault.expected.contains(what), "{fault}");
     }
@@ -134,15 +135,15 @@ fn decode_when_a_limit_is_exceeded_then_says_which() {
 }
 
 #[test]
-fn num_finished_when_the_data_end_early_then_counts_the_sound_rows() {
-    let sound = file(&Recipe { quality: 95, ..Recipe::new(64, 160, (2, 2)) }, 1);
+fn num_finished_counts_intact_rows_of_cut_file() {
+    let valid = file(&Recipe { quality: 95, ..Recipe::new(64, 160, (2, 2)) }, 1);
     let mut whole = vec![0; 64 * 160 * 3];
     let mut decoder = Decoder::new();
-    decoder.decode(&sound, None, &Options::default(), None, &mut whole, 192).expect("sound file");
+    decoder.decode(&valid, None, &Options::default(), None, &mut whole, 192).expect("valid file");
     assert_eq!(decoder.num_finished(), 160);
     let mut part = vec![0; 64 * 160 * 3];
-    let cut = sound.len() / 2;
-    decoder.decode(&sound[..cut], None, &Options::default(), None, &mut part, 192).expect_err("cut");
+    let cut = valid.len() / 2;
+    decoder.decode(&valid[..cut], None, &Options::default(), None, &mut part, 192).expect_err("cut");
     let rows = decoder.num_finished();
     assert!((20..140).contains(&rows), "{rows}");
     assert_eq!(part[..rows * 192], whole[..rows * 192]);

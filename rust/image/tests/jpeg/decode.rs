@@ -1,4 +1,4 @@
-//! Whole images: every sampling, color model, quality and size gives the pixels of libjpeg.
+//! Tests that decoded images equal libjpeg's pixels for every sampling, color model, quality, size and window.
 use crate::common::{DecodeMode, SAMPLINGS, all_modes, crop, file, random_window};
 use crate::compare::{Outcome, compare_with_libjpeg};
 use crate::libjpeg::{LibjpegOptions, Random, Recipe, Scan, decode, encode};
@@ -7,11 +7,11 @@ use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Decoder, Options};
 use recordmill_image::pixels::{Samples, Window};
 
-/// Demands that the decoder gives what libjpeg gives.
-pub fn assert_equal(decoder: &mut Decoder, data: &[u8], wanted: DecodeMode, what: &str) {
-    let expected = decode(data, wanted.libjpeg_options()).expect("libjpeg decodes it");
+/// Asserts that the decoder produces the pixels of libjpeg.
+pub fn assert_equal(decoder: &mut Decoder, data: &[u8], mode: DecodeMode, what: &str) {
+    let expected = decode(data, mode.libjpeg_options()).expect("libjpeg decodes it");
     assert_eq!(expected.warnings, 0, "{what}");
-    let found = decoder.decode_pixels(data, None, &wanted.options()).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+    let found = decoder.decode_pixels(data, None, &mode.options()).unwrap_or_else(|fault| panic!("{what}: {fault}"));
     assert_eq!(
         (found.size.width, found.size.height, found.channels),
         (expected.width, expected.height, expected.channels),
@@ -19,11 +19,11 @@ pub fn assert_equal(decoder: &mut Decoder, data: &[u8], wanted: DecodeMode, what
     );
     let Samples::U8(samples) = found.samples else { panic!("16-bit samples") };
     let difference = samples.iter().zip(&expected.samples).position(|(found, expected)| found != expected);
-    assert_eq!(difference, None, "{what} {wanted:?}");
+    assert_eq!(difference, None, "{what} {mode:?}");
 }
 
 #[test]
-fn decode_when_any_sampling_and_size_then_equals_libjpeg() {
+fn every_sampling_and_size_equals_libjpeg() {
     let mut decoder = Decoder::new();
     let mut random = Random::new(1);
     for sampling in SAMPLINGS {
@@ -39,32 +39,32 @@ fn decode_when_any_sampling_and_size_then_equals_libjpeg() {
 }
 
 #[test]
-fn decode_when_any_mode_then_equals_libjpeg() {
+fn every_mode_equals_libjpeg() {
     let mut decoder = Decoder::new();
     let mut random = Random::new(2);
     for sampling in SAMPLINGS {
         for color in [JCS_YCbCr, JCS_RGB] {
-            for wanted in all_modes() {
+            for mode in all_modes() {
                 let (width, height) = (1 + random.below(70), 1 + random.below(70));
                 let recipe =
                     Recipe { color, quality: 30 + random.below(70) as i32, ..Recipe::new(width, height, sampling) };
-                assert_equal(&mut decoder, &file(&recipe, 5), wanted, &format!("{recipe:?}"));
+                assert_equal(&mut decoder, &file(&recipe, 5), mode, &format!("{recipe:?}"));
             }
         }
     }
 }
 
 #[test]
-fn decode_when_gray_then_equals_libjpeg_in_every_mode() {
+fn grayscale_equals_libjpeg_in_every_mode() {
     let mut decoder = Decoder::new();
-    for (edge, wanted) in (1..).zip(all_modes()) {
+    for (edge, mode) in (1..).zip(all_modes()) {
         let recipe = Recipe { sampling: vec![[(1, 1), (2, 2), (1, 3)][edge % 3]], ..Recipe::gray(edge, 2 * edge + 3) };
-        assert_equal(&mut decoder, &file(&recipe, 9), wanted, &format!("{recipe:?}"));
+        assert_equal(&mut decoder, &file(&recipe, 9), mode, &format!("{recipe:?}"));
     }
 }
 
 #[test]
-fn decode_when_tables_are_optimized_and_any_quality_then_equals_libjpeg() {
+fn every_quality_and_optimized_tables_equal_libjpeg() {
     let mut decoder = Decoder::new();
     for quality in 1..=100 {
         let recipe =
@@ -74,7 +74,7 @@ fn decode_when_tables_are_optimized_and_any_quality_then_equals_libjpeg() {
 }
 
 #[test]
-fn decode_when_restart_intervals_then_equals_libjpeg() {
+fn restart_intervals_equal_libjpeg() {
     let mut decoder = Decoder::new();
     for restart_interval in (1..=25).chain([26, 52, 1000, 65_535]) {
         let recipe = Recipe { restart_interval, ..Recipe::new(203, 101, SAMPLINGS[restart_interval as usize % 4]) };
@@ -83,7 +83,7 @@ fn decode_when_restart_intervals_then_equals_libjpeg() {
 }
 
 #[test]
-fn decode_when_larger_than_the_pieces_of_the_stream_then_equals_libjpeg() {
+fn file_larger_than_stream_chunks_equals_libjpeg() {
     let recipe = Recipe { quality: 100, ..Recipe::new(640, 480, (2, 2)) };
     let data = file(&recipe, 4);
     assert!(data.len() > 200_000);
@@ -91,11 +91,11 @@ fn decode_when_larger_than_the_pieces_of_the_stream_then_equals_libjpeg() {
 }
 
 #[test]
-fn decode_when_the_target_has_room_between_rows_then_leaves_it_alone() {
+fn padding_between_output_rows_is_not_written() {
     let data = file(&Recipe::new(21, 17, (2, 2)), 6);
     let expected = decode(&data, LibjpegOptions::default()).expect("libjpeg decodes it");
     let mut out = vec![0xaa; 80 * 17];
-    Decoder::new().decode(&data, None, &Options::default(), None, &mut out, 80).expect("sound file");
+    Decoder::new().decode(&data, None, &Options::default(), None, &mut out, 80).expect("a valid file");
     for (row, expected) in out.chunks(80).zip(expected.samples.chunks(63)) {
         assert_eq!(&row[..63], expected);
         assert_eq!(row[63..], [0xaa; 17]);
@@ -103,7 +103,7 @@ fn decode_when_the_target_has_room_between_rows_then_leaves_it_alone() {
 }
 
 #[test]
-fn decode_when_a_motion_jpeg_frame_has_no_huffman_tables_then_takes_the_usual_ones() {
+fn motion_jpeg_frame_without_tables_uses_typical_huffman_tables() {
     let mut data = file(&Recipe::new(50, 40, (2, 1)), 6);
     while let Some(start) = data.windows(2).position(|pair| pair == [0xff, 0xc4]) {
         let length = usize::from(u16::from_be_bytes([data[start + 2], data[start + 3]]));
@@ -112,66 +112,64 @@ fn decode_when_a_motion_jpeg_frame_has_no_huffman_tables_then_takes_the_usual_on
     assert_equal(&mut Decoder::new(), &data, DecodeMode::default(), "no tables");
 }
 
-// Windows: each is that part of the whole image, in every mode, wherever it lies.
-
-/// Demands that `count` random windows of `data` equal the crops of what libjpeg gives.
+/// Asserts that `count` random windows of `data` equal the crops of libjpeg's image.
 pub fn assert_crops(
     decoder: &mut Decoder,
     random: &mut Random,
     data: &[u8],
-    wanted: DecodeMode,
+    mode: DecodeMode,
     count: usize,
     what: &str,
 ) {
-    let whole = decode(data, wanted.libjpeg_options()).expect("libjpeg decodes it");
+    let whole = decode(data, mode.libjpeg_options()).expect("libjpeg decodes it");
     for _ in 0..count {
         let window = random_window(random, whole.width, whole.height);
-        let found = decoder.decode_pixels(data, Some(window), &wanted.options());
-        let found = found.unwrap_or_else(|fault| panic!("{what} {window:?} {wanted:?}: {fault}"));
+        let found = decoder.decode_pixels(data, Some(window), &mode.options());
+        let found = found.unwrap_or_else(|fault| panic!("{what} {window:?} {mode:?}: {fault}"));
         let Samples::U8(samples) = found.samples else { panic!("16-bit samples") };
-        assert!(samples == crop(&whole, window), "{what} {window:?} {wanted:?}");
+        assert!(samples == crop(&whole, window), "{what} {window:?} {mode:?}");
     }
 }
 
 #[test]
-fn decode_when_windows_in_any_mode_then_equal_crops() {
+fn windows_equal_crops_in_every_mode() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(10));
     for sampling in SAMPLINGS {
-        for wanted in all_modes() {
+        for mode in all_modes() {
             let (width, height) = (1 + random.below(150), 1 + random.below(150));
             let color = random.choose(&[JCS_YCbCr, JCS_YCbCr, JCS_RGB]);
             let recipe = Recipe { color, ..Recipe::new(width, height, sampling) };
-            assert_crops(&mut decoder, &mut random, &file(&recipe, 7), wanted, 10, &format!("{recipe:?}"));
+            assert_crops(&mut decoder, &mut random, &file(&recipe, 7), mode, 10, &format!("{recipe:?}"));
         }
     }
 }
 
 #[test]
-fn decode_when_some_rows_are_wanted_then_those_equal_and_the_others_stay() {
+fn selected_rows_are_decoded_and_others_kept() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(12));
     for sampling in SAMPLINGS {
-        for wanted in all_modes() {
+        for mode in all_modes() {
             let (width, height) = (1 + random.below(150), 1 + random.below(150));
             let data = file(&Recipe::new(width, height, sampling), 7);
-            let whole = decode(&data, wanted.libjpeg_options()).expect("libjpeg decodes it");
+            let whole = decode(&data, mode.libjpeg_options()).expect("libjpeg decodes it");
             let window = random_window(&mut random, whole.width, whole.height);
             let rows: Vec<bool> = (0..window.height).map(|_| random.below(3) == 0).collect();
             let part = recordmill_image::jpeg::Region { window: Some(window), rows: &rows };
             let expected = crop(&whole, window);
             let before: Vec<u8> = expected.iter().map(|level| !level).collect();
             let mut out = before.clone();
-            decoder.decode_to(&data, part, &wanted.options(), None, &mut out).expect("sound");
+            decoder.decode_to(&data, part, &mode.options(), None, &mut out).expect("a valid file");
             let length = window.width * whole.channels;
-            for (y, is_wanted) in rows.iter().enumerate() {
+            for (y, is_selected) in rows.iter().enumerate() {
                 let row = y * length..(y + 1) * length;
-                assert!(out[row.clone()] == if *is_wanted { &expected } else { &before }[row], "{wanted:?} row {y}");
+                assert!(out[row.clone()] == if *is_selected { &expected } else { &before }[row], "{mode:?} row {y}");
             }
         }
     }
 }
 
 #[test]
-fn decode_when_windows_of_files_with_restarts_then_equal_crops() {
+fn windows_of_files_with_restarts_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(11));
     for restart_interval in [1, 2, 3, 5, 7, 12, 13, 14, 25, 26, 27, 50, 100] {
         for sampling in SAMPLINGS {
@@ -189,23 +187,23 @@ fn decode_when_windows_of_files_with_restarts_then_equal_crops() {
 }
 
 #[test]
-fn decode_when_windows_of_gray_files_then_equal_crops() {
+fn windows_of_grayscale_files_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(12));
-    for wanted in all_modes() {
+    for mode in all_modes() {
         let recipe = Recipe { restart_interval: random.below(30) as u32, ..Recipe::gray(130, 95) };
-        assert_crops(&mut decoder, &mut random, &file(&recipe, 2), wanted, 10, &format!("{recipe:?}"));
+        assert_crops(&mut decoder, &mut random, &file(&recipe, 2), mode, 10, &format!("{recipe:?}"));
     }
 }
 
 #[test]
-fn decode_when_windows_of_a_large_file_then_equal_crops() {
+fn windows_of_large_file_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(13));
     let recipe = Recipe { quality: 98, ..Recipe::new(700, 600, (2, 2)) };
     assert_crops(&mut decoder, &mut random, &file(&recipe, 14), DecodeMode::default(), 200, "large");
 }
 
 #[test]
-fn decode_when_the_window_lies_outside_then_refuses_it() {
+fn window_outside_image_is_rejected() {
     let data = file(&Recipe::new(30, 20, (2, 1)), 1);
     for (x, y, width, height) in [
         (0, 0, 31, 20),
@@ -228,7 +226,7 @@ fn decode_when_the_window_lies_outside_then_refuses_it() {
 }
 
 #[test]
-fn decode_when_the_target_is_too_small_then_refuses_it() {
+fn too_small_output_is_rejected() {
     let data = file(&Recipe::new(30, 20, (2, 1)), 1);
     for (length, stride) in [(1799, 90), (1800, 89), (0, 90), (1800, usize::MAX)] {
         let fault = Decoder::new()
@@ -239,9 +237,7 @@ fn decode_when_the_target_is_too_small_then_refuses_it() {
     assert_eq!(Decoder::new().decode(&data, None, &Options::default(), None, &mut vec![0; 1800], 90), Ok(()));
 }
 
-// Images with several scans: progressive and sequential, whole and in windows.
-
-/// A progressive script with refinement of everything, DC in two or three bits.
+/// A progressive script that refines all coefficients, with DC in several scans.
 fn fine_script() -> Vec<Scan> {
     let mut scans = vec![Scan::new(&[0, 1, 2], [0, 0, 0, 2])];
     scans.push(Scan::new(&[0], [1, 5, 0, 2]));
@@ -258,7 +254,7 @@ fn fine_script() -> Vec<Scan> {
     scans
 }
 
-/// Scripts of sequential scans: each component by itself, or two of them together.
+/// Sequential scripts with one scan per component, or with two components in one scan.
 fn sequential_scripts() -> [Vec<Scan>; 4] {
     let scan = |components: &[i32]| Scan::new(components, [0, 63, 0, 0]);
     [
@@ -270,7 +266,7 @@ fn sequential_scripts() -> [Vec<Scan>; 4] {
 }
 
 #[test]
-fn decode_when_progressive_of_any_sampling_and_size_then_equals_libjpeg() {
+fn progressive_of_every_sampling_and_size_equals_libjpeg() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(20));
     for sampling in SAMPLINGS {
         for edge in 1..=40 {
@@ -286,7 +282,7 @@ fn decode_when_progressive_of_any_sampling_and_size_then_equals_libjpeg() {
 }
 
 #[test]
-fn decode_when_progressive_in_fine_steps_then_equals_libjpeg() {
+fn progressive_with_many_refinements_equals_libjpeg() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(21));
     for quality in (1..=100).step_by(3) {
         let color = random.choose(&[JCS_YCbCr, JCS_RGB]);
@@ -296,20 +292,20 @@ fn decode_when_progressive_in_fine_steps_then_equals_libjpeg() {
     }
 }
 
-/// A gray picture in which one noisy block begins every row of blocks; the others are flat.
-fn flat_behind_noise(width: usize, height: usize) -> Vec<u8> {
+/// Returns a gray image in which the first block of every row of blocks is noise and the others are flat.
+fn noise_then_flat_rows(width: usize, height: usize) -> Vec<u8> {
     let mut random = Random::new(24);
-    let sample = |place: usize| if place % width < 8 { random.below(200) as u8 } else { 128 };
+    let sample = |index: usize| if index % width < 8 { random.below(200) as u8 } else { 128 };
     (0..width * height).map(sample).collect()
 }
 
 #[test]
-fn decode_when_the_last_piece_of_a_scan_begins_in_an_empty_run_then_equals_libjpeg() {
+fn end_of_band_run_across_stream_chunks_equals_libjpeg() {
     let mut decoder = Decoder::new();
     for bands in [&[[1, 63, 0, 0]][..], &[[1, 63, 0, 2], [1, 63, 2, 1], [1, 63, 1, 0]]] {
         let scans = [[0, 0, 0, 0]].iter().chain(bands).map(|&bounds| Scan::new(&[0], bounds)).collect();
         let recipe = Recipe { quality: 90, scans, ..Recipe::gray(40, 8 * 2700) };
-        let data = encode(&recipe, &flat_behind_noise(40, 8 * 2700));
+        let data = encode(&recipe, &noise_then_flat_rows(40, 8 * 2700));
         assert_equal(&mut decoder, &data, DecodeMode::default(), &format!("{bands:?}"));
         for missing in 1..=6 {
             let cut = [&data[..data.len() - 2 - missing], &[0xff, 0xd9]].concat();
@@ -323,27 +319,27 @@ fn decode_when_the_last_piece_of_a_scan_begins_in_an_empty_run_then_equals_libjp
 }
 
 #[test]
-fn decode_when_windows_of_progressive_files_in_any_mode_then_equal_crops() {
+fn windows_of_progressive_files_equal_crops_in_every_mode() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(22));
-    for (index, wanted) in all_modes().into_iter().enumerate() {
+    for (index, mode) in all_modes().into_iter().enumerate() {
         let sampling = SAMPLINGS[index % 8];
         let recipe =
             Recipe { progressive: true, ..Recipe::new(1 + random.below(150), 1 + random.below(150), sampling) };
-        assert_crops(&mut decoder, &mut random, &file(&recipe, 2), wanted, 8, &format!("{recipe:?}"));
+        assert_crops(&mut decoder, &mut random, &file(&recipe, 2), mode, 8, &format!("{recipe:?}"));
     }
 }
 
 #[test]
-fn decode_when_gray_and_progressive_then_equals_libjpeg() {
+fn grayscale_progressive_equals_libjpeg() {
     let mut decoder = Decoder::new();
-    for (edge, wanted) in (1..).zip(all_modes()) {
+    for (edge, mode) in (1..).zip(all_modes()) {
         let recipe = Recipe { progressive: true, ..Recipe::gray(2 * edge + 1, edge) };
-        assert_equal(&mut decoder, &file(&recipe, 3), wanted, &format!("{recipe:?}"));
+        assert_equal(&mut decoder, &file(&recipe, 3), mode, &format!("{recipe:?}"));
     }
 }
 
 #[test]
-fn decode_when_sequential_in_several_scans_then_equals_libjpeg() {
+fn sequential_with_several_scans_equals_libjpeg() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(23));
     for sampling in SAMPLINGS {
         for scans in sequential_scripts() {
@@ -356,16 +352,16 @@ fn decode_when_sequential_in_several_scans_then_equals_libjpeg() {
                 ..Recipe::new(1 + random.below(99), 1 + random.below(99), sampling)
             };
             let data = file(&recipe, 4);
-            for wanted in all_modes().into_iter().step_by(5) {
-                assert_equal(&mut decoder, &data, wanted, &format!("{recipe:?}"));
-                assert_crops(&mut decoder, &mut random, &data, wanted, 2, &format!("{recipe:?}"));
+            for mode in all_modes().into_iter().step_by(5) {
+                assert_equal(&mut decoder, &data, mode, &format!("{recipe:?}"));
+                assert_crops(&mut decoder, &mut random, &data, mode, 2, &format!("{recipe:?}"));
             }
         }
     }
 }
 
 #[test]
-fn decode_when_mcus_would_be_too_large_then_one_scan_per_component_still_works() {
+fn large_sampling_factors_decode_with_one_scan_per_component() {
     let mut decoder = Decoder::new();
     let [scans, ..] = sequential_scripts();
     let recipe = Recipe { scans, sampling: vec![(4, 4), (4, 2), (2, 4)], ..Recipe::new(77, 59, (4, 4)) };
@@ -373,7 +369,7 @@ fn decode_when_mcus_would_be_too_large_then_one_scan_per_component_still_works()
 }
 
 #[test]
-fn decode_when_low_frequencies_are_incomplete_then_leaves_it_to_others() {
+fn incomplete_low_frequencies_are_unsupported() {
     let mut scans = fine_script();
     scans.pop();
     let dc_incomplete = Recipe { scans: scans.clone(), ..Recipe::new(50, 40, (2, 2)) };

@@ -1,4 +1,5 @@
-//! Entry points: windows decoded by them equal crops, their bytes round-trip, and tables of other images are refused.
+//! Tests of entry points: windows decoded with them equal crops, their serialized form round-trips, and entry points of
+//! other images are rejected.
 use crate::common::{SAMPLINGS, crop, file, random_window};
 use crate::libjpeg::{LibjpegOptions, Random, Recipe, decode, encode};
 use recordmill_image::batch::entry_points;
@@ -6,7 +7,7 @@ use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Decoder, EntryPoints, Options};
 use recordmill_image::pixels::Window;
 
-/// Demands that windows of `data` decoded with `points` equal crops.
+/// Asserts that windows of `data` decoded with `points` equal crops.
 fn assert_crops(
     decoder: &mut Decoder,
     random: &mut Random,
@@ -33,7 +34,7 @@ fn assert_crops(
 }
 
 #[test]
-fn decode_when_entry_points_are_given_then_windows_equal_crops() {
+fn windows_decoded_with_entry_points_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(30));
     for restart_interval in [0, 0, 1, 5, 13, 26, 60] {
         for sampling in SAMPLINGS {
@@ -41,7 +42,7 @@ fn decode_when_entry_points_are_given_then_windows_equal_crops() {
             let recipe = Recipe { restart_interval, quality, ..Recipe::new(203, 150, sampling) };
             let data = file(&recipe, 1);
             for every_rows in [1, 2, 7] {
-                let points = EntryPoints::build(&data, every_rows).expect("sound file");
+                let points = EntryPoints::build(&data, every_rows).expect("a valid file");
                 assert_crops(&mut decoder, &mut random, &data, &points, 12, &format!("{every_rows} {recipe:?}"));
             }
         }
@@ -49,35 +50,35 @@ fn decode_when_entry_points_are_given_then_windows_equal_crops() {
 }
 
 #[test]
-fn decode_when_entry_points_of_a_large_file_then_windows_equal_crops() {
+fn windows_of_large_file_with_entry_points_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(31));
     let data = file(&Recipe { quality: 99, ..Recipe::new(900, 500, (2, 2)) }, 2);
-    let points = EntryPoints::build(&data, 1).expect("sound file");
+    let points = EntryPoints::build(&data, 1).expect("a valid file");
     assert_eq!(points.len(), 500_usize.div_ceil(16) - 1);
     assert_crops(&mut decoder, &mut random, &data, &points, 150, "large");
 }
 
 #[test]
-fn decode_when_entry_points_of_a_gray_file_then_windows_equal_crops() {
+fn windows_of_grayscale_file_with_entry_points_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(32));
     let data = file(&Recipe::gray(130, 200), 2);
-    let points = EntryPoints::build(&data, 3).expect("sound file");
+    let points = EntryPoints::build(&data, 3).expect("a valid file");
     assert_crops(&mut decoder, &mut random, &data, &points, 50, "gray");
 }
 
 #[test]
-fn to_bytes_when_read_back_then_gives_the_same_in_little_space() {
+fn serialized_entry_points_round_trip_and_are_small() {
     let data = file(&Recipe { quality: 92, ..Recipe::new(500, 375, (2, 2)) }, 3);
-    let points = EntryPoints::build(&data, 1).expect("sound file");
+    let points = EntryPoints::build(&data, 1).expect("a valid file");
     let bytes = points.to_bytes();
     assert_eq!(EntryPoints::from_bytes(&bytes), Ok(points));
     assert!(bytes.len() * 100 <= data.len(), "{} bytes for {}", bytes.len(), data.len());
 }
 
 #[test]
-fn from_bytes_when_damaged_then_refuses_them() {
+fn from_bytes_rejects_damaged_bytes() {
     let data = file(&Recipe::new(100, 100, (1, 1)), 3);
-    let bytes = EntryPoints::build(&data, 2).expect("sound file").to_bytes();
+    let bytes = EntryPoints::build(&data, 2).expect("a valid file").to_bytes();
     for length in 0..bytes.len() {
         assert!(EntryPoints::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
     }
@@ -89,10 +90,10 @@ fn from_bytes_when_damaged_then_refuses_them() {
 }
 
 #[test]
-fn decode_when_the_entry_points_are_another_images_then_refuses_them() {
+fn decode_rejects_entry_points_of_another_image() {
     let recipe = Recipe::new(100, 100, (2, 2));
     let (data, other) = (file(&recipe, 1), file(&recipe, 2));
-    let points = EntryPoints::build(&other, 1).expect("sound file");
+    let points = EntryPoints::build(&other, 1).expect("a valid file");
     let mut changed = other.clone();
     let at = other.len() - 40;
     changed[at] ^= 1;
@@ -105,20 +106,18 @@ fn decode_when_the_entry_points_are_another_images_then_refuses_them() {
 }
 
 #[test]
-fn build_when_the_image_has_several_scans_or_is_damaged_then_refuses_it() {
+fn build_rejects_several_scans_and_damaged_files() {
     let progressive = file(&Recipe { progressive: true, ..Recipe::new(50, 50, (2, 2)) }, 1);
     let fault = EntryPoints::build(&progressive, 1).expect_err("several scans");
     assert_eq!(fault.kind, ImageFaultKind::Unsupported);
-    let sound = file(&Recipe::new(50, 50, (2, 2)), 1);
-    let fault = EntryPoints::build(&sound[..sound.len() - 30], 1).expect_err("cut");
+    let valid = file(&Recipe::new(50, 50, (2, 2)), 1);
+    let fault = EntryPoints::build(&valid[..valid.len() - 30], 1).expect_err("cut");
     assert_eq!(fault.kind, ImageFaultKind::Truncated);
-    assert_eq!(EntryPoints::build(&sound, 0).expect_err("no rows").kind, ImageFaultKind::BadArgument);
-    assert!(EntryPoints::build(&sound, usize::MAX).expect("sound file").is_empty());
+    assert_eq!(EntryPoints::build(&valid, 0).expect_err("no rows").kind, ImageFaultKind::BadArgument);
+    assert!(EntryPoints::build(&valid, usize::MAX).expect("valid file").is_empty());
 }
 
-// Entry points that lie: no panic, and no pixels where they do not belong to the image; how many bytes they may take.
-
-/// The CRC-32 of PNG and zlib, bit by bit.
+/// Returns the CRC-32 of PNG and zlib, computed bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, &byte: &u8| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
@@ -128,7 +127,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
 
-/// A table whose body was changed, with a checksum that fits again.
+/// Returns `table` with a changed body and a matching checksum.
 fn forged(table: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut body = table[..table.len() - 4].to_vec();
     change(&mut body);
@@ -138,18 +137,18 @@ fn forged(table: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 #[test]
-fn decode_when_a_table_is_forged_then_fails_by_name_or_decodes_something_of_the_size() {
+fn forged_entry_points_fail_or_decode_without_panic() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(40));
-    let (mut num_read, mut num_refused) = (0, 0);
+    let (mut num_read, mut num_rejected) = (0, 0);
     for sampling in [(1, 1), (2, 2), (4, 1)] {
         for restart_interval in [0, 5] {
             let data = file(&Recipe { restart_interval, ..Recipe::new(120, 130, sampling) }, 1);
-            let table = EntryPoints::build(&data, 1).expect("sound file").to_bytes();
+            let table = EntryPoints::build(&data, 1).expect("a valid file").to_bytes();
             for _ in 0..1500 {
                 let (at, value) = (13 + random.below(table.len() - 17), random.below(256) as u8);
                 let bytes = forged(&table, |body| body[at] = value);
                 let Ok(points) = EntryPoints::from_bytes(&bytes) else {
-                    num_refused += 1;
+                    num_rejected += 1;
                     continue;
                 };
                 num_read += 1;
@@ -160,20 +159,20 @@ fn decode_when_a_table_is_forged_then_fails_by_name_or_decodes_something_of_the_
             }
         }
     }
-    assert!(num_read > 1000 && num_refused > 1000, "{num_read} read, {num_refused} refused");
+    assert!(num_read > 1000 && num_rejected > 1000, "{num_read} read, {num_rejected} rejected");
 }
 
 #[test]
-fn from_bytes_when_numbers_are_impossible_then_refuses_them() {
+fn from_bytes_rejects_invalid_values() {
     let data = file(&Recipe::new(120, 130, (2, 2)), 1);
-    let table = EntryPoints::build(&data, 1).expect("sound file").to_bytes();
+    let table = EntryPoints::build(&data, 1).expect("a valid file").to_bytes();
     let cases: [Change; 6] = [
-        &|body| body[13] = 2,                                   // components
-        &|body| body[14] = 0,                                   // MCUs from entry point to entry point
+        &|body| body[13] = 2,                                   // number of components
+        &|body| body[14] = 0,                                   // MCUs between entry points
         &|body| body[15] = 0x7f,                                // more entry points than bytes
-        &|body| body[16] = 1,                                   // a step back
-        &|body| body.push(0),                                   // bytes behind the last
-        &|body| body.splice(16..17, [0xff; 10]).for_each(drop), // a number without an end
+        &|body| body[16] = 1,                                   // bit position that decreases
+        &|body| body.push(0),                                   // trailing bytes
+        &|body| body.splice(16..17, [0xff; 10]).for_each(drop), // unterminated integer
     ];
     for (number, change) in cases.iter().enumerate() {
         let fault = EntryPoints::from_bytes(&forged(&table, change)).expect_err("impossible");
@@ -183,9 +182,9 @@ fn from_bytes_when_numbers_are_impossible_then_refuses_them() {
 }
 
 #[test]
-fn decode_when_any_bit_of_the_image_changed_then_refuses_its_table() {
+fn decode_rejects_entry_points_if_any_bit_of_image_changed() {
     let data = file(&Recipe::new(40, 50, (2, 2)), 1);
-    let points = EntryPoints::build(&data, 1).expect("sound file");
+    let points = EntryPoints::build(&data, 1).expect("a valid file");
     let window = Window { x: 0, y: 40, width: 9, height: 9 };
     for at in 0..data.len() {
         let mut changed = data.clone();
@@ -197,7 +196,7 @@ fn decode_when_any_bit_of_the_image_changed_then_refuses_its_table() {
 }
 
 #[test]
-fn entry_points_when_many_images_then_each_keeps_to_its_share() {
+fn entry_points_of_each_image_stay_within_their_size_limit() {
     let large = Recipe { quality: 97, ..Recipe::new(400, 400, (2, 2)) };
     let row = 400_u32.div_ceil(16);
     let files = [
@@ -214,15 +213,15 @@ fn entry_points_when_many_images_then_each_keeps_to_its_share() {
     ];
     let payloads: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
     let tables = entry_points(&payloads, 0.01, 16, 2);
-    let full = EntryPoints::build(&files[0], 1).expect("sound file").to_bytes();
+    let full = EntryPoints::build(&files[0], 1).expect("a valid file").to_bytes();
     assert_eq!(tables[0], full);
     for (table, data) in tables.iter().zip(&files) {
         assert!(table.is_empty() || (table.len() + 16) * 100 <= data.len());
     }
     assert!(EntryPoints::from_bytes(&tables[1]).expect("some fit").len() < 24);
     assert!(!tables[3].is_empty());
-    for place in [2, 4, 5, 6, 7, 8, 9] {
-        assert!(tables[place].is_empty(), "file {place}");
+    for index in [2, 4, 5, 6, 7, 8, 9] {
+        assert!(tables[index].is_empty(), "file {index}");
     }
     assert_eq!(tables, entry_points(&payloads, 0.01, 16, 1));
 }

@@ -1,4 +1,4 @@
-//! What headers say, without decoding: size, sampling, color, restarts, orientation, and what is left to others.
+//! Tests of header parsing: size, sampling, color, restart interval, orientation, and unsupported files.
 use crate::common::file;
 use crate::libjpeg::{LibjpegOptions, Recipe, decode};
 use mozjpeg_sys::J_COLOR_SPACE::JCS_RGB;
@@ -6,18 +6,18 @@ use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Coding, ColorModel, Decoder, Header, Options};
 use recordmill_image::pixels::{Samples, Size};
 
-/// `data` with a segment of marker `code` behind the start of the image.
+/// Returns `data` with a segment of marker `code` inserted after the start of the image.
 fn with_segment(data: &[u8], code: u8, body: &[u8]) -> Vec<u8> {
     let length = (body.len() as u16 + 2).to_be_bytes();
     [&data[..2], &[0xff, code], &length, body, &data[2..]].concat()
 }
 
-/// The frame header's place.
+/// Returns the offset of the frame header.
 fn frame(data: &[u8]) -> usize {
     data.windows(2).position(|pair| matches!(pair, [0xff, 0xc0..=0xc2])).expect("a frame header")
 }
 
-/// An EXIF segment's body whose second entry is the orientation `value`, of either byte order.
+/// Returns the body of an EXIF segment, in either byte order, whose second entry is the orientation `value`.
 fn exif(value: u16, is_big: bool) -> Vec<u8> {
     let short = |number: u16| if is_big { number.to_be_bytes() } else { number.to_le_bytes() };
     let long = |number: u32| if is_big { number.to_be_bytes() } else { number.to_le_bytes() };
@@ -31,52 +31,53 @@ fn exif(value: u16, is_big: bool) -> Vec<u8> {
 }
 
 #[test]
-fn parse_when_files_of_each_kind_then_tells_what_they_are() {
+fn parse_reads_header_of_each_kind() {
     let header =
-        Header::parse(&file(&Recipe { restart_interval: 7, ..Recipe::new(31, 17, (2, 1)) }, 1)).expect("sound");
+        Header::parse(&file(&Recipe { restart_interval: 7, ..Recipe::new(31, 17, (2, 1)) }, 1)).expect("a valid file");
     assert_eq!(header.size, Size { width: 31, height: 17 });
     assert_eq!(header.sampling, [(2, 1), (1, 1), (1, 1)]);
     assert_eq!((header.coding, header.color), (Coding::Sequential, ColorModel::YCbCr));
     assert_eq!((header.restart_interval, header.bits, header.orientation, header.num_channels()), (7, 8, 1, 3));
-    let header = Header::parse(&file(&Recipe { progressive: true, ..Recipe::gray(5, 6) }, 1)).expect("sound");
+    let header = Header::parse(&file(&Recipe { progressive: true, ..Recipe::gray(5, 6) }, 1)).expect("a valid file");
     assert_eq!((header.coding, header.color, header.num_channels()), (Coding::Progressive, ColorModel::Gray, 1));
-    let header = Header::parse(&file(&Recipe { color: JCS_RGB, ..Recipe::new(5, 6, (1, 1)) }, 1)).expect("sound");
+    let header =
+        Header::parse(&file(&Recipe { color: JCS_RGB, ..Recipe::new(5, 6, (1, 1)) }, 1)).expect("a valid file");
     assert_eq!(header.color, ColorModel::Rgb);
 }
 
 #[test]
-fn parse_when_exif_gives_an_orientation_then_tells_it() {
+fn parse_reads_exif_orientation() {
     let data = file(&Recipe::new(20, 10, (2, 2)), 1);
     for value in 1..=8 {
         for is_big in [false, true] {
-            let header = Header::parse(&with_segment(&data, 0xe1, &exif(value, is_big))).expect("sound");
+            let header = Header::parse(&with_segment(&data, 0xe1, &exif(value, is_big))).expect("a valid file");
             assert_eq!(u16::from(header.orientation), value);
         }
     }
     for value in [0, 9, 300] {
-        let header = Header::parse(&with_segment(&data, 0xe1, &exif(value, true))).expect("sound");
+        let header = Header::parse(&with_segment(&data, 0xe1, &exif(value, true))).expect("a valid file");
         assert_eq!(header.orientation, 1);
     }
 }
 
 #[test]
-fn parse_when_the_exif_segment_is_cut_or_damaged_then_ignores_it() {
+fn parse_ignores_cut_or_damaged_exif() {
     let data = file(&Recipe::new(20, 10, (2, 2)), 1);
     let whole = exif(6, false);
     for length in 0..whole.len() - 6 {
-        let header = Header::parse(&with_segment(&data, 0xe1, &whole[..length])).expect("sound");
+        let header = Header::parse(&with_segment(&data, 0xe1, &whole[..length])).expect("a valid file");
         assert_eq!(header.orientation, 1, "{length}");
     }
     for at in 0..whole.len() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0xff;
-        let header = Header::parse(&with_segment(&data, 0xe1, &damaged)).expect("sound");
+        let header = Header::parse(&with_segment(&data, 0xe1, &damaged)).expect("a valid file");
         assert!((1..=8).contains(&header.orientation));
     }
 }
 
 #[test]
-fn decode_when_adobe_or_ids_tell_the_colors_then_follows_libjpeg() {
+fn color_model_from_adobe_segment_and_ids_equals_libjpeg() {
     let data = file(&Recipe::new(20, 12, (1, 1)), 1);
     let without_jfif = [&data[..2], &data[20..]].concat();
     let mut named = without_jfif.clone();
@@ -95,25 +96,25 @@ fn decode_when_adobe_or_ids_tell_the_colors_then_follows_libjpeg() {
         (adobe(1), ColorModel::YCbCr),
     ];
     for (data, color) in files {
-        assert_eq!(Header::parse(&data).expect("sound").color, color);
-        let found = Decoder::new().decode_pixels(&data, None, &Options::default()).expect("sound");
-        assert_eq!(found.samples, Samples::U8(decode(&data, LibjpegOptions::default()).expect("sound").samples));
+        assert_eq!(Header::parse(&data).expect("a valid file").color, color);
+        let found = Decoder::new().decode_pixels(&data, None, &Options::default()).expect("a valid file");
+        assert_eq!(found.samples, Samples::U8(decode(&data, LibjpegOptions::default()).expect("a valid file").samples));
     }
     assert_eq!(Header::parse(&adobe(2)).expect_err("no such transform").kind, ImageFaultKind::Unsupported);
 }
 
 #[test]
-fn parse_when_the_kind_is_left_to_others_then_says_so() {
+fn parse_rejects_unsupported_kinds() {
     let data = file(&Recipe::new(20, 12, (1, 1)), 1);
     let at = frame(&data);
     let changes: [(usize, u8); 6] = [(1, 0xc3), (1, 0xc9), (1, 0xca), (1, 0xc5), (4, 12), (4, 16)];
-    for (place, value) in changes {
+    for (offset, value) in changes {
         let mut changed = data.clone();
-        changed[at + place] = value;
+        changed[at + offset] = value;
         assert_eq!(
             Header::parse(&changed).expect_err("another kind").kind,
             ImageFaultKind::Unsupported,
-            "{place} {value}"
+            "{offset} {value}"
         );
     }
     let four = [
@@ -130,7 +131,7 @@ fn parse_when_the_kind_is_left_to_others_then_says_so() {
 }
 
 #[test]
-fn parse_when_the_bytes_are_no_jpeg_then_refuses_them() {
+fn parse_rejects_data_that_is_not_jpeg() {
     for (data, kind) in [(&b""[..], ImageFaultKind::Truncated), (b"\xff", ImageFaultKind::Truncated)] {
         assert_eq!(Header::parse(data).expect_err("no image").kind, kind);
     }

@@ -1,39 +1,39 @@
-//! libjpeg as the oracle: what it decodes and whether it warns, and files of every kind that it can encode.
+//! libjpeg as the reference decoder with its warnings, and as the encoder of test files of every kind.
 use mozjpeg_sys::*;
 use std::ffi::{c_int, c_ulong, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 
 unsafe extern "C" {
-    /// Of the C library, whose allocator libjpeg uses.
+    /// `free` of the C library, whose allocator libjpeg uses.
     fn free(block: *mut c_void);
 }
 
-/// What libjpeg made of a file.
+/// An image decoded by libjpeg.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {
     /// Width in pixels.
     pub width: usize,
-    /// Rows.
+    /// Number of rows.
     pub height: usize,
-    /// Values per pixel.
+    /// Number of channels.
     pub channels: usize,
-    /// The pixels.
+    /// Interleaved samples.
     pub samples: Vec<u8>,
-    /// Warnings on the way.
+    /// Number of warnings.
     pub warnings: i64,
 }
 
-/// How libjpeg is told to decode.
+/// Decoding options of libjpeg.
 #[derive(Debug, Clone, Copy)]
 pub struct LibjpegOptions {
-    /// Gray, RGB or as stored.
+    /// Output color space; as stored if `None`.
     pub color: Option<J_COLOR_SPACE>,
-    /// Fast instead of accurate inverse DCT.
+    /// Whether to use the fast inverse DCT instead of the accurate one.
     pub fast: bool,
-    /// Fancy upsampling.
+    /// Whether to use fancy upsampling.
     pub fancy: bool,
-    /// 8, 4, 2 or 1 eighths of the size.
+    /// Output size in eighths: 8, 4, 2 or 1.
     pub eighths: u32,
 }
 
@@ -43,26 +43,26 @@ impl Default for LibjpegOptions {
     }
 }
 
-/// What libjpeg is asked to encode.
+/// Encoding options of libjpeg.
 #[derive(Debug, Clone)]
 pub struct Recipe {
     pub width: usize,
     pub height: usize,
-    /// Gray, YCbCr or RGB inside the file.
+    /// Color space in the file: grayscale, YCbCr or RGB.
     pub color: J_COLOR_SPACE,
-    /// Sampling factors per component.
+    /// Sampling factors of each component.
     pub sampling: Vec<(c_int, c_int)>,
     pub quality: c_int,
     pub restart_interval: u32,
     pub optimize: bool,
-    /// Scans; none for one scan of everything.
+    /// Scan script; empty for a single scan.
     pub scans: Vec<Scan>,
-    /// libjpeg's own progression.
+    /// Whether to use libjpeg's default progression.
     pub progressive: bool,
 }
 
 impl Recipe {
-    /// A picture of `width` by `height`, YCbCr with the given factors for luma.
+    /// Describes a YCbCr image of `width` by `height` with the given luma sampling factors.
     pub fn new(width: usize, height: usize, (h, v): (c_int, c_int)) -> Self {
         let sampling = vec![(h, v), (1, 1), (1, 1)];
         let color = J_COLOR_SPACE::JCS_YCbCr;
@@ -79,7 +79,7 @@ impl Recipe {
         }
     }
 
-    /// The same with one gray component.
+    /// Describes a grayscale image.
     pub fn gray(width: usize, height: usize) -> Self {
         Self { color: J_COLOR_SPACE::JCS_GRAYSCALE, sampling: vec![(1, 1)], ..Self::new(width, height, (1, 1)) }
     }
@@ -88,14 +88,14 @@ impl Recipe {
 /// One scan of a script.
 #[derive(Debug, Clone)]
 pub struct Scan {
-    /// Indices of its components.
+    /// Indices of the components.
     pub components: Vec<c_int>,
-    /// First and last frequency, bits before and after.
+    /// Ss, Se, Ah and Al of the scan header.
     pub bounds: [c_int; 4],
 }
 
 impl Scan {
-    /// A scan of `components` within `bounds`.
+    /// Creates a scan of `components` with `bounds`.
     pub fn new(components: &[c_int], bounds: [c_int; 4]) -> Self {
         Self { components: components.to_vec(), bounds }
     }
@@ -123,29 +123,30 @@ unsafe extern "C-unwind" fn fail(_: &mut jpeg_common_struct) {
 
 unsafe extern "C-unwind" fn count(info: &mut jpeg_common_struct, level: c_int) {
     if level < 0 {
-        // SAFETY: libjpeg calls this with the error manager that was given to it, which outlives the decompression.
+        // SAFETY: libjpeg passes the error manager that was set below, which outlives the decompression.
         unsafe { (*info.err).num_warnings += 1 };
     }
 }
 
-/// Decodes `data`; none if libjpeg gives up.
+/// Decodes `data`; `None` if libjpeg fails.
 pub fn decode(data: &[u8], mode: LibjpegOptions) -> Option<Decoded> {
     let (decoded, warnings) = with_libjpeg(|info| pixels(info, data, mode))?;
     Some(Decoded { warnings, ..decoded })
 }
 
-/// Whether no block of `data` is beyond what samples of 8 bits can give. Padding that the sums of an inverse transform need more
-/// than 16 bits, and libjpeg's vector code, which has no more, gives other pixels than its plain code.
-pub fn is_sane(data: &[u8]) -> bool {
+/// Returns whether the coefficients of all blocks stay near the range of 8-bit samples. Beyond that, the sums of the
+/// inverse DCT need more than 16 bits, and libjpeg's SIMD code produces other pixels than its C code.
+pub fn has_plausible_coefficients(data: &[u8]) -> bool {
     with_libjpeg(|info| largest_block(info, data)).is_some_and(|(largest, _)| largest < 2500)
 }
 
-/// Calls `job` with a decompressor; none if libjpeg gives up in it, else its result and the number of warnings.
+/// Calls `job` with a decompressor. Returns its result and the number of warnings, or `None` if libjpeg fails.
 fn with_libjpeg<T>(job: impl FnOnce(&mut jpeg_decompress_struct) -> T) -> Option<(T, i64)> {
-    // SAFETY: both structs are plain C data for which zeros are a valid start.
+    // SAFETY: both structs are plain C data that may be initialized with zeros.
     let (mut errors, mut info): (jpeg_error_mgr, jpeg_decompress_struct) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-    // SAFETY: `errors` and `info` live until `jpeg_destroy_decompress`; errors unwind through libjpeg, which is built for that.
+    // SAFETY: `errors` and `info` live until `jpeg_destroy_decompress`; libjpeg is built so that errors can unwind
+    // through it.
     unsafe {
         jpeg_std_error(&mut errors);
         errors.error_exit = Some(fail);
@@ -163,10 +164,11 @@ fn with_libjpeg<T>(job: impl FnOnce(&mut jpeg_decompress_struct) -> T) -> Option
     }
 }
 
-/// The largest sum of a block's coefficients, without signs and after dequantization.
+/// Returns the largest sum of absolute dequantized coefficients of any block.
 fn largest_block(info: &mut jpeg_decompress_struct, data: &[u8]) -> i64 {
     let mut largest = 0;
-    // SAFETY: `info` was created and `data` outlives it; libjpeg keeps the rows of blocks that it gives until it is destroyed.
+    // SAFETY: `info` was created and `data` outlives it; the rows of blocks that libjpeg returns live until it is
+    // destroyed.
     unsafe {
         jpeg_mem_src(info, data.as_ptr(), data.len() as c_ulong);
         jpeg_read_header(info, 1);
@@ -213,15 +215,15 @@ fn pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: LibjpegOptions) 
     }
 }
 
-/// Encodes `samples` (gray, or RGB as `recipe` demands) as a file.
+/// Encodes `samples` (grayscale or RGB, as `recipe` requires).
 pub fn encode(recipe: &Recipe, samples: &[u8]) -> Vec<u8> {
     let (mut buffer, mut length): (*mut u8, c_ulong) = (null_mut(), 0);
-    // SAFETY: zeros are a valid start of both structs, which live until `jpeg_destroy_compress`; errors unwind.
+    // SAFETY: both structs may be initialized with zeros and live until `jpeg_destroy_compress`; errors unwind.
     let (mut errors, mut info): (jpeg_error_mgr, jpeg_compress_struct) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     let scans: Vec<jpeg_scan_info> = recipe.scans.iter().map(Scan::info).collect();
-    // SAFETY: as above; `scans` outlives the compression, and the buffer that libjpeg allocates is
-    // copied and given back to the C allocator that it came from, as `jpeg_mem_dest` leaves it to the caller.
+    // SAFETY: as above; `scans` outlives the compression. `jpeg_mem_dest` leaves the buffer to the caller; it is copied
+    // and freed with the C allocator that allocated it.
     unsafe {
         jpeg_std_error(&mut errors);
         errors.error_exit = Some(fail);
@@ -252,7 +254,7 @@ unsafe fn set_up(info: &mut jpeg_compress_struct, recipe: &Recipe) {
     let is_gray = recipe.color == J_COLOR_SPACE::JCS_GRAYSCALE;
     info.input_components = if is_gray { 1 } else { 3 };
     info.in_color_space = if is_gray { J_COLOR_SPACE::JCS_GRAYSCALE } else { J_COLOR_SPACE::JCS_RGB };
-    // SAFETY: by this function's condition; libjpeg has three components allocated where three are asked for.
+    // SAFETY: by this function's condition; libjpeg allocates three components for color images.
     unsafe {
         jpeg_c_set_int_param(info, JINT_COMPRESS_PROFILE, JCP_FASTEST as c_int);
         jpeg_set_defaults(info);
@@ -270,18 +272,16 @@ unsafe fn set_up(info: &mut jpeg_compress_struct, recipe: &Recipe) {
     info.optimize_coding = recipe.optimize.into();
 }
 
-// Pictures and random numbers for the tests.
-
-/// A small generator of random numbers (xorshift), so that every run tests the same.
+/// Random number generator (xorshift), so that every run tests the same values.
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of seed `seed`.
+    /// Creates a generator with seed `seed`.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -289,13 +289,13 @@ impl Random {
         (self.0 >> 33) as usize % end
     }
 
-    /// One of `choices`.
+    /// Returns one of `choices`.
     pub fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }
 }
 
-/// A picture with gradients, edges and noise; `channels` values per pixel.
+/// Returns an image with gradients, edges and noise that has `channels` samples per pixel.
 pub fn picture(width: usize, height: usize, channels: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let (scale, noise) = (1 + random.below(7), 1 + random.below(90));

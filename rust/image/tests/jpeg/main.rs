@@ -1,4 +1,4 @@
-//! Tests of the JPEG decoder, most of which compare its pixels with those of libjpeg.
+//! Tests of the JPEG decoder. Most compare its pixels with those of libjpeg.
 mod common;
 mod compare;
 mod damage;

@@ -1,11 +1,11 @@
-//! Files that end too early, and are let pass: rows in front of the end, sound files, and no panic wherever the end is.
+//! Tests of decoding truncated files: rows before the end, complete files, and absence of panics.
 use crate::common::{DecodeMode, SAMPLINGS, all_modes, file};
 use crate::libjpeg::{Random, Recipe, Scan};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Decoder, Header, Limits, Options};
 use recordmill_image::pixels::{Samples, Window};
 
-/// Small files, and one that is large enough to be read ahead of its end.
+/// Returns small files, and one that is larger than the read-ahead.
 fn files() -> Vec<Vec<u8>> {
     let mut recipes: Vec<Recipe> =
         SAMPLINGS.iter().map(|&sampling| Recipe { quality: 60, ..Recipe::new(61, 45, sampling) }).collect();
@@ -17,21 +17,21 @@ fn files() -> Vec<Vec<u8>> {
 }
 
 fn whole(decoder: &mut Decoder, data: &[u8], options: &Options) -> Vec<u8> {
-    let Samples::U8(samples) = decoder.decode_pixels(data, None, options).expect("a sound file").samples else {
+    let Samples::U8(samples) = decoder.decode_pixels(data, None, options).expect("a valid file").samples else {
         panic!("16-bit samples")
     };
     samples
 }
 
 #[test]
-fn truncated_when_the_file_is_sound_then_equals_the_strict_decoder_in_every_mode() {
+fn decode_truncated_equals_decode_for_complete_files() {
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
     for data in files() {
         for options in all_modes().into_iter().map(DecodeMode::options) {
             let expected = whole(&mut decoder, &data, &options);
             for recovers in [false, true] {
                 let (size, channels, rows) =
-                    decoder.decode_truncated(&data, None, &options, recovers, &mut out).expect("a sound file");
+                    decoder.decode_truncated(&data, None, &options, recovers, &mut out).expect("a valid file");
                 assert_eq!((rows, out.len()), (size.height, size.width * size.height * channels));
                 assert!(out == expected, "{options:?}");
             }
@@ -40,7 +40,7 @@ fn truncated_when_the_file_is_sound_then_equals_the_strict_decoder_in_every_mode
 }
 
 #[test]
-fn truncated_when_cut_anywhere_then_rows_in_front_are_those_of_the_whole_file() {
+fn rows_before_the_cut_equal_those_of_the_complete_file() {
     let (mut decoder, mut out, options) = (Decoder::new(), Vec::new(), Options::default());
     for data in files() {
         let expected = whole(&mut decoder, &data, &options);
@@ -64,7 +64,7 @@ fn truncated_when_cut_anywhere_then_rows_in_front_are_those_of_the_whole_file() 
 }
 
 #[test]
-fn truncated_when_the_end_is_made_up_then_what_lies_far_behind_it_is_level() {
+fn recovered_rows_far_after_the_cut_are_gray() {
     let (mut decoder, mut out, options) = (Decoder::new(), Vec::new(), Options::default());
     for data in files() {
         let header = data.windows(2).position(|pair| pair == [0xff, 0xda]).expect("a scan") + 14;
@@ -72,8 +72,8 @@ fn truncated_when_the_end_is_made_up_then_what_lies_far_behind_it_is_level() {
         let (size, channels, rows) =
             decoder.decode_truncated(&data[..cut], None, &options, true, &mut out).expect("a cut within the data");
         assert_eq!(rows, size.height);
-        // The last blocks in front of the end are noise, and so is all of an image of few MCUs.
-        let (h, v) = Header::parse(&data).expect("a sound file").sampling[0];
+        // The last blocks before the cut may be noise. In an image of few MCUs, that may be all blocks.
+        let (h, v) = Header::parse(&data).expect("a valid file").sampling[0];
         assert!(h * v > 2 || out[out.len() - size.width * channels..].iter().all(|&level| level == 128));
         let window = Window { x: 3, y: 5, width: 20, height: size.height - 7 };
         let (mut part, row) = (Vec::new(), size.width * channels);
@@ -88,7 +88,7 @@ fn truncated_when_the_end_is_made_up_then_what_lies_far_behind_it_is_level() {
 }
 
 #[test]
-fn truncated_when_bytes_are_changed_then_ends_with_pixels_or_a_fault() {
+fn changed_bytes_in_truncated_file_give_pixels_or_fault() {
     let (mut decoder, mut out, mut random) = (Decoder::new(), Vec::new(), Random::new(8));
     let limits = Limits { max_pixels: 1 << 18, ..Limits::default() };
     let mut count = 0;
@@ -106,7 +106,7 @@ fn truncated_when_bytes_are_changed_then_ends_with_pixels_or_a_fault() {
     assert!(count > 500, "{count}");
 }
 
-/// Files of several scans, progressive and sequential.
+/// Returns progressive and sequential files with several scans.
 fn files_of_several_scans() -> Vec<Vec<u8>> {
     let scan = |component| Scan::new(&[component], [0, 63, 0, 0]);
     let progressive = |width, height, sampling| Recipe { progressive: true, ..Recipe::new(width, height, sampling) };
@@ -121,12 +121,13 @@ fn files_of_several_scans() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn truncated_when_several_scans_are_sound_then_equals_the_strict_decoder_in_every_mode() {
+fn decode_truncated_equals_decode_for_complete_files_of_several_scans() {
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
     for data in files_of_several_scans() {
         for options in all_modes().into_iter().map(DecodeMode::options) {
             let expected = whole(&mut decoder, &data, &options);
-            let (size, _, rows) = decoder.decode_truncated(&data, None, &options, true, &mut out).expect("sound");
+            let (size, _, rows) =
+                decoder.decode_truncated(&data, None, &options, true, &mut out).expect("a valid file");
             assert_eq!(rows, size.height);
             assert!(out == expected, "{options:?}");
         }
@@ -134,7 +135,7 @@ fn truncated_when_several_scans_are_sound_then_equals_the_strict_decoder_in_ever
 }
 
 #[test]
-fn truncated_when_several_scans_are_cut_then_a_window_is_that_part_of_the_whole() {
+fn window_of_truncated_file_of_several_scans_equals_crop() {
     let (mut decoder, mut out, mut part) = (Decoder::new(), Vec::new(), Vec::new());
     let (options, window) = (Options::default(), Window { x: 5, y: 7, width: 20, height: 16 });
     let mut count = 0;
@@ -157,7 +158,7 @@ fn truncated_when_several_scans_are_cut_then_a_window_is_that_part_of_the_whole(
 }
 
 #[test]
-fn truncated_when_several_scans_are_damaged_then_ends_with_pixels_or_a_fault() {
+fn changed_bytes_in_file_of_several_scans_give_pixels_or_fault() {
     let (mut decoder, mut out, mut random) = (Decoder::new(), Vec::new(), Random::new(9));
     let mut count = 0;
     for data in files_of_several_scans() {
@@ -176,7 +177,7 @@ fn truncated_when_several_scans_are_damaged_then_ends_with_pixels_or_a_fault() {
 }
 
 #[test]
-fn truncated_when_several_scans_end_too_early_and_no_end_is_made_up_then_is_refused() {
+fn several_scans_without_recovery_are_unsupported() {
     for data in files_of_several_scans() {
         let fault = Decoder::new()
             .decode_truncated(&data[..data.len() - 30], None, &Options::default(), false, &mut Vec::new())

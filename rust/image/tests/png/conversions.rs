@@ -1,4 +1,4 @@
-//! Channel and depth conversions against formulas written down pixel by pixel.
+//! Tests of channel and depth conversions against formulas for single pixels.
 use crate::encoder::{COMBINATIONS, Image, channels, chunk};
 use crate::{decode, fault, samples};
 use recordmill_image::fault::ImageFaultKind;
@@ -7,7 +7,7 @@ use recordmill_image::png::{Channels, Depth, GrayRule, Options, Palette};
 const TARGETS: [Channels; 6] =
     [Channels::Gray, Channels::GrayAlpha, Channels::Rgb, Channels::Rgba, Channels::Bgr, Channels::Bgra];
 
-/// Red, green, blue and alpha of a stored pixel, and the largest value that they can have.
+/// Returns red, green, blue and alpha of a stored pixel, and their maximum value.
 fn color_of(image: &Image, palette: &[u8], pixel: &[u16]) -> ([u64; 4], u64) {
     let top = if image.depth == 16 { 65_535 } else { 255 };
     let scale = if image.color == 0 && image.depth < 8 { 255 / ((1 << image.depth) - 1) } else { 1 };
@@ -23,7 +23,7 @@ fn color_of(image: &Image, palette: &[u8], pixel: &[u16]) -> ([u64; 4], u64) {
     (rgba, top)
 }
 
-/// Gray by a rule; stored gray stays as it is.
+/// Returns the gray level by a rule; stored gray is unchanged.
 fn gray(rule: GrayRule, [r, g, b, _]: [u64; 4], top: u64, stored_gray: bool) -> u64 {
     match rule {
         _ if stored_gray => r,
@@ -58,7 +58,7 @@ fn expected(image: &Image, palette: &[u8], options: &Options) -> Vec<u16> {
 }
 
 #[test]
-fn every_kind_when_converted_to_every_target_then_equals_the_formulas() {
+fn every_conversion_equals_its_formula() {
     for (color, depth) in COMBINATIONS {
         let image = Image::noise(37, 5, color, depth, 11);
         let before = image.palette(5);
@@ -78,7 +78,7 @@ fn every_kind_when_converted_to_every_target_then_equals_the_formulas() {
 }
 
 #[test]
-fn indices_when_beyond_the_palette_then_stay_and_colors_are_refused() {
+fn indices_beyond_palette_are_kept_and_as_colors_rejected() {
     for depth in [2, 8] {
         let mut image = Image::noise(30, 4, 3, depth, 6);
         image.samples[77] = 3;
@@ -90,7 +90,7 @@ fn indices_when_beyond_the_palette_then_stay_and_colors_are_refused() {
 }
 
 #[test]
-fn indices_when_asked_for_as_colors_then_is_a_bad_argument() {
+fn palette_indices_with_color_channels_are_bad_argument() {
     let image = Image::noise(3, 3, 3, 8, 6);
     let options = Options { palette: Palette::Indices, channels: Channels::Rgb, ..Options::default() };
     let fault = decode(&image.file(&image.palette(1)), &options).expect_err("a fault");
@@ -100,7 +100,7 @@ fn indices_when_asked_for_as_colors_then_is_a_bad_argument() {
 }
 
 #[test]
-fn libpng_gray_when_the_gamma_rule_is_unknown_then_is_unsupported() {
+fn libpng_gray_with_unsupported_gamma_is_rejected() {
     let options = Options { channels: Channels::Gray, gray: GrayRule::Libpng, ..Options::default() };
     let kind = |image: &Image, before: Vec<u8>| decode(&image.file(&[before]), &options).map_err(|fault| fault.kind);
     let (rgb, wide, gray) = (Image::noise(3, 3, 2, 8, 6), Image::noise(3, 3, 2, 16, 6), Image::noise(3, 3, 0, 16, 6));
@@ -111,7 +111,7 @@ fn libpng_gray_when_the_gamma_rule_is_unknown_then_is_unsupported() {
 }
 
 #[test]
-fn gamma_when_out_of_range_or_after_the_palette_then_does_not_count() {
+fn gamma_out_of_range_or_after_palette_is_ignored() {
     let options = Options { channels: Channels::Gray, gray: GrayRule::Libpng, ..Options::default() };
     let gamma = |value: u32| chunk(b"gAMA", &value.to_be_bytes());
     let rgb = Image::noise(20, 3, 2, 8, 6);
@@ -128,7 +128,7 @@ fn gamma_when_out_of_range_or_after_the_palette_then_does_not_count() {
 }
 
 #[test]
-fn classes_when_asked_for_then_are_as_stored_and_colors_are_refused() {
+fn class_values_are_as_stored_and_colors_rejected() {
     let options = Options { palette: Palette::Classes, ..Options::default() };
     for (color, depth) in [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (3, 1), (3, 4), (3, 8)] {
         let image = Image::noise(13, 5, color, depth, 3);
@@ -143,7 +143,7 @@ fn classes_when_asked_for_then_are_as_stored_and_colors_are_refused() {
 }
 
 #[test]
-fn deep_image_when_only_eight_bits_are_wanted_then_is_refused() {
+fn sixteen_bit_image_is_rejected_for_only_eight() {
     let options = Options { depth: Depth::OnlyEight, ..Options::default() };
     let decoded = |depth| decode(&Image::noise(3, 3, 0, depth, 3).file(&[]), &options).map_err(|fault| fault.kind);
     assert_eq!(decoded(16), Err(ImageFaultKind::Unsupported));
@@ -151,7 +151,7 @@ fn deep_image_when_only_eight_bits_are_wanted_then_is_refused() {
 }
 
 #[test]
-fn key_when_transparency_is_wanted_then_becomes_alpha() {
+fn transparent_color_becomes_alpha_with_transparency() {
     let options = Options { channels: Channels::WithTransparency, ..Options::default() };
     for (color, length, channels) in [(0, 2, 2), (2, 6, 4)] {
         let image = Image::noise(5, 4, color, 8, 3);

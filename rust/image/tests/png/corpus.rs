@@ -1,11 +1,11 @@
-//! The files of `corpus/` against what Pillow, OpenCV and TensorFlow made of them.
+//! Tests that the files of `corpus/` decode to the pixels recorded from Pillow, OpenCV and TensorFlow.
 use crate::decode;
 use libdeflater::Crc;
 use recordmill_image::pixels::{Pixels, Samples};
 use recordmill_image::png::{Channels, Depth, GrayRule, Options, Palette};
 use std::path::Path;
 
-/// A line of a framework's results.
+/// One recorded result of a framework.
 struct Line {
     file: String,
     request: String,
@@ -43,7 +43,8 @@ fn crc(pixels: &Pixels) -> u32 {
     crc.sum()
 }
 
-/// Compares every line for which `options` gives the like of the request; returns how many there were.
+/// Compares every recorded result for which `options` returns the equivalent options. Returns the number of
+/// comparisons.
 fn compare(framework: &str, options: impl Fn(&Line) -> Option<Options>) -> usize {
     let mut count = 0;
     for line in results(framework) {
@@ -63,19 +64,20 @@ fn eight(channels: Channels, gray: GrayRule) -> Options {
     Options { channels, depth: Depth::Eight, gray, ..Options::default() }
 }
 
-/// Whether samples of fewer than 8 bits are stored.
+/// Returns whether a file stores samples of fewer than 8 bits.
 fn is_low(file: &str) -> bool {
     ["_1", "_2", "_4"].iter().any(|depth| file.contains(&format!("{depth}_")) || file.contains(&format!("{depth}.")))
 }
 
-/// Pillow has no 16-bit color, clips 16-bit gray, and compares keys of 16 or fewer than 8 bits with 8-bit samples.
+/// Differences of Pillow: it has no 16-bit color, clips 16-bit gray, and compares transparent colors of 16 or fewer
+/// than 8 bits with 8-bit samples.
 #[test]
-fn corpus_when_decoded_like_pillow_then_pixels_are_equal() {
+fn corpus_decoded_like_pillow_has_equal_pixels() {
     let count = compare("pillow", |line| {
         let wide_gray = line.file.starts_with("grey_16");
         Some(match line.request.as_str() {
             "stored" if wide_gray => Options::default(),
-            // Pillow shows gray with alpha of 16 bits as RGBA.
+            // Pillow opens 16-bit gray with alpha as RGBA.
             "stored" if line.file.starts_with("grey_alpha_16") => eight(Channels::Rgba, GrayRule::Pillow),
             "stored" => Options { palette: Palette::Indices, depth: Depth::Eight, ..Options::default() },
             _ if wide_gray => return None,
@@ -91,7 +93,7 @@ fn corpus_when_decoded_like_pillow_then_pixels_are_equal() {
 }
 
 #[test]
-fn corpus_when_decoded_like_opencv_then_pixels_are_equal() {
+fn corpus_decoded_like_opencv_has_equal_pixels() {
     let count = compare("opencv", |line| {
         Some(match line.request.as_str() {
             "grey" => eight(Channels::Gray, GrayRule::Libpng),
@@ -105,9 +107,10 @@ fn corpus_when_decoded_like_opencv_then_pixels_are_equal() {
     assert!(count > 140, "{count}");
 }
 
-/// TensorFlow gives opaque pixels of fewer than 8 bits an alpha of 1, 3 or 15, and multiplies 8 bits by 257 for 16.
+/// Differences of TensorFlow: opaque pixels of fewer than 8 bits get an alpha of 1, 3 or 15, and 8-bit samples are
+/// multiplied by 257 for 16-bit output.
 #[test]
-fn corpus_when_decoded_like_tensorflow_then_pixels_are_equal() {
+fn corpus_decoded_like_tensorflow_has_equal_pixels() {
     let count = compare("tensorflow", |line| {
         Some(match line.request.as_str() {
             "uint8_0" => eight(Channels::AsStored, GrayRule::Libpng),

@@ -1,4 +1,4 @@
-//! A small PNG encoder that stores any color type and bit depth with any filters, passes and chunks.
+//! A small PNG encoder for tests that supports any color type, bit depth, filter, interlacing and extra chunks.
 use libdeflater::{CompressionLvl, Compressor, Crc};
 
 pub const COMBINATIONS: [(u8, u8); 15] = [
@@ -22,7 +22,7 @@ pub const COMBINATIONS: [(u8, u8); 15] = [
 const ADAM7: [[usize; 4]; 7] =
     [[0, 0, 8, 8], [4, 0, 8, 8], [0, 4, 4, 8], [2, 0, 4, 4], [0, 2, 2, 4], [1, 0, 2, 2], [0, 1, 1, 2]];
 
-/// An image as PNG stores it.
+/// An image as stored in a PNG file.
 #[derive(Debug, Clone)]
 pub struct Image {
     pub width: usize,
@@ -33,7 +33,7 @@ pub struct Image {
     pub samples: Vec<u16>,
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudorandom number generator.
 pub struct Noise(u64);
 
 impl Noise {
@@ -50,7 +50,7 @@ impl Noise {
 }
 
 impl Image {
-    /// Noise of a given kind and size.
+    /// Creates an image of noise.
     pub fn noise(width: usize, height: usize, color: u8, depth: u8, seed: u64) -> Self {
         let mut noise = Noise::new(seed);
         let count = width * height * channels(color);
@@ -58,13 +58,13 @@ impl Image {
         Self { width, height, color, depth, interlaced: false, samples }
     }
 
-    /// The same image in seven passes.
+    /// Returns the same image with Adam7 interlacing.
     pub fn interlaced(mut self) -> Self {
         self.interlaced = true;
         self
     }
 
-    /// Filtered rows, each with the filter that `choose` gives for its number among all rows of all passes.
+    /// Returns the filtered rows. `choose` maps the row number, counted over all passes, to a filter.
     pub fn raw(&self, mut choose: impl FnMut(usize) -> u8) -> Vec<u8> {
         let passes: &[_] = if self.interlaced { &ADAM7 } else { &[[0, 0, 1, 1]] };
         let step = (channels(self.color) * usize::from(self.depth)).div_ceil(8);
@@ -91,25 +91,25 @@ impl Image {
         }
     }
 
-    /// The IHDR chunk.
+    /// Returns the IHDR chunk.
     pub fn header(&self) -> Vec<u8> {
         let [width, height] = [self.width, self.height].map(|side| (side as u32).to_be_bytes());
         let rest = [self.depth, self.color, 0, 0, self.interlaced.into()];
         chunk(b"IHDR", &[&width[..], &height[..], &rest[..]].concat())
     }
 
-    /// A whole file; `before` are the chunks between IHDR and IDAT; rows take turns through the filters.
+    /// Returns a complete file that cycles through the filters. `before` are the chunks between IHDR and IDAT.
     pub fn file(&self, before: &[Vec<u8>]) -> Vec<u8> {
         self.file_with(before, |row| (row % 5) as u8)
     }
 
-    /// A whole file whose rows have the filters that `choose` gives.
+    /// Returns a complete file with the filters that `choose` returns.
     pub fn file_with(&self, before: &[Vec<u8>], choose: impl FnMut(usize) -> u8) -> Vec<u8> {
         let data = chunk(b"IDAT", &compress(&self.raw(choose)));
         assemble(&[&[self.header()], before, &[data, chunk(b"IEND", b"")]].concat())
     }
 
-    /// The palette of 2 to the power of the depth entries, if the image needs one, as chunks.
+    /// Returns the PLTE chunk of a palette image with a full palette, or no chunk for other images.
     pub fn palette(&self, seed: u64) -> Vec<Vec<u8>> {
         if self.color != 3 {
             return Vec::new();
@@ -120,17 +120,17 @@ impl Image {
     }
 }
 
-/// Samples per stored pixel.
+/// Returns the number of samples per stored pixel.
 pub fn channels(color: u8) -> usize {
     [1, 0, 3, 1, 2, 0, 4][usize::from(color)]
 }
 
-/// Signature and chunks.
+/// Concatenates signature and chunks.
 pub fn assemble(chunks: &[Vec<u8>]) -> Vec<u8> {
     [b"\x89PNG\r\n\x1a\n".to_vec(), chunks.concat()].concat()
 }
 
-/// A chunk with a right check value.
+/// Returns a chunk with a correct CRC.
 pub fn chunk(kind: &[u8; 4], body: &[u8]) -> Vec<u8> {
     let mut crc = Crc::new();
     crc.update(kind);
@@ -138,7 +138,7 @@ pub fn chunk(kind: &[u8; 4], body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_be_bytes()[..], kind, body, &crc.sum().to_be_bytes()].concat()
 }
 
-/// A zlib stream.
+/// Returns a zlib stream of `raw`.
 pub fn compress(raw: &[u8]) -> Vec<u8> {
     let mut compressor = Compressor::new(CompressionLvl::default());
     let mut out = vec![0; compressor.zlib_compress_bound(raw.len())];

@@ -1,10 +1,11 @@
-//! Every color type, bit depth, filter, interlace and awkward size, against the stored samples and the `png` crate.
+//! Tests of every color type, bit depth, filter, interlacing and small size against the stored samples and the `png`
+//! crate.
 use crate::encoder::{COMBINATIONS, Image, channels};
 use crate::{decode, samples};
 use recordmill_image::png::{Channels, ColorType, Header, Options, Palette};
 use std::io::Cursor;
 
-/// The samples that an image without palette shows: low depths of gray spread to 8 bits.
+/// Returns the expected output samples of an image without palette; gray of low bit depth is scaled to 8 bits.
 fn shown(image: &Image) -> Vec<u16> {
     let top = u16::MAX >> (16 - image.depth);
     let scale = if image.depth < 8 && image.color == 0 { 255 / top } else { 1 };
@@ -19,8 +20,8 @@ fn assert_stored(image: &Image, file: &[u8], what: &str) {
     assert_eq!(samples(&pixels), shown(image), "{what}");
 }
 
-/// What the `png` crate makes of a file when it expands palettes, low depths and transparency.
-fn judged(file: &[u8]) -> (Vec<u16>, png::ColorType) {
+/// Decodes a file with the `png` crate, which expands palettes, low bit depths and transparency.
+fn decode_with_png_crate(file: &[u8]) -> (Vec<u16>, png::ColorType) {
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().expect("a header");
@@ -34,8 +35,8 @@ fn judged(file: &[u8]) -> (Vec<u16>, png::ColorType) {
     (samples, info.color_type)
 }
 
-fn assert_judged(file: &[u8], what: &str) {
-    let (expected, color) = judged(file);
+fn assert_equals_png_crate(file: &[u8], what: &str) {
+    let (expected, color) = decode_with_png_crate(file);
     let channels = match color {
         png::ColorType::Grayscale => Channels::Gray,
         png::ColorType::GrayscaleAlpha => Channels::GrayAlpha,
@@ -47,7 +48,7 @@ fn assert_judged(file: &[u8], what: &str) {
 }
 
 #[test]
-fn every_kind_when_filters_take_turns_then_gives_the_stored_samples() {
+fn every_format_with_mixed_filters_gives_stored_samples() {
     for (color, depth) in COMBINATIONS {
         for interlaced in [false, true] {
             for (width, height) in [(1, 1), (1, 9), (9, 1), (2, 3), (5, 5), (8, 8), (17, 13), (33, 7)] {
@@ -56,14 +57,14 @@ fn every_kind_when_filters_take_turns_then_gives_the_stored_samples() {
                 let file = image.file(&image.palette(1));
                 let what = format!("color {color}, {depth} bits, {width} x {height}, interlaced {interlaced}");
                 assert_stored(&image, &file, &what);
-                assert_judged(&file, &what);
+                assert_equals_png_crate(&file, &what);
             }
         }
     }
 }
 
 #[test]
-fn every_kind_when_all_rows_have_one_filter_then_gives_the_stored_samples() {
+fn every_format_with_single_filter_gives_stored_samples() {
     for (color, depth) in COMBINATIONS {
         for filter in 0..5 {
             let image = Image::noise(67, 6, color, depth, 7);
@@ -76,7 +77,7 @@ fn every_kind_when_all_rows_have_one_filter_then_gives_the_stored_samples() {
 }
 
 #[test]
-fn one_decoder_when_images_of_all_kinds_follow_one_another_then_keeps_nothing_of_them() {
+fn reused_decoder_keeps_no_state_between_images() {
     let mut decoder = recordmill_image::png::Decoder::new();
     for round in 0..3 {
         for (color, depth) in COMBINATIONS {
@@ -90,7 +91,7 @@ fn one_decoder_when_images_of_all_kinds_follow_one_another_then_keeps_nothing_of
 }
 
 #[test]
-fn transparency_when_alpha_is_asked_for_then_equals_the_png_crate() {
+fn transparency_as_alpha_equals_png_crate() {
     for (color, depth) in COMBINATIONS.into_iter().filter(|(color, _)| matches!(color, 0 | 2 | 3)) {
         let image = Image::noise(31, 9, color, depth, 3);
         let body = match color {
@@ -99,13 +100,13 @@ fn transparency_when_alpha_is_asked_for_then_equals_the_png_crate() {
         };
         let before = [image.palette(4), vec![crate::encoder::chunk(b"tRNS", &body)]].concat();
         for image in [image.clone(), image.interlaced()] {
-            assert_judged(&image.file(&before), &format!("color {color}, {depth} bits"));
+            assert_equals_png_crate(&image.file(&before), &format!("color {color}, {depth} bits"));
         }
     }
 }
 
 #[test]
-fn header_when_parsed_then_tells_what_the_file_says() {
+fn parse_reads_all_header_fields() {
     let image = Image::noise(31, 9, 3, 4, 3).interlaced();
     let chunks = [image.palette(4), vec![crate::encoder::chunk(b"tRNS", &[9])]].concat();
     let header = Header::parse(&image.file(&chunks)).expect("a header");

@@ -1,10 +1,10 @@
-//! Damaged files: a fault or the right pixels, whatever byte is cut off or changed.
+//! Tests with damaged files: decoding gives a fault or the correct pixels for any truncation or change.
 use crate::encoder::{COMBINATIONS, Image, Noise, assemble, chunk, compress};
 use crate::{decode, fault};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::png::{Channels, Decoder, Depth, GrayRule, Header, Limits, Options, Palette};
 
-const CARELESS: Options = Options {
+const WITHOUT_CHECKSUMS: Options = Options {
     checksums: false,
     palette: Palette::Colors,
     channels: Channels::Rgba,
@@ -21,31 +21,31 @@ fn files() -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[test]
-fn file_when_cut_anywhere_then_is_truncated() {
+fn file_cut_anywhere_is_truncated() {
     for file in files() {
         for length in 0..file.len() {
             assert_eq!(fault(&file[..length]), ImageFaultKind::Truncated, "{length} of {} bytes", file.len());
-            assert!(decode(&file[..length], &CARELESS).is_err() && Header::parse(&file[..length]).is_err());
+            assert!(decode(&file[..length], &WITHOUT_CHECKSUMS).is_err() && Header::parse(&file[..length]).is_err());
         }
     }
 }
 
-/// Every byte stands under a check value or is one, lengths and signature apart.
+/// Every byte is covered by a checksum or belongs to one, except lengths and the signature.
 #[test]
-fn file_when_any_bit_is_flipped_then_is_refused() {
+fn any_flipped_bit_is_detected() {
     for file in files() {
         for bit in 0..file.len() * 8 {
             let mut damaged = file.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(decode(&damaged, &Options::default()).is_err(), "bit {bit}");
-            let _ = decode(&damaged, &CARELESS);
+            let _ = decode(&damaged, &WITHOUT_CHECKSUMS);
         }
     }
 }
 
-/// Check values made anew over damaged data: what is left are the rules of the formats themselves.
+/// The CRCs match the damaged data, so that only the format rules themselves can detect the damage.
 #[test]
-fn content_when_damaged_under_right_check_values_then_never_panics() {
+fn damaged_content_with_correct_crc_never_panics() {
     let mut noise = Noise::new(5);
     for (color, depth) in COMBINATIONS {
         for round in 0..300 {
@@ -60,14 +60,14 @@ fn content_when_damaged_under_right_check_values_then_never_panics() {
             }
             let chunks = [chunk(b"IHDR", &header), image.palette(1).concat(), chunk(b"IDAT", &stream)];
             let file = assemble(&[&chunks[..], &[chunk(b"IEND", b"")]].concat());
-            let _ = decode(&file, &CARELESS);
-            let _ = decode(&file, &Options { limits: CARELESS.limits, ..Options::default() });
+            let _ = decode(&file, &WITHOUT_CHECKSUMS);
+            let _ = decode(&file, &Options { limits: WITHOUT_CHECKSUMS.limits, ..Options::default() });
         }
     }
 }
 
 #[test]
-fn bytes_when_not_an_image_then_are_refused() {
+fn bytes_that_are_not_an_image_are_rejected() {
     let mut noise = Noise::new(9);
     for length in 0..200 {
         let junk: Vec<u8> = (0..length).map(|_| noise.below(256) as u8).collect();
@@ -77,16 +77,16 @@ fn bytes_when_not_an_image_then_are_refused() {
 }
 
 #[test]
-fn decoder_when_an_image_failed_then_decodes_the_next_as_before() {
+fn decoder_decodes_correctly_after_failed_image() {
     let mut decoder = Decoder::new();
     for file in files() {
-        let sound = decode(&file, &CARELESS);
+        let intact = decode(&file, &WITHOUT_CHECKSUMS);
         let mut noise = Noise::new(file.len() as u64);
         for _ in 0..50 {
             let mut damaged = file.clone();
             damaged[noise.below(file.len() as u64) as usize] ^= 0x55;
-            let _ = decoder.decode(&damaged, &CARELESS);
-            assert_eq!(decoder.decode(&file, &CARELESS), sound);
+            let _ = decoder.decode(&damaged, &WITHOUT_CHECKSUMS);
+            assert_eq!(decoder.decode(&file, &WITHOUT_CHECKSUMS), intact);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Images that promise more than they hold, or hold more than they promise.
+//! Tests of images whose header declares more, or less, data than the file contains.
 use crate::encoder::{Image, assemble, chunk, compress};
 use crate::{decode, fault};
 use recordmill_image::fault::ImageFaultKind;
@@ -18,13 +18,13 @@ fn limited(file: &[u8], limits: Limits) -> Option<ImageFaultKind> {
 }
 
 #[test]
-fn header_when_it_promises_more_than_the_limits_then_is_refused() {
+fn header_beyond_limits_is_rejected() {
     for (width, height) in [(65_535, 65_535), (0x7fff_ffff, 0x7fff_ffff), (1, 0x7fff_ffff), (0x7fff_ffff, 1)] {
         for interlaced in [0, 1] {
             let file = file(header(width, height, 16, 6, interlaced), &compress(&[0; 1000]));
             assert_eq!(fault(&file), ImageFaultKind::LimitExceeded);
             let none = Limits { max_pixels: u64::MAX, max_bytes: u64::MAX };
-            // Without limits it is the data that are too few, or the address space.
+            // Without limits, the data is too short, or the rows exceed the address space.
             let beyond = u128::from(width) * u128::from(height) * 8 > isize::MAX as u128;
             let expected = if beyond { ImageFaultKind::LimitExceeded } else { ImageFaultKind::Truncated };
             assert_eq!(limited(&file, none), Some(expected));
@@ -33,7 +33,7 @@ fn header_when_it_promises_more_than_the_limits_then_is_refused() {
 }
 
 #[test]
-fn data_when_too_few_for_the_promised_rows_then_are_refused_before_they_are_inflated() {
+fn too_little_data_is_rejected_before_inflation() {
     let file = file(header(10_000, 10_000, 8, 0, 0), &compress(&[0; 1000]));
     let fault = decode(&file, &Options::default()).expect_err("a fault");
     assert_eq!(fault.kind, ImageFaultKind::Truncated);
@@ -41,7 +41,7 @@ fn data_when_too_few_for_the_promised_rows_then_are_refused_before_they_are_infl
 }
 
 #[test]
-fn limits_when_just_met_then_allow_the_image_and_when_just_missed_then_refuse_it() {
+fn limits_are_inclusive() {
     let image = Image::noise(20, 10, 2, 8, 3);
     let file = image.file(&[]);
     let rows = 61 * 10;
@@ -54,22 +54,22 @@ fn limits_when_just_met_then_allow_the_image_and_when_just_missed_then_refuse_it
 }
 
 #[test]
-fn stream_when_longer_than_the_rows_then_the_rest_is_dropped_and_a_bomb_is_refused() {
+fn data_after_the_rows_is_ignored_and_a_bomb_rejected() {
     let image = Image::noise(20, 10, 2, 8, 3);
-    let sound = decode(&image.file(&[]), &Options::default());
+    let intact = decode(&image.file(&[]), &Options::default());
     let raw = image.raw(|_| 1);
     for extra in [1, 61, 65_536] {
         let longer = [&raw[..], &vec![9; extra]].concat();
-        assert_eq!(decode(&file(image.header(), &compress(&longer)), &Options::default()), sound, "{extra}");
+        assert_eq!(decode(&file(image.header(), &compress(&longer)), &Options::default()), intact, "{extra}");
     }
     let bomb = [&raw[..], &vec![0; 50_000_000]].concat();
     assert_eq!(fault(&file(image.header(), &compress(&bomb))), ImageFaultKind::BadCompression);
     let trailing = [compress(&raw), b"more".to_vec()].concat();
-    assert_eq!(decode(&file(image.header(), &trailing), &Options::default()), sound);
+    assert_eq!(decode(&file(image.header(), &trailing), &Options::default()), intact);
 }
 
 #[test]
-fn stream_when_shorter_than_the_rows_then_is_truncated() {
+fn stream_shorter_than_rows_is_truncated() {
     for interlaced in [false, true] {
         let mut image = Image::noise(20, 10, 2, 8, 3);
         image.interlaced = interlaced;
@@ -82,19 +82,19 @@ fn stream_when_shorter_than_the_rows_then_is_truncated() {
 }
 
 #[test]
-fn stream_when_its_zlib_header_is_wrong_then_is_refused() {
+fn invalid_zlib_header_is_rejected() {
     let image = Image::noise(20, 10, 2, 8, 3);
     let stream = compress(&image.raw(|_| 1));
     for head in [[0x79, 0x9c], [0x78, 0xbb], [0x88, 0x1c], [0x77, 0x0a]] {
         let file = file(image.header(), &[&head[..], &stream[2..]].concat());
         assert_eq!(fault(&file), ImageFaultKind::BadCompression);
-        let careless = Options { checksums: false, ..Options::default() };
-        assert_eq!(decode(&file, &careless).map_err(|fault| fault.kind), Err(ImageFaultKind::BadCompression));
+        let without_checksums = Options { checksums: false, ..Options::default() };
+        assert_eq!(decode(&file, &without_checksums).map_err(|fault| fault.kind), Err(ImageFaultKind::BadCompression));
     }
 }
 
 #[test]
-fn filter_when_unknown_then_is_refused() {
+fn unknown_filter_is_rejected() {
     let image = Image::noise(20, 10, 2, 8, 3);
     for row in [0, 9] {
         let mut raw = image.raw(|_| 4);

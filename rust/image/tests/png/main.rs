@@ -1,4 +1,5 @@
-//! The PNG decoder against an encoder of its own, the `png` crate, recorded results of frameworks, and hostile files.
+//! Tests of the PNG decoder and encoder: against an independent encoder, the `png` crate, recorded results of
+//! frameworks, and with damaged files.
 mod chunks;
 mod conversions;
 mod corpus;
@@ -13,12 +14,12 @@ use recordmill_image::fault::{ImageFault, ImageFaultKind};
 use recordmill_image::pixels::{Pixels, Samples};
 use recordmill_image::png::{Decoder, Options};
 
-/// Decodes with a decoder of its own.
+/// Decodes with a new decoder.
 fn decode(file: &[u8], options: &Options) -> Result<Pixels, ImageFault> {
     Decoder::new().decode(file, options)
 }
 
-/// Samples of either width.
+/// Returns the samples of either bit depth as 16-bit values.
 fn samples(pixels: &Pixels) -> Vec<u16> {
     match &pixels.samples {
         Samples::U8(samples) => samples.iter().map(|&sample| sample.into()).collect(),
@@ -26,7 +27,7 @@ fn samples(pixels: &Pixels) -> Vec<u16> {
     }
 }
 
-/// The kind of fault that decoding meets.
+/// Returns the kind of the fault from decoding `file`.
 fn fault(file: &[u8]) -> ImageFaultKind {
     decode(file, &Options::default()).expect_err("a fault").kind
 }

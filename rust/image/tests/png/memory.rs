@@ -1,11 +1,11 @@
-//! Decoding into memory of the caller's.
+//! Tests of decoding into memory of the caller.
 use crate::encoder::{COMBINATIONS, Image};
 use crate::{decode, samples};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::png::{Channels, Decoder, Depth, Options};
 
 #[test]
-fn rows_when_a_stride_apart_then_are_those_of_decode_and_nothing_between_is_touched() {
+fn rows_with_stride_equal_decode_and_padding_is_not_written() {
     let options = Options { channels: Channels::Rgb, depth: Depth::Eight, ..Options::default() };
     for (color, depth) in COMBINATIONS {
         for interlaced in [false, true] {
@@ -26,7 +26,7 @@ fn rows_when_a_stride_apart_then_are_those_of_decode_and_nothing_between_is_touc
 }
 
 #[test]
-fn memory_when_too_small_or_for_other_samples_then_is_a_bad_argument() {
+fn too_small_output_or_16_bit_samples_is_bad_argument() {
     let mut decoder = Decoder::new();
     let mut kind = |image: &Image, room: usize, stride: usize| {
         let result = decoder.decode_into(&image.file(&[]), &Options::default(), &mut vec![0; room], stride);

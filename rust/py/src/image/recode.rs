@@ -3,7 +3,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch::WorkerState;
 use recordmill_image::pixels::Size;
-use recordmill_image::png::{Channels, Limits, Recoder, Wanted};
+use recordmill_image::png::{Channels, Limits, RecodeOptions, Recoder};
 
 use super::args::Payloads;
 use super::refused;
@@ -25,7 +25,7 @@ pub fn recode_png(
         "rgb" => Channels::Rgb,
         other => return Err(PyValueError::new_err(format!("channels is not {other:?}"))),
     };
-    let wanted = Wanted { channels, upright, limits: Limits { max_pixels, ..Limits::default() } };
+    let wanted = RecodeOptions { channels, upright, limits: Limits { max_pixels, ..Limits::default() } };
     let views = files.views()?;
     let files = views.slices()?;
     let (data, splits, sides) = py.detach(|| {
@@ -37,7 +37,7 @@ pub fn recode_png(
     Ok((Block::bytes(data), Block::integers(splits), Block::integers(sides)))
 }
 
-fn recode(worker: &mut WorkerState, files: &[&[u8]], wanted: Wanted) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
+fn recode(worker: &mut WorkerState, files: &[&[u8]], wanted: RecodeOptions) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
     let WorkerState { png, png_encoder, pixels, .. } = worker;
     let mut recoder = Recoder { decoder: png, encoder: png_encoder, pixels };
     let mut data = take_buffer();

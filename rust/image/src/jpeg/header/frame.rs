@@ -1,35 +1,35 @@
-//! The frame header: size, components and how they are sampled (T.81 B.2.2).
-use super::marker::{self, Bytes};
+//! Frame and scan headers (T.81 B.2.2, B.2.3).
+use super::marker::{self, SegmentReader};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 
-/// The largest width or height that libjpeg decodes.
+/// Largest width or height that libjpeg decodes.
 const MAX_EDGE: usize = 65_500;
-/// The most blocks that one MCU may hold (T.81 B.2.3).
+/// Largest number of blocks in one MCU (T.81 B.2.3).
 pub(in crate::jpeg) const MAX_MCU_BLOCKS: usize = 10;
 
-/// How the coefficients of a frame are coded.
+/// Coding process of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
-    /// One pass over every block (SOF0, SOF1).
+    /// One scan pass over every block (SOF0, SOF1).
     Sequential,
-    /// Several passes, each of which adds frequencies or bits (SOF2).
+    /// Several passes, each of which adds coefficients or bits of precision (SOF2).
     Progressive,
 }
 
-/// One component of a frame.
+/// Component specification of a frame header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::jpeg) struct Component {
     pub(in crate::jpeg) id: u8,
-    /// Samples across for every `max_h` of the frame.
+    /// Horizontal sampling factor.
     pub(in crate::jpeg) h: usize,
-    /// Samples down for every `max_v` of the frame.
+    /// Vertical sampling factor.
     pub(in crate::jpeg) v: usize,
-    /// Number of the quantization table.
+    /// Index of the quantization table.
     pub(in crate::jpeg) table: usize,
 }
 
-/// A frame of one, three or four components.
+/// Frame header of an image with one, three or four components.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::jpeg) struct Frame {
     pub(in crate::jpeg) size: Size,
@@ -40,8 +40,8 @@ pub(in crate::jpeg) struct Frame {
 }
 
 impl Frame {
-    /// Reads the frame header of a marker `code`.
-    pub(in crate::jpeg) fn read(code: u8, mut segment: Bytes<'_>) -> Result<Self> {
+    /// Parses the frame header of the SOF marker `code`.
+    pub(in crate::jpeg) fn read(code: u8, mut segment: SegmentReader<'_>) -> Result<Self> {
         let coding = coding(code, segment.offset())?;
         let offset = segment.offset();
         let precision = segment.byte(ImageFaultKind::BadMarker)?;
@@ -62,7 +62,7 @@ impl Frame {
         }
         let mut components = (0..num_components).map(|_| read_component(&mut segment)).collect::<Result<Vec<_>>>()?;
         if let [only] = &mut components[..] {
-            // Nothing is sampled relative to a single component, and its scans have MCUs of one block (T.81 A.2.2).
+            // A single component has no relative sampling, and its scans have MCUs of one block (T.81 A.2.2).
             (only.h, only.v) = (1, 1);
         }
         let max_h = components.iter().map(|component| component.h).max().unwrap_or(1);
@@ -70,12 +70,13 @@ impl Frame {
         Ok(Self { size, coding, components, max_h, max_v })
     }
 
-    /// MCUs across and down in a scan of all components.
+    /// Returns the number of MCUs across and down in an interleaved scan of all components.
     pub(in crate::jpeg) fn mcus(&self) -> Size {
         Size { width: self.size.width.div_ceil(8 * self.max_h), height: self.size.height.div_ceil(8 * self.max_v) }
     }
 
-    /// Blocks across and down that hold samples of component `index`: what a scan of that component alone has.
+    /// Returns the number of blocks across and down that hold samples of component `index`: the MCUs of a
+    /// non-interleaved scan.
     pub(in crate::jpeg) fn blocks(&self, index: usize) -> Size {
         let component = self.components[index];
         Size {
@@ -84,7 +85,7 @@ impl Frame {
         }
     }
 
-    /// Blocks of one MCU of a scan of the components `indices`; more than the limit is a fault.
+    /// Returns the number of blocks in one MCU of a scan of the components `indices`; a fault if above the limit.
     pub(in crate::jpeg) fn count_mcu_blocks(
         &self,
         indices: impl Iterator<Item = usize>,
@@ -115,7 +116,7 @@ fn coding(code: u8, offset: usize) -> Result<Coding> {
     }
 }
 
-fn read_size(segment: &mut Bytes<'_>) -> Result<Size> {
+fn read_size(segment: &mut SegmentReader<'_>) -> Result<Size> {
     let offset = segment.offset();
     let height = usize::from(segment.pair(ImageFaultKind::BadMarker)?);
     let width = usize::from(segment.pair(ImageFaultKind::BadMarker)?);
@@ -130,7 +131,7 @@ fn read_size(segment: &mut Bytes<'_>) -> Result<Size> {
     Ok(Size { width, height })
 }
 
-fn read_component(segment: &mut Bytes<'_>) -> Result<Component> {
+fn read_component(segment: &mut SegmentReader<'_>) -> Result<Component> {
     let offset = segment.offset();
     let fields = segment.take(3, ImageFaultKind::BadMarker)?;
     let (h, v) = (usize::from(fields[1] >> 4), usize::from(fields[1] & 15));
@@ -141,40 +142,38 @@ fn read_component(segment: &mut Bytes<'_>) -> Result<Component> {
     Ok(Component { id: fields[0], h, v, table: fields[2].into() })
 }
 
-// The scan header: which components, frequencies and bits the entropy-coded data that follow hold (T.81 B.2.3).
-
-/// A component's part in a scan.
+/// Component specification of a scan header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::jpeg) struct ScanComponent {
     /// Index of the component in the frame.
     pub(in crate::jpeg) index: usize,
-    /// Number of its table for DC differences.
+    /// Index of the DC Huffman table.
     pub(in crate::jpeg) dc: usize,
-    /// Number of its table for AC coefficients.
+    /// Index of the AC Huffman table.
     pub(in crate::jpeg) ac: usize,
 }
 
-/// What one scan holds.
+/// Scan header: the components, coefficients and bits in the entropy-coded data that follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::jpeg) struct Scan {
     pub(in crate::jpeg) components: Vec<ScanComponent>,
-    /// First frequency, in order of transmission.
+    /// Zig-zag index of the first coefficient (Ss).
     pub(in crate::jpeg) start: usize,
-    /// Last frequency.
+    /// Zig-zag index of the last coefficient (Se).
     pub(in crate::jpeg) end: usize,
-    /// Bits that are still missing before this scan, where it refines; otherwise zero.
+    /// Number of low bits missing before this scan if it refines earlier ones, otherwise zero (Ah).
     pub(in crate::jpeg) high: u32,
-    /// Bits that are still missing after this scan.
+    /// Number of low bits still missing after this scan (Al).
     pub(in crate::jpeg) low: u32,
-    /// Where the header stands.
+    /// Offset of the scan header in the image.
     pub(in crate::jpeg) offset: usize,
-    /// Where the entropy-coded data begin.
+    /// Offset of the entropy-coded data in the image.
     pub(in crate::jpeg) data: usize,
 }
 
 impl Scan {
-    /// Reads a scan header of `frame`.
-    pub(in crate::jpeg) fn read(frame: &Frame, mut segment: Bytes<'_>) -> Result<Self> {
+    /// Parses a scan header of `frame`.
+    pub(in crate::jpeg) fn read(frame: &Frame, mut segment: SegmentReader<'_>) -> Result<Self> {
         let offset = segment.offset();
         let num_components = usize::from(segment.byte(ImageFaultKind::BadScan)?);
         if !(1..=4).contains(&num_components) || segment.len() != 2 * num_components + 3 {
@@ -202,8 +201,9 @@ impl Scan {
         Ok(scan)
     }
 
-    /// Whether the scan holds components of every kind at once, so that one pass over it yields pixels.
-    pub(in crate::jpeg) fn is_whole(&self, frame: &Frame) -> bool {
+    /// Returns whether this single scan holds all coefficients of all components, so that blocks can be transformed at
+    /// once.
+    pub(in crate::jpeg) fn is_complete(&self, frame: &Frame) -> bool {
         frame.coding == Coding::Sequential && self.components.len() == frame.components.len()
     }
 
@@ -227,8 +227,9 @@ impl Scan {
     }
 }
 
-/// The component at `place` of the scan: the first not yet passed over that has the given id.
-fn read_scan_component(frame: &Frame, segment: &mut Bytes<'_>, position: usize) -> Result<ScanComponent> {
+/// Parses the component specification at `position` in the scan header. Component ids may repeat: components before
+/// `position` in the frame are not candidates.
+fn read_scan_component(frame: &Frame, segment: &mut SegmentReader<'_>, position: usize) -> Result<ScanComponent> {
     let offset = segment.offset();
     let fields = segment.take(2, ImageFaultKind::BadScan)?;
     let candidates = frame.components.iter().enumerate().skip(position);

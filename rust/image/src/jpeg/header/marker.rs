@@ -1,4 +1,4 @@
-//! The cursor from marker to marker (T.81 B.1.1): codes, fill bytes, segments.
+//! Marker codes, and readers for markers and their segments (T.81 B.1.1).
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
 pub(in crate::jpeg) const TEM: u8 = 0x01;
@@ -21,15 +21,15 @@ pub(in crate::jpeg) const APP14: u8 = 0xee;
 pub(in crate::jpeg) const APP15: u8 = 0xef;
 pub(in crate::jpeg) const COM: u8 = 0xfe;
 
-/// A position among the markers of an image.
+/// Reads the markers of an image one after another.
 #[derive(Clone, Copy)]
-pub(in crate::jpeg) struct Markers<'a> {
+pub(in crate::jpeg) struct MarkerReader<'a> {
     data: &'a [u8],
     next: usize,
 }
 
-impl<'a> Markers<'a> {
-    /// Starts behind the SOI that every image begins with.
+impl<'a> MarkerReader<'a> {
+    /// Starts after the SOI marker at the start of the image.
     pub(in crate::jpeg) fn new(data: &'a [u8]) -> Result<Self> {
         match data {
             [0xff, SOI, ..] => Ok(Self { data, next: 2 }),
@@ -40,17 +40,17 @@ impl<'a> Markers<'a> {
         }
     }
 
-    /// Goes on at byte `next` of `data`.
+    /// Starts at byte `next` of `data`.
     pub(in crate::jpeg) fn resume(data: &'a [u8], next: usize) -> Self {
         Self { data, next }
     }
 
-    /// Where the next unread byte stands.
+    /// Returns the offset of the next unread byte.
     pub(in crate::jpeg) fn offset(&self) -> usize {
         self.next
     }
 
-    /// The code of the next marker; any number of fill bytes may precede it.
+    /// Returns the code of the next marker. Any number of 0xff fill bytes may precede it.
     pub(in crate::jpeg) fn next(&mut self) -> Result<u8> {
         let start = self.next;
         if let Some(&first) = self.data.get(start)
@@ -69,8 +69,8 @@ impl<'a> Markers<'a> {
         Ok(rest[fill])
     }
 
-    /// The segment of the marker that was just read: what its length counts, without the length.
-    pub(in crate::jpeg) fn segment(&mut self) -> Result<Bytes<'a>> {
+    /// Returns the segment of the marker just read, without its length field.
+    pub(in crate::jpeg) fn segment(&mut self) -> Result<SegmentReader<'a>> {
         let start = self.next;
         let truncated =
             |found: String| ImageFault::new(ImageFaultKind::Truncated, self.data.len(), "a whole segment", found);
@@ -83,42 +83,40 @@ impl<'a> Markers<'a> {
             return Err(truncated(format!("{} of {length} bytes", self.data.len() - start)));
         };
         self.next = start + length;
-        Ok(Bytes::new(body, start + 2))
+        Ok(SegmentReader::new(body, start + 2))
     }
 }
 
-/// The first bytes of `data` in hexadecimal, for a fault.
+/// Formats the first bytes of `data` in hexadecimal for a fault.
 fn describe(data: &[u8]) -> String {
     let shown: Vec<String> = data.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     shown.join(" ")
 }
 
-// Reading big-endian fields from a marker's segment, with the offset of whatever is missing.
-
-/// The bytes of one segment that are still unread, and where they stand in the image.
+/// Reads big-endian fields of one marker segment. Faults state the offset of the missing field.
 #[derive(Clone, Copy)]
-pub(in crate::jpeg) struct Bytes<'a> {
+pub(in crate::jpeg) struct SegmentReader<'a> {
     rest: &'a [u8],
     offset: usize,
 }
 
-impl<'a> Bytes<'a> {
-    /// The bytes `rest`, of which the first stands at `offset` of the image.
+impl<'a> SegmentReader<'a> {
+    /// Creates a reader of `rest`, whose first byte is at `offset` in the image.
     pub(in crate::jpeg) fn new(rest: &'a [u8], offset: usize) -> Self {
         Self { rest, offset }
     }
 
-    /// Where the next byte stands in the image.
+    /// Returns the offset of the next byte in the image.
     pub(in crate::jpeg) fn offset(&self) -> usize {
         self.offset
     }
 
-    /// How many bytes are left.
+    /// Returns the number of unread bytes.
     pub(in crate::jpeg) fn len(&self) -> usize {
         self.rest.len()
     }
 
-    /// The next `count` bytes; a segment that is too short is a fault of `kind`.
+    /// Returns the next `count` bytes; a fault of `kind` if the segment is too short.
     pub(in crate::jpeg) fn take(&mut self, count: usize, kind: ImageFaultKind) -> Result<&'a [u8]> {
         let Some((head, rest)) = self.rest.split_at_checked(count) else {
             let found = format!("{} bytes", self.rest.len());
@@ -128,18 +126,18 @@ impl<'a> Bytes<'a> {
         Ok(head)
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     pub(in crate::jpeg) fn byte(&mut self, kind: ImageFaultKind) -> Result<u8> {
         Ok(self.take(1, kind)?[0])
     }
 
-    /// The next two bytes as one number.
+    /// Returns the next two bytes as a big-endian integer.
     pub(in crate::jpeg) fn pair(&mut self, kind: ImageFaultKind) -> Result<u16> {
         let bytes = self.take(2, kind)?;
         Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
     }
 
-    /// Demands that nothing is left.
+    /// Checks that all bytes were read.
     pub(in crate::jpeg) fn end(&self, kind: ImageFaultKind) -> Result<()> {
         if self.rest.is_empty() {
             return Ok(());

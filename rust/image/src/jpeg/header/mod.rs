@@ -1,4 +1,5 @@
-//! Everything of a JPEG file that is not entropy-coded: markers, tables, frame and scan headers, color and orientation.
+//! Parsing of everything in a JPEG file that is not entropy-coded: markers, tables, frame and scan headers, color and
+//! orientation.
 pub(in crate::jpeg) mod frame;
 pub(in crate::jpeg) mod marker;
 pub(in crate::jpeg) mod tables;
@@ -8,37 +9,37 @@ use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 pub use frame::Coding;
 use frame::{Frame, Scan};
-use marker::{Bytes, Markers};
+use marker::{MarkerReader, SegmentReader};
 use tables::Tables;
 
-/// What a JPEG file says of itself in front of its first scan.
+/// Image properties stated before the first scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Width and height as stored, before any orientation is applied.
     pub size: Size,
-    /// Sequential or progressive.
+    /// Coding process: sequential or progressive.
     pub coding: Coding,
-    /// ColorSpace of the components.
+    /// Color model of the components.
     pub color: ColorModel,
-    /// Sampling factors of each component, horizontal and vertical, 1 to 4.
+    /// Horizontal and vertical sampling factor of each component, 1 to 4.
     pub sampling: Vec<(u8, u8)>,
-    /// Bits of a sample; always 8.
+    /// Sample precision in bits; always 8.
     pub bits: u8,
-    /// MCUs between two restart markers; zero where there are none.
+    /// Number of MCUs in a restart interval; zero if there are no restart markers.
     pub restart_interval: usize,
-    /// EXIF orientation 1 to 8; 1 where none is given.
+    /// EXIF orientation, 1 to 8; 1 if there is none.
     pub orientation: u8,
-    /// Whether there is a segment of the kind that holds EXIF and XMP, whatever it says.
+    /// Whether there is an APP1 segment (EXIF or XMP), whatever its contents.
     pub has_app1: bool,
-    /// Whether there is a comment.
+    /// Whether there is a COM segment.
     pub has_comment: bool,
 }
 
 impl Header {
-    /// Reads the headers of `data` without decoding anything.
+    /// Parses the headers of `data` without decoding the image.
     ///
     /// # Errors
-    /// `Unsupported` for a kind that this decoder does not read, `Truncated` and `Bad…` for damage.
+    /// `Unsupported` for features that this decoder does not implement; `Truncated` and `Bad…` for damaged files.
     pub fn parse(data: &[u8]) -> Result<Self> {
         let (reader, _) = Reader::open(data)?;
         let frame = &reader.frame;
@@ -56,13 +57,13 @@ impl Header {
         })
     }
 
-    /// Values of a pixel in the channels of the file: 1 for gray, 3 for color, 4 for cmyk.
+    /// Returns the number of components: 1 for grayscale, 3 for color, 4 for CMYK.
     pub fn num_channels(&self) -> usize {
         self.sampling.len()
     }
 }
 
-/// What the segments read so far have set.
+/// Settings from the marker segments read so far.
 #[derive(Default)]
 pub(in crate::jpeg) struct State {
     pub(in crate::jpeg) tables: Tables,
@@ -73,7 +74,7 @@ pub(in crate::jpeg) struct State {
     has_comment: bool,
 }
 
-/// A file whose markers are being read: stands behind a scan header, or at the end of the image.
+/// Parses the headers of a file. It stands after a scan header, or at the end of the image.
 pub(in crate::jpeg) struct Reader<'a> {
     pub(in crate::jpeg) data: &'a [u8],
     pub(in crate::jpeg) frame: Frame,
@@ -82,9 +83,9 @@ pub(in crate::jpeg) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads up to and including the header of the first scan.
+    /// Parses up to and including the header of the first scan.
     pub(in crate::jpeg) fn open(data: &'a [u8]) -> Result<(Self, Scan)> {
-        let mut markers = Markers::new(data)?;
+        let mut markers = MarkerReader::new(data)?;
         let mut state = State::default();
         let mut frame: Option<Frame> = None;
         loop {
@@ -103,7 +104,7 @@ impl<'a> Reader<'a> {
                     let scan = Scan::read(&frame, markers.segment()?)?;
                     let color = state.hints.model(&frame)?;
                     if frame.coding == Coding::Sequential {
-                        state.tables.complete();
+                        state.tables.add_typical_tables();
                     }
                     return Ok((Self { data, frame, color, state }, scan));
                 }
@@ -113,9 +114,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads on at byte `offset`, behind a scan's data, up to the next scan header; none at the end of the image.
+    /// Parses from byte `offset`, after the data of a scan, up to the next scan header. Returns `None` at the end of
+    /// the image.
     pub(in crate::jpeg) fn next_scan(&mut self, offset: usize) -> Result<Option<Scan>> {
-        let mut markers = Markers::resume(self.data, offset);
+        let mut markers = MarkerReader::resume(self.data, offset);
         loop {
             let code = markers.next()?;
             match code {
@@ -129,7 +131,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads on at byte `offset`, behind the only scan's data, and demands that the image ends there.
+    /// Parses from byte `offset`, after the data of the only scan, and checks that the image ends there.
     pub(in crate::jpeg) fn expect_end(&mut self, offset: usize) -> Result<()> {
         let goes_on = |kind, offset, found| Err(ImageFault::new(kind, offset, "the end of the image", found));
         match self.next_scan(offset) {
@@ -149,13 +151,13 @@ impl<'a> Reader<'a> {
 }
 
 impl State {
-    /// Takes over what a segment between frame and scan headers sets.
-    fn read(&mut self, code: u8, markers: &mut Markers<'_>) -> Result<()> {
+    /// Processes one marker between the frame and scan headers.
+    fn read(&mut self, code: u8, markers: &mut MarkerReader<'_>) -> Result<()> {
         self.has_app1 |= code == marker::APP1;
         self.has_comment |= code == marker::COM;
         match code {
             marker::TEM | marker::RST0..=marker::RST7 => {}
-            marker::DQT | marker::DHT | marker::DRI => self.take_over(code, markers.segment()?)?,
+            marker::DQT | marker::DHT | marker::DRI => self.apply_tables(code, markers.segment()?)?,
             marker::APP0 => self.hints.read_app0(skippable(markers)?)?,
             marker::APP14 => self.hints.read_app14(skippable(markers)?),
             marker::APP1 => {
@@ -174,13 +176,13 @@ impl State {
                     found,
                 ));
             }
-            _ => return Err(unexpected(markers, "a marker that T.81 defines here", &format!("{code:#04x}"))),
+            _ => return Err(unexpected(markers, "a marker that T.81 allows here", &format!("{code:#04x}"))),
         }
         Ok(())
     }
 
-    /// Takes over tables, or an interval of restarts.
-    pub(in crate::jpeg) fn take_over(&mut self, code: u8, segment: Bytes<'_>) -> Result<()> {
+    /// Applies a DQT, DHT or DRI segment.
+    pub(in crate::jpeg) fn apply_tables(&mut self, code: u8, segment: SegmentReader<'_>) -> Result<()> {
         match code {
             marker::DQT => self.tables.read_quantization(segment),
             marker::DHT => self.tables.read_huffman(segment),
@@ -192,55 +194,54 @@ impl State {
     }
 }
 
-/// A segment whose content does not matter for the coefficients. Other decoders overlook an impossible length here.
-fn skippable<'a>(markers: &mut Markers<'a>) -> Result<Bytes<'a>> {
+/// Returns a segment whose contents do not affect the coefficients. Its faults are `Unsupported`, because other
+/// decoders ignore an invalid length here.
+fn skippable<'a>(markers: &mut MarkerReader<'a>) -> Result<SegmentReader<'a>> {
     markers.segment().map_err(|fault| match fault.kind {
         ImageFaultKind::BadMarker => ImageFault { kind: ImageFaultKind::Unsupported, ..fault },
         _ => fault,
     })
 }
 
-fn read_restart_interval(mut segment: Bytes<'_>) -> Result<usize> {
+fn read_restart_interval(mut segment: SegmentReader<'_>) -> Result<usize> {
     let interval = segment.pair(ImageFaultKind::BadMarker)?;
     segment.end(ImageFaultKind::BadMarker)?;
     Ok(interval.into())
 }
 
-fn unexpected(markers: &Markers<'_>, expected: &str, found: &str) -> ImageFault {
+fn unexpected(markers: &MarkerReader<'_>, expected: &str, found: &str) -> ImageFault {
     ImageFault::new(ImageFaultKind::BadMarker, markers.offset(), expected, found)
 }
 
-// What the components of an image mean, told from application segments and component ids as libjpeg does.
-
-/// The meaning of an image's components.
+/// Color model of the components, derived from application segments and component ids in the same way as libjpeg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColorModel {
     /// One component: luma.
     Gray,
-    /// Luma and two color differences (T.871).
+    /// Luma and two chroma components (T.871).
     YCbCr,
-    /// Red, green and blue as they are.
+    /// Red, green and blue without a color transform.
     Rgb,
     /// Cyan, magenta, yellow and black.
     Cmyk {
-        /// Whether Adobe's segment is there, of whose files levels are 255 less the ink.
+        /// Whether an Adobe segment is present; such files store 255 minus the ink level.
         adobe: bool,
     },
-    /// The same with luma and color differences of red, green and blue instead of the first three; Adobe's alone.
+    /// CMYK whose first three components are transformed to luma and chroma. Adobe files only.
     Ycck,
 }
 
-/// What the application segments in front of the first scan say about color.
+/// Color information in the application segments before the first scan.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::jpeg) struct ColorHints {
     jfif: bool,
-    /// Adobe's transform flag and where it stands.
+    /// Adobe transform flag and its offset.
     adobe: Option<(u8, usize)>,
 }
 
 impl ColorHints {
-    /// Looks for a JFIF header in an APP0 segment (T.871 10.1).
-    pub(in crate::jpeg) fn read_app0(&mut self, mut segment: Bytes<'_>) -> Result<()> {
+    /// Parses the JFIF header in an APP0 segment (T.871 10.1).
+    pub(in crate::jpeg) fn read_app0(&mut self, mut segment: SegmentReader<'_>) -> Result<()> {
         let offset = segment.offset();
         let Ok(body) = segment.take(14, ImageFaultKind::BadMarker) else { return Ok(()) };
         if !body.starts_with(b"JFIF\0") {
@@ -254,8 +255,8 @@ impl ColorHints {
         Ok(())
     }
 
-    /// Looks for Adobe's transform flag in an APP14 segment (T.872 6.5.3).
-    pub(in crate::jpeg) fn read_app14(&mut self, mut segment: Bytes<'_>) {
+    /// Parses the Adobe transform flag in an APP14 segment (T.872 6.5.3).
+    pub(in crate::jpeg) fn read_app14(&mut self, mut segment: SegmentReader<'_>) {
         let offset = segment.offset();
         if let Ok(body) = segment.take(12, ImageFaultKind::BadMarker)
             && body.starts_with(b"Adobe")
@@ -264,8 +265,9 @@ impl ColorHints {
         }
     }
 
-    /// The model of `frame`: JFIF decides before Adobe's flag, that before the component ids, and YCbCr is the rule. Of four
-    /// components Adobe's flag alone decides.
+    /// Returns the color model of `frame`. For three components, a JFIF header has precedence over the Adobe flag,
+    /// which has precedence over the component ids; the default is YCbCr. For four components, only the Adobe flag
+    /// matters.
     pub(in crate::jpeg) fn model(&self, frame: &Frame) -> Result<ColorModel> {
         match (frame.components.len(), self.adobe) {
             (1, _) => return Ok(ColorModel::Gray),

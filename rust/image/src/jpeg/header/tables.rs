@@ -1,32 +1,32 @@
-//! Quantization and Huffman tables as the file gives them (T.81 B.2.4).
-use super::marker::Bytes;
+//! Quantization and Huffman tables as stored in the file (T.81 B.2.4).
+use super::marker::SegmentReader;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::samples::NATURAL_ORDER;
 
 const KIND: ImageFaultKind = ImageFaultKind::BadTable;
 
-/// A quantization table in natural (row by row) order.
+/// A quantization table in natural (row-major) order.
 pub(in crate::jpeg) type Quantization = [u16; 64];
 
-/// A Huffman table as transmitted: how many codes of each length, and their symbols in order of the codes.
+/// A Huffman table as stored: the number of codes of each length, and the symbols in code order.
 #[derive(Clone, PartialEq, Eq)]
 pub(in crate::jpeg) struct HuffmanSpec {
-    /// `counts[n]` codes have `n + 1` bits.
+    /// `counts[n]` is the number of codes with `n + 1` bits.
     pub(in crate::jpeg) counts: [u8; 16],
-    /// As many symbols as there are codes; zero behind them.
+    /// One symbol for each code, followed by zeros.
     pub(in crate::jpeg) symbols: [u8; 256],
-    /// Where the table stands in the image.
+    /// Offset of the table in the image.
     pub(in crate::jpeg) offset: usize,
 }
 
 impl HuffmanSpec {
-    /// Whether both tables hold the same codes.
-    pub(in crate::jpeg) fn same_codes(&self, other: &Self) -> bool {
+    /// Returns whether both tables define the same codes.
+    pub(in crate::jpeg) fn has_same_codes(&self, other: &Self) -> bool {
         self.counts == other.counts && self.symbols == other.symbols
     }
 }
 
-/// The tables in force at some place of the file; each kind has four.
+/// The tables defined so far; four of each kind.
 #[derive(Clone, Default)]
 pub(in crate::jpeg) struct Tables {
     pub(in crate::jpeg) quantization: [Option<Quantization>; 4],
@@ -35,8 +35,8 @@ pub(in crate::jpeg) struct Tables {
 }
 
 impl Tables {
-    /// Takes over the tables of a DQT segment.
-    pub(in crate::jpeg) fn read_quantization(&mut self, mut segment: Bytes<'_>) -> Result<()> {
+    /// Applies the tables of a DQT segment.
+    pub(in crate::jpeg) fn read_quantization(&mut self, mut segment: SegmentReader<'_>) -> Result<()> {
         while segment.len() > 0 {
             let offset = segment.offset();
             let head = segment.byte(KIND)?;
@@ -54,8 +54,8 @@ impl Tables {
         Ok(())
     }
 
-    /// Takes over the tables of a DHT segment.
-    pub(in crate::jpeg) fn read_huffman(&mut self, mut segment: Bytes<'_>) -> Result<()> {
+    /// Applies the tables of a DHT segment.
+    pub(in crate::jpeg) fn read_huffman(&mut self, mut segment: SegmentReader<'_>) -> Result<()> {
         while segment.len() > 0 {
             let offset = segment.offset();
             let head = segment.byte(KIND)?;
@@ -115,8 +115,8 @@ const AC_CHROMA: [u8; 162] = [
 ];
 
 impl Tables {
-    /// Puts the typical tables wherever the first two of a kind are missing.
-    pub(super) fn complete(&mut self) {
+    /// Installs the typical tables at indices 0 and 1 if the file does not define them.
+    pub(super) fn add_typical_tables(&mut self) {
         for table in 0..2 {
             self.dc[table].get_or_insert_with(|| spec(DC_COUNTS[table], &DC_SIZES));
             self.ac[table].get_or_insert_with(|| spec(AC_COUNTS[table], &AC_SYMBOLS[table]));

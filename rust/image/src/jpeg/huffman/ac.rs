@@ -1,175 +1,186 @@
-//! AC coefficients of a sequential block (T.81 F.2.2.2): up to two of them per lookup, with their values.
-use super::{BlockError, Code};
+//! Lookup tables for the AC coefficients of sequential blocks (T.81 F.2.2.2): decoding, and skipping without values.
+use super::{BlockError, HuffmanCode};
 use crate::fault::Result;
 use crate::jpeg::header::tables::HuffmanSpec;
 use crate::jpeg::samples::NATURAL_ORDER;
-use crate::jpeg::stream::{Bits, extend};
+use crate::jpeg::stream::{BitReader, extend};
 
-/// Bits of a lookup: more would miss the nearest cache, fewer would resolve less.
+/// Index bits of a lookup. A larger table would exceed the L1 cache; a smaller one would resolve fewer symbols.
 const AC_BITS: usize = 10;
-/// Lookups that one refill pays for.
+/// Number of lookups per refill of the bit reader.
 const AC_LOOKUPS: usize = 3;
-/// Bits that one lookup may consume: the value of the first coefficient may reach beyond what is looked up.
+/// Largest number of bits that one lookup may consume. The value of the first coefficient may extend beyond the index
+/// bits.
 const AC_LONGEST: u8 = 56 / AC_LOOKUPS as u8;
-/// A step of this or more: the block ends here.
-const END: u8 = 0x40;
-/// A step of this: a symbol that the table does not resolve.
-const OTHER: u8 = 0x80;
-/// Symbol of a run of sixteen zeros.
-const ZEROS: u8 = 0xf0;
+/// Flag in a step: the block ends here.
+const END_OF_BLOCK: u8 = 0x40;
+/// Step of an entry that the table does not resolve.
+const UNRESOLVED: u8 = 0x80;
+/// Symbol of a run of sixteen zeros (ZRL).
+const ZRL: u8 = 0xf0;
 
-/// A block in natural order; what lies behind its 64 coefficients takes writes that nobody reads.
+/// A block in natural order, followed by padding that receives ignored writes past coefficient 63.
 pub(in crate::jpeg) type PaddedBlock = [i16; PADDED_BLOCK_LEN];
-/// Places that a step may lead to; from 64 on they are all place 64.
+/// Number of indices that a step can reach. Zig-zag indices from 64 on all map to index 64.
 pub(in crate::jpeg) const PADDED_BLOCK_LEN: usize = 256;
 
-/// What a lookup finds.
+/// Result of a lookup: up to two coefficients.
 #[derive(Clone, Copy, Default)]
 #[repr(align(8))]
 struct AcEntry {
-    /// Bits of all that was found.
+    /// Number of bits of all codes and values.
     total: u8,
-    /// From the previous coefficient to the first found.
+    /// Distance in zig-zag order from the previous coefficient to the first one.
     step: u8,
-    /// From the previous coefficient to the last found.
+    /// Distance in zig-zag order from the previous coefficient to the last one.
     steps: u8,
-    /// Bits of the first code alone.
+    /// Number of bits of the first code.
     code: u8,
-    /// 64 less the bits of the first value.
+    /// 64 minus the number of bits of the first value.
     shift: u8,
-    /// Second value.
+    /// Value of the second coefficient.
     second: i8,
-    /// What to add to the first value where it begins with a zero bit.
+    /// Addend for the first value if its bits begin with zero (T.81 F.2.2.1).
     negative: i16,
 }
 
-/// A table for the AC coefficients of sequential blocks.
+/// Lookup table that decodes the AC coefficients of sequential blocks.
 pub(in crate::jpeg) struct AcTable {
     entries: Box<[AcEntry; 1 << AC_BITS]>,
-    code: Code,
+    code: HuffmanCode,
 }
 
 impl AcTable {
     /// Builds the table of `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
-        let code = Code::new(spec)?;
-        Ok(Self { entries: code.lookup(AcEntry::new), code })
+        let code = HuffmanCode::new(spec)?;
+        Ok(Self { entries: code.build_lookup(AcEntry::new), code })
     }
 
-    /// Decodes the coefficients behind the DC into `block`, whose first 64 are zero but for the DC. Gives the last one's place in
-    /// the order of transmission.
+    /// Decodes the AC coefficients of a block into `block`, whose first 64 values must be zero except DC. Returns the
+    /// zig-zag index of the last coefficient.
     #[inline(always)]
-    pub(in crate::jpeg) fn block(
+    pub(in crate::jpeg) fn decode_block(
         &self,
-        bits: &mut Bits,
+        bits: &mut BitReader,
         data: &[u8],
         block: &mut PaddedBlock,
     ) -> Result<usize, BlockError> {
-        let mut at = *bits;
-        let last = self.coefficients(&mut at, data, block);
-        *bits = at;
+        let mut reader = *bits;
+        let last = self.decode_coefficients(&mut reader, data, block);
+        *bits = reader;
         last
     }
 
     #[inline(always)]
-    fn coefficients(&self, at: &mut Bits, data: &[u8], block: &mut PaddedBlock) -> Result<usize, BlockError> {
-        let mut place = 0;
+    fn decode_coefficients(
+        &self,
+        reader: &mut BitReader,
+        data: &[u8],
+        block: &mut PaddedBlock,
+    ) -> Result<usize, BlockError> {
+        let mut zigzag = 0;
         loop {
-            at.refill(data);
-            if self.run(at, &mut place, block) {
+            reader.refill(data);
+            if self.decode_entries(reader, &mut zigzag, block) {
                 continue;
             }
-            let entry = self.look(at);
-            if entry.steps < OTHER {
-                return end(entry, at, place);
+            let entry = self.peek_entry(reader);
+            if entry.steps < UNRESOLVED {
+                return finish_block(entry, reader, zigzag);
             }
-            at.refill(data);
+            reader.refill(data);
             let is_end;
-            (place, is_end) = self.symbol(at, place, block)?;
+            (zigzag, is_end) = self.decode_long_symbol(reader, zigzag, block)?;
             if is_end {
-                return Ok(place);
+                return Ok(zigzag);
             }
         }
     }
 
     #[inline(always)]
-    fn look(&self, at: &Bits) -> &AcEntry {
-        &self.entries[(at.word() >> (64 - AC_BITS)) as usize]
+    fn peek_entry(&self, reader: &BitReader) -> &AcEntry {
+        &self.entries[(reader.word() >> (64 - AC_BITS)) as usize]
     }
 
-    /// The lookups of one refill; false at an entry that needs a closer look.
+    /// Performs the lookups of one refill. Returns false at an entry that ends the block or is unresolved.
     #[inline(always)]
-    fn run(&self, at: &mut Bits, place: &mut usize, block: &mut PaddedBlock) -> bool {
+    fn decode_entries(&self, reader: &mut BitReader, zigzag: &mut usize, block: &mut PaddedBlock) -> bool {
         for _ in 0..AC_LOOKUPS {
-            let entry = self.look(at);
+            let entry = self.peek_entry(reader);
             let total = entry.total;
-            let value = entry.first(at.word());
-            let last = *place + usize::from(entry.steps);
+            let value = entry.first(reader.word());
+            let last = *zigzag + usize::from(entry.steps);
             block[usize::from(NATURAL_ORDER[last & 255])] = entry.second.into();
-            let first = *place + usize::from(entry.step);
+            let first = *zigzag + usize::from(entry.step);
             block[usize::from(NATURAL_ORDER[first & 255])] = value;
             if last >= 63 {
                 return false;
             }
-            at.skip(total.into());
-            *place = last;
+            reader.skip(total.into());
+            *zigzag = last;
         }
         true
     }
 
-    /// A symbol that the table does not resolve. Gives its place, and whether the block ends.
+    /// Decodes a symbol that the table does not resolve. Returns its zig-zag index, and whether the block ends.
     #[inline(always)]
-    fn symbol(&self, at: &mut Bits, place: usize, block: &mut PaddedBlock) -> Result<(usize, bool), BlockError> {
-        let (symbol, length) = self.code.find(at.peek(16))?;
-        at.skip(length);
+    fn decode_long_symbol(
+        &self,
+        reader: &mut BitReader,
+        zigzag: usize,
+        block: &mut PaddedBlock,
+    ) -> Result<(usize, bool), BlockError> {
+        let (symbol, length) = self.code.find_symbol(reader.peek(16))?;
+        reader.skip(length);
         let size = u32::from(symbol & 15);
-        if size == 0 && symbol != ZEROS {
-            return Ok((place, true));
+        if size == 0 && symbol != ZRL {
+            return Ok((zigzag, true));
         }
-        let place = place + usize::from(symbol >> 4) + 1;
-        if place > 63 {
+        let zigzag = zigzag + usize::from(symbol >> 4) + 1;
+        if zigzag > 63 {
             return Err(BlockError::RunTooLong);
         }
-        block[usize::from(NATURAL_ORDER[place])] = extend(at.take(size), size) as i16;
-        Ok((place, place == 63))
+        block[usize::from(NATURAL_ORDER[zigzag])] = extend(reader.take(size), size) as i16;
+        Ok((zigzag, zigzag == 63))
     }
 }
 
-/// The block ends within `entry`, which is resolved: by an end-of-block symbol, or because its last coefficient is reached.
+/// Finishes a block that ends within the resolved `entry`, by an end-of-block symbol or at coefficient 63.
 #[inline(always)]
-fn end(entry: &AcEntry, at: &mut Bits, place: usize) -> Result<usize, BlockError> {
-    let first = if entry.step < END { place + usize::from(entry.step) } else { place };
+fn finish_block(entry: &AcEntry, reader: &mut BitReader, zigzag: usize) -> Result<usize, BlockError> {
+    let first = if entry.step < END_OF_BLOCK { zigzag + usize::from(entry.step) } else { zigzag };
     if first >= 63 {
-        at.skip(u32::from(entry.code) + (64 - u32::from(entry.shift)));
+        reader.skip(u32::from(entry.code) + (64 - u32::from(entry.shift)));
         return if first == 63 { Ok(63) } else { Err(BlockError::RunTooLong) };
     }
-    at.skip(entry.total.into());
-    if entry.steps >= END {
+    reader.skip(entry.total.into());
+    if entry.steps >= END_OF_BLOCK {
         return Ok(first);
     }
-    if place + usize::from(entry.steps) > 63 { Err(BlockError::RunTooLong) } else { Ok(63) }
+    if zigzag + usize::from(entry.steps) > 63 { Err(BlockError::RunTooLong) } else { Ok(63) }
 }
 
 impl AcEntry {
-    /// What the `AC_BITS` bits of `pattern` hold, told from the codes that `prefixes` finds.
+    /// Creates the entry for the index bits `pattern` from the table of codes `prefixes`.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let (code, symbol) = prefixes[pattern];
         let (size, step) = (symbol & 15, step(symbol));
         let total = code + size;
-        if code == 0 || symbol == ZEROS || total > AC_LONGEST {
-            return Self { step: OTHER, steps: OTHER, ..Self::default() };
+        if code == 0 || symbol == ZRL || total > AC_LONGEST {
+            return Self { step: UNRESOLVED, steps: UNRESOLVED, ..Self::default() };
         }
-        // Of 15 bits, 1 - 2^15 needs the wrapping to come out as what it is.
+        // For 15 bits the addend is 1 - 2^15; the shift overflows, and wrapping gives that value.
         let negative = 1_i16.wrapping_sub(1 << size);
         let only = Self { total, step, steps: step, code, shift: 64 - size, second: 0, negative };
-        if step == END || usize::from(total) > AC_BITS { only } else { only.with_second(pattern, prefixes) }
+        if step == END_OF_BLOCK || usize::from(total) > AC_BITS { only } else { only.with_second(pattern, prefixes) }
     }
 
     fn with_second(self, pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let (code, symbol) = prefixes[pattern << self.total & ((1 << AC_BITS) - 1)];
         let size = symbol & 15;
         let total = self.total + code + size;
-        if code == 0 || symbol == ZEROS || size > 7 || usize::from(total) > AC_BITS {
+        if code == 0 || symbol == ZRL || size > 7 || usize::from(total) > AC_BITS {
             return self;
         }
         let bits = pattern >> (AC_BITS - usize::from(total)) & ((1 << size) - 1);
@@ -177,7 +188,7 @@ impl AcEntry {
         Self { total, steps: self.step + step(symbol), second, ..self }
     }
 
-    /// The first value (T.81 F.2.2.1, table F.1), which stands in `word` behind its code.
+    /// Returns the first value (T.81 F.2.2.1, table F.1); its bits follow its code in `word`.
     #[inline(always)]
     fn first(&self, word: u64) -> i16 {
         let bits = word.wrapping_shl(self.code.into());
@@ -186,107 +197,109 @@ impl AcEntry {
     }
 }
 
-// Stepping over the AC coefficients of sequential blocks: as many symbols per lookup as fit, no values.
-
-/// Bits of a lookup.
+/// Index bits of a lookup that skips coefficients.
 const SKIP_BITS: usize = 11;
-/// Lookups that one refill pays for, of which each takes at most `SKIP_LONGEST` bits.
+/// Number of lookups per refill; each consumes at most `SKIP_LONGEST` bits.
 const SKIP_LOOKUPS: usize = 4;
-/// A single symbol with its value may reach beyond the lookup by so much.
+/// Largest number of bits of a single symbol with its value, which may extend beyond the index bits.
 const SKIP_LONGEST: u8 = 14;
 
-/// What a lookup finds.
+/// Result of a lookup: as many symbols as fit into the index bits.
 #[derive(Clone, Copy, Default)]
 struct SkipEntry {
-    /// Bits of all symbols and values.
+    /// Number of bits of all codes and values.
     total: u8,
-    /// Coefficients that all symbols step over.
+    /// Number of coefficients that all symbols advance.
     steps: u8,
-    /// The same of the first symbol alone.
+    /// Number of bits of the first code and value.
     first_total: u8,
     first_step: u8,
 }
 
-/// A table that finds the end of a block.
+/// Lookup table that skips the AC coefficients of sequential blocks.
 pub(in crate::jpeg) struct SkipTable {
     entries: Box<[SkipEntry; 1 << SKIP_BITS]>,
-    code: Code,
+    code: HuffmanCode,
 }
 
 impl SkipTable {
     /// Builds the table of `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
-        let code = Code::new(spec)?;
-        Ok(Self { entries: code.lookup(SkipEntry::new), code })
+        let code = HuffmanCode::new(spec)?;
+        Ok(Self { entries: code.build_lookup(SkipEntry::new), code })
     }
 
-    /// Steps over the coefficients behind the DC.
+    /// Skips the AC coefficients of a block.
     #[inline(always)]
-    pub(in crate::jpeg) fn block(&self, bits: &mut Bits, data: &[u8]) -> Result<(), BlockError> {
-        let mut at = *bits;
-        let result = self.coefficients(&mut at, data);
-        *bits = at;
+    pub(in crate::jpeg) fn skip_block(&self, bits: &mut BitReader, data: &[u8]) -> Result<(), BlockError> {
+        let mut reader = *bits;
+        let result = self.skip_coefficients(&mut reader, data);
+        *bits = reader;
         result
     }
 
     #[inline(always)]
-    fn coefficients(&self, at: &mut Bits, data: &[u8]) -> Result<(), BlockError> {
-        let mut place = 0_usize;
+    fn skip_coefficients(&self, reader: &mut BitReader, data: &[u8]) -> Result<(), BlockError> {
+        let mut zigzag = 0_usize;
         loop {
-            at.refill(data);
-            let Some(entry) = self.run(at, &mut place) else { continue };
-            let is_end = entry.steps & END != 0;
-            if is_end && entry.steps < OTHER && place + usize::from(entry.steps - END) < 63 {
-                at.skip(entry.total.into());
+            reader.refill(data);
+            let Some(entry) = self.skip_entries(reader, &mut zigzag) else { continue };
+            let is_end = entry.steps & END_OF_BLOCK != 0;
+            if is_end && entry.steps < UNRESOLVED && zigzag + usize::from(entry.steps - END_OF_BLOCK) < 63 {
+                reader.skip(entry.total.into());
                 return Ok(());
             }
-            let step = if entry.steps < OTHER { pass_first(entry, at) } else { self.pass_symbol(at, data)? };
-            place += step;
-            if step == 0 || place == 63 {
+            let step = if entry.steps < UNRESOLVED {
+                skip_first_symbol(entry, reader)
+            } else {
+                self.skip_long_symbol(reader, data)?
+            };
+            zigzag += step;
+            if step == 0 || zigzag == 63 {
                 return Ok(());
             }
-            if place > 63 {
+            if zigzag > 63 {
                 return Err(BlockError::RunTooLong);
             }
         }
     }
 
-    /// The lookups of one refill; gives the entry that needs a closer look.
+    /// Performs the lookups of one refill. Returns an entry that may end the block or is unresolved.
     #[inline(always)]
-    fn run(&self, at: &mut Bits, place: &mut usize) -> Option<&SkipEntry> {
+    fn skip_entries(&self, reader: &mut BitReader, zigzag: &mut usize) -> Option<&SkipEntry> {
         for _ in 0..SKIP_LOOKUPS {
-            let entry = &self.entries[(at.word() >> (64 - SKIP_BITS)) as usize];
-            let next = *place + usize::from(entry.steps);
+            let entry = &self.entries[(reader.word() >> (64 - SKIP_BITS)) as usize];
+            let next = *zigzag + usize::from(entry.steps);
             if next >= 63 {
                 return Some(entry);
             }
-            at.skip(entry.total.into());
-            *place = next;
+            reader.skip(entry.total.into());
+            *zigzag = next;
         }
         None
     }
 
-    /// Passes a symbol that the table does not resolve; gives its step, zero at the end of the block.
+    /// Skips a symbol that the table does not resolve. Returns its step, zero at the end of the block.
     #[inline(always)]
-    fn pass_symbol(&self, at: &mut Bits, data: &[u8]) -> Result<usize, BlockError> {
-        at.refill(data);
-        let (symbol, length) = self.code.find(at.peek(16))?;
-        at.skip(length + u32::from(symbol & 15));
-        Ok(if symbol & 15 == 0 && symbol != ZEROS { 0 } else { usize::from(symbol >> 4) + 1 })
+    fn skip_long_symbol(&self, reader: &mut BitReader, data: &[u8]) -> Result<usize, BlockError> {
+        reader.refill(data);
+        let (symbol, length) = self.code.find_symbol(reader.peek(16))?;
+        reader.skip(length + u32::from(symbol & 15));
+        Ok(if symbol & 15 == 0 && symbol != ZRL { 0 } else { usize::from(symbol >> 4) + 1 })
     }
 }
 
-/// Passes the first symbol of an entry; gives its step, zero at the end of the block.
+/// Skips the first symbol of an entry. Returns its step, zero at the end of the block.
 #[inline(always)]
-fn pass_first(entry: &SkipEntry, at: &mut Bits) -> usize {
-    at.skip(entry.first_total.into());
-    if entry.first_step == END { 0 } else { entry.first_step.into() }
+fn skip_first_symbol(entry: &SkipEntry, reader: &mut BitReader) -> usize {
+    reader.skip(entry.first_total.into());
+    if entry.first_step == END_OF_BLOCK { 0 } else { entry.first_step.into() }
 }
 
 impl SkipEntry {
-    /// The symbols that the `SKIP_BITS` bits of `pattern` hold, told from the codes that `prefixes` finds.
+    /// Creates the entry for the index bits `pattern` from the table of codes `prefixes`.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
-        let mut entry = Self { steps: OTHER, ..Self::default() };
+        let mut entry = Self { steps: UNRESOLVED, ..Self::default() };
         while usize::from(entry.total) < SKIP_BITS {
             let (length, symbol) = prefixes[pattern << entry.total & ((1 << SKIP_BITS) - 1)];
             let used = length + (symbol & 15);
@@ -294,14 +307,14 @@ impl SkipEntry {
             let fits = if is_first { used <= SKIP_LONGEST } else { usize::from(entry.total + used) <= SKIP_BITS };
             let step = step(symbol);
             let steps = if is_first { step } else { entry.steps + step };
-            if length == 0 || !fits || (step < END && steps >= END) {
+            if length == 0 || !fits || (step < END_OF_BLOCK && steps >= END_OF_BLOCK) {
                 break;
             }
             entry = match is_first {
                 true => Self { total: used, steps, first_total: used, first_step: step },
                 false => Self { total: entry.total + used, steps, ..entry },
             };
-            if step == END {
+            if step == END_OF_BLOCK {
                 break;
             }
         }
@@ -311,8 +324,8 @@ impl SkipEntry {
 
 fn step(symbol: u8) -> u8 {
     match symbol {
-        ZEROS => 16,
-        _ if symbol & 15 == 0 => END,
+        ZRL => 16,
+        _ if symbol & 15 == 0 => END_OF_BLOCK,
         _ => (symbol >> 4) + 1,
     }
 }

@@ -1,51 +1,53 @@
-//! From rows of component samples to pixels.
+//! Conversion of rows of component samples to pixels.
 //!
-//! T.871: R = Y + 1.402 Cr, G = Y - 0.34414 Cb - 0.71414 Cr, B = Y + 1.772 Cb, with Cb and Cr taken from 128.
-//! Products are rounded to whole levels in 16-bit fixed point: that of red and of blue each, the two of green as a sum.
+//! YCbCr to RGB (T.871): R = Y + 1.402 Cr, G = Y - 0.34414 Cb - 0.71414 Cr, B = Y + 1.772 Cb, with Cb and Cr relative
+//! to 128. The arithmetic is 16-bit fixed point. The products for red and for blue are each rounded to integers; the
+//! two products for green are rounded as a sum.
 use super::kernel::Kernel;
 
-/// What the components of an image stand for.
+/// Color space of the components of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ColorSpace {
-    /// One component: gray.
+    /// One component: luma.
     Gray,
     /// Y, Cb, Cr.
     Ycc,
     /// R, G, B.
     Rgb,
-    /// Cyan, magenta, yellow and black, perhaps of Adobe's.
+    /// Cyan, magenta, yellow and black; the flag states whether the file has an Adobe segment.
     Cmyk(CmykConversion, bool),
-    /// Y, Cb, Cr and black, of Adobe's.
+    /// Y, Cb, Cr and black, as in Adobe files.
     Ycck(CmykConversion),
 }
 
-/// The channels wanted.
+/// Channels and channel order of the output pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PixelFormat {
-    /// One channel: gray.
+    /// One channel: luma.
     Gray,
-    /// Red first.
+    /// Red, green, blue.
     Rgb,
-    /// Blue first.
+    /// Blue, green, red.
     Bgr,
 }
 
-/// From components to channels.
+/// Conversion from component samples to pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Conversion {
-    /// What the components stand for.
+    /// Color space of the components.
     pub from: ColorSpace,
-    /// What is wanted.
+    /// Format of the pixels.
     pub to: PixelFormat,
 }
 
 impl Conversion {
-    /// Bytes per pixel.
+    /// Returns the number of channels, which is the number of bytes per pixel.
     pub fn channels(self) -> usize {
         if self.to == PixelFormat::Gray { 1 } else { 3 }
     }
 
-    /// The components that are looked at, counted from the first: chroma is not needed for gray.
+    /// Returns the number of components that the conversion reads, from the first on. Grayscale output does not need
+    /// chroma.
     pub fn components(self) -> usize {
         match (self.from, self.to) {
             (ColorSpace::Gray, _) | (ColorSpace::Ycc, PixelFormat::Gray) => 1,
@@ -54,14 +56,12 @@ impl Conversion {
         }
     }
 
-    /// Turns rows of component samples into one row of pixels.
-    ///
-    /// Only the first [`Self::components`] rows are looked at.
+    /// Converts rows of component samples into one row of pixels. Reads only the first [`Self::components`] rows.
     ///
     /// # Panics
     /// If those rows are shorter than the pixels that fit into `out`.
     #[inline(always)]
-    pub fn row<K: Kernel>(self, kernel: K, rows: [&[u8]; 4], out: &mut [u8]) {
+    pub fn convert_row<K: Kernel>(self, kernel: K, rows: [&[u8]; 4], out: &mut [u8]) {
         let width = out.len() / self.channels();
         let first = &rows[0][..width];
         if self.components() == 1 {
@@ -75,12 +75,12 @@ impl Conversion {
         match (self.from, self.to) {
             (ColorSpace::Cmyk(cmyk, adobe), order) => {
                 kernel.interleave(rows, out);
-                cmyk.colors(&black[..width], adobe, order, out);
+                cmyk.convert(&black[..width], adobe, order, out);
             }
             (ColorSpace::Ycck(cmyk), order) => {
                 kernel.ycc_to_rgb(rows, PixelFormat::Rgb, out);
                 out.iter_mut().for_each(|level| *level = 255 - *level);
-                cmyk.colors(&black[..width], true, order, out);
+                cmyk.convert(&black[..width], true, order, out);
             }
             (ColorSpace::Rgb, PixelFormat::Gray) => kernel.rgb_to_gray(rows, out),
             (ColorSpace::Rgb, PixelFormat::Bgr) => kernel.interleave([rows[2], rows[1], rows[0]], out),
@@ -90,14 +90,14 @@ impl Conversion {
     }
 }
 
-/// 16 fraction bits, rounded.
+/// Converts a factor to fixed point with 16 fraction bits, rounded.
 pub(super) const fn fixed(value: f64) -> i32 {
     (value * 65536.0 + 0.5) as i32
 }
 
 const HALF: i32 = 1 << 15;
 
-/// The color of one pixel.
+/// Converts one YCbCr pixel to RGB.
 #[inline(always)]
 fn rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
     let (y, cb, cr) = (i32::from(y), i32::from(cb) - 128, i32::from(cr) - 128);
@@ -124,7 +124,7 @@ pub(super) fn interleave([first, second, third]: [&[u8]; 3], out: &mut [u8]) {
     }
 }
 
-/// See [`Kernel::rgb_to_gray`]. The weights are those of Y in T.871 and sum to 1.
+/// See [`Kernel::rgb_to_gray`]. The weights are those of Y in T.871; they sum to 1.
 #[inline(always)]
 pub(super) fn rgb_to_gray([red, green, blue]: [&[u8]; 3], out: &mut [u8]) {
     for (((gray, r), g), b) in out.iter_mut().zip(red).zip(green).zip(blue) {
@@ -133,30 +133,30 @@ pub(super) fn rgb_to_gray([red, green, blue]: [&[u8]; 3], out: &mut [u8]) {
     }
 }
 
-// CMYK to RGB, by the formula of Pillow, OpenCV or TensorFlow.
-
-/// Whose formula. All take levels as the file has them.
+/// Formula for CMYK to RGB. All formulas take the samples as stored in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CmykConversion {
-    /// `libImaging/Convert.c`, after 255 less each level (`JpegImagePlugin.py`), which takes all files for Adobe's.
+    /// `libImaging/Convert.c` of Pillow, applied to inverted samples (`JpegImagePlugin.py`): treats every file as an
+    /// Adobe file.
     Pillow,
-    /// `grfmt_jpeg.cpp` and `utils.cpp` of OpenCV's imgcodecs, which take all files for Adobe's.
+    /// `grfmt_jpeg.cpp` and `utils.cpp` of OpenCV's imgcodecs: treats every file as an Adobe file.
     OpenCv,
-    /// `jpeg_mem.cc` of TensorFlow, which looks for Adobe's segment.
+    /// `jpeg_mem.cc` of TensorFlow: inverts samples only if the file has no Adobe segment.
     TensorFlow,
 }
 
 impl CmykConversion {
-    /// Turns pixels of three inks into colors; `black` has a level for each, `adobe` tells whether its segment is there.
+    /// Converts pixels of cyan, magenta and yellow to colors in place. `black` has one sample per pixel; `adobe` states
+    /// whether the file has an Adobe segment.
     #[inline(always)]
-    pub(super) fn colors(self, black: &[u8], adobe: bool, order: PixelFormat, pixels: &mut [u8]) {
+    pub(super) fn convert(self, black: &[u8], adobe: bool, order: PixelFormat, pixels: &mut [u8]) {
         for (pixel, black) in pixels.chunks_exact_mut(3).zip(black) {
             for level in &mut *pixel {
                 *level = match self {
-                    Self::Pillow => of_pillow(*level, *black),
+                    Self::Pillow => pillow_level(*level, *black),
                     Self::OpenCv => *black - (((255 - u32::from(*level)) * u32::from(*black)) >> 8) as u8,
-                    Self::TensorFlow if adobe => share(*level, *black),
-                    Self::TensorFlow => share(255 - *level, 255 - *black),
+                    Self::TensorFlow if adobe => multiply_levels(*level, *black),
+                    Self::TensorFlow => multiply_levels(255 - *level, 255 - *black),
                 };
             }
             if order == PixelFormat::Bgr {
@@ -166,15 +166,15 @@ impl CmykConversion {
     }
 }
 
-/// What black leaves, less the ink's share of it, rounded.
+/// Returns `black` minus its product with `255 - level`, relative to 255 and rounded.
 #[inline(always)]
-fn of_pillow(level: u8, left: u8) -> u8 {
-    let product = u32::from(255 - level) * u32::from(left) + 128;
-    left - (((product >> 8) + product) >> 8) as u8
+fn pillow_level(level: u8, black: u8) -> u8 {
+    let product = u32::from(255 - level) * u32::from(black) + 128;
+    black - (((product >> 8) + product) >> 8) as u8
 }
 
-/// The share of a level in another, cut.
+/// Returns the product of two levels relative to 255, truncated.
 #[inline(always)]
-fn share(level: u8, of: u8) -> u8 {
-    (u32::from(level) * u32::from(of) / 255) as u8
+fn multiply_levels(a: u8, b: u8) -> u8 {
+    (u32::from(a) * u32::from(b) / 255) as u8
 }

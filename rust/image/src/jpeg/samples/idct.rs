@@ -1,19 +1,20 @@
-//! Which inverse transform a component uses, with its multipliers.
+//! Inverse DCTs, their dequantization factors, and the zig-zag order.
 use super::kernel::Kernel;
 
-/// Quantized coefficients of one block, rows of increasing vertical frequency (not zig-zag, not dequantized).
+/// Quantized coefficients of one block in natural order: rows of increasing vertical frequency.
 pub type Block = [i16; 64];
 
-/// The inverse DCT of full-size blocks.
+/// Inverse DCT algorithm for blocks of 8 x 8 samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dct {
-    /// Accurate integers: libjpeg's JDCT_ISLOW, the default everywhere but in TensorFlow.
+    /// Accurate integer arithmetic: libjpeg's JDCT_ISLOW, the default of all libraries except TensorFlow.
     Islow,
-    /// Fewer multiplications of 8 bits: libjpeg's JDCT_IFAST. Reduced blocks have one form only, which is the accurate one.
+    /// Fewer multiplications, with factors of 8 bits: libjpeg's JDCT_IFAST. Smaller blocks always use the accurate
+    /// algorithm.
     Ifast,
 }
 
-/// The size at which blocks come out of the inverse transform.
+/// Scale of the decoded image, given by the number of samples that the inverse DCT produces per block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scale {
     /// One sample per block: its mean.
@@ -27,7 +28,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Samples along an edge of a block: 8, 4, 2 or 1.
+    /// Returns the width and height of a block in samples: 8, 4, 2 or 1.
     #[inline(always)]
     pub const fn edge(self) -> usize {
         match self {
@@ -38,8 +39,8 @@ impl Scale {
         }
     }
 
-    /// The scale whose blocks have `edge` samples along an edge.
-    pub(super) const fn of_edge(edge: usize) -> Option<Self> {
+    /// Returns the scale whose blocks are `edge` samples wide and high.
+    pub(super) const fn from_edge(edge: usize) -> Option<Self> {
         match edge {
             1 => Some(Self::Eighth),
             2 => Some(Self::Quarter),
@@ -50,15 +51,15 @@ impl Scale {
     }
 }
 
-/// The inverse transform of one component's blocks.
+/// Inverse transform of the blocks of one component, including dequantization.
 #[derive(Debug, Clone)]
 pub struct Transform {
-    form: Form,
+    algorithm: Algorithm,
     multipliers: Multipliers,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Form {
+enum Algorithm {
     Islow,
     Ifast,
     Half,
@@ -67,55 +68,55 @@ enum Form {
 }
 
 impl Transform {
-    /// The transform for blocks that come out at `scale`, quantized by `quant` (rows of increasing vertical frequency).
+    /// Creates the transform for blocks of `scale`. `quant` is the quantization table in natural order.
     pub fn new(dct: Dct, scale: Scale, quant: &[u16; 64]) -> Self {
-        let form = match (scale, dct) {
-            (Scale::Full, Dct::Islow) => Form::Islow,
-            (Scale::Full, Dct::Ifast) => Form::Ifast,
-            (Scale::Half, _) => Form::Half,
-            (Scale::Quarter, _) => Form::Quarter,
-            (Scale::Eighth, _) => Form::Eighth,
+        let algorithm = match (scale, dct) {
+            (Scale::Full, Dct::Islow) => Algorithm::Islow,
+            (Scale::Full, Dct::Ifast) => Algorithm::Ifast,
+            (Scale::Half, _) => Algorithm::Half,
+            (Scale::Quarter, _) => Algorithm::Quarter,
+            (Scale::Eighth, _) => Algorithm::Eighth,
         };
-        let multipliers = match form {
-            Form::Ifast => Multipliers::ifast(quant),
-            _ => Multipliers::plain(quant),
+        let multipliers = match algorithm {
+            Algorithm::Ifast => Multipliers::ifast(quant),
+            _ => Multipliers::from_steps(quant),
         };
-        Self { form, multipliers }
+        Self { algorithm, multipliers }
     }
 
-    /// Whether more than the first coefficient makes a difference.
+    /// Returns whether the output depends on coefficients other than DC.
     #[inline(always)]
-    pub fn needs_all(&self) -> bool {
-        !matches!(self.form, Form::Eighth)
+    pub fn needs_ac(&self) -> bool {
+        !matches!(self.algorithm, Algorithm::Eighth)
     }
 
-    /// Writes the samples of `block` to the upper left corner of `out`, whose rows lie `stride` bytes apart.
+    /// Transforms `block` and writes its samples to the upper left corner of `out`, whose rows are `stride` bytes
+    /// apart.
     ///
-    /// `last` is the zig-zag position of the last coefficient that may differ from zero, 0 to 63. A block whose later
-    /// coefficients are not all zero gives an unspecified output.
+    /// `last` is the zig-zag index, 0 to 63, after which all coefficients must be zero. Otherwise the output is
+    /// unspecified.
     ///
     /// # Panics
-    /// If the block's rows do not fit into `out`.
+    /// If the rows of the block do not fit into `out`.
     #[inline(always)]
-    pub fn block<K: Kernel>(&self, kernel: K, block: &Block, last: usize, out: &mut [u8], stride: usize) {
-        match self.form {
-            Form::Islow => kernel.islow(block, last, &self.multipliers, out, stride),
-            Form::Ifast => kernel.ifast(block, last, &self.multipliers, out, stride),
-            Form::Half => kernel.half(block, last, &self.multipliers, out, stride),
-            Form::Quarter => kernel.quarter(block, last, &self.multipliers, out, stride),
-            Form::Eighth => out[0] = mean(block, &self.multipliers),
+    pub fn apply<K: Kernel>(&self, kernel: K, block: &Block, last: usize, out: &mut [u8], stride: usize) {
+        match self.algorithm {
+            Algorithm::Islow => kernel.islow(block, last, &self.multipliers, out, stride),
+            Algorithm::Ifast => kernel.ifast(block, last, &self.multipliers, out, stride),
+            Algorithm::Half => kernel.half(block, last, &self.multipliers, out, stride),
+            Algorithm::Quarter => kernel.quarter(block, last, &self.multipliers, out, stride),
+            Algorithm::Eighth => out[0] = mean(block, &self.multipliers),
         }
     }
 }
 
-// Dequantization factors, in the form that each inverse transform needs.
-
-/// One factor per coefficient, 16 bits wide as in libjpeg: products with coefficients keep their low 16 bits.
+/// Dequantization factors of one block in the form that the inverse transform needs. 16 bits wide as in libjpeg:
+/// products with coefficients keep only their low 16 bits.
 #[derive(Debug, Clone)]
 #[repr(align(32))]
 pub struct Multipliers(pub(super) [i16; 64]);
 
-/// Arai, Agui and Nakajima's scale factors: 1 for frequency 0, else cos(k pi / 16) sqrt 2.
+/// Scale factors of Arai, Agui and Nakajima: 1 for frequency 0, otherwise cos(k pi / 16) sqrt 2.
 const AAN: [f64; 8] = [
     1.0,
     1.387039845322148,
@@ -128,14 +129,13 @@ const AAN: [f64; 8] = [
 ];
 
 impl Multipliers {
-    /// The quantization steps themselves.
-    pub(super) fn plain(quant: &[u16; 64]) -> Self {
+    /// Uses the quantization steps as factors.
+    pub(super) fn from_steps(quant: &[u16; 64]) -> Self {
         Self(quant.map(|step| step as i16))
     }
 
-    /// The steps times both scale factors of their row and column, with 2 fraction bits.
-    ///
-    /// The product of the scale factors is first rounded to 14 fraction bits.
+    /// Multiplies each step by the scale factors of its row and column, with 2 fraction bits. The product of the scale
+    /// factors is first rounded to 14 fraction bits.
     pub(super) fn ifast(quant: &[u16; 64]) -> Self {
         Self(std::array::from_fn(|i| {
             let scale = (AAN[i / 8] * AAN[i % 8] * 16384.0 + 0.5) as i64;
@@ -144,10 +144,8 @@ impl Multipliers {
     }
 }
 
-// The order in which the coefficients of a block are transmitted (T.81 A.3.6, figure A.6).
-
-/// EntryPoint in the block (row times eight plus column) of the coefficient that is transmitted `n`-th. Steps that lead beyond the
-/// block map to place 64, where a block buffer has room for what nobody reads.
+/// Natural index (8 x row + column) of the coefficient with zig-zag index `n` (T.81 A.3.6, figure A.6). Zig-zag indices
+/// past the block map to index 64, where block buffers have padding for ignored writes.
 pub(in crate::jpeg) const NATURAL_ORDER: [u8; 256] = {
     let mut natural = [64; 256];
     let (mut row, mut column) = (0_u8, 0_u8);
@@ -170,15 +168,17 @@ pub(in crate::jpeg) const NATURAL_ORDER: [u8; 256] = {
 
 // The accurate inverse DCT of 8 x 8 samples.
 //
-// Loeffler, Ligtenberg and Moschytz (1989): 11 multiplications per row or column, here with constants of 13 fraction bits,
-// grouped into sums of two 16-bit products. Columns first, kept with 2 fraction bits; then rows. The result has a factor
-// of 8 (T.81 A.3.3 divides by 4 with two factors of 1/sqrt 2), which the last shift removes.
+// Loeffler, Ligtenberg and Moschytz (1989): 11 multiplications per row or column. The constants have 13 fraction bits and are
+// grouped into sums of two 16-bit products. Columns come first and keep 2 fraction bits; rows follow. The result is scaled by
+// 8, because T.81 A.3.3 divides by 4 and has two factors of 1/sqrt 2; the last shift removes this factor.
 
-pub(super) const FRACTION: i32 = 13;
-/// Fraction bits between the passes.
-pub(super) const BETWEEN: i32 = 2;
+/// Fraction bits of the constants.
+pub(super) const CONST_BITS: i32 = 13;
+/// Fraction bits of the values between the two passes.
+pub(super) const PASS1_BITS: i32 = 2;
 
-/// Sums and differences of sqrt 2 cos(k pi / 16), 13 fraction bits each, by the pair of inputs that they multiply.
+/// Sums and differences of sqrt 2 cos(k pi / 16) with 13 fraction bits, grouped by the pair of inputs that they
+/// multiply.
 pub(super) const EVEN_2: [i16; 2] = [4433 + 6270, 4433];
 pub(super) const EVEN_6: [i16; 2] = [4433, 4433 - 15137];
 pub(super) const ODD_37: [i16; 2] = [9633 - 16069, 9633];
@@ -188,35 +188,35 @@ pub(super) const ROTATE_17: [i16; 2] = [12299 - 7373, -7373];
 pub(super) const ROTATE_53: [i16; 2] = [16819 - 20995, -20995];
 pub(super) const ROTATE_35: [i16; 2] = [25172 - 20995, -20995];
 
-/// Rows of eight lanes.
+/// Eight rows of eight lanes.
 type Lanes = [[i16; 8]; 8];
 
 /// See [`super::Kernel::islow`].
 #[inline(always)]
 pub(super) fn islow(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(islow_level(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
+        return flat(islow_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
     }
     let mut rows: Lanes = [[0; 8]; 8];
     for (i, value) in rows.as_flattened_mut().iter_mut().enumerate() {
         *value = block[i].wrapping_mul(multipliers.0[i]);
     }
     let columns = if block[8..].iter().all(|&coefficient| coefficient == 0) {
-        [rows[0].map(|value| value << BETWEEN); 8]
+        [rows[0].map(|value| value << PASS1_BITS); 8]
     } else {
-        islow_pass::<{ FRACTION - BETWEEN }>(&rows)
+        islow_pass::<{ CONST_BITS - PASS1_BITS }>(&rows)
     };
-    let rows = islow_pass::<{ FRACTION + BETWEEN + 3 }>(&transpose(&columns));
+    let rows = islow_pass::<{ CONST_BITS + PASS1_BITS + 3 }>(&transpose(&columns));
     store(&transpose(&rows), out, stride);
 }
 
-/// The sample of a block whose only coefficient is `dc`.
+/// Returns the sample of a block whose only nonzero coefficient is `dc`.
 #[inline(always)]
-pub(super) fn islow_level(dc: i16) -> u8 {
-    sample(((i32::from(dc << BETWEEN) + 16) >> 5) as i16)
+pub(super) fn islow_dc_sample(dc: i16) -> u8 {
+    to_sample(((i32::from(dc << PASS1_BITS) + 16) >> 5) as i16)
 }
 
-/// A block of equal samples.
+/// Writes a block of equal samples.
 #[inline(always)]
 pub(super) fn flat(level: u8, edge: usize, out: &mut [u8], stride: usize) {
     for row in 0..edge {
@@ -224,9 +224,9 @@ pub(super) fn flat(level: u8, edge: usize, out: &mut [u8], stride: usize) {
     }
 }
 
-/// Clamps to a signed byte and moves the middle to 128.
+/// Clamps to a signed byte and adds 128.
 #[inline(always)]
-pub(super) fn sample(value: i16) -> u8 {
+pub(super) fn to_sample(value: i16) -> u8 {
     (value.clamp(-128, 127) + 128) as u8
 }
 
@@ -238,35 +238,36 @@ pub(super) fn transpose(rows: &Lanes) -> Lanes {
 #[inline(always)]
 pub(super) fn store(rows: &Lanes, out: &mut [u8], stride: usize) {
     for (i, row) in rows.iter().enumerate() {
-        out[i * stride..i * stride + 8].copy_from_slice(&row.map(sample));
+        out[i * stride..i * stride + 8].copy_from_slice(&row.map(to_sample));
     }
 }
 
-/// Transforms down the rows, lane by lane; results lose `SHIFT` bits, rounded, and saturate to 16.
+/// Transforms along the rows, lane by lane. Results are shifted right by `SHIFT`, rounded, and saturate to 16 bits.
 #[inline(always)]
 fn islow_pass<const SHIFT: i32>(rows: &Lanes) -> Lanes {
     let mut out = [[0; 8]; 8];
     for lane in 0..8 {
         let sums = islow_lanes(std::array::from_fn(|i| rows[i][lane]));
         for (row, sum) in out.iter_mut().zip(sums) {
-            row[lane] = saturated(sum.wrapping_add(1 << (SHIFT - 1)) >> SHIFT);
+            row[lane] = saturate(sum.wrapping_add(1 << (SHIFT - 1)) >> SHIFT);
         }
     }
     out
 }
 
 #[inline(always)]
-pub(super) fn saturated(value: i32) -> i16 {
+pub(super) fn saturate(value: i32) -> i16 {
     value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
 }
 
-/// Eight outputs of one lane. Sums of two inputs wrap at 16 bits and all others at 32, as in SIMD registers.
+/// Computes the eight outputs of one lane. Sums of two inputs wrap at 16 bits and all others at 32 bits, as in SIMD
+/// registers.
 #[inline(always)]
 fn islow_lanes(v: [i16; 8]) -> [i32; 8] {
     let dot = |a: i16, b: i16, f: [i16; 2]| i32::from(a) * i32::from(f[0]) + i32::from(b) * i32::from(f[1]);
     let (add, sub) = (i32::wrapping_add, i32::wrapping_sub);
-    let sum = i32::from(v[0].wrapping_add(v[4])) << FRACTION;
-    let difference = i32::from(v[0].wrapping_sub(v[4])) << FRACTION;
+    let sum = i32::from(v[0].wrapping_add(v[4])) << CONST_BITS;
+    let difference = i32::from(v[0].wrapping_sub(v[4])) << CONST_BITS;
     let (e2, e6) = (dot(v[2], v[6], EVEN_2), dot(v[2], v[6], EVEN_6));
     let even = [add(sum, e2), add(difference, e6), sub(difference, e6), sub(sum, e2)];
     let (z37, z15) = (v[3].wrapping_add(v[7]), v[1].wrapping_add(v[5]));
@@ -282,9 +283,10 @@ fn islow_lanes(v: [i16; 8]) -> [i32; 8] {
 
 // Inverse DCTs to 4 x 4, 2 x 2 and 1 x 1 samples.
 //
-// The lower frequencies of the 8-point transform seen at the smaller block's sample positions, with the higher ones folded
-// in; coefficients that would only add ripple (row and column 4, and for 2 x 2 all even ones but the first) are left out.
-// 13 fraction bits, columns first, 2 fraction bits between the passes, as in the full-size transform.
+// They evaluate the lower frequencies of the 8-point transform at the sample positions of the smaller block, with the
+// higher frequencies folded in. Coefficients that would add only ripple are ignored: row and column 4, and for 2 x 2
+// samples all even ones except the first. As in the full-size transform, constants have 13 fraction bits, columns come
+// first, and values have 2 fraction bits between the passes.
 
 pub(super) const HALF_26: [i16; 2] = [15137, -6270];
 pub(super) const HALF_INNER: [i16; 4] = [8697, -17799, 11893, -1730];
@@ -296,7 +298,8 @@ fn value(block: &Block, multipliers: &Multipliers, i: usize) -> i16 {
     block[i].wrapping_mul(multipliers.0[i])
 }
 
-/// The product of odd-frequency inputs 1, 3, 5, 7 with `factors`. Absurd inputs wrap at 32 bits.
+/// Returns the sum of products of odd-frequency inputs 1, 3, 5, 7 with `factors`. Wraps at 32 bits for out-of-range
+/// inputs.
 #[inline(always)]
 fn odd(inputs: [i16; 4], factors: [i16; 4]) -> i32 {
     let product = |i: usize| i32::from(inputs[i]) * i32::from(factors[i]);
@@ -304,7 +307,7 @@ fn odd(inputs: [i16; 4], factors: [i16; 4]) -> i32 {
 }
 
 #[inline(always)]
-fn rounded(value: i32, shift: i32) -> i32 {
+fn round_shift(value: i32, shift: i32) -> i32 {
     value.wrapping_add(1 << (shift - 1)) >> shift
 }
 
@@ -312,7 +315,7 @@ fn rounded(value: i32, shift: i32) -> i32 {
 #[inline(always)]
 pub(super) fn half(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(islow_level(value(block, multipliers, 0)), 4, out, stride);
+        return flat(islow_dc_sample(value(block, multipliers, 0)), 4, out, stride);
     }
     let input = |row: usize, column: usize| value(block, multipliers, 8 * row + column);
     let flat_columns = block[8..32].iter().chain(&block[40..]).all(|&coefficient| coefficient == 0);
@@ -321,22 +324,22 @@ pub(super) fn half(block: &Block, last: usize, multipliers: &Multipliers, out: &
         let sums = half_sums(std::array::from_fn(|row| input(row, column)));
         for (row, sum) in columns.iter_mut().zip(sums) {
             row[column] = if flat_columns {
-                input(0, column) << BETWEEN
+                input(0, column) << PASS1_BITS
             } else {
-                saturated(rounded(sum, FRACTION - BETWEEN + 1))
+                saturate(round_shift(sum, CONST_BITS - PASS1_BITS + 1))
             };
         }
     }
     for (y, row) in columns.into_iter().enumerate() {
-        let sums = half_sums(row).map(|sum| sample(saturated(rounded(sum, FRACTION + BETWEEN + 4))));
+        let sums = half_sums(row).map(|sum| to_sample(saturate(round_shift(sum, CONST_BITS + PASS1_BITS + 4))));
         out[y * stride..y * stride + 4].copy_from_slice(&sums);
     }
 }
 
-/// Four outputs of one lane, one fraction bit more than [`FRACTION`].
+/// Computes the four outputs of one lane, with one fraction bit more than [`CONST_BITS`].
 #[inline(always)]
 fn half_sums(v: [i16; 8]) -> [i32; 4] {
-    let first = i32::from(v[0]) << (FRACTION + 1);
+    let first = i32::from(v[0]) << (CONST_BITS + 1);
     let second = i32::from(v[2]) * i32::from(HALF_26[0]) + i32::from(v[6]) * i32::from(HALF_26[1]);
     let odds = [v[1], v[3], v[5], v[7]];
     let (inner, outer) = (odd(odds, HALF_INNER), odd(odds, HALF_OUTER));
@@ -344,61 +347,63 @@ fn half_sums(v: [i16; 8]) -> [i32; 4] {
     [sum.wrapping_add(outer), difference.wrapping_add(inner), difference.wrapping_sub(inner), sum.wrapping_sub(outer)]
 }
 
-/// The sample of a 2 x 2 block whose only coefficient is `dc`.
+/// Returns the sample of a 2 x 2 block whose only nonzero coefficient is `dc`.
 #[inline(always)]
-pub(super) fn quarter_level(dc: i16) -> u8 {
-    let sum = (i32::from(dc) << BETWEEN) << (FRACTION + 2);
-    sample(saturated(rounded(sum, FRACTION + BETWEEN + 5)))
+pub(super) fn quarter_dc_sample(dc: i16) -> u8 {
+    let sum = (i32::from(dc) << PASS1_BITS) << (CONST_BITS + 2);
+    to_sample(saturate(round_shift(sum, CONST_BITS + PASS1_BITS + 5)))
 }
 
 /// See [`super::Kernel::quarter`].
 #[inline(always)]
 pub(super) fn quarter(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(quarter_level(value(block, multipliers, 0)), 2, out, stride);
+        return flat(quarter_dc_sample(value(block, multipliers, 0)), 2, out, stride);
     }
     let column = |column: usize| {
         let input = |row: usize| value(block, multipliers, 8 * row + column);
-        let first = i32::from(input(0)) << (FRACTION + 2);
+        let first = i32::from(input(0)) << (CONST_BITS + 2);
         let odd = odd([input(1), input(3), input(5), input(7)], QUARTER);
-        [first.wrapping_add(odd), first.wrapping_sub(odd)].map(|sum| rounded(sum, FRACTION - BETWEEN + 2))
+        [first.wrapping_add(odd), first.wrapping_sub(odd)].map(|sum| round_shift(sum, CONST_BITS - PASS1_BITS + 2))
     };
     let columns = [0, 1, 3, 5, 7].map(column);
     for y in 0..2 {
-        // The first column is not narrowed to 16 bits between the passes, the others are.
-        let first = columns[0][y] << (FRACTION + 2);
-        let odd = odd([1, 2, 3, 4].map(|i| saturated(columns[i][y])), QUARTER);
+        // As in libjpeg's SIMD code, only the first column is not saturated to 16 bits between the passes.
+        let first = columns[0][y] << (CONST_BITS + 2);
+        let odd = odd([1, 2, 3, 4].map(|i| saturate(columns[i][y])), QUARTER);
         let sums = [first.wrapping_add(odd), first.wrapping_sub(odd)];
-        let samples = sums.map(|sum| sample(saturated(rounded(sum, FRACTION + BETWEEN + 5))));
+        let samples = sums.map(|sum| to_sample(saturate(round_shift(sum, CONST_BITS + PASS1_BITS + 5))));
         out[y * stride..y * stride + 2].copy_from_slice(&samples);
     }
 }
 
-/// One sample: the block's mean. libjpeg has no SIMD form of it: the product is whole, and then wraps at 10 bits.
+/// Returns the mean of a block as its single sample. libjpeg has no SIMD version of this transform: the product is not
+/// truncated, and the mean then wraps at 10 bits.
 #[inline(always)]
 pub(super) fn mean(block: &Block, multipliers: &Multipliers) -> u8 {
     let dc = i32::from(block[0]) * i32::from(multipliers.0[0]);
     let mean = (dc + 4) >> 3;
-    sample(((mean << 22) >> 22) as i16)
+    to_sample(((mean << 22) >> 22) as i16)
 }
 
 // The fast inverse DCT of 8 x 8 samples.
 //
-// Arai, Agui and Nakajima (1988): 5 multiplications per row or column, the other factors folded into dequantization.
-// All in 16 bits; products with constants of 8 fraction bits drop their fraction. Values carry 2 fraction bits throughout.
+// Arai, Agui and Nakajima (1988): 5 multiplications per row or column; the other factors are folded into
+// dequantization. All arithmetic is in 16 bits. Products with constants of 8 fraction bits are truncated to integers.
+// Values have 2 fraction bits throughout.
 
-/// The constants sqrt 2, 2 cos(pi/8), and differences, 8 fraction bits each.
+/// The constants sqrt 2, 2 cos(pi/8), and their differences, with 8 fraction bits.
 pub(super) const F1_082: i16 = 277;
 pub(super) const F1_414: i16 = 362;
 pub(super) const F1_847: i16 = 473;
-/// -2.613 is this minus one: 16-bit products cannot hold it whole.
+/// -2.613 is this constant minus 1, because the 16-bit product cannot represent the full factor.
 pub(super) const MINUS_1_613: i16 = -(669 - 256);
 
 /// See [`super::Kernel::ifast`].
 #[inline(always)]
 pub(super) fn ifast(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(ifast_level(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
+        return flat(ifast_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
     }
     let mut rows: Lanes = [[0; 8]; 8];
     for (i, value) in rows.as_flattened_mut().iter_mut().enumerate() {
@@ -409,10 +414,10 @@ pub(super) fn ifast(block: &Block, last: usize, multipliers: &Multipliers, out: 
     store(&transpose(&rows), out, stride);
 }
 
-/// The sample of a block whose only coefficient is `dc`.
+/// Returns the sample of a block whose only nonzero coefficient is `dc`.
 #[inline(always)]
-pub(super) fn ifast_level(dc: i16) -> u8 {
-    sample(dc >> 5)
+pub(super) fn ifast_dc_sample(dc: i16) -> u8 {
+    to_sample(dc >> 5)
 }
 
 #[inline(always)]
@@ -427,9 +432,9 @@ fn ifast_pass(rows: &Lanes) -> Lanes {
     out
 }
 
-/// The integer part of a product, of which the value may use 14 bits.
+/// Returns the integer part of a product. `value` may use 14 bits.
 #[inline(always)]
-fn times(value: i16, factor: i16) -> i16 {
+fn multiply(value: i16, factor: i16) -> i16 {
     ((i32::from(value << 2) * i32::from(factor << 6)) >> 16) as i16
 }
 
@@ -438,15 +443,15 @@ fn ifast_lanes(v: [i16; 8]) -> [i16; 8] {
     let (add, sub) = (i16::wrapping_add, i16::wrapping_sub);
     let (sum04, difference04) = (add(v[0], v[4]), sub(v[0], v[4]));
     let sum26 = add(v[2], v[6]);
-    let difference26 = sub(times(sub(v[2], v[6]), F1_414), sum26);
+    let difference26 = sub(multiply(sub(v[2], v[6]), F1_414), sum26);
     let even = [add(sum04, sum26), add(difference04, difference26), sub(difference04, difference26), sub(sum04, sum26)];
     let (sum17, difference17) = (add(v[1], v[7]), sub(v[1], v[7]));
     let (sum53, difference53) = (add(v[5], v[3]), sub(v[5], v[3]));
-    let turn = times(add(difference53, difference17), F1_847);
+    let z5 = multiply(add(difference53, difference17), F1_847);
     let o0 = add(sum17, sum53);
-    let o1 = sub(add(sub(times(difference53, MINUS_1_613), difference53), turn), o0);
-    let o2 = sub(times(sub(sum17, sum53), F1_414), o1);
-    let o3 = add(sub(times(difference17, F1_082), turn), o2);
+    let o1 = sub(add(sub(multiply(difference53, MINUS_1_613), difference53), z5), o0);
+    let o2 = sub(multiply(sub(sum17, sum53), F1_414), o1);
+    let o3 = add(sub(multiply(difference17, F1_082), z5), o2);
     let odd = [o0, o1, o2, sub(0, o3)];
     std::array::from_fn(|i| if i < 4 { add(even[i], odd[i]) } else { sub(even[7 - i], odd[7 - i]) })
 }
@@ -456,12 +461,12 @@ mod tests {
     use super::NATURAL_ORDER;
 
     #[test]
-    fn natural_when_followed_then_visits_each_place_once_along_the_diagonals() {
+    fn natural_order_visits_each_index_once_along_the_diagonals() {
         assert_eq!(NATURAL_ORDER[..12], [0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25]);
         assert_eq!(NATURAL_ORDER[54..64], [39, 46, 53, 60, 61, 54, 47, 55, 62, 63]);
-        let mut places = NATURAL_ORDER[..64].to_vec();
-        places.sort_unstable();
-        assert_eq!(places, (0..64).collect::<Vec<u8>>());
+        let mut shuffle_indices = NATURAL_ORDER[..64].to_vec();
+        shuffle_indices.sort_unstable();
+        assert_eq!(shuffle_indices, (0..64).collect::<Vec<u8>>());
         assert!(NATURAL_ORDER[64..].iter().all(|&place| place == 64));
     }
 }

@@ -1,49 +1,51 @@
-//! The inner loops as a trait, and the choice between its implementations.
+//! The trait of the inner loops, and the choice of its best implementation for this machine.
 use super::color::{self, PixelFormat};
 use super::idct::{self, Block, Multipliers};
 use super::rows;
 
-/// The inner loops, with the portable form of each. All kernels give equal bytes.
+/// The inner loops of sample processing. The default methods are portable; all kernels produce equal bytes.
 ///
-/// A value of an implementing type is proof that this machine can run it.
+/// A value of an implementing type proves that this machine supports the instructions of the kernel.
 pub trait Kernel: Copy {
-    /// 8 x 8 samples by the accurate transform.
+    /// Inverse DCT to 8 x 8 samples, accurate algorithm.
     #[inline(always)]
     fn islow(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
         idct::islow(block, last, multipliers, out, stride);
     }
 
-    /// 8 x 8 samples by the fast transform.
+    /// Inverse DCT to 8 x 8 samples, fast algorithm.
     #[inline(always)]
     fn ifast(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
         idct::ifast(block, last, multipliers, out, stride);
     }
 
-    /// 4 x 4 samples.
+    /// Inverse DCT to 4 x 4 samples.
     #[inline(always)]
     fn half(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
         idct::half(block, last, multipliers, out, stride);
     }
 
-    /// 2 x 2 samples.
+    /// Inverse DCT to 2 x 2 samples.
     #[inline(always)]
     fn quarter(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
         idct::quarter(block, last, multipliers, out, stride);
     }
 
-    /// Doubles a row's width by the triangle filter. `out` has twice the length of `row`.
+    /// Doubles the width of a row with the triangle filter. `out` has twice the length of `row`.
     #[inline(always)]
     fn triangle_across(self, row: &[u8], out: &mut [u8]) {
         rows::triangle_across(row, out);
     }
 
-    /// One of the two rows that the triangle filter makes of `near`: the one beside `far`. `bias` rounds.
+    /// Computes one of the two output rows of the vertical triangle filter for `near`: the one on the side of `far`.
+    /// `bias` is the rounding term, 1 or 2.
     #[inline(always)]
     fn triangle_down(self, near: &[u8], far: &[u8], bias: u8, out: &mut [u8]) {
         rows::triangle_down(near, far, bias, out);
     }
 
-    /// Both filters at once: a row of twice the width between `near` and `far`, nearer to `near`. `sums` is scratch.
+    /// Applies both filters: computes an output row of twice the width, on the side of `near` that faces `far`. `sums`
+    /// is scratch.
     #[inline(always)]
     fn triangle_both(self, near: &[u8], far: &[u8], sums: &mut Vec<i16>, out: &mut [u8]) {
         rows::triangle_both(near, far, sums, out);
@@ -55,42 +57,42 @@ pub trait Kernel: Copy {
         rows::repeat(row, times, out);
     }
 
-    /// Y, Cb and Cr rows of equal length to pixels of three bytes.
+    /// Converts Y, Cb and Cr rows of equal length to RGB or BGR pixels.
     #[inline(always)]
     fn ycc_to_rgb(self, planes: [&[u8]; 3], order: PixelFormat, out: &mut [u8]) {
         color::ycc_to_rgb(planes, order, out);
     }
 
-    /// Three rows of equal length to pixels of three bytes; the first plane comes first.
+    /// Interleaves three rows of equal length into pixels of three bytes, in the order of the rows.
     #[inline(always)]
     fn interleave(self, planes: [&[u8]; 3], out: &mut [u8]) {
         color::interleave(planes, out);
     }
 
-    /// R, G and B rows of equal length to gray.
+    /// Converts R, G and B rows of equal length to luma.
     #[inline(always)]
     fn rgb_to_gray(self, planes: [&[u8]; 3], out: &mut [u8]) {
         color::rgb_to_gray(planes, out);
     }
 }
 
-/// Plain Rust, for every machine.
+/// The portable kernel in plain Rust.
 #[derive(Debug, Clone, Copy)]
 pub struct Portable;
 
 impl Kernel for Portable {}
 
-/// Work that is compiled once per kernel.
+/// A computation that is compiled once per kernel.
 pub trait Job {
-    /// What the work yields.
+    /// Result of the computation.
     type Output;
 
-    /// Does the work. Mark it `#[inline(always)]`, and the small functions that it calls per block or code, so that all of
-    /// it may use the kernel's instructions.
+    /// Runs the computation. Mark it `#[inline(always)]`, and also the small functions that it calls per block or code,
+    /// so that all of it is compiled with the kernel's instructions.
     fn run<K: Kernel>(self, kernel: K) -> Self::Output;
 }
 
-/// Runs `job` with the best kernel of this machine.
+/// Runs `job` with the best kernel for this machine.
 pub fn run<J: Job>(job: J) -> J::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = super::Avx2::detect() {

@@ -1,4 +1,5 @@
-//! Rows of finished pixels from rows of component samples, for a window of the image.
+//! Conversion of component planes to rows of pixels for a window of the image: plane layout, upsampling and color
+//! conversion.
 use super::color::Conversion;
 use super::idct::Scale;
 use super::kernel::Kernel;
@@ -6,7 +7,7 @@ use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::{Size, Window};
 use std::ops::{Range, RangeInclusive};
 
-/// Makes the rows of one window. The result equals that part of the whole image.
+/// Converts component rows to pixel rows of one window. The result equals that window of the whole image.
 #[derive(Debug, Clone)]
 pub struct RowConverter {
     window: Window,
@@ -15,21 +16,21 @@ pub struct RowConverter {
     sums: Vec<i16>,
 }
 
-/// What the window needs of one component, and space for a row of it at the image's width.
+/// The part of one component that the window needs, and a buffer for one upsampled row of it.
 #[derive(Debug, Clone)]
 struct Plane {
     component: Component,
     columns: Range<usize>,
-    /// Samples of an enlarged row that lie left of the window.
+    /// Number of samples in an upsampled row to the left of the window.
     skip: usize,
     upsampled: Vec<u8>,
 }
 
 impl RowConverter {
-    /// A maker for `window`, given in pixels of the decoded (scaled) image.
+    /// Creates a converter for `window`, in pixels of the decoded (scaled) image.
     ///
     /// # Errors
-    /// `BadWindow` if the window is empty or does not lie in the image; `BadArgument` if the conversion needs more
+    /// `BadWindow` if the window is empty or not within the image; `BadArgument` if the conversion needs more
     /// components than the layout has.
     pub fn new(layout: &Layout, conversion: Conversion, window: Window) -> Result<Self> {
         if !window.lies_in(layout.size) {
@@ -45,35 +46,35 @@ impl RowConverter {
         Ok(Self { window, conversion, planes, sums: Vec::new() })
     }
 
-    /// Components that rows are asked of: the first so many.
+    /// Returns the number of components that the conversion reads, from the first on.
     pub fn components(&self) -> usize {
         self.planes.len()
     }
 
-    /// Bytes of a row of pixels.
+    /// Returns the length of a row of pixels in bytes.
     pub fn row_bytes(&self) -> usize {
         self.window.width * self.conversion.channels()
     }
 
-    /// The columns of a component's plane that the window needs, neighbors included.
+    /// Returns the columns of a component plane that the window needs, including neighbors.
     pub fn columns(&self, component: usize) -> Range<usize> {
         self.planes[component].columns.clone()
     }
 
-    /// The rows of a component's plane that row `y` of the image needs: one, or two that follow each other.
+    /// Returns the rows of a component plane that image row `y` needs: one row, or two consecutive rows.
     pub fn rows(&self, component: usize, y: usize) -> RangeInclusive<usize> {
         let (near, far) = self.planes[component].near_and_far(y);
         near.min(far)..=near.max(far)
     }
 
-    /// Writes the window's part of row `y` of the image to `out`.
+    /// Writes the window's part of image row `y` to `out`.
     ///
-    /// `samples` is asked for component and plane row, and answers with exactly the columns that [`Self::columns`] names.
+    /// `samples` is called with a component and a plane row; it must return exactly the columns in [`Self::columns`].
     ///
     /// # Panics
-    /// If `out` is shorter than [`Self::row_bytes`], or `samples` answers with too few.
+    /// If `out` is shorter than [`Self::row_bytes`], or if `samples` returns too few columns.
     #[inline(always)]
-    pub fn row<'a, K: Kernel>(
+    pub fn write_row<'a, K: Kernel>(
         &mut self,
         kernel: K,
         y: usize,
@@ -87,7 +88,7 @@ impl RowConverter {
             *row = plane.upsample(kernel, samples(index, near), || samples(index, far), y, sums);
         }
         let channels = conversion.channels();
-        conversion.row(kernel, rows, &mut out[..window.width * channels]);
+        conversion.convert_row(kernel, rows, &mut out[..window.width * channels]);
     }
 }
 
@@ -104,7 +105,8 @@ impl Plane {
         Self { component: *component, columns: first..end, skip: window.x - first * across, upsampled }
     }
 
-    /// The plane row that holds image row `y`, and the one that the triangle filter mixes in (the same if there is none).
+    /// Returns the plane row that contains image row `y`, and the row that the triangle filter mixes in (the same row
+    /// if none).
     #[inline(always)]
     fn near_and_far(&self, y: usize) -> (usize, usize) {
         let (_, down) = self.component.upsampling.factors();
@@ -117,7 +119,7 @@ impl Plane {
         (near, far)
     }
 
-    /// The row at the image's width, from the window's first column on.
+    /// Upsamples a row to the width of the image, from the window's first column on.
     #[inline(always)]
     fn upsample<'a, K: Kernel>(
         &'a mut self,
@@ -141,92 +143,99 @@ impl Plane {
     }
 }
 
-// How the planes of an image's components relate to its pixels at a given scale.
-
-/// How a component's plane is brought to the size of the image.
+/// How a component plane is upsampled to the size of the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Upsampling {
-    /// Already that size.
+    /// The plane has the size of the image.
     None,
-    /// Twice the width, triangle filter.
+    /// Doubles the width with the triangle filter.
     TriangleAcross,
-    /// Twice the height, triangle filter.
+    /// Doubles the height with the triangle filter.
     TriangleDown,
-    /// Twice the width and height, triangle filter.
+    /// Doubles the width and the height with the triangle filter.
     TriangleBoth,
-    /// Each sample repeated this many times across and down.
+    /// Repeats each sample horizontally and vertically.
     Repeat {
-        /// Times across.
+        /// Horizontal factor.
         across: usize,
-        /// Times down.
+        /// Vertical factor.
         down: usize,
     },
 }
 
-/// One component's plane at the scale of its layout.
+/// One component plane at the scale of its layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Component {
-    /// The size of its blocks, perhaps larger than the layout's: chroma planes are upsampled by the transform if possible.
+    /// Scale of its blocks. It may be larger than that of the layout, because the inverse DCT upsamples chroma planes
+    /// if possible.
     pub block: Scale,
-    /// Its real samples; what blocks hold beyond them is padding.
+    /// Size in samples without the padding to whole blocks.
     pub size: Size,
-    /// What is left to enlarge.
+    /// Upsampling that remains after the inverse DCT.
     pub upsampling: Upsampling,
 }
 
-/// The planes of an image at a scale.
+/// The component planes of an image at a scale.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// The size of the decoded image.
+    /// Size of the decoded image.
     pub size: Size,
-    /// Its planes, in the order of the frame header.
+    /// The component planes, in the order of the frame header.
     pub components: Vec<Component>,
 }
 
 impl Layout {
-    /// The layout of an image of `size` pixels (at most 65,535 either way), decoded at `scale`.
+    /// Computes the layout of an image of `size` pixels (at most 65,535 in each direction), decoded at `scale`.
     ///
-    /// `factors` are the components' sampling factors, horizontal and vertical, as the frame header has them (1 to 4);
-    /// `fancy` asks for the triangle filter where libjpeg-turbo would apply it. A gray image has one component, whose
-    /// factors make no difference.
+    /// `factors` are the horizontal and vertical sampling factors of the components in the frame header (1 to 4).
+    /// `fancy` selects the triangle filter where libjpeg-turbo applies it. A grayscale image has one component; its
+    /// factors do not matter.
     ///
-    /// None if a component would have to be upsampled by a fraction, or if a factor is zero.
+    /// Returns `None` if a component would need upsampling by a fraction, or if a factor is zero.
     pub fn new(size: Size, scale: Scale, factors: &[(u8, u8)], fancy: bool) -> Option<Self> {
         let factors: Vec<(usize, usize)> = factors.iter().map(|&(h, v)| (h.into(), v.into())).collect();
-        let most = (factors.iter().map(|f| f.0).max()?, factors.iter().map(|f| f.1).max()?);
-        let components = factors.iter().map(|&own| component(size, scale, own, most, fancy)).collect::<Option<_>>()?;
+        let max_factors = (factors.iter().map(|f| f.0).max()?, factors.iter().map(|f| f.1).max()?);
+        let components =
+            factors.iter().map(|&own| component(size, scale, own, max_factors, fancy)).collect::<Option<_>>()?;
         Some(Self { size: scaled(size, scale.edge(), (1, 1), (1, 1)), components })
     }
 }
 
-/// The plane of a component with sampling factors `own` in a frame whose largest factors are `most`.
-fn component(size: Size, scale: Scale, own: (usize, usize), most: (usize, usize), fancy: bool) -> Option<Component> {
+/// Computes the plane of a component with sampling factors `own` in a frame whose largest factors are `most`.
+fn component(
+    size: Size,
+    scale: Scale,
+    own: (usize, usize),
+    max_factors: (usize, usize),
+    fancy: bool,
+) -> Option<Component> {
     if own.0 == 0 || own.1 == 0 {
         return None;
     }
-    let edge = block_edge(scale.edge(), own, most);
-    let plane = scaled(size, edge, own, most);
-    let across = whole_ratio(most.0 * scale.edge(), own.0 * edge)?;
-    let down = whole_ratio(most.1 * scale.edge(), own.1 * edge)?;
+    let edge = block_edge(scale.edge(), own, max_factors);
+    let plane = scaled(size, edge, own, max_factors);
+    let across = whole_ratio(max_factors.0 * scale.edge(), own.0 * edge)?;
+    let down = whole_ratio(max_factors.1 * scale.edge(), own.1 * edge)?;
     let upsampling = choose_upsampling(across, down, plane.width, fancy && scale != Scale::Eighth);
-    Some(Component { block: Scale::of_edge(edge)?, size: plane, upsampling })
+    Some(Component { block: Scale::from_edge(edge)?, size: plane, upsampling })
 }
 
-/// The block edge of a component: doubled as long as that brings it no further than the image's size in both directions.
-fn block_edge(edge: usize, own: (usize, usize), most: (usize, usize)) -> usize {
+/// Returns the block edge of a component. It is doubled while the plane does not become larger than the image in either
+/// direction.
+fn block_edge(edge: usize, own: (usize, usize), max_factors: (usize, usize)) -> usize {
     let mut own_edge = edge;
-    let fits = |most: usize, own: usize, doubled: usize| (most * edge).is_multiple_of(own * doubled);
-    while own_edge < 8 && fits(most.0, own.0, 2 * own_edge) && fits(most.1, own.1, 2 * own_edge) {
+    let fits = |max_factors: usize, own: usize, doubled: usize| (max_factors * edge).is_multiple_of(own * doubled);
+    while own_edge < 8 && fits(max_factors.0, own.0, 2 * own_edge) && fits(max_factors.1, own.1, 2 * own_edge) {
         own_edge *= 2;
     }
     own_edge
 }
 
-/// Samples of a component: its share of the image, rounded up.
-fn scaled(size: Size, edge: usize, own: (usize, usize), most: (usize, usize)) -> Size {
+/// Returns the size of a component plane, rounded up.
+fn scaled(size: Size, edge: usize, own: (usize, usize), max_factors: (usize, usize)) -> Size {
     Size {
-        width: (size.width * own.0 * edge).div_ceil(most.0 * 8),
-        height: (size.height * own.1 * edge).div_ceil(most.1 * 8),
+        width: (size.width * own.0 * edge).div_ceil(max_factors.0 * 8),
+        height: (size.height * own.1 * edge).div_ceil(max_factors.1 * 8),
     }
 }
 
@@ -234,7 +243,8 @@ fn whole_ratio(of: usize, to: usize) -> Option<usize> {
     of.is_multiple_of(to).then_some(of / to)
 }
 
-/// The way libjpeg-turbo chooses: the triangle filter for factors of two, across only if a row has more than two samples.
+/// Chooses as libjpeg-turbo does: the triangle filter for factors of two, horizontally only if a row has more than two
+/// samples.
 fn choose_upsampling(across: usize, down: usize, width: usize, fancy: bool) -> Upsampling {
     match (across, down) {
         (1, 1) => Upsampling::None,
@@ -246,7 +256,7 @@ fn choose_upsampling(across: usize, down: usize, width: usize, fancy: bool) -> U
 }
 
 impl Upsampling {
-    /// Pixels per sample, across and down.
+    /// Returns the number of pixels per sample, horizontally and vertically.
     #[inline(always)]
     pub fn factors(self) -> (usize, usize) {
         match self {
@@ -259,10 +269,11 @@ impl Upsampling {
     }
 }
 
-// Bringing rows of a smaller plane to the image's size.
+// Upsampling of rows.
 //
-// The triangle filter puts the new samples a quarter of the way between the old ones, 3/4 from the nearer and 1/4 from the
-// farther. Halves are rounded up on one side and down on the other. Beyond a plane's edges its outermost samples repeat.
+// The triangle filter places each new sample a quarter of the distance from the nearer sample to the farther one, with
+// weights 3/4 and 1/4. Halves are rounded up on one side and down on the other. At the edges of a plane, the outermost
+// samples are repeated.
 
 /// See [`super::Kernel::triangle_across`].
 #[inline(always)]
@@ -298,7 +309,8 @@ pub(super) fn triangle_down(near: &[u8], far: &[u8], bias: u8, out: &mut [u8]) {
     }
 }
 
-/// See [`super::Kernel::triangle_both`]. Sums of 3 near + far first, then the same across them; one rounding, at the end.
+/// See [`super::Kernel::triangle_both`]. Computes the vertical sums 3 near + far, then the same horizontally, and
+/// rounds once at the end.
 #[inline(always)]
 pub(super) fn triangle_both(near: &[u8], far: &[u8], sums: &mut Vec<i16>, out: &mut [u8]) {
     let width = near.len();

@@ -1,4 +1,4 @@
-//! The coefficients of an image whose scans each hold only a part of them.
+//! Storage for the coefficients of images with several scans, and their transformation to pixels.
 use super::smoothing::BlockSmoothing;
 use crate::fault::Result;
 use crate::jpeg::header::frame::Frame;
@@ -7,55 +7,53 @@ use crate::jpeg::output::{OutputBuffer, OutputWindow};
 use crate::jpeg::samples::{Block, Job, Kernel, Transform};
 use crate::pixels::Size;
 
-/// Bytes that a block takes: its coefficients and the place of the last.
+/// Memory of one block in bytes: its coefficients and the zig-zag index of the last one.
 const BLOCK_BYTES: usize = size_of::<Block>() + 1;
 
-/// The blocks of one component, row by row; none before its first scan.
+/// The coefficient blocks of one component in row-major order; empty before its first scan.
 #[derive(Default)]
 pub(in crate::jpeg) struct Grid {
     pub(in crate::jpeg) blocks: Vec<Block>,
-    /// For each block, the last place in order of transmission that may hold a coefficient other than zero.
+    /// For each block, the largest zig-zag index at which it may have a nonzero coefficient.
     pub(in crate::jpeg) last: Vec<u8>,
-    /// Blocks of a row, whole MCUs.
+    /// Number of blocks in a row, padded to whole MCUs.
     pub(in crate::jpeg) columns: usize,
 }
 
 impl Grid {
-    /// Forgets all blocks but keeps the memory.
+    /// Removes all blocks but keeps the memory.
     pub(in crate::jpeg) fn clear(&mut self) {
         self.blocks.clear();
         self.last.clear();
     }
 
-    /// Makes room for `size` blocks, all zero.
+    /// Resizes to `size` blocks; new blocks are zero.
     pub(in crate::jpeg) fn allocate(&mut self, size: Size) {
         self.columns = size.width;
         self.blocks.resize(size.width * size.height, [0; 64]);
         self.last.resize(size.width * size.height, 0);
     }
 
-    /// Whether a scan has brought blocks.
+    /// Returns whether a scan has stored blocks.
     pub(in crate::jpeg) fn is_allocated(&self) -> bool {
         !self.blocks.is_empty()
     }
 }
 
-/// Blocks of component `index` across and down, those included that only fill up MCUs.
+/// Returns the number of blocks of component `index` across and down, including the padding to whole MCUs.
 pub(in crate::jpeg) fn padded_blocks(frame: &Frame, index: usize) -> Size {
     let (mcus, component) = (frame.mcus(), frame.components[index]);
     Size { width: mcus.width * component.h, height: mcus.height * component.v }
 }
 
-/// Demands that the coefficients of all components stay below the limit.
+/// Checks that the coefficients of all components stay within the memory limit.
 pub(in crate::jpeg) fn check_memory(frame: &Frame, limits: &Limits) -> Result<()> {
     let sizes = (0..frame.components.len()).map(|index| padded_blocks(frame, index));
     let num_blocks: usize = sizes.map(|size| size.width * size.height).sum();
     Limits::check(limits.max_coefficient_bytes, num_blocks * BLOCK_BYTES, "bytes of coefficients", 0)
 }
 
-// Stored coefficients to pixels.
-
-/// The transformation of all blocks that the output needs.
+/// The job of transforming all blocks that the output needs.
 pub(in crate::jpeg) struct Render<'j, 't> {
     pub(in crate::jpeg) grids: &'j [Grid],
     pub(in crate::jpeg) smoothing: Option<&'j BlockSmoothing>,
@@ -79,7 +77,7 @@ impl Job for Render<'_, '_> {
     }
 }
 
-/// Transforms the blocks of one component in MCU row `mcu_row`. One that no scan brought is level.
+/// Transforms the blocks of one component in MCU row `mcu_row`. A component without any scan becomes mid-gray.
 #[inline(always)]
 fn render_row<K: Kernel>(
     kernel: K,
@@ -100,12 +98,12 @@ fn render_row<K: Kernel>(
             match smoothing {
                 Some(smoothing) => {
                     let block = smoothing.block(grid, index, (grid_column, grid_row));
-                    transform.block(kernel, &block, 63, samples, stride);
+                    transform.apply(kernel, &block, 63, samples, stride);
                 }
                 None if grid.is_allocated() => {
-                    transform.block(kernel, &grid.blocks[at], grid.last[at].into(), samples, stride)
+                    transform.apply(kernel, &grid.blocks[at], grid.last[at].into(), samples, stride)
                 }
-                None => transform.block(kernel, &[0; 64], 0, samples, stride),
+                None => transform.apply(kernel, &[0; 64], 0, samples, stride),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! One scan of an image with several: its blocks in order, each decoded into the store.
+//! Decoding of one scan of an image with several: its blocks are decoded into the coefficient grids.
 use super::coefficients::Grid;
 use crate::fault::Result;
 use crate::jpeg::header::frame::{Frame, Scan};
@@ -6,25 +6,25 @@ use crate::jpeg::huffman::ac::{AcTable, PADDED_BLOCK_LEN, PaddedBlock};
 use crate::jpeg::huffman::{BlockError, DcTable, SymbolTable};
 use crate::jpeg::samples::{Block, Job, Kernel, NATURAL_ORDER};
 use crate::jpeg::scan_cursor::ScanCursor;
-use crate::jpeg::stream::{Bits, extend};
+use crate::jpeg::stream::{BitReader, extend};
 use crate::pixels::Size;
 use std::sync::Arc;
 
-/// What a scan's blocks hold, with the tables for them; those of DC by place in the scan.
+/// Content of the blocks of a scan, with the Huffman tables for it. DC tables are indexed by component in the scan.
 pub(in crate::jpeg) enum ScanKind<'a> {
-    /// Whole blocks.
+    /// All coefficients.
     Sequential { dc: &'a [Arc<DcTable>], ac: &'a [Arc<AcTable>] },
-    /// DC, its low bits missing.
+    /// The high bits of DC coefficients.
     FirstDc { dc: &'a [Arc<DcTable>], low: u32 },
-    /// One more bit of DC.
+    /// One more bit of DC coefficients.
     RefineDc { low: u32 },
-    /// Some AC coefficients of the only component, their low bits missing.
+    /// The high bits of a band of AC coefficients of one component.
     FirstAc(Band<'a>),
-    /// One more bit of such.
+    /// One more bit of a band of AC coefficients.
     RefineAc(Band<'a>),
 }
 
-/// The decoding of one scan into the grids of its components.
+/// The job of decoding one scan into the grids of its components.
 pub(in crate::jpeg) struct ScanJob<'j, 's, 'a> {
     pub(in crate::jpeg) cursor: ScanCursor<'s, 'a>,
     pub(in crate::jpeg) frame: &'j Frame,
@@ -33,7 +33,8 @@ pub(in crate::jpeg) struct ScanJob<'j, 's, 'a> {
     pub(in crate::jpeg) grids: &'j mut [Grid],
 }
 
-/// MCUs of a scan across and down. A scan of one component has as many as that has blocks with samples (T.81 A.2.2).
+/// Returns the number of MCUs across and down in a scan. In a scan of one component, an MCU is a single block, and
+/// padding blocks are absent (T.81 A.2.2).
 pub(in crate::jpeg) fn mcus(frame: &Frame, scan: &Scan) -> Size {
     match &scan.components[..] {
         [only] => frame.blocks(only.index),
@@ -41,7 +42,7 @@ pub(in crate::jpeg) fn mcus(frame: &Frame, scan: &Scan) -> Size {
     }
 }
 
-/// Blocks that a scan visits.
+/// Returns the number of blocks in a scan.
 pub(in crate::jpeg) fn num_blocks(frame: &Frame, scan: &Scan) -> usize {
     let (mcus, parts) = (mcus(frame, scan), &scan.components);
     let of = |component: usize| frame.components[component].h * frame.components[component].v;
@@ -50,7 +51,7 @@ pub(in crate::jpeg) fn num_blocks(frame: &Frame, scan: &Scan) -> usize {
 }
 
 impl Job for ScanJob<'_, '_, '_> {
-    /// The offset of the marker behind the scan.
+    /// The offset of the marker after the scan.
     type Output = Result<usize>;
 
     #[inline(always)]
@@ -87,17 +88,20 @@ impl Job for ScanJob<'_, '_, '_> {
     }
 }
 
-/// A block of every MCU: place of its component in the scan, index of the component, blocks of it across and down an MCU, and
-/// which of them it is.
+/// One block of every MCU in a scan.
 pub(in crate::jpeg) struct ScanBlock {
-    pub(in crate::jpeg) part: usize,
+    /// Index of its component in the scan.
+    pub(in crate::jpeg) scan_index: usize,
+    /// Index of its component in the frame.
     component: usize,
-    step: (usize, usize),
-    place: (usize, usize),
+    /// Number of blocks of the component across and down an MCU.
+    mcu_size: (usize, usize),
+    /// Column and row of this block in the MCU.
+    position: (usize, usize),
 }
 
 impl ScanBlock {
-    /// The block in the MCU at `row` and `column` of the scan.
+    /// Returns this block of the MCU at `row` and `column` of the scan.
     pub(in crate::jpeg) fn block_mut<'g>(&self, grids: &'g mut [Grid], row: usize, column: usize) -> &'g mut Block {
         let grid = &mut grids[self.component];
         let index = self.index(grid, row, column);
@@ -106,37 +110,37 @@ impl ScanBlock {
 
     #[inline(always)]
     fn index(&self, grid: &Grid, row: usize, column: usize) -> usize {
-        (row * self.step.1 + self.place.1) * grid.columns + column * self.step.0 + self.place.0
+        (row * self.mcu_size.1 + self.position.1) * grid.columns + column * self.mcu_size.0 + self.position.0
     }
 }
 
-/// The blocks of every MCU of a scan, in order.
+/// Returns the blocks of every MCU of a scan, in order.
 pub(in crate::jpeg) fn scan_blocks(frame: &Frame, scan: &Scan) -> Vec<ScanBlock> {
     if let [only] = &scan.components[..] {
-        return vec![ScanBlock { part: 0, component: only.index, step: (1, 1), place: (0, 0) }];
+        return vec![ScanBlock { scan_index: 0, component: only.index, mcu_size: (1, 1), position: (0, 0) }];
     }
     let mut scan_blocks = Vec::new();
-    for (part, component) in scan.components.iter().enumerate() {
+    for (scan_index, component) in scan.components.iter().enumerate() {
         let sampling = frame.components[component.index];
-        for place in 0..sampling.h * sampling.v {
-            let (step, place) = ((sampling.h, sampling.v), (place % sampling.h, place / sampling.h));
-            scan_blocks.push(ScanBlock { part, component: component.index, step, place });
+        for index in 0..sampling.h * sampling.v {
+            let (mcu_size, position) = ((sampling.h, sampling.v), (index % sampling.h, index / sampling.h));
+            scan_blocks.push(ScanBlock { scan_index, component: component.index, mcu_size, position });
         }
     }
     scan_blocks
 }
 
-/// Where a block is decoded from.
+/// The input and predictors from which a block is decoded.
 struct BlockReader<'b> {
-    bits: &'b mut Bits,
+    bits: &'b mut BitReader,
     data: &'b [u8],
     predictors: &'b mut [i64; 4],
-    /// EntryPoint of the block's component in the scan.
-    part: usize,
+    /// Index of the block's component in the scan.
+    scan_index: usize,
 }
 
-/// Calls `decode` with every block of a scan, and whether it is the first of a restart interval; what it gives is the last place
-/// that it wrote.
+/// Calls `decode` for every block of a scan, with a flag for the first MCU of a restart interval. `decode` returns the
+/// zig-zag index of the last coefficient it wrote.
 #[inline(always)]
 fn for_each_block(
     cursor: &mut ScanCursor<'_, '_>,
@@ -156,7 +160,7 @@ fn for_each_block(
                     bits: &mut bits,
                     data: cursor.stream.bytes(),
                     predictors: &mut cursor.predictors,
-                    part: scan_block.part,
+                    scan_index: scan_block.scan_index,
                 };
                 let result = decode(at, &mut grid.blocks[index], is_restart);
                 cursor.bits = bits;
@@ -173,8 +177,8 @@ impl BlockReader<'_> {
     #[inline(always)]
     fn dc(&mut self, tables: &[Arc<DcTable>]) -> Result<i64, BlockError> {
         self.bits.refill(self.data);
-        let predictor = &mut self.predictors[self.part];
-        *predictor += i64::from(tables[self.part].difference(self.bits)?);
+        let predictor = &mut self.predictors[self.scan_index];
+        *predictor += i64::from(tables[self.scan_index].difference(self.bits)?);
         Ok(*predictor)
     }
 
@@ -187,7 +191,7 @@ impl BlockReader<'_> {
         padded: &mut PaddedBlock,
     ) -> Result<usize, BlockError> {
         padded[0] = self.dc(dc)? as i16;
-        let last = ac[self.part].block(self.bits, self.data, padded)?;
+        let last = ac[self.scan_index].decode_block(self.bits, self.data, padded)?;
         if let Some(decoded) = padded.first_chunk_mut::<64>() {
             *block = *decoded;
             *decoded = [0; 64];
@@ -204,35 +208,33 @@ impl BlockReader<'_> {
     #[inline(always)]
     fn refine_dc(self, low: u32, block: &mut Block) -> Result<usize, BlockError> {
         self.bits.refill(self.data);
-        if self.bits.flag() {
+        if self.bits.take_bit() {
             block[0] |= 1 << low;
         }
         Ok(0)
     }
 }
 
-// AC coefficients of progressive scans: their first bits (T.81 G.1.2.2) and the bits that follow one by one (G.1.2.3).
+/// Run of a ZRL symbol, which stands for sixteen zeros. Symbols with smaller runs and no value are end-of-band runs.
+const ZRL_RUN: u32 = 15;
 
-/// Run of a symbol without value that stands for sixteen zeros; smaller ones end the band of this and following blocks.
-const ZEROS: u32 = 15;
-
-/// The band of frequencies that a scan holds, and of how many blocks it is known to be empty.
+/// The band of coefficients in a progressive AC scan (T.81 G.1.2.2, G.1.2.3), and the state of its end-of-band run.
 pub(in crate::jpeg) struct Band<'a> {
     pub(in crate::jpeg) table: &'a SymbolTable,
     pub(in crate::jpeg) start: usize,
     pub(in crate::jpeg) end: usize,
-    /// The place of the scan's lowest bit.
+    /// Bit position of this scan (Al).
     pub(in crate::jpeg) low: u32,
-    /// Blocks from here on without further new coefficients.
+    /// Number of blocks, from the next one on, in the current end-of-band run: they have no new coefficients.
     pub(in crate::jpeg) empty_blocks: u32,
 }
 
 impl Band<'_> {
-    /// Decodes the first bits of a block's band; gives the last place written, zero for none.
+    /// Decodes the high bits of a block's band. Returns the zig-zag index of the last coefficient written, or zero.
     #[inline(always)]
     pub(in crate::jpeg) fn first(
         &mut self,
-        bits: &mut Bits,
+        bits: &mut BitReader,
         data: &[u8],
         block: &mut Block,
     ) -> Result<usize, BlockError> {
@@ -243,11 +245,11 @@ impl Band<'_> {
         let (mut next, mut last) = (self.start, 0);
         while next <= self.end {
             bits.refill(data);
-            let found = self.table.look(bits);
+            let found = self.table.peek(bits);
             if found.total == 0 {
                 let symbol = self.table.take(found, bits)?;
                 let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
-                if size == 0 && run < ZEROS {
+                if size == 0 && run < ZRL_RUN {
                     self.empty_blocks = (1 << run) + bits.take(run) - 1;
                     break;
                 }
@@ -268,11 +270,11 @@ impl Band<'_> {
         Ok(last)
     }
 
-    /// Decodes one more bit of a block's band; gives the last place newly written, zero for none.
+    /// Decodes one more bit of a block's band. Returns the zig-zag index of the last new coefficient, or zero.
     #[inline(always)]
     pub(in crate::jpeg) fn refine(
         &mut self,
-        bits: &mut Bits,
+        bits: &mut BitReader,
         data: &[u8],
         block: &mut Block,
     ) -> Result<usize, BlockError> {
@@ -280,16 +282,16 @@ impl Band<'_> {
         if self.empty_blocks == 0 {
             while next <= self.end {
                 bits.refill(data);
-                let symbol = self.table.take(self.table.look(bits), bits)?;
+                let symbol = self.table.take(self.table.peek(bits), bits)?;
                 let (run, size) = (u32::from(symbol >> 4), symbol & 15);
-                if size == 0 && run < ZEROS {
+                if size == 0 && run < ZRL_RUN {
                     self.empty_blocks = (1 << run) + bits.take(run);
                     break;
                 }
                 if size > 1 {
                     return Err(BlockError::InvalidCode);
                 }
-                let is_positive = size == 1 && bits.flag();
+                let is_positive = size == 1 && bits.take_bit();
                 next = self.refine_nonzero(bits, data, block, next, run);
                 if size == 1 {
                     put(block, next, self.end, if is_positive { 1 << self.low } else { -1 << self.low })?;
@@ -305,12 +307,12 @@ impl Band<'_> {
         Ok(last)
     }
 
-    /// Refines what is not zero from place `next` on until `zeros` zeros are passed; gives the place of the zero behind them, or
-    /// the one behind the band.
+    /// Refines the nonzero coefficients from index `next` on, and passes `zeros` zero coefficients. Returns the index
+    /// of the zero coefficient after them, or the index after the band.
     #[inline(always)]
     fn refine_nonzero(
         &self,
-        bits: &mut Bits,
+        bits: &mut BitReader,
         data: &[u8],
         block: &mut Block,
         mut next: usize,
@@ -323,7 +325,7 @@ impl Band<'_> {
                     bits.refill(data);
                 }
                 let bit = 1 << self.low;
-                if bits.flag() && *value & bit == 0 {
+                if bits.take_bit() && *value & bit == 0 {
                     *value = value.wrapping_add(if *value > 0 { bit } else { -bit });
                 }
             } else if zeros == 0 {
@@ -337,12 +339,12 @@ impl Band<'_> {
     }
 }
 
-/// Writes a coefficient, which must lie within the band.
+/// Writes a coefficient; a fault if it is past the band.
 #[inline(always)]
-fn put(block: &mut Block, place: usize, end: usize, value: i32) -> Result<(), BlockError> {
-    if place > end {
+fn put(block: &mut Block, index: usize, end: usize, value: i32) -> Result<(), BlockError> {
+    if index > end {
         return Err(BlockError::RunTooLong);
     }
-    block[usize::from(NATURAL_ORDER[place & 63])] = value as i16;
+    block[usize::from(NATURAL_ORDER[index & 63])] = value as i16;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Images with several scans: progressive ones, and sequential ones with a scan per component.
+//! Images with several scans: progressive images, and sequential images with one scan per component.
 pub(in crate::jpeg) mod coefficients;
 mod decode;
 mod smoothing;
@@ -23,18 +23,18 @@ pub(in crate::jpeg) use decode::{ScanBlock, mcus, num_blocks, scan_blocks};
 use smoothing::{BlockSmoothing, CoefficientBits};
 use std::sync::Arc;
 
-/// What the scans read so far have brought.
+/// State of decoding across the scans of an image.
 struct MultiScan<'j, 'a> {
     reader: &'j mut Reader<'a>,
     options: &'j Options,
     coefficient_bits: CoefficientBits,
-    /// For each component the quantization table in force at its first scan.
+    /// For each component, the quantization table that was defined at its first scan.
     quantization: Vec<Option<Quantization>>,
     num_scans: usize,
     num_visits: usize,
 }
 
-/// Decodes all scans from `scan` on into `grids`, and what `output` needs of them into `buffer`.
+/// Decodes all scans from `scan` on into `grids`, then writes the pixels of `output` into `buffer`.
 pub(in crate::jpeg) fn decode_scans<'a>(
     reader: &mut Reader<'a>,
     scan: Scan,
@@ -56,7 +56,8 @@ pub(in crate::jpeg) fn decode_scans<'a>(
     Ok(())
 }
 
-/// The same of a file that ends too early, whose end is made up by an end marker.
+/// Decodes all scans of a truncated file as if an end-of-image marker followed its data, then writes the pixels of
+/// `output` into `buffer`.
 pub(in crate::jpeg) fn decode_truncated_scans<'a>(
     reader: &mut Reader<'a>,
     scan: Scan,
@@ -95,7 +96,7 @@ impl<'j, 'a> MultiScan<'j, 'a> {
         Ok(Self { reader, options, coefficient_bits, quantization, num_scans: 0, num_visits: 0 })
     }
 
-    /// Checks `scan` against limits and earlier scans, and makes room for its components.
+    /// Checks `scan` against the limits and the earlier scans, and allocates the grids of its components.
     fn prepare_scan(&mut self, scan: &Scan, grids: &mut [Grid]) -> Result<()> {
         let visits = self.check_limits(scan)?;
         let is_sequential = self.reader.frame.coding == Coding::Sequential;
@@ -115,14 +116,14 @@ impl<'j, 'a> MultiScan<'j, 'a> {
         self.allocate_grids(scan, grids)
     }
 
-    /// Counts a scan and the blocks that it visits, which it gives.
+    /// Counts a scan and its blocks, and checks the limits. Returns the number of blocks.
     fn check_limits(&mut self, scan: &Scan) -> Result<usize> {
         let limits = &self.options.limits;
         let visits = num_blocks(&self.reader.frame, scan);
         self.num_scans += 1;
         self.num_visits += visits;
         Limits::check(limits.max_scans, self.num_scans, "scans", scan.offset)?;
-        Limits::check(limits.max_block_visits, self.num_visits, "visits of blocks", scan.offset)?;
+        Limits::check(limits.max_block_visits, self.num_visits, "block visits", scan.offset)?;
         Ok(visits)
     }
 
@@ -134,7 +135,7 @@ impl<'j, 'a> MultiScan<'j, 'a> {
         Ok(())
     }
 
-    /// Keeps the quantization table that is in force at a component's first scan.
+    /// Stores the quantization table that is defined at a component's first scan.
     fn latch_quantization(&mut self, component: usize, scan: &Scan) -> Result<()> {
         if self.quantization[component].is_none() {
             let number = self.reader.frame.components[component].table;
@@ -160,7 +161,7 @@ impl<'j, 'a> MultiScan<'j, 'a> {
         run(ScanJob { cursor, frame, scan, kind, grids })
     }
 
-    /// Makes the output from what the scans have brought.
+    /// Transforms the stored coefficients and writes the pixels.
     fn render(
         &self,
         grids: &[Grid],
@@ -172,7 +173,7 @@ impl<'j, 'a> MultiScan<'j, 'a> {
         run(Render { grids, smoothing: smoothing.as_ref(), transforms, output, buffer });
     }
 
-    /// The tables that a scan needs.
+    /// Builds the lookup tables that a scan needs.
     fn tables(&self, scan: &Scan, caches: &mut TableCaches) -> Result<ScanTables> {
         let tables = &self.reader.state.tables;
         let is_sequential = self.reader.frame.coding == Coding::Sequential;
@@ -210,7 +211,8 @@ impl<'j, 'a> MultiScan<'j, 'a> {
     }
 }
 
-/// The tables of one scan; those of a sequential scan and of DC by place in the scan.
+/// The lookup tables of one scan. DC tables, and the AC tables of a sequential scan, are indexed by component in the
+/// scan.
 #[derive(Default)]
 struct ScanTables {
     dc: Vec<Arc<DcTable>>,

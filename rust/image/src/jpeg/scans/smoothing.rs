@@ -1,16 +1,16 @@
-//! Low frequencies that a progressive image lacks, estimated from the DC of 5 × 5 blocks (T.81 K.8) as libjpeg-turbo 2.1.0 to 2.1.4
-//! do; later ones look at other rows.
+//! Block smoothing (T.81 K.8): estimates the low-frequency coefficients that an incomplete progressive image lacks from
+//! the DC coefficients of 5 × 5 blocks. It matches libjpeg-turbo 2.1.0 to 2.1.4; later versions use other rows.
 use super::coefficients::Grid;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::header::frame::{Coding, Frame, Scan};
 use crate::jpeg::header::tables::Quantization;
 use crate::jpeg::samples::{Block, NATURAL_ORDER};
 
-/// Blocks across and down that an estimate takes into account.
+/// Number of blocks across and down that contribute to an estimate.
 const SIDE: usize = 5;
 type Weights = [[i64; SIDE]; SIDE];
 
-/// Where no AC coefficient is known: weights for DC, and for those that follow in order of transmission.
+/// Weights if no AC coefficient is known: for DC and the next coefficients in zig-zag order.
 const DC_ONLY_WEIGHTS: [Weights; NUM_SMOOTHED] = [
     [[-2, -6, -8, -6, -2], [-6, 6, 42, 6, -6], [-8, 42, 152, 42, -8], [-6, 6, 42, 6, -6], [-2, -6, -8, -6, -2]],
     AC01,
@@ -29,7 +29,7 @@ const AC02: Weights = [[0; 5], [0, 2, -5, 2, 0], [1, 7, -14, 7, 1], [0, 2, -5, 2
 const AC03: Weights = [[0; 5], [0, 1, 0, -1, 0], [0, 2, 0, -2, 0], [0, 1, 0, -1, 0], [0; 5]];
 const AC12: Weights = [[0; 5], [0, 1, -3, 1, 0], [0; 5], [0, -1, 3, -1, 0], [0; 5]];
 
-/// Where some are: DC is as it is, and so are those that the others leave out.
+/// Weights if some AC coefficients are known. DC is not changed, and fewer coefficients are estimated.
 const SOME_AC_WEIGHTS: [Weights; 6] = [
     [[0; 5]; 5],
     SOME_AC01,
@@ -54,27 +54,29 @@ const fn transpose(weights: Weights) -> Weights {
     transposed
 }
 
-/// What is estimated of an image.
+/// Block smoothing of one image.
 pub(in crate::jpeg) struct BlockSmoothing {
     components: Vec<Component>,
-    /// The last row of MCUs that the data of the last scan reached.
+    /// The last row of MCUs for which the last scan had data.
     last_good: usize,
     num_mcu_rows: usize,
 }
 
 struct Component {
-    /// Missing bits up to the last good row, and below.
+    /// Number of missing low bits of each coefficient: up to the last good row, and below it.
     missing: [[i32; NUM_SMOOTHED]; 2],
     quantization: [i64; NUM_SMOOTHED],
-    /// Blocks across and down.
+    /// Number of blocks across that hold samples.
     columns: usize,
+    /// Number of blocks down that hold samples.
     rows: usize,
-    /// Blocks down an MCU.
+    /// Number of blocks down an MCU.
     v: usize,
 }
 
 impl BlockSmoothing {
-    /// What to estimate after all scans; none if there is nothing to, or if libjpeg does not.
+    /// Creates the smoothing to apply after all scans. Returns `None` if all coefficients are known, or if libjpeg does
+    /// not smooth such an image.
     pub(in crate::jpeg) fn new(
         frame: &Frame,
         coefficient_bits: &CoefficientBits,
@@ -99,7 +101,7 @@ impl BlockSmoothing {
         is_useful.then_some(Self { components, last_good, num_mcu_rows: frame.mcus().height })
     }
 
-    /// The block of component `index` at `column` and `row`, with smoothing in place of what is missing.
+    /// Returns the block of component `index` at `column` and `row` with estimates in place of missing coefficients.
     pub(in crate::jpeg) fn block(&self, grid: &Grid, index: usize, (column, row): (usize, usize)) -> Block {
         let component = &self.components[index];
         let mut block = grid.blocks[row * grid.columns + column];
@@ -124,7 +126,8 @@ impl BlockSmoothing {
         block
     }
 
-    /// Rows from two above to two below, as far as libjpeg-turbo 2.1 looks: the second one only within the MCU, or beyond the next.
+    /// Returns the rows from two above to two below, as libjpeg-turbo 2.1 selects them: the outer rows only if they are
+    /// in the same MCU or beyond the adjacent one.
     fn nearby_rows(&self, component: &Component, row: usize) -> [usize; SIDE] {
         let (mcu_row, inside, last) = (row / component.v, row % component.v, self.num_mcu_rows - 1);
         let in_mcu = match component.rows % component.v {
@@ -140,7 +143,8 @@ impl BlockSmoothing {
 }
 
 impl Component {
-    /// Columns from two to the left to two to the right, within the image. Of two, the left one stands for what is beyond the right.
+    /// Returns the columns from two to the left to two to the right, clamped to the image. If there are only two
+    /// columns, the left one replaces those past the right edge.
     fn nearby_columns(&self, column: usize) -> [usize; SIDE] {
         let last = self.columns - 1;
         std::array::from_fn(|step| match (column + step).saturating_sub(2) {
@@ -150,7 +154,8 @@ impl Component {
     }
 }
 
-/// A coefficient from 256 times its value before quantization; less than the bits that are known.
+/// Divides and rounds `sum`, which is 256 times a coefficient before quantization. If `bits` low bits are missing, the
+/// magnitude is limited to these.
 fn rounded(sum: i64, quantization: i64, bits: i32) -> i16 {
     let mut size = ((quantization << 7) + sum.abs()) / (quantization << 8);
     if bits > 0 {
@@ -159,23 +164,22 @@ fn rounded(sum: i64, quantization: i64, bits: i32) -> i16 {
     (size * sum.signum()) as i16
 }
 
-// Which bits of which coefficients the scans of a progressive image have brought so far (T.81 G.1.1.1).
-
-/// Coefficients, in order of transmission, that libjpeg smoothing where a file does not bring them in full, and DC.
+/// Number of coefficients, in zig-zag order from DC, that libjpeg smooths if a file does not have them at full
+/// precision.
 pub(in crate::jpeg) const NUM_SMOOTHED: usize = 10;
-/// Of a coefficient that no scan has brought.
+/// Number of missing bits of a coefficient that no scan has contained.
 pub(in crate::jpeg) const NOT_RECEIVED: i32 = -1;
 
-/// For each component, how many low bits of its coefficients are missing.
+/// For each component, the number of low bits of each coefficient that the scans so far lack (T.81 G.1.1.1).
 pub(in crate::jpeg) struct CoefficientBits {
     missing: Vec<[i32; 64]>,
-    /// The same of low frequencies, as libjpeg remembers it from before the last scan of the component.
+    /// The same for the low-frequency coefficients before the last scan of the component, as libjpeg stores it.
     before: Vec<[i32; NUM_SMOOTHED]>,
     num_scans: usize,
 }
 
 impl CoefficientBits {
-    /// Nothing yet of `num_components` components.
+    /// Creates the initial state, in which no coefficient of `num_components` components is known.
     pub(in crate::jpeg) fn new(num_components: usize) -> Self {
         Self {
             missing: vec![[NOT_RECEIVED; 64]; num_components],
@@ -184,7 +188,7 @@ impl CoefficientBits {
         }
     }
 
-    /// Takes note of `scan`, which must go on where earlier scans ended.
+    /// Records `scan`, which must continue where earlier scans ended.
     pub(in crate::jpeg) fn add(&mut self, scan: &Scan) -> Result<()> {
         for component in &scan.components {
             let missing = &self.missing[component.index];
@@ -202,7 +206,7 @@ impl CoefficientBits {
         Ok(())
     }
 
-    /// Takes note of `scan`, whatever came before it.
+    /// Records `scan` without checking it against earlier scans.
     pub(in crate::jpeg) fn note(&mut self, scan: &Scan) {
         for component in &scan.components {
             let (missing, before) = (&mut self.missing[component.index], &mut self.before[component.index]);
@@ -214,16 +218,18 @@ impl CoefficientBits {
         self.num_scans += 1;
     }
 
-    /// Refuses an image whose low frequencies are incomplete: versions of libjpeg make up different ones.
+    /// Rejects an image whose low-frequency coefficients are incomplete, because versions of libjpeg estimate them
+    /// differently.
     pub(in crate::jpeg) fn check_complete(&self, offset: usize) -> Result<()> {
         if self.missing.iter().any(|missing| missing[1..NUM_SMOOTHED].iter().any(|&bits| bits != 0)) {
-            let expected = "all low frequencies in full";
-            return Err(ImageFault::new(ImageFaultKind::Unsupported, offset, expected, "a part of them"));
+            let expected = "all low-frequency coefficients at full precision";
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, offset, expected, "only some of their bits"));
         }
         Ok(())
     }
 
-    /// Low bits that are missing of the low frequencies of a component: now, and in front of its last scan.
+    /// Returns the number of missing low bits of a component's low-frequency coefficients: now, and before its last
+    /// scan.
     pub(in crate::jpeg) fn low(&self, component: usize) -> [[i32; NUM_SMOOTHED]; 2] {
         let now = std::array::from_fn(|place| self.missing[component][place]);
         [now, if self.num_scans > 1 { self.before[component] } else { [NOT_RECEIVED; NUM_SMOOTHED] }]

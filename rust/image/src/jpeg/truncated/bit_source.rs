@@ -1,68 +1,70 @@
-//! Bytes and bits of a file that ends too early, in the steps in which libjpeg-turbo takes them (jdhuff.c, jdmarker.c).
+//! Bit source for truncated files that follows the read-ahead of libjpeg-turbo step by step (jdhuff.c, jdmarker.c).
 //!
-//! How far it has read ahead decides what it sees at the end: where bytes are missing within an MCU, it begins again at the first
-//! byte that it had not read when the MCU began; where they are missing between two MCUs, an end marker is put in.
+//! The read-ahead decides which pixels libjpeg-turbo produces at the end of the data. If bytes are missing within an
+//! MCU, it rereads from the first byte that was unread when the MCU began; if they are missing between two MCUs, it
+//! inserts an end-of-image marker.
 use crate::jpeg::header::marker::EOI;
 use crate::jpeg::header::tables::HuffmanSpec;
 
-/// What is read behind a file whose end is made up.
-const END: [u8; 2] = [0xff, EOI];
-/// Bits that a refill brings, of a register of 64.
+/// The end-of-image marker that is read after the end of a file.
+const EOI_MARKER: [u8; 2] = [0xff, EOI];
+/// Minimum number of valid bits after a refill of the 64-bit register.
 const FULL: u32 = 57;
-/// Bits of a lookup.
+/// Index bits of a Huffman lookup.
 pub(super) const LOOKUP_BITS: u32 = 8;
 
-/// Why decoding does not go on.
+/// Reason why decoding stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// More data are needed.
+    /// The data ended within an MCU.
     Suspended,
-    /// No data can help.
+    /// The file cannot be decoded further.
     Failed,
 }
 
-/// A place in the file.
+/// Reads bytes, bits and markers of a truncated file.
 #[derive(Clone)]
 pub(super) struct BitSource<'a> {
     data: &'a [u8],
-    /// Whether the end is made up: by reading on, or by an end marker.
+    /// Whether to continue after the end of the data: by rereading, or with an end-of-image marker.
     recover: bool,
-    /// Whether `data` is that end marker.
+    /// Whether `data` is that end-of-image marker.
     is_end: bool,
-    /// The byte that reading begins with again.
+    /// Offset of the first byte to reread.
     committed: usize,
     next: usize,
     word: u64,
     left: u32,
-    /// The marker that ends the data of an interval.
+    /// The marker that ended the entropy-coded data of an interval.
     marker: Option<u8>,
-    /// Whether bits were made up in front of that marker.
+    /// Whether zero bits were returned because the data ended at that marker.
     insufficient_data: bool,
 }
 
 impl<'a> BitSource<'a> {
-    /// Begins at byte `start` of `data`.
+    /// Starts at byte `start` of `data`.
     pub(super) fn new(data: &'a [u8], start: usize, recover: bool) -> Self {
         let (committed, next) = (start, start);
         Self { data, recover, is_end: false, committed, next, word: 0, left: 0, marker: None, insufficient_data: false }
     }
 
-    /// Whether all further MCUs of the interval are level.
+    /// Returns whether the data of the interval is used up, so that its remaining MCUs are flat.
     pub(super) fn insufficient_data(&self) -> bool {
         self.insufficient_data
     }
 
-    /// Whether `count` bytes are there and no marker is near, so that an MCU can be read without looking for the end.
+    /// Returns whether `count` bytes are left and no marker was seen, so that an MCU can be decoded without checking
+    /// for the end.
     pub(super) fn has_bytes(&self, count: usize) -> bool {
         self.marker.is_none() && self.data.len() - self.committed >= count
     }
 
-    /// Keeps what was read.
+    /// Marks all bytes read so far as consumed.
     pub(super) fn commit(&mut self) {
         self.committed = self.next;
     }
 
-    /// Where reading stands.
+    /// Returns the offset of the next byte.
     pub(super) fn offset(&self) -> usize {
         self.next
     }
@@ -81,7 +83,7 @@ impl<'a> BitSource<'a> {
             if self.is_end || !self.recover {
                 return Err(Stop::Failed);
             }
-            (self.data, self.committed, self.is_end) = (&END, 0, true);
+            (self.data, self.committed, self.is_end) = (&EOI_MARKER, 0, true);
         } else if !self.recover {
             return Err(Stop::Suspended);
         }
@@ -89,9 +91,10 @@ impl<'a> BitSource<'a> {
         Ok(())
     }
 
-    /// The first other byte behind 0xff. A file that has none would be read for ever.
+    /// Returns the first byte after a run of 0xff. The number of attempts is limited, because rereading a file without
+    /// such a byte would not terminate.
     fn read_after_fill(&mut self) -> Result<u8, Stop> {
-        for _ in 0..2 * self.data.len() + END.len() {
+        for _ in 0..2 * self.data.len() + EOI_MARKER.len() {
             let byte = self.byte()?;
             if byte != 0xff {
                 return Ok(byte);
@@ -100,7 +103,7 @@ impl<'a> BitSource<'a> {
         Err(Stop::Failed)
     }
 
-    /// Tops up; in front of a marker only if fewer than `needed` bits are there, and then with zeros.
+    /// Refills the register. At a marker, appends zero bits only if fewer than `needed` bits are valid.
     fn fill(&mut self, needed: u32) -> Result<(), Stop> {
         while self.marker.is_none() && self.left < FULL {
             let mut byte = self.byte()?;
@@ -128,7 +131,7 @@ impl<'a> BitSource<'a> {
         self.left += 8;
     }
 
-    /// The next `count` bits if so many are there after a refill.
+    /// Returns the next `count` bits without consuming them, or `None` if fewer are valid after a refill.
     pub(super) fn peek(&mut self, count: u32) -> Result<Option<usize>, Stop> {
         if self.left < count {
             self.fill(0)?;
@@ -136,7 +139,7 @@ impl<'a> BitSource<'a> {
         Ok((self.left >= count).then(|| self.value(count)))
     }
 
-    /// Takes the next `count` bits, at most 16.
+    /// Consumes the next `count` bits, at most 16.
     pub(super) fn take(&mut self, count: u32) -> Result<u32, Stop> {
         if self.left < count {
             self.fill(count)?;
@@ -150,7 +153,8 @@ impl<'a> BitSource<'a> {
         (self.word >> (self.left - count)) as usize & ((1 << count) - 1)
     }
 
-    /// Tops up by six bytes if few bits are left, which [`Self::has`] has made sure of. A marker is read as zeros.
+    /// Appends six bytes if few bits are valid. The caller has checked with [`Self::has_bytes`] that enough bytes are
+    /// left. A marker is read as zeros.
     pub(super) fn fill_fast(&mut self) {
         if self.left > 16 {
             return;
@@ -174,14 +178,14 @@ impl<'a> BitSource<'a> {
         }
     }
 
-    /// The next marker, which is passed.
+    /// Consumes the next marker.
     pub(super) fn take_marker(&mut self) -> Result<u8, Stop> {
         let code = self.find_marker()?;
         self.marker = None;
         Ok(code)
     }
 
-    /// The next marker.
+    /// Finds the next marker without consuming it.
     fn find_marker(&mut self) -> Result<u8, Stop> {
         if let Some(code) = self.marker {
             return Ok(code);
@@ -200,7 +204,7 @@ impl<'a> BitSource<'a> {
         }
     }
 
-    /// Passes restart marker `number`, or finds its way without it, as libjpeg's `jpeg_resync_to_restart` does.
+    /// Consumes restart marker `number`, or resynchronizes as libjpeg's `jpeg_resync_to_restart` does.
     pub(super) fn restart(&mut self, number: u8) -> Result<(), Stop> {
         self.left = 0;
         loop {
@@ -218,7 +222,8 @@ impl<'a> BitSource<'a> {
         }
     }
 
-    /// What stands in the segment behind a marker that was passed. Where bytes are missing, it begins again at its length.
+    /// Returns the body of the segment after a consumed marker. If bytes are missing, reading continues from the length
+    /// field again.
     pub(super) fn segment(&mut self) -> Result<Vec<u8>, Stop> {
         self.next = self.committed;
         let length = u16::from_be_bytes([self.byte()?, self.byte()?]).checked_sub(2).ok_or(Stop::Failed)?;
@@ -227,12 +232,12 @@ impl<'a> BitSource<'a> {
         segment
     }
 
-    /// Begins with the data of another scan.
+    /// Resets the state for the data of another scan.
     pub(super) fn begin_scan(&mut self) {
         (self.word, self.left, self.marker, self.insufficient_data) = (0, 0, None, false);
     }
 
-    /// Steps over the segment behind a marker that was passed.
+    /// Skips the segment after a consumed marker.
     pub(super) fn skip_segment(&mut self) -> Result<(), Stop> {
         self.next = self.committed;
         let length = usize::from(u16::from_be_bytes([self.byte()?, self.byte()?])).saturating_sub(2);
@@ -242,35 +247,34 @@ impl<'a> BitSource<'a> {
     }
 }
 
-// Huffman codes read as libjpeg-turbo reads them: by a lookup of eight bits, then bit by bit. What no code begins with is a zero.
+/// Shortest code length that the lookup does not resolve.
+const UNRESOLVED_LEN: u32 = LOOKUP_BITS + 1;
+/// Length of the longest code.
+const MAX_CODE_LEN: u32 = 16;
 
-/// Bits of the shortest code that the lookup does not hold.
-const LONGER: u32 = LOOKUP_BITS + 1;
-/// Bits of the longest code.
-const LONGEST: u32 = 16;
-
-/// The codes of one table.
+/// The codes of one Huffman table, decoded as in libjpeg-turbo: an eight-bit lookup, then bit by bit. An invalid code
+/// decodes to symbol zero.
 pub(super) struct HuffmanTable {
-    /// Bits and symbol of the code that the next bits begin with.
+    /// Length and symbol of the code that is a prefix of the index bits.
     lookup: [(u32, u8); 1 << LOOKUP_BITS],
     /// For each length, the largest code.
-    largest: [i32; 1 + LONGEST as usize],
-    /// For each length, what to add to a code to find its symbol.
-    shifts: [i32; 1 + LONGEST as usize],
+    largest: [i32; 1 + MAX_CODE_LEN as usize],
+    /// For each length, the offset from a code to the index of its symbol.
+    shifts: [i32; 1 + MAX_CODE_LEN as usize],
     symbols: [u8; 256],
 }
 
 impl HuffmanTable {
-    /// The table of `spec`, whose codes fit.
+    /// Builds the table of a valid `spec`.
     pub(super) fn new(spec: &HuffmanSpec) -> Self {
         let mut table = Self {
-            lookup: [(LONGER, 0); 1 << LOOKUP_BITS],
-            largest: [-1; 1 + LONGEST as usize],
-            shifts: [0; 1 + LONGEST as usize],
+            lookup: [(UNRESOLVED_LEN, 0); 1 << LOOKUP_BITS],
+            largest: [-1; 1 + MAX_CODE_LEN as usize],
+            shifts: [0; 1 + MAX_CODE_LEN as usize],
             symbols: spec.symbols,
         };
         let (mut code, mut index) = (0, 0);
-        for length in 1..=LONGEST {
+        for length in 1..=MAX_CODE_LEN {
             let count = i32::from(spec.counts[length as usize - 1]);
             table.shifts[length as usize] = index - code;
             for symbol in &spec.symbols[index as usize..(index + count) as usize] {
@@ -294,7 +298,7 @@ impl HuffmanTable {
         }
     }
 
-    /// The next symbol; `FAST` tells whether enough bytes are there.
+    /// Decodes the next symbol; `FAST` states that enough bytes are left.
     pub(super) fn read_symbol<const FAST: bool>(&self, source: &mut BitSource<'_>) -> Result<u8, Stop> {
         if FAST {
             source.fill_fast();
@@ -303,17 +307,17 @@ impl HuffmanTable {
         if let Some(pattern) = source.peek(LOOKUP_BITS)? {
             let (found, symbol) = self.lookup[pattern];
             length = found;
-            if found < LONGER {
+            if found < UNRESOLVED_LEN {
                 source.take(found)?;
                 return Ok(symbol);
             }
         }
         let mut code = source.take(length)? as i32;
-        while length <= LONGEST && code > self.largest[length as usize] {
+        while length <= MAX_CODE_LEN && code > self.largest[length as usize] {
             code = code << 1 | source.take(1)? as i32;
             length += 1;
         }
-        if length > LONGEST {
+        if length > MAX_CODE_LEN {
             return Ok(0);
         }
         Ok(self.symbols[(code + self.shifts[length as usize]) as usize & 255])

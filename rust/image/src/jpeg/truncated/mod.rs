@@ -1,7 +1,7 @@
-//! Files that end too early: their pixels as libjpeg-turbo gives them to a program that lets them pass.
+//! Decoding of truncated files. The pixels equal those of libjpeg-turbo in a program that ignores its warnings.
 //!
-//! What lies in front of the end is as in the whole file, but for the last MCUs; how those and all behind them come out depends on
-//! how far libjpeg-turbo has read ahead, which is followed here step by step.
+//! The MCUs before the end of the data, except the last ones, are as in the complete file. The last MCUs and everything
+//! after them depend on how far libjpeg-turbo reads ahead, which this module reproduces step by step.
 mod bit_source;
 pub(in crate::jpeg) mod scans;
 
@@ -16,11 +16,11 @@ use super::stream::extend;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use bit_source::{BitSource, HuffmanTable, Stop};
 
-/// The decoding of one scan into an output.
+/// The job of decoding one truncated scan into an output.
 pub(super) struct Truncated<'j, 'a, 't> {
     pub(super) reader: &'j Reader<'a>,
     pub(super) scan: &'j Scan,
-    /// Whether the missing end is made up.
+    /// Whether to decode the missing part as if an end-of-image marker followed the data.
     pub(super) recover: bool,
     pub(super) scale: Scale,
     pub(super) component_tables: &'j [ComponentTables],
@@ -30,7 +30,7 @@ pub(super) struct Truncated<'j, 'a, 't> {
 }
 
 impl Job for Truncated<'_, '_, '_> {
-    /// Rows of the image that come of the data, those above the window included.
+    /// Number of image rows decoded from the data, including those above the window.
     type Output = Result<usize>;
 
     #[inline(always)]
@@ -61,7 +61,7 @@ impl Job for Truncated<'_, '_, '_> {
 }
 
 impl Truncated<'_, '_, '_> {
-    /// DC and AC table of each component.
+    /// Builds the DC and AC table of each component.
     fn tables(&self) -> Result<Vec<(HuffmanTable, HuffmanTable)>> {
         let (tables, offset) = (&self.reader.state.tables, self.scan.offset);
         let of_part = |component: &ScanComponent| {
@@ -72,7 +72,7 @@ impl Truncated<'_, '_, '_> {
         self.scan.components.iter().map(of_part).collect()
     }
 
-    /// Decodes a row of MCUs, and makes those pixels that it was the last to be missing for.
+    /// Decodes a row of MCUs and writes the rows of pixels that are then complete.
     #[inline(always)]
     fn decode_row<K: Kernel>(&mut self, kernel: K, mcus: &mut McuDecoder<'_, '_>, row: usize) -> Result<(), Stop> {
         let mcu_blocks = mcu_blocks(self.reader, self.component_tables, self.transforms, Some(&*self.output));
@@ -89,7 +89,7 @@ impl Truncated<'_, '_, '_> {
                 let plane = &mut output.planes[mcu_block.component];
                 let stride = plane.stride();
                 let origin = origins[row % 2] + (column - columns.start) * mcu_block.mcu_columns;
-                transform.block(kernel, block, 63, plane.samples_mut(origin), stride);
+                transform.apply(kernel, block, 63, plane.samples_mut(origin), stride);
             }
         }
         if is_shown {
@@ -98,21 +98,22 @@ impl Truncated<'_, '_, '_> {
         Ok(())
     }
 
-    /// The rows that `num_mcu_rows` rows of MCUs give, where no more come. Rows above a window that share samples are read one by one,
-    /// and libjpeg is lost among them.
+    /// Returns the number of rows decoded from `num_mcu_rows` rows of MCUs if no more data follows. If the window
+    /// starts below these rows and chroma is subsampled vertically, libjpeg fails while it skips rows, so this is a
+    /// fault.
     fn available_rows(&self, num_mcu_rows: usize, source: &BitSource<'_>) -> Result<usize> {
         let rows = self.num_rows(num_mcu_rows);
         let is_shared = self.used_components().iter().any(|component| component.upsampling.factors().1 > 1);
         if is_shared && rows < self.output.window.y { Err(read_failure(source)) } else { Ok(rows) }
     }
 
-    /// The components that pixels are made of.
+    /// Returns the components that the output needs.
     fn used_components(&self) -> &[Component] {
         &self.output.layout.components[..self.output.planes.len()]
     }
 
-    /// Rows that libjpeg gives once `num_mcu_rows` rows of MCUs are decoded: where rows are mixed with those below, all but the last
-    /// ones that share samples.
+    /// Returns the number of rows that libjpeg outputs once `num_mcu_rows` rows of MCUs are decoded. Vertical
+    /// interpolation needs the next row of chroma samples, so the last rows that share samples are not output yet.
     fn num_rows(&self, num_mcu_rows: usize) -> usize {
         let (frame, layout) = (&self.reader.frame, &self.output.layout);
         if num_mcu_rows == frame.mcus().height {
@@ -126,7 +127,7 @@ impl Truncated<'_, '_, '_> {
     }
 }
 
-/// Reads on behind the last MCU, as libjpeg does in the end. What the data hold there without an end marker is of no use.
+/// Reads to the end of the image after the last MCU, as libjpeg does. Data without an end-of-image marker is accepted.
 fn expect_end(source: &mut BitSource<'_>) -> Result<()> {
     loop {
         let passed = match source.take_marker() {
@@ -142,7 +143,7 @@ fn expect_end(source: &mut BitSource<'_>) -> Result<()> {
     }
 }
 
-/// Passes what may follow marker `code` behind the data of a scan and is of no consequence.
+/// Skips marker `code`, and its segment, if it may follow the data of a scan and does not affect the image.
 fn skip_marker(source: &mut BitSource<'_>, code: u8) -> Result<(), Stop> {
     match code {
         TEM | RST0..=RST7 => Ok(()),
@@ -152,38 +153,42 @@ fn skip_marker(source: &mut BitSource<'_>, code: u8) -> Result<(), Stop> {
 }
 
 fn read_failure(source: &BitSource<'_>) -> ImageFault {
-    ImageFault::new(ImageFaultKind::Truncated, source.offset(), "more data", "an end that cannot be made up")
+    ImageFault::new(
+        ImageFaultKind::Truncated,
+        source.offset(),
+        "more data",
+        "an end that libjpeg-turbo cannot recover from",
+    )
 }
 
-// MCUs of a sequential scan as libjpeg-turbo decodes them, whatever the data hold.
-
-/// Bytes that must be there for each block of an MCU so that it is read without looking for the end.
+/// Number of bytes per block of an MCU that must be left to decode the MCU without checking for the end.
 const FAST_BYTES: usize = 512;
-/// Run of a symbol without value that stands for sixteen zeros; smaller ones end the block.
-const ZERO_RUN: usize = 15;
+/// Run of a ZRL symbol, which stands for sixteen zeros. Symbols with smaller runs and no value end the block.
+const ZRL_RUN: usize = 15;
 
-/// The way through a scan.
+/// Decodes the MCUs of a sequential scan as libjpeg-turbo does, whatever the data contains.
 struct McuDecoder<'a, 't> {
     source: BitSource<'a>,
-    /// For each block of an MCU, its component and the tables of that.
+    /// Component, DC table and AC table of each block in an MCU.
     blocks: Vec<(usize, &'t HuffmanTable, &'t HuffmanTable)>,
     predictors: [i32; 4],
-    /// MCUs of an interval; zero where there are no restarts.
+    /// Number of MCUs in a restart interval; zero if there are no restart markers.
     interval: usize,
-    /// MCUs up to the next restart.
+    /// Number of MCUs before the next restart.
     until_restart: usize,
     num_restarts: usize,
     values: [Block; MAX_MCU_BLOCKS],
 }
 
 impl<'a, 't> McuDecoder<'a, 't> {
-    /// Begins at `source`; `blocks` are a component and its DC and AC tables for each block of an MCU.
+    /// Creates a decoder that reads from `source`; `blocks` lists the component, DC table and AC table of each block in
+    /// an MCU.
     fn new(source: BitSource<'a>, blocks: Vec<(usize, &'t HuffmanTable, &'t HuffmanTable)>, interval: usize) -> Self {
         let values = [[0; 64]; MAX_MCU_BLOCKS];
         Self { source, blocks, predictors: [0; 4], interval, until_restart: interval, num_restarts: 0, values }
     }
 
-    /// The coefficients of the next MCU, block by block.
+    /// Decodes the coefficients of the next MCU.
     fn decode(&mut self) -> Result<&[Block], Stop> {
         if self.interval > 0 && self.until_restart == 0 {
             self.restart()?;
@@ -207,31 +212,32 @@ impl<'a, 't> McuDecoder<'a, 't> {
         Ok(())
     }
 
-    /// Decodes block `index` of an MCU; `FAST` tells whether enough bytes are there.
+    /// Decodes block `index` of an MCU; `FAST` states that enough bytes are left.
     fn block<const FAST: bool>(&mut self, index: usize) -> Result<(), Stop> {
         let Self { source, blocks, predictors, values, .. } = self;
         let ((component, dc, ac), block) = (blocks[index], &mut values[index]);
         let size = dc.read_symbol::<FAST>(source)?.into();
         predictors[component] = predictors[component].wrapping_add(read_value::<FAST>(source, size)?);
         block[0] = predictors[component] as i16;
-        let mut place = 1;
-        while place < 64 {
+        let mut zigzag = 1;
+        while zigzag < 64 {
             let symbol = ac.read_symbol::<FAST>(source)?;
             let (run, size) = (usize::from(symbol >> 4), u32::from(symbol & 15));
-            if size == 0 && run < ZERO_RUN {
+            if size == 0 && run < ZRL_RUN {
                 break;
             }
-            place += run;
+            zigzag += run;
             if size > 0 {
-                // What lies beyond the block takes its last place.
-                block[usize::from(NATURAL_ORDER[place.min(63)])] = read_value::<FAST>(source, size)? as i16;
+                // libjpeg-turbo writes coefficients past the end of the block to index 63.
+                block[usize::from(NATURAL_ORDER[zigzag.min(63)])] = read_value::<FAST>(source, size)? as i16;
             }
-            place += 1;
+            zigzag += 1;
         }
         Ok(())
     }
 
-    /// Decodes an MCU far from the end; false, and nothing is done, where it is not, or where it meets a marker.
+    /// Decodes an MCU without checking for the end. Returns false, and restores the state, if the end or a marker is
+    /// near.
     fn decode_fast(&mut self) -> bool {
         if self.interval > 0 || !self.source.has_bytes(FAST_BYTES * self.blocks.len()) {
             return false;
@@ -248,7 +254,7 @@ impl<'a, 't> McuDecoder<'a, 't> {
     }
 }
 
-/// The number that `size` bits stand for.
+/// Reads a coefficient value of `size` bits.
 fn read_value<const FAST: bool>(source: &mut BitSource<'_>, size: u32) -> Result<i32, Stop> {
     if size == 0 {
         return Ok(0);

@@ -1,28 +1,29 @@
-//! Images of several scans that end too early: each scan into the store of coefficients, and what stands between them.
+//! Truncated images with several scans: decodes each scan into the coefficient grids, and parses the segments between
+//! scans.
 use super::bit_source::{BitSource, HuffmanTable, Stop};
-use super::{McuDecoder, ZERO_RUN, read_failure, read_value, skip_marker};
+use super::{McuDecoder, ZRL_RUN, read_failure, read_value, skip_marker};
 use crate::fault::Result;
 use crate::jpeg::header::Reader;
 use crate::jpeg::header::frame::{Coding, Scan};
-use crate::jpeg::header::marker::{Bytes, DHT, DQT, DRI, EOI, SOS};
-use crate::jpeg::huffman::{Code, DcTable, require_table};
+use crate::jpeg::header::marker::{DHT, DQT, DRI, EOI, SOS, SegmentReader};
+use crate::jpeg::huffman::{DcTable, HuffmanCode, require_table};
 use crate::jpeg::samples::{Block, NATURAL_ORDER};
 use crate::jpeg::scans::coefficients::Grid;
 use crate::jpeg::scans::{ScanBlock, mcus, scan_blocks};
 use crate::pixels::Size;
 
-/// The way through a file whose end is made up by an end marker.
+/// Reads the scans of a file as if an end-of-image marker followed its data.
 pub(in crate::jpeg) struct TruncatedScans<'a> {
     source: BitSource<'a>,
 }
 
 impl<'a> TruncatedScans<'a> {
-    /// Begins with the data of the first scan.
+    /// Starts at the data of the first scan.
     pub(in crate::jpeg) fn new(data: &'a [u8], first: &Scan) -> Self {
         Self { source: BitSource::new(data, first.data, true) }
     }
 
-    /// Decodes `scan`; gives the last row of MCUs that its data reached.
+    /// Decodes `scan`. Returns the last row of MCUs for which there was data.
     pub(in crate::jpeg) fn decode(&mut self, reader: &Reader<'_>, scan: &Scan, grids: &mut [Grid]) -> Result<usize> {
         let (dc, ac) = tables(reader, scan)?;
         let shape = ScanLayout { mcus: mcus(&reader.frame, scan), scan_blocks: scan_blocks(&reader.frame, scan) };
@@ -50,8 +51,10 @@ impl<'a> TruncatedScans<'a> {
         interval: usize,
         grids: &mut [Grid],
     ) -> Result<usize, Stop> {
-        let blocks =
-            layout.scan_blocks.iter().map(|scan_block| (scan_block.part, &dc[scan_block.part], &ac[scan_block.part]));
+        let blocks = layout
+            .scan_blocks
+            .iter()
+            .map(|scan_block| (scan_block.scan_index, &dc[scan_block.scan_index], &ac[scan_block.scan_index]));
         let mut mcus = McuDecoder::new(self.source.clone(), blocks.collect(), interval);
         let mut reached = 0;
         for (row, column) in layout.positions() {
@@ -86,14 +89,14 @@ impl<'a> TruncatedScans<'a> {
                 continue;
             }
             for scan_block in &layout.scan_blocks {
-                band.block(source, scan_block.part, scan_block.block_mut(grids, row, column))?;
+                band.block(source, scan_block.scan_index, scan_block.block_mut(grids, row, column))?;
             }
             source.commit();
         }
         Ok(reached)
     }
 
-    /// Reads on up to the next scan, whose data come next; none at the end of the image.
+    /// Parses up to the header of the next scan. Returns `None` at the end of the image.
     pub(in crate::jpeg) fn next(&mut self, reader: &mut Reader<'_>) -> Result<Option<Scan>> {
         loop {
             let code = self.source.take_marker().map_err(|_| read_failure(&self.source))?;
@@ -101,12 +104,12 @@ impl<'a> TruncatedScans<'a> {
                 EOI => return Ok(None),
                 SOS | DHT | DQT | DRI => {
                     let segment = self.source.segment().map_err(|_| read_failure(&self.source))?;
-                    let bytes = Bytes::new(&segment, self.source.offset());
+                    let bytes = SegmentReader::new(&segment, self.source.offset());
                     if code == SOS {
                         self.source.begin_scan();
                         return Scan::read(&reader.frame, bytes).map(Some);
                     }
-                    reader.state.take_over(code, bytes)?;
+                    reader.state.apply_tables(code, bytes)?;
                 }
                 other => skip_marker(&mut self.source, other).map_err(|_| read_failure(&self.source))?,
             }
@@ -114,21 +117,21 @@ impl<'a> TruncatedScans<'a> {
     }
 }
 
-/// The blocks of a scan.
+/// The MCUs of a scan and the blocks in each.
 struct ScanLayout {
     mcus: Size,
     scan_blocks: Vec<ScanBlock>,
 }
 
 impl ScanLayout {
-    /// Row and column of each MCU, in order.
+    /// Returns the row and column of each MCU, in order.
     fn positions(&self) -> impl Iterator<Item = (usize, usize)> {
         let Size { width, height } = self.mcus;
         (0..height).flat_map(move |row| (0..width).map(move |column| (row, column)))
     }
 }
 
-/// DC and AC tables that a scan needs, by place in the scan.
+/// Builds the DC and AC tables that a scan needs, indexed by component in the scan.
 fn tables(reader: &Reader<'_>, scan: &Scan) -> Result<(Vec<HuffmanTable>, Vec<HuffmanTable>)> {
     let known = &reader.state.tables;
     let (mut dc, mut ac) = (Vec::new(), Vec::new());
@@ -140,44 +143,47 @@ fn tables(reader: &Reader<'_>, scan: &Scan) -> Result<(Vec<HuffmanTable>, Vec<Hu
         }
         if scan.end > 0 {
             let spec = require_table(&known.ac, component.ac, "an AC Huffman", scan.offset)?;
-            Code::new(spec)?;
+            HuffmanCode::new(spec)?;
             ac.push(HuffmanTable::new(spec));
         }
     }
     Ok((dc, ac))
 }
 
-// Blocks of progressive scans as libjpeg-turbo decodes them, whatever the data hold (jdphuff.c).
-
-/// A band of a progressive scan: its blocks one after another.
+/// Decodes the blocks of a progressive scan as libjpeg-turbo does, whatever the data contains (jdphuff.c).
 pub(super) struct ProgressiveDecoder<'t> {
     start: usize,
     end: usize,
     low: u32,
     is_first: bool,
-    /// DC tables by place in the scan, or the AC table of its only component.
+    /// DC tables indexed by component in the scan, or the AC table of its only component.
     tables: &'t [HuffmanTable],
     predictors: [i32; 4],
-    /// Blocks from here on without further new coefficients.
+    /// Number of blocks, from the next one on, in the current end-of-band run: they have no new coefficients.
     empty_blocks: u32,
 }
 
 impl<'t> ProgressiveDecoder<'t> {
-    /// The band of `scan`.
+    /// Creates a decoder for the blocks of `scan`.
     pub(super) fn new(scan: &Scan, tables: &'t [HuffmanTable]) -> Self {
         let (start, end, low, is_first) = (scan.start, scan.end, scan.low, scan.high == 0);
         Self { start, end, low, is_first, tables, predictors: [0; 4], empty_blocks: 0 }
     }
 
-    /// Forgets what a restart forgets.
+    /// Resets the predictors and the end-of-band run.
     pub(super) fn restart(&mut self) {
         (self.predictors, self.empty_blocks) = ([0; 4], 0);
     }
 
-    /// Decodes the band of a block of the component at place `part` of the scan.
-    pub(super) fn block(&mut self, source: &mut BitSource<'_>, part: usize, block: &mut Block) -> Result<(), Stop> {
+    /// Decodes the band of a block that belongs to component `part` of the scan.
+    pub(super) fn block(
+        &mut self,
+        source: &mut BitSource<'_>,
+        scan_index: usize,
+        block: &mut Block,
+    ) -> Result<(), Stop> {
         match (self.start, self.is_first) {
-            (0, true) => self.first_dc(source, part, block),
+            (0, true) => self.first_dc(source, scan_index, block),
             (0, false) => {
                 block[0] |= (source.take(1)? << self.low) as i16;
                 Ok(())
@@ -187,9 +193,9 @@ impl<'t> ProgressiveDecoder<'t> {
         }
     }
 
-    fn first_dc(&mut self, source: &mut BitSource<'_>, part: usize, block: &mut Block) -> Result<(), Stop> {
-        let size = self.tables[part].read_symbol::<false>(source)?.into();
-        let predictor = &mut self.predictors[part];
+    fn first_dc(&mut self, source: &mut BitSource<'_>, scan_index: usize, block: &mut Block) -> Result<(), Stop> {
+        let size = self.tables[scan_index].read_symbol::<false>(source)?.into();
+        let predictor = &mut self.predictors[scan_index];
         *predictor = predictor.wrapping_add(read_value::<false>(source, size)?);
         block[0] = (*predictor << self.low) as i16;
         Ok(())
@@ -200,61 +206,61 @@ impl<'t> ProgressiveDecoder<'t> {
             self.empty_blocks -= 1;
             return Ok(());
         }
-        let mut place = self.start;
-        while place <= self.end {
+        let mut index = self.start;
+        while index <= self.end {
             let symbol = self.tables[0].read_symbol::<false>(source)?;
             let (run, size) = (usize::from(symbol >> 4), u32::from(symbol & 15));
-            if size == 0 && run < ZERO_RUN {
+            if size == 0 && run < ZRL_RUN {
                 self.empty_blocks = (1 << run) + source.take(run as u32)? - 1;
                 break;
             }
-            place += run;
+            index += run;
             if size > 0 {
-                // What lies beyond the block takes its last place.
-                block[usize::from(NATURAL_ORDER[place.min(63)])] =
+                // libjpeg-turbo writes coefficients past the end of the block to index 63.
+                block[usize::from(NATURAL_ORDER[index.min(63)])] =
                     (read_value::<false>(source, size)? << self.low) as i16;
             }
-            place += 1;
+            index += 1;
         }
         Ok(())
     }
 
     fn refine_ac(&mut self, source: &mut BitSource<'_>, block: &mut Block) -> Result<(), Stop> {
-        let mut place = self.start;
+        let mut index = self.start;
         if self.empty_blocks == 0 {
-            while place <= self.end {
+            while index <= self.end {
                 let symbol = self.tables[0].read_symbol::<false>(source)?;
                 let (run, size) = (usize::from(symbol >> 4), symbol & 15);
-                if size == 0 && run < ZERO_RUN {
+                if size == 0 && run < ZRL_RUN {
                     self.empty_blocks = (1 << run) + source.take(run as u32)?;
                     break;
                 }
                 let sign = if size > 0 && source.take(1)? == 0 { -1 } else { 1 };
-                place = self.refine_nonzero(source, block, place, run)?;
+                index = self.refine_nonzero(source, block, index, run)?;
                 if size > 0 {
-                    block[usize::from(NATURAL_ORDER[place.min(63)])] = sign << self.low;
+                    block[usize::from(NATURAL_ORDER[index.min(63)])] = sign << self.low;
                 }
-                place += 1;
+                index += 1;
             }
         }
         if self.empty_blocks > 0 {
-            self.refine_nonzero(source, block, place, usize::MAX)?;
+            self.refine_nonzero(source, block, index, usize::MAX)?;
             self.empty_blocks -= 1;
         }
         Ok(())
     }
 
-    /// Refines what is not zero from `place` on until `zeros` zeros are passed; gives the place of the zero behind them, or the one
-    /// behind the band.
+    /// Refines the nonzero coefficients from index `index` on, and passes `zeros` zero coefficients. Returns the index
+    /// of the zero coefficient after them, or the index after the band.
     fn refine_nonzero(
         &self,
         source: &mut BitSource<'_>,
         block: &mut Block,
-        mut place: usize,
+        mut index: usize,
         mut zeros: usize,
     ) -> Result<usize, Stop> {
-        while place <= self.end {
-            let value = &mut block[usize::from(NATURAL_ORDER[place])];
+        while index <= self.end {
+            let value = &mut block[usize::from(NATURAL_ORDER[index])];
             if *value != 0 {
                 let bit = 1 << self.low;
                 if source.take(1)? == 1 && *value & bit == 0 {
@@ -265,8 +271,8 @@ impl<'t> ProgressiveDecoder<'t> {
             } else {
                 zeros -= 1;
             }
-            place += 1;
+            index += 1;
         }
-        Ok(place)
+        Ok(index)
     }
 }

@@ -1,4 +1,4 @@
-//! Undoing the row filters (PNG specification, section 9), by vectors where the processor has them.
+//! Undoes the row filters (PNG specification, section 9), with vector instructions where the processor has them.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -6,7 +6,7 @@ mod sse;
 
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
-/// How a row was filtered.
+/// Filter type of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filter {
     None,
@@ -17,7 +17,7 @@ pub(super) enum Filter {
 }
 
 impl Filter {
-    /// The filter that a row's first byte names; `row` and `offset` tell where.
+    /// Parses the filter byte of a row; `row` and `offset` are used in the fault.
     pub(super) fn from_code(code: u8, row: usize, offset: usize) -> Result<Self> {
         Ok(match code {
             0 => Self::None,
@@ -33,13 +33,13 @@ impl Filter {
     }
 }
 
-/// The code that undoes filters, chosen once for the processor at hand.
+/// The implementation that undoes filters, chosen once for this processor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unfilter {
     kernels: Kernels,
 }
 
-/// Private, so that no other module can claim instructions that `detect` did not find.
+/// Private, so that no other module can select instructions that `detect` did not find.
 #[derive(Debug, Clone, Copy)]
 enum Kernels {
     Portable,
@@ -48,7 +48,7 @@ enum Kernels {
 }
 
 impl Unfilter {
-    /// The fastest code for this processor.
+    /// Returns the fastest implementation for this processor.
     pub(super) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("sse4.1") {
@@ -57,10 +57,11 @@ impl Unfilter {
         Self { kernels: Kernels::Portable }
     }
 
-    /// Undoes the filters of the first of `rows`, or of several with the same filter at once; returns how many.
+    /// Undoes the filter of the first row in `rows`, or of several rows with the same filter at once. Returns the
+    /// number of rows.
     ///
-    /// Each row has a filter byte and is `length` bytes long with it; `filter` is the first row's, and `above` the row
-    /// before it, undone and without filter byte, or nothing for the first row of a pass.
+    /// Each row is `length` bytes long including its filter byte. `filter` is the filter of the first row. `above` is
+    /// the preceding row, without its filter byte and already undone, or `None` for the first row of a pass.
     pub(super) fn undo(
         self,
         filter: Filter,
@@ -97,7 +98,7 @@ impl Unfilter {
         1
     }
 
-    /// Undoes four, two or one Paeth rows, as many as follow one another and have room in a vector.
+    /// Undoes one, two or four consecutive Paeth rows, as many as fit into a vector.
     fn paeth_run<const N: usize>(self, length: usize, rows: &mut [u8], above: &[u8]) -> usize {
         let run = rows.chunks_exact(length).take(4).take_while(|row| row[0] == Filter::Paeth as u8).count();
         match run {
@@ -116,7 +117,8 @@ impl Unfilter {
             }
             #[cfg(target_arch = "x86_64")]
             Kernels::Sse => {
-                // SAFETY: only `detect` makes `Kernels::Sse`, after it found SSE4.1, which is all that the function needs.
+                // SAFETY: only `detect` creates `Kernels::Sse`, after it found SSE4.1, the only feature that the
+                // function needs.
                 #[allow(unsafe_code)]
                 unsafe {
                     sse::sub_rows::<N>(length, rows)
@@ -130,7 +132,8 @@ impl Unfilter {
             Kernels::Portable => portable::average::<N>(row, above),
             #[cfg(target_arch = "x86_64")]
             Kernels::Sse => {
-                // SAFETY: only `detect` makes `Kernels::Sse`, after it found SSE4.1, which is all that the function needs.
+                // SAFETY: only `detect` creates `Kernels::Sse`, after it found SSE4.1, the only feature that the
+                // function needs.
                 #[allow(unsafe_code)]
                 unsafe {
                     sse::average::<N>(row, above)
@@ -147,7 +150,8 @@ impl Unfilter {
             Kernels::Portable => portable::paeth_rows::<N>(&mut rows, above),
             #[cfg(target_arch = "x86_64")]
             Kernels::Sse => {
-                // SAFETY: only `detect` makes `Kernels::Sse`, after it found SSE4.1, which is all that the function needs.
+                // SAFETY: only `detect` creates `Kernels::Sse`, after it found SSE4.1, the only feature that the
+                // function needs.
                 #[allow(unsafe_code)]
                 unsafe {
                     sse::paeth_rows::<N, K>(&mut rows, above)

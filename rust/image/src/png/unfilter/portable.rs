@@ -1,4 +1,4 @@
-//! The filters undone in plain Rust: the reference for the vector code and its substitute where there is none.
+//! Portable implementation of the filters: the reference for the vector code, and the fallback for other processors.
 
 /// Adds the pixel to the left.
 pub(super) fn sub<const N: usize>(row: &mut [u8]) {
@@ -18,7 +18,7 @@ pub(super) fn up(row: &mut [u8], above: &[u8]) {
     }
 }
 
-/// Adds half the pixel to the left, zeros being above.
+/// Adds half the pixel to the left; the row above counts as zero.
 pub(super) fn average_first<const N: usize>(row: &mut [u8]) {
     let mut left = [0u8; N];
     for pixel in row.as_chunks_mut::<N>().0 {
@@ -40,7 +40,7 @@ pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     }
 }
 
-/// Undoes rows with the Paeth filter that follow one another.
+/// Undoes consecutive rows with the Paeth filter.
 pub(super) fn paeth_rows<const N: usize>(rows: &mut [&mut [u8]], above: &[u8]) {
     let mut above = above;
     for row in rows {
@@ -49,7 +49,7 @@ pub(super) fn paeth_rows<const N: usize>(rows: &mut [&mut [u8]], above: &[u8]) {
     }
 }
 
-/// Adds the Paeth predictor of the pixels to the left, above, and above to the left.
+/// Adds the Paeth predictor of the left, upper and upper left pixels.
 pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
     let (mut left, mut corner) = ([0i16; N], [0i16; N]);
     for (pixel, above) in row.as_chunks_mut::<N>().0.iter_mut().zip(above.as_chunks::<N>().0) {
@@ -61,10 +61,11 @@ pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
     }
 }
 
-/// Which of three neighbors lies nearest to `left + up - corner`.
+/// Paeth predictor: returns the neighbor nearest to `left + up - corner`.
 ///
-/// That is the smaller of `left` and `up` if the corner is at least as far above their mean as the larger one is, the
-/// larger one if it is as far below, and the corner otherwise. `3 * corner - left - up` decides with two comparisons.
+/// That is the smaller of `left` and `up` if the corner exceeds their mean by at least as much as the larger one does,
+/// the larger one if the corner is as far below, and the corner otherwise. `3 * corner - left - up` decides this with
+/// two comparisons.
 fn predict(left: i16, up: i16, corner: i16) -> i16 {
     let (low, high) = (left.min(up), left.max(up));
     let pivot = 3 * corner - (left + up);
@@ -76,7 +77,7 @@ fn predict(left: i16, up: i16, corner: i16) -> i16 {
 mod tests {
     use super::predict;
 
-    /// The predictor in the words of the specification, section 9.4.
+    /// The predictor as written in the specification, section 9.4.
     fn specified(a: i16, b: i16, c: i16) -> i16 {
         let p = a + b - c;
         let (pa, pb, pc) = ((p - a).abs(), (p - b).abs(), (p - c).abs());
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn predictor_when_any_three_bytes_are_given_then_is_the_specified_one() {
+    fn predictor_equals_specification_for_all_bytes() {
         for a in 0..256 {
             for b in 0..256 {
                 assert!((0..256).all(|c| predict(a, b, c) == specified(a, b, c)), "{a} {b}");

@@ -1,14 +1,16 @@
-//! The filters undone with SSE4.1: one pixel, or four of them, at a time.
+//! SSE4.1 implementation of the filters: one pixel, or up to four pixels, at a time.
 use std::arch::x86_64::*;
 
 use super::{Filter, portable};
 
-/// The number of each lane.
+/// The index of each lane.
 const LANES: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Adds the pixel to the left in the first of `rows`, and in those that follow it and say so; returns how many.
+/// Adds the pixel to the left in the first of `rows`, and in the following rows as long as their filter is Sub. Returns
+/// the number of rows.
 ///
-/// Rows are `length` bytes long with their filter byte. Pixels of one, two, four or eight bytes come sixteen bytes at a time.
+/// Rows are `length` bytes long including the filter byte. Rows with pixels of one, two, four or eight bytes are
+/// processed sixteen bytes at a time.
 #[target_feature(enable = "sse4.1")]
 pub(super) fn sub_rows<const N: usize>(length: usize, mut rows: &mut [u8]) -> usize {
     let mut done = 0;
@@ -23,9 +25,10 @@ pub(super) fn sub_rows<const N: usize>(length: usize, mut rows: &mut [u8]) -> us
     done
 }
 
-/// Adds the pixel to the left in the first `length` bytes; those behind them are read, but not written.
+/// Adds the pixel to the left in the first `length` bytes. Up to 15 bytes after them are read but not written.
 ///
-/// A load waits for a store that covers some of its bytes, so a block must not be stored over the next row's first bytes.
+/// A load waits for an earlier store that overlaps it partially, so a block must not be stored over the first bytes of
+/// the next row.
 #[target_feature(enable = "sse4.1")]
 fn sub<const N: usize>(length: usize, row: &mut [u8]) {
     let last_pixel = bytemuck::cast(std::array::from_fn::<u8, 16, _>(|lane| (16 - N + lane % N) as u8));
@@ -53,7 +56,7 @@ fn sub<const N: usize>(length: usize, row: &mut [u8]) {
     }
 }
 
-/// Each pixel with those before it in the block added.
+/// Returns each pixel plus all pixels before it in the block.
 #[target_feature(enable = "sse4.1")]
 fn running_sums<const N: usize>(block: &[u8; 16]) -> __m128i {
     let sums = add_shifted::<1, N>(bytemuck::cast(*block));
@@ -62,17 +65,17 @@ fn running_sums<const N: usize>(block: &[u8; 16]) -> __m128i {
     add_shifted::<8, N>(sums)
 }
 
-/// The last bytes of `before` and the first `count` of `after`, sixteen in all.
+/// Concatenates the last bytes of `before` and the first `count` bytes of `after` to sixteen bytes.
 #[target_feature(enable = "sse4.1")]
 fn join(before: __m128i, after: __m128i, count: usize) -> __m128i {
     let lanes = bytemuck::cast(LANES);
-    // A lane is zero where the top bit of its number is set; else the lower four bits count.
+    // The shuffle writes zero where the top bit of an index is set; otherwise it uses the lower four bits.
     let from_before = _mm_add_epi8(lanes, _mm_set1_epi8(0x70 + count as i8));
     let from_after = _mm_add_epi8(lanes, _mm_set1_epi8(count as i8 - 16));
     _mm_or_si128(_mm_shuffle_epi8(before, from_before), _mm_shuffle_epi8(after, from_after))
 }
 
-/// Adds the lanes `BY` bytes before each, if pixels of `N` bytes need this step of a running sum.
+/// Adds to each lane the lane `BY` bytes before it, if a running sum of pixels of `N` bytes needs this step.
 #[target_feature(enable = "sse4.1")]
 fn add_shifted<const BY: i32, const N: usize>(sums: __m128i) -> __m128i {
     if (BY as usize) < N { sums } else { _mm_add_epi8(sums, _mm_slli_si128::<BY>(sums)) }
@@ -88,7 +91,7 @@ pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     let ones = _mm_set1_epi8(1);
     for (pixel, above) in row.as_chunks_mut::<N>().0.iter_mut().zip(above.as_chunks::<N>().0) {
         let up = _mm_cvtsi64_si128(bits(above) as i64);
-        // The instruction rounds up: one too much where exactly one of the two is odd.
+        // The instruction rounds up, which is one too much if exactly one of the two values is odd.
         let excess = _mm_and_si128(_mm_xor_si128(left, up), ones);
         let mean = _mm_sub_epi8(_mm_avg_epu8(left, up), excess);
         left = _mm_add_epi8(_mm_cvtsi64_si128(bits(pixel) as i64), mean);
@@ -96,10 +99,10 @@ pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     }
 }
 
-/// Undoes `K` Paeth rows that follow one another, each one pixel behind the row above it; see the portable code.
+/// Undoes `K` consecutive Paeth rows. Each row lags one pixel behind the row above it.
 ///
-/// A sample has a lane of 16 bits. With several rows a row has 8 / `K` lanes, and the pixels above are the results of the
-/// step before, moved on by one row.
+/// A sample occupies a lane of 16 bits, and a row occupies 8 / `K` lanes. The upper neighbors of a row are the results
+/// of the row above in the previous step, moved to the lanes of the next row.
 #[target_feature(enable = "sse4.1")]
 pub(super) fn paeth_rows<const N: usize, const K: usize>(rows: &mut [&mut [u8]; K], above: &[u8]) {
     if K == 1 && N < 3 {
@@ -115,7 +118,7 @@ pub(super) fn paeth_rows<const N: usize, const K: usize>(rows: &mut [&mut [u8]; 
         for (k, row) in rows.iter().enumerate() {
             stored |= row.get(step.wrapping_sub(k)).map_or(0, bits) << (k * 64 / K);
         }
-        // Sums of bytes: the upper halves of the lanes are zero and stay so.
+        // Byte addition: the upper bytes of the lanes are zero and stay zero.
         left = _mm_add_epi8(widen(stored), predict(left, up, corner));
         let undone = _mm_cvtsi128_si64(_mm_packus_epi16(left, left)) as u64;
         for (k, row) in rows.iter_mut().enumerate() {
@@ -126,7 +129,7 @@ pub(super) fn paeth_rows<const N: usize, const K: usize>(rows: &mut [&mut [u8]; 
     }
 }
 
-/// The Paeth predictor in lanes of 16 bits.
+/// Paeth predictor in lanes of 16 bits; see the portable code.
 #[target_feature(enable = "sse4.1")]
 fn predict(left: __m128i, up: __m128i, corner: __m128i) -> __m128i {
     let triple = _mm_sub_epi16(_mm_add_epi16(corner, _mm_add_epi16(corner, corner)), up);
@@ -136,7 +139,7 @@ fn predict(left: __m128i, up: __m128i, corner: __m128i) -> __m128i {
     _mm_blendv_epi8(high, or_corner, _mm_cmpgt_epi16(pivot, low))
 }
 
-/// Moves the lanes of each of `K` rows to the next row; the first row's become zero.
+/// Moves the lanes of each of `K` rows to the next row. The lanes of the first row become zero.
 #[target_feature(enable = "sse4.1")]
 fn next_rows<const K: usize>(lanes: __m128i) -> __m128i {
     match K {
@@ -146,20 +149,20 @@ fn next_rows<const K: usize>(lanes: __m128i) -> __m128i {
     }
 }
 
-/// Eight bytes in lanes of 16 bits.
+/// Widens eight bytes to lanes of 16 bits.
 #[target_feature(enable = "sse4.1")]
 fn widen(bytes: u64) -> __m128i {
     _mm_cvtepu8_epi16(_mm_cvtsi64_si128(bytes as i64))
 }
 
-/// A pixel in the low bits of a number.
+/// Returns a pixel in the low bits of an integer.
 fn bits<const N: usize>(pixel: &[u8; N]) -> u64 {
     let mut bytes = [0u8; 8];
     bytes[..N].copy_from_slice(pixel);
     u64::from_le_bytes(bytes)
 }
 
-/// The pixel in the low bits of a number.
+/// Returns the pixel in the low bits of an integer.
 fn first_bytes<const N: usize>(bits: u64) -> [u8; N] {
     let bytes = bits.to_le_bytes();
     std::array::from_fn(|k| bytes[k])

@@ -1,10 +1,10 @@
-//! The vector code against the portable code.
+//! Tests of the vector code against the portable code.
 use super::{Filter, Kernels, Unfilter};
 
 const PORTABLE: Unfilter = Unfilter { kernels: Kernels::Portable };
 const FILTERS: [Filter; 5] = [Filter::None, Filter::Sub, Filter::Up, Filter::Average, Filter::Paeth];
 
-/// Bytes that look random and are the same in every run.
+/// Returns pseudorandom bytes.
 fn noise(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -16,7 +16,7 @@ fn noise(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Undoes rows of `length` bytes whose first bytes name their filters.
+/// Undoes all rows of `length` bytes, each with its filter byte.
 fn undo_all(unfilter: Unfilter, pixel_bytes: usize, length: usize, stored: &mut [u8]) {
     let mut row = 0;
     while row * length < stored.len() {
@@ -27,13 +27,13 @@ fn undo_all(unfilter: Unfilter, pixel_bytes: usize, length: usize, stored: &mut 
 }
 
 #[test]
-fn filters_when_undone_by_vectors_then_equal_the_portable_code() {
+fn vector_filters_equal_portable_filters() {
     for pixel_bytes in [1, 2, 3, 4, 6, 8] {
         for pixels in 1..70 {
             for mix in 0..4 {
                 let length = pixels * pixel_bytes + 1;
                 let mut plain = noise(length * 23, (pixels * 4 + mix) as u64);
-                // The more the mix, the longer the runs of one filter.
+                // Larger values of `mix` make longer runs of the same filter.
                 plain.iter_mut().step_by(length).for_each(|code| *code = (*code % (5 + 4 * mix as u8)).min(4));
                 let mut fast = plain.clone();
                 undo_all(PORTABLE, pixel_bytes, length, &mut plain);
@@ -45,7 +45,7 @@ fn filters_when_undone_by_vectors_then_equal_the_portable_code() {
 }
 
 #[test]
-fn first_row_when_undone_then_equals_a_row_below_zeros() {
+fn first_row_equals_row_below_zeros() {
     for pixel_bytes in [1, 2, 3, 4, 6, 8] {
         let length = 41 * pixel_bytes + 1;
         for filter in FILTERS {

@@ -1,7 +1,8 @@
-//! YCbCr to RGB and the interleaving of planes, 32 pixels at once.
+//! YCbCr to RGB conversion and interleaving of planes, 32 pixels at a time.
 //!
-//! Red and blue are taken apart so that every factor fits 16 bits: 1.402 = 1 + 0.402, 1.772 = 2 - 0.228; green has 1 more of
-//! Cr and takes it away again. A product `x * f / 65536` rounded to the nearest is `(high half of 2 x * f + 1) / 2`.
+//! The factors are split so that they fit into 16 bits: 1.402 = 1 + 0.402 for red and 1.772 = 2 - 0.228 for blue. For
+//! green, 1 is added to the factor of Cr, and Cr is subtracted again. The product `x * f / 65536`, rounded to nearest,
+//! is computed as `(high half of 2 x * f + 1) / 2`.
 use super::super::color::{self, PixelFormat, fixed};
 use bytemuck::cast;
 use std::arch::x86_64::*;
@@ -38,7 +39,7 @@ pub(super) fn interleave(planes: [&[u8]; 3], out: &mut [u8]) {
     steps(planes, out, |samples, out| store_interleaved(samples.map(|samples| cast(*samples)), out));
 }
 
-/// Calls `step` for pieces of [`STEP`] pixels; the last overlaps the one before if the width is no multiple.
+/// Calls `step` for chunks of [`STEP`] pixels. The last chunk overlaps the previous one if the width is not a multiple.
 #[inline(always)]
 fn steps([a, b, c]: [&[u8]; 3], out: &mut [u8], step: impl Fn([&Samples; 3], &mut Pixels)) {
     let out = &mut out[..3 * a.len()];
@@ -51,7 +52,7 @@ fn steps([a, b, c]: [&[u8]; 3], out: &mut [u8], step: impl Fn([&Samples; 3], &mu
     }
 }
 
-/// Red, green and blue of 32 pixels.
+/// Converts 32 pixels to red, green and blue.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn rgb([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
@@ -62,7 +63,7 @@ fn rgb([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
     [pack(0), pack(1), pack(2)]
 }
 
-/// The same for 16 pixels, 16 bits each.
+/// Converts 16 pixels, in lanes of 16 bits, to red, green and blue.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn sixteen([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
@@ -83,7 +84,7 @@ fn sixteen([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
     [red, green, blue]
 }
 
-/// `value / 2 * factor / 65536`, rounded; `value` is even.
+/// Returns `value / 2 * factor / 65536`, rounded; `value` is even.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn rounded_product(value: __m256i, factor: i16) -> __m256i {
@@ -91,32 +92,33 @@ fn rounded_product(value: __m256i, factor: i16) -> __m256i {
     _mm256_srai_epi16::<1>(_mm256_add_epi16(product, _mm256_set1_epi16(1)))
 }
 
-/// For the 16 bytes of each third of 16 pixels: where `channel` puts which of its samples.
-const fn places(channel: usize, third: usize) -> [u8; 32] {
-    let mut places = [0x80; 32];
+/// Returns the shuffle indices that move the samples of `channel` to the 16 bytes of one third of 16 interleaved
+/// pixels.
+const fn shuffle_indices(channel: usize, third: usize) -> [u8; 32] {
+    let mut shuffle_indices = [0x80; 32];
     let mut i = 0;
     while i < 32 {
         let byte = 16 * third + i % 16;
         if byte % 3 == channel {
-            places[i] = (byte / 3) as u8;
+            shuffle_indices[i] = (byte / 3) as u8;
         }
         i += 1;
     }
-    places
+    shuffle_indices
 }
 
-const PLACES: [[[u8; 32]; 3]; 3] = [
-    [places(0, 0), places(1, 0), places(2, 0)],
-    [places(0, 1), places(1, 1), places(2, 1)],
-    [places(0, 2), places(1, 2), places(2, 2)],
+const SHUFFLES: [[[u8; 32]; 3]; 3] = [
+    [shuffle_indices(0, 0), shuffle_indices(1, 0), shuffle_indices(2, 0)],
+    [shuffle_indices(0, 1), shuffle_indices(1, 1), shuffle_indices(2, 1)],
+    [shuffle_indices(0, 2), shuffle_indices(1, 2), shuffle_indices(2, 2)],
 ];
 
-/// Writes 32 pixels of three bytes.
+/// Writes 32 interleaved pixels of three bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn store_interleaved(channels: [__m256i; 3], out: &mut Pixels) {
-    for (third, places) in PLACES.iter().enumerate() {
-        let put = |channel: usize| _mm256_shuffle_epi8(channels[channel], cast(places[channel]));
+    for (third, shuffle_indices) in SHUFFLES.iter().enumerate() {
+        let put = |channel: usize| _mm256_shuffle_epi8(channels[channel], cast(shuffle_indices[channel]));
         let bytes = _mm256_or_si256(_mm256_or_si256(put(0), put(1)), put(2));
         let [left, right] = cast::<_, [[u8; 16]; 2]>(bytes);
         out[16 * third..16 * third + 16].copy_from_slice(&left);

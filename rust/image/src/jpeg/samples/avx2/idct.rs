@@ -1,15 +1,15 @@
-//! Moving blocks and rows between memory and registers, and rearranging them there.
+//! AVX2 inverse DCTs, with their loads, transpositions and stores.
 //!
-//! A block in *paired* form is four registers, each with two rows: the left halves of both rows in the lower 128 bits, the
-//! right halves in the upper. Unpacking two such registers then interleaves whole rows, and packing results of 32 bits
-//! yields the same form again.
+//! A block in *paired* form consists of four registers with two rows each: the left halves of both rows in the lower
+//! 128 bits, the right halves in the upper 128 bits. Unpacking two such registers interleaves whole rows, and packing
+//! 32-bit results yields the same form again.
 use crate::jpeg::samples::idct::{self, *};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
 pub(super) type Paired = [__m256i; 4];
 
-/// Rows `2 * pair` and `2 * pair + 1`, one after the other.
+/// Loads rows `2 * pair` and `2 * pair + 1`.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn load_pair(block: &Block, pair: usize) -> __m256i {
@@ -17,7 +17,7 @@ pub(super) fn load_pair(block: &Block, pair: usize) -> __m256i {
     cast(rows[pair])
 }
 
-/// Row `row`.
+/// Loads row `row`.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn load_row(block: &Block, row: usize) -> __m128i {
@@ -25,14 +25,14 @@ pub(super) fn load_row(block: &Block, row: usize) -> __m128i {
     cast(rows[row])
 }
 
-/// Two values side by side in every 32 bits.
+/// Repeats a pair of values in every 32 bits.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn set_pairs(values: [i16; 2]) -> __m256i {
     _mm256_set1_epi32(cast::<[i16; 2], i32>(values))
 }
 
-/// Exchanges rows and columns in the paired form.
+/// Transposes a block in paired form.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn transpose_paired(p: Paired) -> Paired {
@@ -46,7 +46,8 @@ pub(super) fn transpose_paired(p: Paired) -> Paired {
     ]
 }
 
-/// Transposes the two 4 x 4 blocks of four rows: columns 0, 1 and 4, 5 in the first result, 2, 3 and 6, 7 in the second.
+/// Transposes the two 4 x 4 blocks of four rows. The first result has columns 0, 1 and 4, 5; the second has 2, 3 and 6,
+/// 7.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn upper_rows(rows01: __m256i, rows23: __m256i) -> (__m256i, __m256i) {
@@ -57,7 +58,7 @@ pub(super) fn upper_rows(rows01: __m256i, rows23: __m256i) -> (__m256i, __m256i)
     (_mm256_unpacklo_epi32(rows01, rows23), _mm256_unpackhi_epi32(rows01, rows23))
 }
 
-/// Writes a block whose columns stand where the paired form has rows: narrowed to bytes around 128, and transposed.
+/// Writes a block in paired form that holds columns instead of rows: saturates to bytes, adds 128, and transposes.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn store_columns(columns: Paired, out: &mut [u8], stride: usize) {
@@ -74,7 +75,7 @@ pub(super) fn store_columns(columns: Paired, out: &mut [u8], stride: usize) {
     store_rows([rows01, rows23, rows45, rows67], out, stride);
 }
 
-/// Writes eight rows of eight samples, given in twos.
+/// Writes eight rows of eight samples; each array holds two rows.
 #[inline(always)]
 pub(super) fn store_rows(rows: [[u8; 16]; 4], out: &mut [u8], stride: usize) {
     let out = &mut out[..7 * stride + 8];
@@ -85,14 +86,14 @@ pub(super) fn store_rows(rows: [[u8; 16]; 4], out: &mut [u8], stride: usize) {
     }
 }
 
-// The accurate inverse DCT, eight columns or rows at once.
+// The accurate inverse DCT on eight columns or rows at a time.
 
 /// See [`super::super::Kernel::islow`].
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn islow(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(islow_level(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
+        return flat(islow_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
     }
     let load = |pair| _mm256_mullo_epi16(load_pair(block, pair), load_pair(&multipliers.0, pair));
     let rows = [load(0), load(1), load(2), load(3)];
@@ -100,11 +101,12 @@ pub(super) fn islow(block: &Block, last: usize, multipliers: &Multipliers, out: 
         return islow_fallback(block, last, multipliers, out, stride);
     }
     let paired = rows.map(|rows| _mm256_permute4x64_epi64::<0b11_01_10_00>(rows));
-    let columns = transpose_paired(islow_pass::<{ FRACTION - BETWEEN }>(paired));
-    store_columns(islow_pass::<{ FRACTION + BETWEEN + 3 }>(columns), out, stride);
+    let columns = transpose_paired(islow_pass::<{ CONST_BITS - PASS1_BITS }>(paired));
+    store_columns(islow_pass::<{ CONST_BITS + PASS1_BITS + 3 }>(columns), out, stride);
 }
 
-/// Whether the first row has values of more than 14 bits, which pass through a block without other rows in another way.
+/// Returns whether a value in the first row exceeds 14 bits. If all other rows are zero, the portable code shifts such
+/// values in 16 bits, which `islow_pass` does not reproduce.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn exceeds_14_bits(rows: __m256i) -> bool {
@@ -117,7 +119,7 @@ fn islow_fallback(block: &Block, last: usize, multipliers: &Multipliers, out: &m
     idct::islow(block, last, multipliers, out, stride);
 }
 
-/// Transforms down the rows; results lose `SHIFT` bits, rounded, and saturate to 16.
+/// Transforms along the rows. Results are shifted right by `SHIFT`, rounded, and saturate to 16 bits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn islow_pass<const SHIFT: i32>(p: Paired) -> Paired {
@@ -142,12 +144,13 @@ fn islow_pass<const SHIFT: i32>(p: Paired) -> Paired {
     [_mm256_packs_epi32(r0, r1), _mm256_packs_epi32(r2, r3), _mm256_packs_epi32(r4, r5), _mm256_packs_epi32(r6, r7)]
 }
 
-/// The even row of a pair, widened, with the fraction bits of products and half of what the last shift drops.
+/// Widens the even row of a pair to 32 bits, scaled to the fraction bits of products, and adds the rounding term of the
+/// last shift.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn widen_even<const SHIFT: i32>(pair: __m256i) -> __m256i {
     let upper = _mm256_unpacklo_epi16(_mm256_setzero_si256(), pair);
-    _mm256_add_epi32(_mm256_srai_epi32::<{ 16 - FRACTION }>(upper), _mm256_set1_epi32(1 << (SHIFT - 1)))
+    _mm256_add_epi32(_mm256_srai_epi32::<{ 16 - CONST_BITS }>(upper), _mm256_set1_epi32(1 << (SHIFT - 1)))
 }
 
 #[target_feature(enable = "avx2")]
@@ -156,14 +159,14 @@ fn butterfly<const SHIFT: i32>(even: __m256i, odd: __m256i) -> (__m256i, __m256i
     (_mm256_srai_epi32::<SHIFT>(_mm256_add_epi32(even, odd)), _mm256_srai_epi32::<SHIFT>(_mm256_sub_epi32(even, odd)))
 }
 
-// The inverse DCT to 4 x 4 samples, eight columns and then four rows at once.
+// The inverse DCT to 4 x 4 samples: eight columns, then four rows at a time.
 
 /// See [`super::super::Kernel::half`].
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn half(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(islow_level(block[0].wrapping_mul(multipliers.0[0])), 4, out, stride);
+        return flat(islow_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 4, out, stride);
     }
     let load = |pair| _mm256_mullo_epi16(load_pair(block, pair), load_pair(&multipliers.0, pair));
     let rows = [load(0), load(1), load(2), load(3)];
@@ -172,7 +175,8 @@ pub(super) fn half(block: &Block, last: usize, multipliers: &Multipliers, out: &
     }
     let p = rows.map(|rows| _mm256_permute4x64_epi64::<0b11_01_10_00>(rows));
     let (v13, v57) = (_mm256_unpackhi_epi16(p[0], p[1]), _mm256_unpackhi_epi16(p[2], p[3]));
-    let [r0, r1, r2, r3] = half_pass::<{ FRACTION - BETWEEN + 1 }>(p[0], _mm256_unpacklo_epi16(p[1], p[3]), v13, v57);
+    let [r0, r1, r2, r3] =
+        half_pass::<{ CONST_BITS - PASS1_BITS + 1 }>(p[0], _mm256_unpacklo_epi16(p[1], p[3]), v13, v57);
     let (c0145, c2367) = upper_rows(_mm256_packs_epi32(r0, r1), _mm256_packs_epi32(r2, r3));
     store_half(half_second_pass(c0145, c2367), out, stride);
 }
@@ -182,7 +186,7 @@ fn half_fallback(block: &Block, last: usize, multipliers: &Multipliers, out: &mu
     idct::half(block, last, multipliers, out, stride);
 }
 
-/// The second pass; four columns of four samples in the lower halves of the results.
+/// Performs the second pass. The lower halves of the results hold four columns of four samples.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn half_second_pass(c0145: __m256i, c2367: __m256i) -> [__m256i; 4] {
@@ -190,15 +194,16 @@ fn half_second_pass(c0145: __m256i, c2367: __m256i) -> [__m256i; 4] {
     let upper = |columns| _mm256_permute4x64_epi64::<0b11_11_11_10>(columns);
     let (c01, c45, c23, c67) = (lower(c0145), upper(c0145), lower(c2367), upper(c2367));
     let (v13, v57) = (_mm256_unpackhi_epi16(c01, c23), _mm256_unpackhi_epi16(c45, c67));
-    half_pass::<{ FRACTION + BETWEEN + 4 }>(c01, _mm256_unpacklo_epi16(c23, c67), v13, v57)
+    half_pass::<{ CONST_BITS + PASS1_BITS + 4 }>(c01, _mm256_unpacklo_epi16(c23, c67), v13, v57)
 }
 
-/// Four rows from the even row of `v0` and interleaved rows; results lose `SHIFT` bits, rounded.
+/// Computes four rows from the even row of `v0` and from interleaved rows. Results are shifted right by `SHIFT` and
+/// rounded.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn half_pass<const SHIFT: i32>(v0: __m256i, v26: __m256i, v13: __m256i, v57: __m256i) -> [__m256i; 4] {
     let dot = |pair: __m256i, factors| _mm256_madd_epi16(pair, set_pairs(factors));
-    let first = _mm256_srai_epi32::<{ 16 - FRACTION - 1 }>(_mm256_unpacklo_epi16(_mm256_setzero_si256(), v0));
+    let first = _mm256_srai_epi32::<{ 16 - CONST_BITS - 1 }>(_mm256_unpacklo_epi16(_mm256_setzero_si256(), v0));
     let first = _mm256_add_epi32(first, _mm256_set1_epi32(1 << (SHIFT - 1)));
     let second = dot(v26, HALF_26);
     let odd = |f: [i16; 4]| _mm256_add_epi32(dot(v13, [f[0], f[1]]), dot(v57, [f[2], f[3]]));
@@ -212,7 +217,7 @@ fn half_pass<const SHIFT: i32>(v0: __m256i, v26: __m256i, v13: __m256i, v57: __m
     ]
 }
 
-/// Writes four columns, narrowed to bytes around 128, as rows.
+/// Writes four columns as rows: saturates to bytes and adds 128.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn store_half(columns: [__m256i; 4], out: &mut [u8], stride: usize) {
@@ -225,31 +230,31 @@ fn store_half(columns: [__m256i; 4], out: &mut [u8], stride: usize) {
     }
 }
 
-// The inverse DCT to 2 x 2 samples, eight columns and then two rows at once.
+// The inverse DCT to 2 x 2 samples: eight columns, then two rows at a time.
 
 /// See [`super::super::Kernel::quarter`].
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn quarter(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(quarter_level(block[0].wrapping_mul(multipliers.0[0])), 2, out, stride);
+        return flat(quarter_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 2, out, stride);
     }
     let load = |pair| _mm256_mullo_epi16(load_pair(block, pair), load_pair(&multipliers.0, pair));
     let p = [load(0), load(1), load(2), load(3)].map(|rows| _mm256_permute4x64_epi64::<0b11_01_10_00>(rows));
-    let first = _mm256_srai_epi32::<{ 16 - FRACTION - 2 }>(_mm256_unpacklo_epi16(_mm256_setzero_si256(), p[0]));
+    let first = _mm256_srai_epi32::<{ 16 - CONST_BITS - 2 }>(_mm256_unpacklo_epi16(_mm256_setzero_si256(), p[0]));
     let v13 = _mm256_madd_epi16(_mm256_unpackhi_epi16(p[0], p[1]), set_pairs([QUARTER[0], QUARTER[1]]));
     let v57 = _mm256_madd_epi16(_mm256_unpackhi_epi16(p[2], p[3]), set_pairs([QUARTER[2], QUARTER[3]]));
     let odd = _mm256_add_epi32(v13, v57);
     let shift = |sum| {
-        let half = _mm256_set1_epi32(1 << (FRACTION - BETWEEN + 1));
-        _mm256_srai_epi32::<{ FRACTION - BETWEEN + 2 }>(_mm256_add_epi32(sum, half))
+        let half = _mm256_set1_epi32(1 << (CONST_BITS - PASS1_BITS + 1));
+        _mm256_srai_epi32::<{ CONST_BITS - PASS1_BITS + 2 }>(_mm256_add_epi32(sum, half))
     };
     let samples = quarter_second_pass(shift(_mm256_add_epi32(first, odd)), shift(_mm256_sub_epi32(first, odd)));
     out[..2].copy_from_slice(&samples[..2]);
     out[stride..stride + 2].copy_from_slice(&samples[2..]);
 }
 
-/// The second pass over both rows: four samples.
+/// Performs the second pass over both rows. Returns four samples.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn quarter_second_pass(upper: __m256i, lower: __m256i) -> [u8; 4] {
@@ -264,16 +269,16 @@ fn quarter_second_pass(upper: __m256i, lower: __m256i) -> [u8; 4] {
     let v57 = _mm_madd_epi16(v57, factors([QUARTER[2], QUARTER[3]]));
     let odd = _mm_add_epi32(v13, v57);
     let first = _mm_unpacklo_epi32(_mm256_castsi256_si128(upper), _mm256_castsi256_si128(lower));
-    let half = _mm_set1_epi32(1 << (FRACTION + BETWEEN + 4));
-    let first = _mm_add_epi32(_mm_slli_epi32::<{ FRACTION + 2 }>(first), half);
+    let half = _mm_set1_epi32(1 << (CONST_BITS + PASS1_BITS + 4));
+    let first = _mm_add_epi32(_mm_slli_epi32::<{ CONST_BITS + 2 }>(first), half);
     let sums = _mm_unpacklo_epi32(_mm_add_epi32(first, odd), _mm_sub_epi32(first, odd));
-    let sums = _mm_srai_epi32::<{ FRACTION + BETWEEN + 5 }>(sums);
+    let sums = _mm_srai_epi32::<{ CONST_BITS + PASS1_BITS + 5 }>(sums);
     let words = _mm_packs_epi32(sums, sums);
     let bytes = _mm_xor_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(-128));
     cast::<i32, [u8; 4]>(_mm_cvtsi128_si32(bytes))
 }
 
-// The fast inverse DCT, eight columns or rows at once in 16 bits.
+// The fast inverse DCT on eight columns or rows at a time, in 16 bits.
 
 type Rows = [__m128i; 8];
 
@@ -282,7 +287,7 @@ type Rows = [__m128i; 8];
 #[inline]
 pub(super) fn ifast(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(ifast_level(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
+        return flat(ifast_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
     }
     let rows = [0, 1, 2, 3, 4, 5, 6, 7];
     let rows = rows.map(|row| _mm_mullo_epi16(load_row(block, row), load_row(&multipliers.0, row)));
@@ -294,10 +299,10 @@ pub(super) fn ifast(block: &Block, last: usize, multipliers: &Multipliers, out: 
     store_rows(samples, out, stride);
 }
 
-/// The integer part of a product, of which the value may use 14 bits.
+/// Returns the integer part of a product. `value` may use 14 bits.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn times(value: __m128i, factor: i16) -> __m128i {
+fn multiply(value: __m128i, factor: i16) -> __m128i {
     _mm_mulhi_epi16(_mm_slli_epi16::<2>(value), _mm_set1_epi16(factor << 6))
 }
 
@@ -308,16 +313,16 @@ fn ifast_pass(v: Rows) -> Rows {
     let sub = |a, b| _mm_sub_epi16(a, b);
     let (sum04, difference04) = (add(v[0], v[4]), sub(v[0], v[4]));
     let sum26 = add(v[2], v[6]);
-    let difference26 = sub(times(sub(v[2], v[6]), F1_414), sum26);
+    let difference26 = sub(multiply(sub(v[2], v[6]), F1_414), sum26);
     let (e0, e1) = (add(sum04, sum26), add(difference04, difference26));
     let (e2, e3) = (sub(difference04, difference26), sub(sum04, sum26));
     let (sum17, difference17) = (add(v[1], v[7]), sub(v[1], v[7]));
     let (sum53, difference53) = (add(v[5], v[3]), sub(v[5], v[3]));
-    let turn = times(add(difference53, difference17), F1_847);
+    let z5 = multiply(add(difference53, difference17), F1_847);
     let o0 = add(sum17, sum53);
-    let o1 = sub(add(sub(times(difference53, MINUS_1_613), difference53), turn), o0);
-    let o2 = sub(times(sub(sum17, sum53), F1_414), o1);
-    let o3 = add(sub(times(difference17, F1_082), turn), o2);
+    let o1 = sub(add(sub(multiply(difference53, MINUS_1_613), difference53), z5), o0);
+    let o2 = sub(multiply(sub(sum17, sum53), F1_414), o1);
+    let o3 = add(sub(multiply(difference17, F1_082), z5), o2);
     [add(e0, o0), add(e1, o1), add(e2, o2), sub(e3, o3), add(e3, o3), sub(e2, o2), sub(e1, o1), sub(e0, o0)]
 }
 

@@ -1,4 +1,4 @@
-//! The inner loops for x86-64 with AVX2.
+//! The kernel for x86-64 with AVX2.
 mod color;
 mod idct;
 
@@ -6,12 +6,13 @@ use super::color::PixelFormat;
 use super::idct::{Block, Multipliers};
 use super::kernel::{Job, Kernel};
 
-/// Proof that this machine has AVX2 and the bit instructions that came with it. Only [`Avx2::detect`] makes one.
+/// Proof that this machine supports AVX2 and the bit manipulation instructions that accompany it. Only [`Avx2::detect`]
+/// creates one.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2(());
 
 impl Avx2 {
-    /// A value if this machine has what the kernel needs.
+    /// Returns the kernel if this machine supports its instructions.
     pub fn detect() -> Option<Self> {
         let has = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -22,7 +23,7 @@ impl Avx2 {
         has.then_some(Self(()))
     }
 
-    /// Runs `job` with these instructions enabled in all that is inlined into it.
+    /// Runs `job` with these instructions enabled in everything that is inlined into it.
     pub fn run<J: Job>(self, job: J) -> J::Output {
         // SAFETY: a value of this type exists only if `detect` found all the features that `enter` enables.
         #[allow(unsafe_code)]
@@ -37,13 +38,13 @@ fn enter<J: Job>(kernel: Avx2, job: J) -> J::Output {
     job.run(kernel)
 }
 
-/// Methods of the trait that enter a function of this folder.
+/// Defines kernel methods that call AVX2 functions of this folder.
 macro_rules! enter {
     ($($method:ident = $path:path, ($($name:ident: $kind:ty),*);)*) => {
         $(
             #[inline(always)]
             fn $method(self, $($name: $kind),*) {
-                // SAFETY: `self` is proof that the machine has AVX2, which is all that these functions enable.
+                // SAFETY: `self` proves that the machine has AVX2, the only feature that these functions enable.
                 #[allow(unsafe_code)]
                 unsafe {
                     $path($($name),*)
@@ -53,7 +54,7 @@ macro_rules! enter {
     };
 }
 
-/// Methods that are missing here are simple enough for the compiler: inlined into [`Avx2::run`] they use AVX2 as well.
+/// Methods without an override here vectorize well automatically: inlined into [`Avx2::run`], they use AVX2 too.
 impl Kernel for Avx2 {
     enter! {
         islow = idct::islow, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);

@@ -1,4 +1,4 @@
-//! Whole images, from libjpeg's coefficients to pixels, equal to libjpeg's pixels.
+//! Tests that images decoded from libjpeg's coefficients equal libjpeg's pixels.
 use super::super::*;
 use super::Numbers;
 use super::libjpeg::{self, Coefficients, Picture, Reading, last_of};
@@ -6,7 +6,7 @@ use crate::fault::ImageFaultKind;
 use crate::pixels::{Size, Window};
 use mozjpeg_sys::J_COLOR_SPACE::{JCS_GRAYSCALE, JCS_RGB, JCS_YCbCr};
 
-/// A picture with gradients, edges and noise.
+/// Returns a synthetic RGB image with gradients, edges and noise.
 pub(super) fn picture(numbers: &mut Numbers, width: usize, height: usize) -> Vec<u8> {
     let noise = 1 + numbers.below(256);
     let slopes: Vec<usize> = (0..6).map(|_| numbers.below(9)).collect();
@@ -19,7 +19,7 @@ pub(super) fn picture(numbers: &mut Numbers, width: usize, height: usize) -> Vec
     rgb
 }
 
-/// The planes of an image, decoded in full, with the padding that its blocks carry.
+/// The fully decoded component planes of an image, including the padding of blocks.
 pub(super) struct Planes {
     pub layout: Layout,
     samples: Vec<(Vec<u8>, usize)>,
@@ -40,7 +40,8 @@ impl Planes {
         Self { layout, samples }
     }
 
-    /// The pixels of a window, each row made from no more than the rows and columns that the converter asks for.
+    /// Returns the pixels of a window. Checks that each row uses only the rows and columns that the converter
+    /// announces.
     pub(super) fn window<K: Kernel>(&self, kernel: K, conversion: Conversion, window: Window) -> Vec<u8> {
         let mut converter = RowConverter::new(&self.layout, conversion, window).expect("a window of the image");
         let mut out = vec![0; converter.row_bytes() * window.height];
@@ -54,7 +55,7 @@ impl Planes {
                 let (plane, stride) = &self.samples[component];
                 &plane[row * stride..][columns.clone()]
             };
-            converter.row(kernel, y, samples, out);
+            converter.write_row(kernel, y, samples, out);
         }
         out
     }
@@ -69,7 +70,7 @@ fn plane<K: Kernel>(kernel: K, component: &Component, coefficients: &Coefficient
     let mut plane = vec![0; coefficients.blocks.len() * edge * edge];
     for (i, block) in coefficients.blocks.iter().enumerate() {
         let (x, y) = (i % coefficients.across, i / coefficients.across);
-        transform.block(kernel, block, last_of(block), &mut plane[y * edge * stride + x * edge..], stride);
+        transform.apply(kernel, block, last_of(block), &mut plane[y * edge * stride + x * edge..], stride);
     }
     (plane, stride)
 }
@@ -86,7 +87,7 @@ pub(super) fn source(picture: &Picture, file: &[u8]) -> Source {
 
 pub(super) const SCALES: [Scale; 4] = [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth];
 
-/// Every mode of reading one file.
+/// Decodes one file with all scales, transforms, upsampling modes and pixel formats.
 struct AllModes<'a> {
     picture: &'a Picture,
     file: &'a [u8],
@@ -125,7 +126,7 @@ fn factors(luma: (u8, u8)) -> Vec<(u8, u8)> {
 }
 
 #[test]
-fn image_when_subsampled_then_equals_libjpeg_for_every_width() {
+fn subsampled_images_of_every_width_equal_libjpeg() {
     let mut numbers = Numbers(10);
     for luma in [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)] {
         for width in 1..=70 {
@@ -138,7 +139,7 @@ fn image_when_subsampled_then_equals_libjpeg_for_every_width() {
 }
 
 #[test]
-fn image_when_subsampled_then_equals_libjpeg_for_every_height() {
+fn subsampled_images_of_every_height_equal_libjpeg() {
     let mut numbers = Numbers(11);
     for luma in [(1, 2), (2, 2)] {
         for height in 1..=70 {
@@ -150,9 +151,10 @@ fn image_when_subsampled_then_equals_libjpeg_for_every_height() {
     }
 }
 
-/// Gray files with any factors, RGB files, and rarer layouts: chroma or one chroma alone finer than luma, 4:1:0, thirds.
+/// Grayscale files with any sampling factors, RGB files, and unusual layouts: chroma finer than luma, different factors
+/// for Cb and Cr, 4:1:0, and factors of three.
 #[test]
-fn image_when_layout_is_rare_then_equals_libjpeg() {
+fn images_with_unusual_sampling_equal_libjpeg() {
     let mut numbers = Numbers(12);
     let color = [
         [(1, 4), (1, 1), (1, 1)],
@@ -187,7 +189,7 @@ fn image_when_layout_is_rare_then_equals_libjpeg() {
 }
 
 #[test]
-fn layout_when_ratio_is_no_whole_number_then_none() {
+fn layout_rejects_fractional_upsampling_and_zero_factors() {
     let size = Size { width: 10, height: 10 };
     for factors in
         [[(3, 1), (2, 1), (1, 1)], [(1, 3), (1, 2), (1, 1)], [(4, 1), (3, 1), (1, 1)], [(2, 2), (0, 1), (1, 1)]]
@@ -197,8 +199,7 @@ fn layout_when_ratio_is_no_whole_number_then_none() {
     assert_eq!(Layout::new(size, Scale::Full, &[], true), None);
 }
 
-// A window's pixels are those of the whole image, and rows are asked for no earlier than announced.
-
+/// Checks that the pixels of windows equal those of the whole image.
 struct Crops<'a> {
     planes: &'a Planes,
     conversion: Conversion,
@@ -227,7 +228,7 @@ fn random_window(numbers: &mut Numbers, size: Size) -> Window {
 }
 
 #[test]
-fn window_when_anywhere_then_equals_the_crop() {
+fn window_equals_crop_of_whole_image() {
     let mut numbers = Numbers(20);
     for luma in [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (4, 2)] {
         for round in 0..12 {
@@ -247,7 +248,7 @@ fn window_when_anywhere_then_equals_the_crop() {
 }
 
 #[test]
-fn row_converter_when_window_leaves_the_image_then_bad_window() {
+fn row_converter_rejects_window_outside_image() {
     let layout = Layout::new(Size { width: 20, height: 10 }, Scale::Half, &[(1, 1)], true).expect("whole ratios");
     assert_eq!(layout.size, Size { width: 10, height: 5 });
     let conversion = Conversion { from: ColorSpace::Gray, to: PixelFormat::Rgb };
@@ -259,7 +260,7 @@ fn row_converter_when_window_leaves_the_image_then_bad_window() {
 }
 
 #[test]
-fn row_converter_when_components_are_missing_then_bad_argument() {
+fn row_converter_rejects_missing_components() {
     let layout = Layout::new(Size { width: 8, height: 8 }, Scale::Full, &[(1, 1)], true).expect("whole ratios");
     let window = Window::whole(layout.size);
     let fault =

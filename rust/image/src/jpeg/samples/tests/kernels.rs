@@ -1,8 +1,8 @@
-//! Every kernel gives the portable kernel's bytes.
+//! Tests that all kernels produce the bytes of the portable kernel.
 use super::super::*;
 use super::Numbers;
 
-/// Transforms every block with a kernel; the `last` that is passed on may lie beyond the true one.
+/// Transforms every block with a kernel. The `last` of a block may be larger than necessary.
 struct Blocks<'a> {
     transform: &'a Transform,
     blocks: &'a [(Block, usize)],
@@ -14,7 +14,7 @@ impl Job for Blocks<'_> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         for ((block, last), out) in self.blocks.iter().zip(self.out.chunks_exact_mut(8 * 9)) {
-            self.transform.block(kernel, block, *last, out, 9);
+            self.transform.apply(kernel, block, *last, out, 9);
         }
     }
 }
@@ -38,9 +38,9 @@ const FORMS: [(Dct, Scale); 5] = [
     (Dct::Islow, Scale::Eighth),
 ];
 
-/// Blocks of every extent, from faint to absurd, and quantization steps up to 16 bits.
+/// Blocks with any number of coefficients, of plausible to out-of-range size, and quantization steps of up to 16 bits.
 #[test]
-fn transform_when_kernels_differ_then_bytes_do_not() {
+fn transforms_of_all_kernels_are_equal() {
     let mut numbers = Numbers(1);
     let rounds = if cfg!(debug_assertions) { 40 } else { 2_500 };
     for round in 0..rounds {
@@ -60,9 +60,9 @@ fn transform_when_kernels_differ_then_bytes_do_not() {
     }
 }
 
-/// Values at the ends of 16 bits everywhere, and alone in every place.
+/// Values at the limits of 16 bits in all coefficients, and in one coefficient at a time.
 #[test]
-fn transform_when_values_are_extreme_then_kernels_agree() {
+fn transforms_of_extreme_values_are_equal_in_all_kernels() {
     let mut numbers = Numbers(2);
     let ends = [i16::MIN, i16::MIN + 1, -8193, -8192, -1, 0, 1, 8191, 8192, i16::MAX];
     let mut blocks: Vec<(Block, usize)> =
@@ -85,9 +85,9 @@ fn transform_when_values_are_extreme_then_kernels_agree() {
     }
 }
 
-/// The short ways for blocks of few coefficients give what the long way gives.
+/// The shortcuts for blocks with few coefficients must not change the result.
 #[test]
-fn transform_when_last_is_given_exactly_then_bytes_stay() {
+fn transform_does_not_depend_on_last_beyond_final_coefficient() {
     let mut numbers = Numbers(3);
     for last in 0..64 {
         let quant = std::array::from_fn(|_| numbers.next() as u16 & 0xff);
@@ -105,7 +105,7 @@ fn transform_when_last_is_given_exactly_then_bytes_stay() {
     }
 }
 
-/// One row of each inner loop that works on rows.
+/// Runs each kernel method that processes rows.
 struct Rows<'a>(&'a [Vec<u8>; 3]);
 
 impl Job for Rows<'_> {
@@ -130,7 +130,7 @@ impl Job for Rows<'_> {
         for from in [ColorSpace::Gray, ColorSpace::Ycc, ColorSpace::Rgb] {
             for to in [PixelFormat::Gray, PixelFormat::Rgb, PixelFormat::Bgr] {
                 let conversion = Conversion { from, to };
-                keep(conversion.channels(), &mut |out| conversion.row(kernel, [a, b, c, a], out));
+                keep(conversion.channels(), &mut |out| conversion.convert_row(kernel, [a, b, c, a], out));
             }
         }
         all
@@ -138,7 +138,7 @@ impl Job for Rows<'_> {
 }
 
 #[test]
-fn rows_when_kernels_differ_then_bytes_do_not() {
+fn row_loops_of_all_kernels_are_equal() {
     let mut numbers = Numbers(4);
     for width in (1..200).chain([255, 256, 257, 1000]) {
         let rows = [0, 1, 2].map(|_| numbers.bytes(width));

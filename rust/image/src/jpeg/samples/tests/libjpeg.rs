@@ -1,22 +1,23 @@
-//! libjpeg as encoder and as oracle: mozjpeg's C code, whose decoder is libjpeg-turbo's without SIMD.
+//! libjpeg as encoder and reference decoder: the C code of mozjpeg, whose decoder is that of libjpeg-turbo without
+//! SIMD.
 #![allow(unsafe_code)]
 use super::{Block, Dct, PixelFormat};
 use mozjpeg_sys::*;
 use std::mem::zeroed;
 use std::ptr::null_mut;
 
-/// How a picture is to be written.
+/// Options for encoding an image.
 #[derive(Debug, Clone)]
 pub struct Picture {
     pub width: usize,
     pub height: usize,
     pub quality: i32,
     pub stored: J_COLOR_SPACE,
-    /// Sampling factors of the three components, or of the one.
+    /// Sampling factors of each component.
     pub factors: Vec<(u8, u8)>,
 }
 
-/// How it is to be read.
+/// Options for decoding an image.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     pub dct: Dct,
@@ -25,15 +26,15 @@ pub struct Reading {
     pub to: PixelFormat,
 }
 
-/// One component's coefficients as a file holds them.
+/// The coefficients of one component in a file.
 pub struct Coefficients {
     pub quant: [u16; 64],
-    /// Blocks in a row.
+    /// Number of blocks in a row.
     pub across: usize,
     pub blocks: Vec<Block>,
 }
 
-/// Encodes `rgb`, three bytes per pixel.
+/// Encodes `rgb`, which has three bytes per pixel.
 pub fn encode(picture: &Picture, rgb: &[u8]) -> Vec<u8> {
     let (mut data, mut len) = (null_mut(), 0);
     // SAFETY: the calls follow libjpeg's order; `rgb` has all rows; `data` and `len` outlive the compressor.
@@ -88,7 +89,7 @@ fn with_decoder<T>(file: &[u8], work: impl FnOnce(&mut jpeg_decompress_struct) -
     }
 }
 
-/// Width, height and samples of the decoded image.
+/// Decodes `file`. Returns width, height and samples.
 pub fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
     with_decoder(file, |d| {
         d.scale_num = reading.eighths;
@@ -100,7 +101,7 @@ pub fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
             PixelFormat::Rgb => J_COLOR_SPACE::JCS_RGB,
             PixelFormat::Bgr => J_COLOR_SPACE::JCS_EXT_BGR,
         };
-        // SAFETY: `out` has room for every row that is asked for.
+        // SAFETY: `out` has room for every row that is read.
         unsafe {
             jpeg_start_decompress(d);
             let (width, height) = (d.output_width as usize, d.output_height as usize);
@@ -115,10 +116,10 @@ pub fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
     })
 }
 
-/// The coefficients of every component.
+/// Returns the coefficients of every component.
 pub fn coefficients(file: &[u8]) -> Vec<Coefficients> {
     with_decoder(file, |d| {
-        // SAFETY: the arrays and tables belong to `d`; rows and blocks stay within the counts that it states.
+        // SAFETY: the arrays and tables belong to `d`; row and block indices stay below the counts in `d`.
         unsafe {
             let arrays = jpeg_read_coefficients(d);
             (0..d.num_components as usize)
@@ -139,7 +140,7 @@ pub fn coefficients(file: &[u8]) -> Vec<Coefficients> {
     })
 }
 
-/// Width and height, and the components' sampling factors.
+/// Returns width and height, and the sampling factors of the components.
 pub fn header(file: &[u8]) -> ((usize, usize), Vec<(u8, u8)>) {
     with_decoder(file, |d| {
         // SAFETY: `comp_info` has `num_components` entries once the header is read.
@@ -149,7 +150,7 @@ pub fn header(file: &[u8]) -> ((usize, usize), Vec<(u8, u8)>) {
     })
 }
 
-/// Natural positions in zig-zag order (T.81 figure A.6).
+/// The natural index of each coefficient in zig-zag order (T.81 figure A.6).
 #[rustfmt::skip]
 pub const ZIGZAG: [usize; 64] = [
     0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
@@ -158,7 +159,7 @@ pub const ZIGZAG: [usize; 64] = [
     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 
-/// The zig-zag position of the last coefficient that is not zero.
+/// Returns the zig-zag index of the last nonzero coefficient.
 pub fn last_of(block: &Block) -> usize {
     (0..64).rev().find(|&i| block[ZIGZAG[i]] != 0).unwrap_or(0)
 }

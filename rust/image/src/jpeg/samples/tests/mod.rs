@@ -1,4 +1,4 @@
-//! Tests of the sample half: kernels against each other and against formulas, and all of it against libjpeg.
+//! Tests of sample processing: kernels against each other, against formulas, and against libjpeg.
 mod images;
 mod kernels;
 mod libjpeg;
@@ -7,7 +7,7 @@ mod transforms;
 use super::{Block, Dct, PixelFormat};
 use libjpeg::ZIGZAG;
 
-/// SplitMix64: the same numbers on every machine.
+/// SplitMix64 random number generator, so that every run tests the same values.
 pub(super) struct Numbers(pub u64);
 
 impl Numbers {
@@ -19,7 +19,7 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(super) fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
@@ -28,14 +28,14 @@ impl Numbers {
         (0..len).map(|_| self.next() as u8).collect()
     }
 
-    /// A value of at most `bits` bits, either sign.
+    /// Returns a value of at most `bits` bits with either sign.
     pub(super) fn signed(&mut self, bits: u32) -> i16 {
         let value = (self.next() >> 32) as i64 & ((1 << bits) - 1);
         let value = if self.next().is_multiple_of(2) { value } else { -value };
         value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
     }
 
-    /// A block with zeros after zig-zag position `last` and values of at most `bits` bits before it.
+    /// Returns a block that is zero after zig-zag index `last` and has values of at most `bits` bits up to there.
     pub(super) fn block(&mut self, last: usize, bits: u32) -> Block {
         let mut block = [0; 64];
         for &place in &ZIGZAG[..=last] {

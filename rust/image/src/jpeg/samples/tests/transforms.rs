@@ -1,10 +1,10 @@
-//! Transforms, filters and colors against their definitions, computed plainly.
+//! Tests of transforms, upsampling and colors against straightforward implementations of their definitions.
 use super::super::*;
 use super::Numbers;
 use super::libjpeg::last_of;
 use std::f64::consts::PI;
 
-/// T.81 A.3.3, in double precision, at the positions of a block with `edge` samples to a side.
+/// Inverse DCT of T.81 A.3.3 in double precision at the sample positions of a block with `edge` samples per side.
 fn exact_samples(values: &[f64; 64], edge: usize) -> Vec<f64> {
     let basis = |frequency: usize, at: usize| {
         let scale = if frequency == 0 { 0.5f64.sqrt() } else { 1.0 };
@@ -17,7 +17,7 @@ fn exact_samples(values: &[f64; 64], edge: usize) -> Vec<f64> {
     (0..edge * edge).map(|i| sample(i % edge, i / edge).clamp(0.0, 255.0)).collect()
 }
 
-/// The coefficients of a random 8 x 8 picture, quantized by `step`: what a real encoder would store.
+/// Returns the coefficients of a random 8 x 8 image, quantized by `step`, as an encoder would store them.
 fn plausible_block(numbers: &mut Numbers, step: i32) -> Block {
     let contrast = 1 + numbers.below(128) as i64;
     let picture: Vec<f64> =
@@ -38,7 +38,7 @@ fn largest_error(dct: Dct, step: u16) -> f64 {
     for _ in 0..500 {
         let block = plausible_block(&mut numbers, step.into());
         let mut out = [0; 64];
-        transform.block(Portable, &block, 63, &mut out, 8);
+        transform.apply(Portable, &block, 63, &mut out, 8);
         let exact = exact_samples(&block.map(|value| f64::from(value) * f64::from(step)), 8);
         worst = exact.iter().zip(out).map(|(exact, got)| (exact - f64::from(got)).abs()).fold(worst, f64::max);
     }
@@ -46,15 +46,16 @@ fn largest_error(dct: Dct, step: u16) -> f64 {
 }
 
 #[test]
-fn islow_when_blocks_are_plausible_then_within_rounding_of_the_definition() {
+fn islow_is_within_rounding_of_definition() {
     for step in [1, 3, 16] {
         assert!(largest_error(Dct::Islow, step) < 0.75, "step {step}");
     }
 }
 
-/// Its multipliers have two fraction bits, too few for small steps of high frequencies: only coarse steps come out well.
+/// The multipliers have two fraction bits, too few for the high frequencies of fine quantization tables. Only coarse
+/// steps give accurate results.
 #[test]
-fn ifast_when_steps_are_coarse_then_near_the_definition() {
+fn ifast_is_near_definition_for_coarse_steps() {
     for (step, bound) in [(40, 4.0), (99, 4.0)] {
         let error = largest_error(Dct::Ifast, step);
         assert!(error < bound, "step {step}: {error}");
@@ -62,9 +63,9 @@ fn ifast_when_steps_are_coarse_then_near_the_definition() {
     }
 }
 
-/// Waves that a smaller block can hold come out as that block's own cosine transform would have them.
+/// Frequencies that a smaller block can represent must give nearly the inverse DCT of the smaller size.
 #[test]
-fn reduced_when_frequencies_fit_then_near_the_smaller_transform() {
+fn reduced_transform_is_near_dct_of_smaller_block() {
     let mut numbers = Numbers(6);
     for (scale, bound) in [(Scale::Half, 1.5), (Scale::Quarter, 1.5), (Scale::Eighth, 0.51)] {
         let edge = scale.edge();
@@ -77,7 +78,7 @@ fn reduced_when_frequencies_fit_then_near_the_smaller_transform() {
                 block[frequency] = numbers.signed(6);
             }
             let mut out = [0; 16];
-            transform.block(Portable, &block, 63, &mut out, edge);
+            transform.apply(Portable, &block, 63, &mut out, edge);
             let exact = exact_samples(&block.map(f64::from), edge);
             for (exact, got) in exact.iter().zip(out) {
                 let error = (exact - f64::from(got)).abs();
@@ -87,14 +88,14 @@ fn reduced_when_frequencies_fit_then_near_the_smaller_transform() {
     }
 }
 
-/// T.871 in real numbers: all colors differ by at most one level, and grays not at all.
+/// Colors may differ by one level from T.871 in real arithmetic; gray must be exact.
 #[test]
-fn color_when_all_pairs_are_tried_then_within_a_level_of_the_definition() {
+fn ycc_to_rgb_is_within_one_level_of_definition() {
     for cb in 0..=255u8 {
         for cr in 0..=255u8 {
             let y = cb ^ cr.rotate_left(3);
             let mut out = [0; 3];
-            Conversion { from: ColorSpace::Ycc, to: PixelFormat::Rgb }.row(
+            Conversion { from: ColorSpace::Ycc, to: PixelFormat::Rgb }.convert_row(
                 Portable,
                 [&[y], &[cb], &[cr], &[]],
                 &mut out,
@@ -112,7 +113,7 @@ fn color_when_all_pairs_are_tried_then_within_a_level_of_the_definition() {
 }
 
 #[test]
-fn triangle_when_written_out_then_equal_for_every_width() {
+fn triangle_filter_equals_definition_for_every_width() {
     let mut numbers = Numbers(7);
     for width in 1..70usize {
         let (near, far) = (numbers.bytes(width), numbers.bytes(width));
@@ -133,10 +134,10 @@ fn triangle_when_written_out_then_equal_for_every_width() {
 }
 
 #[test]
-fn gray_from_rgb_when_channels_are_equal_then_unchanged() {
+fn rgb_to_gray_keeps_equal_channels() {
     let levels: Vec<u8> = (0..=255).collect();
     let mut out = vec![0; 256];
-    Conversion { from: ColorSpace::Rgb, to: PixelFormat::Gray }.row(
+    Conversion { from: ColorSpace::Rgb, to: PixelFormat::Gray }.convert_row(
         Portable,
         [&levels, &levels, &levels, &[]],
         &mut out,
@@ -144,8 +145,7 @@ fn gray_from_rgb_when_channels_are_equal_then_unchanged() {
     assert_eq!(out, levels);
 }
 
-// Coefficients that no encoder writes come out as from libjpeg-turbo's x86 SIMD code; `absurd/make_blocks.py` recorded it.
-
+/// Output of libjpeg-turbo's x86 SIMD code for coefficients that no encoder writes, recorded by `absurd/make_blocks.py`.
 const RECORDED: &[u8] = include_bytes!("absurd/blocks.bin");
 const BLOCKS: usize = 16;
 
@@ -157,7 +157,7 @@ const FORMS: [(Dct, Scale); 5] = [
     (Dct::Ifast, Scale::Full),
 ];
 
-/// Takes `count` bytes from the front.
+/// Removes and returns the first `count` bytes of `rest`.
 fn take<'a>(rest: &mut &'a [u8], count: usize) -> &'a [u8] {
     let (taken, left) = rest.split_at(count);
     *rest = left;
@@ -181,14 +181,14 @@ impl Job for &Group<'_> {
         let area = self.edge * self.edge;
         let mut out = vec![0; area * self.blocks.len()];
         for (block, out) in self.blocks.iter().zip(out.chunks_exact_mut(area)) {
-            self.transform.block(kernel, block, last_of(block), out, self.edge);
+            self.transform.apply(kernel, block, last_of(block), out, self.edge);
         }
         out
     }
 }
 
 #[test]
-fn transform_when_coefficients_are_absurd_then_equals_recorded_simd() {
+fn transform_of_out_of_range_coefficients_equals_recorded_simd() {
     let mut rest = RECORDED;
     while !rest.is_empty() {
         let quant: [u16; 64] = words(take(&mut rest, 128)).try_into().expect("64 steps");
