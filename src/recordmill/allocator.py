@@ -74,13 +74,13 @@ class Memory:
             return np.empty(shape, dtype)
         block = self._take_block(nbytes + ALIGNMENT)
         start = -block.ctypes.data % ALIGNMENT
-        # A view through the buffer protocol: arrays made from it refer to it, not to the block behind it.
+        # A view through the buffer protocol, so that arrays made from it keep `root` alive, which has the finalizer.
         root = np.frombuffer(block.data, np.uint8, nbytes, start)
         weakref.finalize(root, _give_back, weakref.ref(self), block).atexit = False
         return root.view(dtype).reshape(shape)
 
     def _take_block(self, nbytes: int) -> NDArray[np.uint8]:
-        """Return a kept block of exactly this size, or a new one; batches of one loader have the same size."""
+        """Return a kept block of exactly this size, or a new one. The batches of one loader have the same size."""
         with self._lock:
             for index, block in enumerate(self._blocks):
                 if block.nbytes == nbytes:
@@ -106,7 +106,7 @@ class Memory:
         block : ndarray of uint8
             Memory that nothing else refers to.
         """
-        # A finalizer calls this, perhaps while this thread holds the lock: waiting could deadlock, so drop the block.
+        # A finalizer may call this in a thread that holds the lock. Waiting would be a deadlock, so drop the block.
         if not self._lock.acquire(blocking=False):
             return
         try:

@@ -23,9 +23,9 @@ def test_take_returns_same_rows_with_either_copy(sizes: list[int], data: st.Data
     column = Ragged(np.arange(2 * splits[-1], dtype=np.int32).reshape(-1, 2), splits)
     rows = data.draw(st.lists(st.integers(0, len(sizes) - 1), max_size=9)) if sizes else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns, "_LONG", 1)
+        patch.setattr(columns, "_MIN_LONG_ROW", 1)
         whole = columns.take(column, rows)
-        patch.setattr(columns, "_LONG", 1 << 40)
+        patch.setattr(columns, "_MIN_LONG_ROW", 1 << 40)
         by_values = columns.take(column, rows)
     assert whole.data.dtype == np.int32 and whole.data.shape == by_values.data.shape
     assert whole.row_splits.tolist() == by_values.row_splits.tolist()

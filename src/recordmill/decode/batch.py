@@ -227,7 +227,7 @@ def _features_of(name: str, spec: Spec) -> list[str]:
 
 
 def _name_error(name: str) -> ValueError:
-    return ValueError(f"the output '{name}' would replace the feature '{name}': give the output another name")
+    return ValueError(f"the output '{name}' would replace the feature of the same name; give the output another name")
 
 
 def _parse_positions(positions: ArrayLike | None, count: int) -> NDArray[np.int64]:

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
-# Mean values per row from which rows are copied one by one. Copying by the positions of all values would be slower and
-# would need eight times the memory of bytes.
-_LONG = 192
+# Rows with at least this many values on average are copied one by one. To copy them by the positions of all values
+# would be slower, and the positions would take eight times the memory of bytes.
+_MIN_LONG_ROW = 192
 
 Columns = dict[str, Any]
 
 
 def parse_columns(data: Any, features: Sequence[str]) -> Columns:
-    """Return the columns of a batch by name; byte strings without a name belong to the one feature of the specs."""
+    """Return the columns of a batch by name. Byte strings without a name become the only feature that specs read."""
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
@@ -65,7 +65,7 @@ def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
         return [column[row] for row in rows]
     starts, counts = column.row_splits[:-1][chosen], np.diff(column.row_splits)[chosen]
     splits = np.concatenate([[0], np.cumsum(counts)])
-    if isinstance(column.data, np.ndarray) and splits[-1] >= _LONG * max(len(chosen), 1):
+    if isinstance(column.data, np.ndarray) and splits[-1] >= _MIN_LONG_ROW * max(len(chosen), 1):
         ends = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
         return Ragged(np.concatenate([column.data[start:end] for start, end in ends]), splits)
     positions = np.repeat(starts - splits[:-1], counts) + np.arange(splits[-1])
@@ -73,7 +73,7 @@ def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
 
 
 class ByteRows(Sequence[memoryview]):
-    """Byte strings of one buffer, as a sequence that creates views on access.
+    """Sequence of byte strings in one buffer, which creates a view of a row when it is accessed.
 
     Parameters
     ----------

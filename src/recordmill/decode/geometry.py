@@ -1,4 +1,4 @@
-"""Geometry of a batch of images: from image sizes, a spec and random parameters to one row of numbers per image."""
+"""Plan resizing, crops, flips and affine maps of a batch of images from their sizes, a spec and random parameters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Bools = NDArray[np.bool_]
 Matrices = NDArray[np.float64]
 
 ATTEMPTS = 10  # rectangles that RandomResizedCrop and RandomErasing try
-# Largest coordinate and side of a given window that may reach beyond its image.
+# Largest coordinate and side, in pixels, of a window that is read from a feature and may reach beyond its image.
 _MAX_REACH = 1 << 16
 
 
@@ -46,11 +46,11 @@ class GeometryPlan:
     resized : ndarray of int64, shape (n, 2)
         Width and height to which that part is resized.
     crops : ndarray of int64, shape (n, 4)
-        x, y, width and height of the output in the resized part. It may reach beyond.
+        x, y, width and height of the output in the resized part. A crop may reach beyond that part.
     flips : ndarray of bool, shape (n, 2)
         Horizontal and vertical.
     matrices : ndarray of float64, shape (n, 2, 3), optional
-        Affine maps from coordinates in the output to coordinates before the map. The first pixel covers 0 to 1.
+        Affine maps from output coordinates to coordinates in the cropped image. The first pixel covers 0 to 1.
     """
 
     windows: Ints
@@ -64,14 +64,14 @@ class GeometryPlan:
         return len(self.windows)
 
     def __getitem__(self, rows: Bools | Ints) -> GeometryPlan:
-        """Return the plan of some images."""
+        """Return the plan of the selected images."""
         matrices = None if self.matrices is None else self.matrices[rows]
         return GeometryPlan(self.windows[rows], self.resized[rows], self.crops[rows], self.flips[rows], matrices)
 
     @classmethod
     def identity(cls, sizes: Any) -> GeometryPlan:
         """Return the plan that leaves images of these widths and heights as they are."""
-        whole = _whole_windows(np.asarray(sizes, np.int64))
+        whole = _full_windows(np.asarray(sizes, np.int64))
         return cls(whole, whole[:, 2:], whole, np.zeros((len(whole), 2), np.bool_))
 
     def output_sizes(self) -> Ints:
@@ -100,7 +100,7 @@ class GeometryPlan:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GivenGeometry:
-    """Windows and flips of n images that features of the samples hold.
+    """Windows and flips of n images, read from features of the samples.
 
     Parameters
     ----------
@@ -113,19 +113,19 @@ class GivenGeometry:
     flips: Bools | None = None
 
     def __getitem__(self, rows: Any) -> GivenGeometry:
-        """Return the windows and flips of some images."""
+        """Return the windows and flips of the selected images."""
         windows = None if self.windows is None else self.windows[rows]
         return GivenGeometry(windows, None if self.flips is None else self.flips[rows])
 
     def find_outside(self, sizes: Ints, *, may_reach_beyond: bool = False) -> Bools:
-        """Return a mask of the windows that are not within their images, or reach beyond them too far."""
+        """Return a mask of the windows that reach beyond their images, or with `may_reach_beyond`, beyond the limit."""
         if self.windows is None:
             return np.zeros(len(sizes), np.bool_)
         corners, sides = self.windows[:, :2], self.windows[:, 2:]
         if may_reach_beyond:
             outside = (sides < 1) | (sides > _MAX_REACH) | (np.abs(corners) > _MAX_REACH)
         else:
-            # Compare without adding: a sum of untrusted numbers could overflow.
+            # The comparisons do not add, because a sum of untrusted numbers could overflow.
             outside = (corners < 0) | (sides < 1) | (sides > sizes) | (corners > sizes - sides)
         return np.asarray(outside.any(axis=1))
 
@@ -208,24 +208,24 @@ def plan_geometry(
     """
     given = given or GivenGeometry()
     crop, resize = spec.crop, cast("Resize | None", spec.resize)
-    windows = _whole_windows(sizes)
+    windows = _full_windows(sizes)
     too_small = np.zeros(len(sizes), np.bool_)
     if isinstance(crop, RandomResizedCrop):
-        windows = _draw_windows(sizes, crop, _require(draws), positions)
+        windows = _draw_windows(sizes, crop, _require_draws(draws), positions)
         resized = _repeat_size(crop, len(sizes))
-        crops = _whole_windows(resized)
+        crops = _full_windows(resized)
     elif isinstance(crop, GivenCrop):
         if given.windows is None:
-            raise ValueError(f"windows of feature {crop.feature!r} are required")
+            raise ValueError(f"GivenCrop requires the windows of feature {crop.feature!r}")
         if resize is not None or crop.fill is not None:
             resized, crops = resized_sizes(sizes, resize), given.windows
         else:
             windows = given.windows
             resized = windows[:, 2:].copy() if crop.size is None else _repeat_size(crop, len(sizes))
-            crops = _whole_windows(resized)
+            crops = _full_windows(resized)
     elif crop is None:
         resized = resized_sizes(sizes, resize)
-        crops = _whole_windows(resized)
+        crops = _full_windows(resized)
     elif isinstance(crop, CenterCrop | RandomCrop):
         resized = resized_sizes(sizes, resize)
         if crop.small == "enlarge":
@@ -239,7 +239,7 @@ def plan_geometry(
     flips = _plan_flips(spec.flip, draws, positions, given)
     matrices = None
     if spec.affine is not None:
-        matrices = _draw_matrices(spec.affine, crops[:, 2:], _require(draws), positions)
+        matrices = _draw_matrices(spec.affine, crops[:, 2:], _require_draws(draws), positions)
     return GeometryPlan(windows, resized, crops, flips, matrices), too_small
 
 
@@ -254,7 +254,7 @@ def resized_sizes(sizes: Ints, resize: Resize | None) -> Ints:
     return scaled
 
 
-def _whole_windows(sizes: Ints) -> Ints:
+def _full_windows(sizes: Ints) -> Ints:
     return np.concatenate([np.zeros_like(sizes), sizes], axis=1)
 
 
@@ -297,7 +297,7 @@ def _place_crops(
     room += np.array([left + right, top + bottom])
     missing = np.maximum(-room, 0) if crop.small == "pad" else np.zeros_like(room)
     choices = np.maximum(room + 2 * missing, 0) + 1
-    words = _require(draws).words(positions, Stage.CROP, 2)
+    words = _require_draws(draws).words(positions, Stage.CROP, 2)
     return to_integers(words, choices) - (left, top) - missing, room
 
 
@@ -308,7 +308,7 @@ def _plan_flips(flip: Any, draws: Draws | None, positions: Ints, given: GivenGeo
     elif isinstance(flip, Flip):
         for axis, probability in enumerate((flip.horizontal, flip.vertical)):
             if 0 < probability < 1:
-                flips[:, axis] = _require(draws).booleans(positions, Stage.FLIP, probability, first=axis)
+                flips[:, axis] = _require_draws(draws).booleans(positions, Stage.FLIP, probability, first=axis)
             else:
                 flips[:, axis] = probability == 1
     elif flip is not None:
@@ -316,7 +316,7 @@ def _plan_flips(flip: Any, draws: Draws | None, positions: Ints, given: GivenGeo
     return flips
 
 
-def _require(draws: Draws | None) -> Draws:
+def _require_draws(draws: Draws | None) -> Draws:
     if draws is None:
         raise ValueError("specs with random steps require rng=seed or rng=Draws(seed, epoch)")
     return draws
@@ -370,8 +370,8 @@ def _draw_matrices(affine: RandomAffine, sizes: Ints, draws: Draws, positions: I
 
 
 def inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64], scales: Any, shears: Any) -> Matrices:
-    """Return the inverses of: shear along x and scale, rotate clockwise, shift; all about the center."""
-    cos, sin, tan = _apply(math.cos, angles), _apply(math.sin, angles), _apply(math.tan, shears)
+    """Invert affine maps that shear along x, scale, rotate clockwise and shift images about their centers."""
+    cos, sin, tan = _apply_math(math.cos, angles), _apply_math(math.sin, angles), _apply_math(math.tan, shears)
     a, b, c, d = cos, -cos * tan - sin, sin, -sin * tan + cos
     inverse = np.stack([d, -b, -c, a], axis=-1).reshape(-1, 2, 2) / np.asarray(scales)[:, None, None]
     center = sizes * 0.5
@@ -380,6 +380,6 @@ def inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64], scal
     return np.concatenate([inverse, offset[:, :, None]], axis=2)
 
 
-def _apply(function: Callable[[float], float], values: Any) -> NDArray[np.float64]:
-    """Apply a function of `math`: NumPy's may differ in the last bit, which can change a pixel."""
+def _apply_math(function: Callable[[float], float], values: Any) -> NDArray[np.float64]:
+    """Apply a function of `math`, because NumPy's may differ in the last bit, which can change a pixel."""
     return np.fromiter(map(function, np.asarray(values, np.float64).tolist()), np.float64, len(values))

@@ -241,7 +241,7 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
     arguments = (like, channels, orientation, dct, upsampling, scale, "uint8" if depth == "8" else "uint16")
     try:
         options, applied, reverse = _resolve_options(*arguments)
-    except TypeError:  # An unhashable option; without the cache, the checks of Image name it.
+    except TypeError:  # An option is unhashable. Without the cache, the checks of Image name it.
         options, applied, reverse = _resolve_options.__wrapped__(*arguments)
     return _decode(data, options, _parse_window(window), applied, reverse, max_pixels)
 
@@ -278,7 +278,7 @@ def _check_signature(data: Any, signature: bytes, name: str) -> None:
 
 
 def _parse_window(window: Any) -> Window | None:
-    """Return four integers of any sequence; raise if no image contains that window."""
+    """Convert any sequence to a tuple of four integers; raise if no image can contain that window."""
     if window is None:
         return None
     numbers = [index(number) for number in window]
@@ -293,7 +293,7 @@ def _parse_window(window: Any) -> Window | None:
 def _find_stored_window(
     data: Any, options: DecodeOptions, window: Window | None, max_pixels: int
 ) -> tuple[Window | None, int] | None:
-    """Return the window in the stored image and its orientation; None if the native decoder does not read it."""
+    """Return the window in the stored image, and its EXIF orientation; None if it is not supported natively."""
     header = read_native_header(data, options, upright=True, max_pixels=max_pixels)
     if header is None:
         return None
@@ -307,7 +307,7 @@ def _find_stored_window(
 def _decode(
     data: Any, options: DecodeOptions, window: Window | None, orientation: str, reverse: bool, max_pixels: int
 ) -> Pixels:
-    """Decode natively, or with Pillow what the native decoder does not read."""
+    """Decode one image natively, or with Pillow if the native decoder does not support it."""
     upright = orientation == "apply"
     output = OutputFormat(reverse=reverse)
     pixels = decode_one(data, options, output, window=window, upright=upright, max_pixels=max_pixels)
@@ -348,7 +348,7 @@ def _decode_damaged_jpeg(
     data: Any, arguments: tuple[Any, ...], points: Any, recover: bool, acceptable_fraction: float | None
 ) -> Pixels | None:
     """Decode a JPEG that may be damaged or truncated, as libjpeg-turbo does."""
-    # The damage may lie outside the window, so that decoding only the window would not find it.
+    # Decoding only a window would miss damage outside of the window, so it is not tried.
     if arguments[0] is None:
         try:
             pixels = try_native(lambda: _core.decode_jpeg(*(data, *arguments, points)))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 
-_FIRST_OF_RECTANGLE = 1024  # first random number of the rectangle; those of the mixing weight come before
+_FIRST_RECTANGLE_NUMBER = 1024  # the random numbers before this one are for the mixing weight
 
 
 def mixup(
@@ -24,7 +24,7 @@ def mixup(
     alpha: float = 0.2,
     num_classes: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Blend each image with the previous one of the batch, the first with the last, and the labels likewise.
+    """Blend each image and its label with the previous ones of the batch, and the first with the last.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def cutmix(
     num_classes: int | None = None,
     layout: Literal["chw", "hwc"] = "chw",
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Replace a rectangle of each image by that of the previous one, and blend the labels by the areas.
+    """Replace a rectangle of each image by that of the previous image, and blend the labels in proportion to the areas.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _draw_rectangle(height: int, width: int, share: float, draws: Draws, positio
     """Return the rows and columns of a rectangle that covers 1 - `share` of the image before it is clipped."""
     side, spans = math.sqrt(1 - share), []
     for axis, length in enumerate((height, width)):
-        center = int(draws.integers([position], Stage.MIX, max(1, length), first=_FIRST_OF_RECTANGLE + axis)[0])
+        center = int(draws.integers([position], Stage.MIX, max(1, length), first=_FIRST_RECTANGLE_NUMBER + axis)[0])
         half = int(length * side) // 2
         spans.append(slice(max(0, center - half), min(length, center + half)))
     return spans[0], spans[1]

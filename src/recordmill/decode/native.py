@@ -1,4 +1,4 @@
-"""Decode the compiled plan of a batch in the native module; Pillow decodes the files that it does not support.
+"""Decode the compiled plan of a batch with the native module, and with Pillow the files that it does not support.
 
 A row that fails is reported in the returned errors, and its part of the output is undefined. Rows do not depend on one
 another, nor on the number of threads.
@@ -34,7 +34,7 @@ class Headers:
     Parameters
     ----------
     table : ndarray of int64, shape (n, 7)
-        The columns that the properties name. 0 for images that cannot be read.
+        One row per image; the properties name the columns. 0 for images that cannot be read.
     """
 
     table: Ints
@@ -44,7 +44,7 @@ class Headers:
         return len(self.table)
 
     def __getitem__(self, rows: Any) -> Headers:
-        """Return the headers of some images."""
+        """Return the headers of the selected images."""
         return Headers(self.table[rows])
 
     @property
@@ -78,7 +78,7 @@ def read_headers(
 ) -> tuple[Headers, RowErrors]:
     """Read the headers of encoded images; return them and the errors by row."""
     if decoder == "pillow":
-        table, errors = _pillow(decoder).read_headers(payloads, options, upright=upright, max_pixels=max_pixels)
+        table, errors = _load_pillow(decoder).read_headers(payloads, options, upright=upright, max_pixels=max_pixels)
         return Headers(table), errors
     native = native_payloads(payloads)
     numbers, refused = _core.image_headers(native, native_options(options, max_pixels), upright)
@@ -88,7 +88,7 @@ def read_headers(
 
     def decode_rest(rows: Ints) -> RowErrors:
         rest = take_payloads(native, rows)
-        rest_table, errors = _pillow(decoder).read_headers(rest, options, upright=upright, max_pixels=max_pixels)
+        rest_table, errors = _load_pillow(decoder).read_headers(rest, options, upright=upright, max_pixels=max_pixels)
         table[rows] = rest_table
         return cast("RowErrors", errors)
 
@@ -107,7 +107,7 @@ def decode_images(plan: ImagePlan, out: Any, threads: int, decoder: str) -> RowE
         refused = _core.decode_images(plan, dtype, memory.reshape(-1), max(1, threads))
     else:
         results = _core.decode_each_image(plan, dtype, max(1, threads))
-        refused = _store(results, out, lambda image: to_array(image, plan.output))
+        refused = _store_decoded(results, out, lambda image: to_array(image, plan.output))
     if not refused:
         return {}
     return _handle_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
@@ -123,16 +123,16 @@ def decode_masks(plan: MaskPlan, out: Any, threads: int, decoder: str) -> RowErr
         refused = _core.decode_masks(plan, plan.dtype, out.reshape(-1), max(1, threads))
     else:
         results = _core.decode_each_mask(plan, plan.dtype, max(1, threads))
-        refused = _store(results, out, lambda mask: np.asarray(mask[0]).reshape(mask[1:3]))
+        refused = _store_decoded(results, out, lambda mask: np.asarray(mask[0]).reshape(mask[1:3]))
     if not refused:
         return {}
     return _handle_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
 
 
-def _pillow(decoder: str) -> Any:
+def _load_pillow(decoder: str) -> Any:
     """Return the module that decodes batches with Pillow, imported on first use because most batches do not need it."""
     if decoder == "native":
-        raise MissingExtraError("this file is not decoded natively", hint='decoder="auto" decodes it with Pillow')
+        raise MissingExtraError("the file is not supported natively", hint='decoder="auto" decodes it with Pillow')
     from recordmill.decode import pillow_batch
     from recordmill.decode.pillow import import_pillow
 
@@ -141,7 +141,7 @@ def _pillow(decoder: str) -> Any:
 
 
 def _handle_refused(refused: Refused, decode_rest: Callable[[Ints], RowErrors]) -> RowErrors:
-    """Return the errors of damaged files, and decode the other refused rows with Pillow."""
+    """Decode with Pillow the refused rows that are not damaged; return the errors of all rows that failed."""
     errors: RowErrors = {row: image_error(parts, hint=_DAMAGE_HINT) for row, parts in refused if parts[0] in DAMAGE}
     rest = [(row, parts) for row, parts in refused if parts[0] not in DAMAGE]
     if not rest:
@@ -156,25 +156,25 @@ def _handle_refused(refused: Refused, decode_rest: Callable[[Ints], RowErrors]) 
 
 def _decode_with_pillow(plan: ImagePlan | MaskPlan, out: Any, rows: Ints, threads: int, decoder: str) -> RowErrors:
     """Decode some rows of a plan with Pillow; return the errors by ordinal in `rows`."""
-    pixels, errors = _pillow(decoder).decode_batch(plan[rows], threads)
+    pixels, errors = _load_pillow(decoder).decode_batch(plan[rows], threads)
     for number, row in enumerate(rows.tolist()):
         if number not in errors:
-            _put(out, row, pixels[number])
+            _store_pixels(out, row, pixels[number])
     return cast("RowErrors", errors)
 
 
-def _store(results: Sequence[Any], out: Any, convert: Callable[[Any], NDArray[Any]]) -> Refused:
+def _store_decoded(results: Sequence[Any], out: Any, convert: Callable[[Any], NDArray[Any]]) -> Refused:
     """Store decoded images in `out`; return the refused rows."""
     refused = []
     for row, (image, fault) in enumerate(results):
         if image is None:
             refused.append((row, fault))
         else:
-            _put(out, row, convert(image))
+            _store_pixels(out, row, convert(image))
     return refused
 
 
-def _put(out: Any, row: int, pixels: NDArray[Any]) -> None:
+def _store_pixels(out: Any, row: int, pixels: NDArray[Any]) -> None:
     if isinstance(out, list):
         out[row] = pixels
     else:

@@ -19,9 +19,10 @@ from recordmill.errors import ImageError, LimitError
 
 Parts = tuple[str, int, str, str]  # kind, offset, expected, found
 
-# Kinds of damage. Other decoders fill the missing parts with guesses, and at most write a warning to stderr.
+# Kinds of errors for damaged images. They are always raised, because other decoders fill the missing parts with
+# guesses, and at most write a warning to stderr.
 DAMAGE = frozenset({"truncated", "bad_table", "bad_code", "bad_restart", "bad_checksum", "bad_compression"})
-# Errors of these kinds are raised. For others, Pillow may be able to decode the image.
+# Errors of these kinds are raised. After others, Pillow may be able to decode the image.
 _FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points"}
 _MESSAGES = {
     "limit_exceeded": "the image is too large",
@@ -127,9 +128,9 @@ def transform_image(
 
 
 def run_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
-    """Run the steps that follow decoding of a plan for one image."""
+    """Apply the steps of a plan that follow decoding to one image."""
     output = plan.output
-    if output.scale_first:  # The native module scales first only what it decodes itself.
+    if output.scale_first:  # The native module applies scale_first only to images that it decodes itself.
         brightest = 65535 if pixels.dtype == np.uint16 else 255
         pixels = pixels.astype(np.float32) * np.float32(output.white / brightest)
     flat = np.ascontiguousarray(pixels).reshape(-1)

@@ -10,7 +10,7 @@ MAX_PIXELS = 1 << 26  # default of every max_pixels parameter
 
 @dataclass(frozen=True, slots=True)
 class DecodeOptions:
-    """How to decode an image file; the values are those of `Preset`.
+    """Options for decoding an image file. `Preset` explains the values.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Decode with Pillow what the native decoder does not read.
+"""Decode with Pillow the images that the native decoder does not support.
 
-Pillow is imported when it is first needed. Whatever it raises becomes an `ImageError`, and images of which it would
-silently drop the low bits are rejected.
+Pillow is imported when it is first needed. Its exceptions become `ImageError`. Images whose low bits it would silently
+drop are rejected.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TIFF_SIGNATURES = (b"II*\x00", b"MM\x00*")
 _TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # tags
 
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # by mode
-# libpng ignores a gamma that differs from 1 by less.
+# libpng ignores a gamma if the difference to 1 is smaller than this.
 _MIN_GAMMA_DIFFERENCE = 0.05
 
 # A small JPEG may have thousands of scans, each of which visits every block. These are the native decoder's limits.
@@ -306,7 +306,7 @@ def _read_gray(image: Image, options: DecodeOptions) -> NDArray[np.uint8]:
 
 
 def _check_gamma(image: Image) -> None:
-    """Raise for colors that libpng converts to gray in linear light; the native decoder does so for 8 bits."""
+    """Raise if libpng converts these colors to gray in linear light, which is only supported natively."""
     gamma = 0.45455 if "srgb" in image.info else image.info.get("gamma", 1.0)
     if "icc_profile" not in image.info and abs(gamma - 1) > _MIN_GAMMA_DIFFERENCE:
         raise ImageError(
@@ -319,13 +319,13 @@ def _check_gamma(image: Image) -> None:
 
 
 def _rgb_to_gray_opencv(rgb: NDArray[np.uint8], bits: int = 14) -> NDArray[np.uint8]:
-    """Convert as OpenCV does for formats whose own library does not: rounded."""
+    """Convert RGB to gray, rounded, as OpenCV does for formats whose own library has no such conversion."""
     weights = (4899, 9617, 1868) if bits == 14 else (9798, 19235, 3735)
     return _weighted_sum(rgb, weights, bits, 1 << (bits - 1))
 
 
 def _rgb_to_gray_libpng(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Convert as libpng does for OpenCV and TensorFlow: 15-bit weights, rounded down."""
+    """Convert RGB to gray with 15-bit weights, rounded down, as libpng does for OpenCV and TensorFlow."""
     return _weighted_sum(rgb, (9797, 19234, 3737), 15, 0)
 
 
@@ -349,7 +349,7 @@ def _cmyk_to_rgb_tensorflow(cmyk: NDArray[Any], *, adobe: bool) -> NDArray[np.ui
 
 def read_classes(data: Any, *, upright: bool = False, max_pixels: int = MAX_PIXELS) -> NDArray[Any]:
     """Decode a mask to its classes, (height, width) of uint8 or uint16: palette indices, or gray values as stored."""
-    # Checked before Pillow walks through the segments of a JPEG, of which there may be millions.
+    # Checked before Pillow opens the file, because it would read all segments of a JPEG, which may be millions.
     if bytes(memoryview(data)[:3]) == _JPEG_SIGNATURE:
         raise _mask_error("JPEG")
     with open_image(data) as image:

@@ -21,13 +21,13 @@ from recordmill.errors import ImageError, MissingExtraError
 Pixels = NDArray[Any]
 RowErrors = dict[int, Exception]
 
-_SCALE = 12  # column of ImagePlan.geometry
+_SCALE_COLUMN = 12  # of ImagePlan.geometry
 
 
 def read_headers(
     payloads: Sequence[Any], options: DecodeOptions, *, upright: bool, max_pixels: int
 ) -> tuple[NDArray[np.int64], RowErrors]:
-    """Return the table of `native.Headers`, and the errors by row."""
+    """Read headers of encoded images; return the table for `native.Headers`, and the errors by row."""
     table = np.zeros((len(payloads), 7), np.int64)
 
     def read(row: int) -> None:
@@ -67,13 +67,13 @@ def _map_rows(function: Callable[[int], None], count: int, threads: int) -> RowE
 
 def _decode_image(plan: ImagePlan) -> Pixels:
     """Decode the only image of a plan."""
-    data, scale = plan.payloads[0], int(plan.geometry[0, _SCALE])
+    data, scale = plan.payloads[0], int(plan.geometry[0, _SCALE_COLUMN])
     options = plan.options if scale == 1 else replace(plan.options, scale=scale)
     with open_image(data) as image:
         prepare_image(image, data, options)
         pixels = orient(read_pixels(image, options), int(plan.orientations[0]))
     if plan.colors and pixels.dtype == np.uint16:
-        raise ImageError("colors of 16 bits cannot be changed", kind="unsupported", expected="8 bits", found="16")
+        raise ImageError("color steps do not support 16-bit images", kind="unsupported", expected="8 bits", found="16")
     _check_channels(plan, pixels.shape[2])
     return _run_on_window(pixels, plan)
 
@@ -102,7 +102,7 @@ def _run_on_window(pixels: Pixels, plan: ImagePlan) -> Pixels:
     """Crop an upright image to the window of its plan, and run the steps that follow."""
     x, y, width, height = plan.geometry[0, :4].tolist()
     geometry = plan.geometry.copy()
-    geometry[0, :2], geometry[0, _SCALE] = 0, 1
+    geometry[0, :2], geometry[0, _SCALE_COLUMN] = 0, 1
     return run_plan(
         crop_pixels(pixels, (x, y, width, height)), replace(plan, geometry=geometry, orientations=np.ones(1, np.int64))
     )
@@ -124,7 +124,7 @@ def _decode_mask(plan: MaskPlan) -> Pixels:
     largest = int(classes.max(initial=0))
     if largest > np.iinfo(plan.dtype).max:
         raise ImageError(
-            f"a class does not fit into {plan.dtype}",
+            f"the mask has a class that does not fit into {plan.dtype}",
             kind="lost_depth",
             expected=f"at most {np.iinfo(plan.dtype).max}",
             found=str(largest),

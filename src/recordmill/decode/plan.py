@@ -1,7 +1,7 @@
 """Compiled plan of a batch of images: a spec, image sizes and random parameters as arrays that the native module reads.
 
-`compile_image` compiles a spec once. `plan_images` adds the arrays of one batch. Whatever decodes the batch, the
-native module or Pillow, reads the same `ImagePlan`.
+`compile_image` compiles a spec once. `plan_images` adds the arrays of one batch. The native module and Pillow decode
+from the same `ImagePlan`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from recordmill.decode.specs.image import Image
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# The header is checked against the caller's limit before a plan is made; the memory of the pixels follows the header.
+# Plans need no limit of pixels, because image headers are checked against `max_pixels` before a plan is made, and the
+# memory of the pixels is allocated according to the header.
 NO_LIMIT = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
 class Border:
-    """Pixels of the output that the image does not cover.
+    """Values of the output pixels that the image does not cover.
 
     Parameters
     ----------
@@ -58,13 +59,13 @@ class ColorStep(NamedTuple):
     Parameters
     ----------
     kind : str
-        A color step of the native module, which raises ValueError for any other name.
+        Name of a color step of the native module, which raises ValueError for unknown names.
     numbers : ndarray of float64, shape (n, k)
         jitter: factors of brightness, contrast and saturation and the shift of hue (NaN skips one), then the order of
         these four. gray: 1 converts the image. shift: levels added to red, green and blue. paint: x, y, width and
         height (0 skips the image).
     fill : tuple of int
-        Levels of the paint.
+        Levels that paint writes, one per channel or one for all.
     """
 
     kind: str
@@ -74,7 +75,7 @@ class ColorStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NativeOptions:
-    """`DecodeOptions` and a limit under the names of the native module."""
+    """`DecodeOptions` and a limit of pixels as attributes that the native module reads by name."""
 
     want: str
     gray: str
@@ -92,7 +93,7 @@ def _no_rows() -> Ints:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImagePlan:
-    """n encoded images and everything that is done to them.
+    """n encoded images, and the parameters of all steps from decoding to the output array.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ class ImagePlan:
         return len(self.orientations)
 
     def __getitem__(self, rows: Ints) -> ImagePlan:
-        """Return the plan of some images, with a list of payloads and without entry points."""
+        """Return the plan of the selected images, with a list of payloads and without entry points."""
         return replace(
             self,
             payloads=take_payloads(self.payloads, rows),
@@ -195,7 +196,7 @@ class MaskPlan:
         return len(self.job)
 
     def __getitem__(self, rows: Ints) -> MaskPlan:
-        """Return the plan of some masks."""
+        """Return the plan of the selected masks."""
         return replace(self, job=self.job[rows], sizes=None if self.sizes is None else self.sizes[rows])
 
 
@@ -230,7 +231,7 @@ class CompiledImage:
 
 @lru_cache(256)
 def compile_image(spec: Image) -> CompiledImage:
-    """Compile an image spec."""
+    """Resolve the defaults of an image spec, and compute everything that does not depend on the images."""
     preset = find_preset(spec.like)
     channels: Any = spec.channels or preset.channels
     dtype = spec.dtype or ("uint8" if spec.mean is None and spec.std is None else "float32")
@@ -245,7 +246,7 @@ def compile_image(spec: Image) -> CompiledImage:
     )
     mean, std = (cast("tuple[float, ...] | None", numbers) for numbers in (spec.mean, spec.std))
     output = OutputFormat(dtype, spec.layout, channels == "bgr", mean, std, spec.white, spec.scale_first)
-    border = _border(spec)
+    border = _build_border(spec)
     kernel = parse_kernel(spec.kernel, spec.like)
     return CompiledImage(
         spec,
@@ -258,7 +259,7 @@ def compile_image(spec: Image) -> CompiledImage:
     )
 
 
-def _border(spec: Image) -> Border:
+def _build_border(spec: Image) -> Border:
     mode = spec.crop.mode if isinstance(spec.crop, RandomCrop) else "constant"
     fill: Any = getattr(spec.crop, "fill", None) or (0,)
     if spec.affine is None:
@@ -276,9 +277,9 @@ def compile_plan(
     has_colors: bool = False,
     max_pixels: int = NO_LIMIT,
 ) -> ImagePlan:
-    """Return the plan without images for some options."""
+    """Build an `ImagePlan` without images, which `plan_images` adds."""
     border = border or Border()
-    # Blue, green, red is the order from decoding on, or from the end if color steps need red, green, blue.
+    # Channels are reversed to blue, green, red on decoding, or at the end if color steps need red, green, blue.
     order = slice(None, None, -1 if output.reverse and not has_colors else 1)
     factors = tuple(float(np.float32(output.white / brightest)) for brightest in (255, 65535))
     return ImagePlan(
@@ -307,7 +308,7 @@ def native_options(options: DecodeOptions, max_pixels: int) -> NativeOptions:
 
 
 def _mean_and_factor(output: OutputFormat, brightest: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return mean and factor for levels from 0 to `brightest`."""
+    """Return mean and factor of the normalization ``(level - mean) * factor`` for levels from 0 to `brightest`."""
     if output.scale_first:
         return output.mean or (0.0,), tuple(float(np.float32(1) / np.float32(one)) for one in output.std or (1.0,))
     if output.dtype.startswith("uint"):
@@ -385,7 +386,10 @@ def _plan_pca_noise(spec: PCANoise, _: Ints, draws: Draws, positions: Ints, stag
 
 
 def _plan_erasing(spec: RandomErasing, sizes: Ints, draws: Draws, positions: Ints, stage: int) -> ColorStep:
-    inverted = (1 / spec.ratio[1], 1 / spec.ratio[0])  # RandomErasing has height / width
+    inverted = (
+        1 / spec.ratio[1],
+        1 / spec.ratio[0],
+    )  # RandomErasing.ratio is height / width
     words = draws.words(positions, stage, 2 * ATTEMPTS + 3)
     shapes, fits = choose_shapes(sizes, spec.scale, inverted, to_uniform(words[:, : 2 * ATTEMPTS]))
     room = np.maximum(sizes - shapes, 0)

@@ -17,7 +17,7 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """The choices of one framework.
+    """Choices that one framework makes when it decodes and resizes images.
 
     Parameters
     ----------

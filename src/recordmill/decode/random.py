@@ -223,7 +223,7 @@ class Draws:
         return numbers
 
     def permutation(self, positions: ArrayLike, stage: int, length: int, first: int = 0) -> NDArray[np.int64]:
-        """Return a random order of 0 … ``length - 1`` for each sample: the argsort of `length` words.
+        """Return a random permutation of 0 … ``length - 1`` for each sample, computed as the argsort of `length` words.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class Draws:
 
 
 def parse_rng(rng: Draws | int | None, epoch: int = 0) -> Draws | None:
-    """Return the Draws that `rng=` and `epoch=` of a public function name."""
+    """Convert the arguments `rng` and `epoch` of a public function to Draws."""
     if rng is None or isinstance(rng, Draws):
         if epoch and (rng is None or rng.epoch != epoch):
             raise ValueError("epoch= requires rng=seed; Draws(seed, epoch) has its own epoch")
@@ -268,13 +268,13 @@ _WORDS_PER_GAMMA = 3 * _ATTEMPTS + 1
 
 
 def draw_beta(draws: Draws, position: int, stage: int, alpha: float, first: int = 0) -> float:
-    """Return a number of Beta(alpha, alpha): the share of one of two Gamma numbers in their sum."""
+    """Draw a number from Beta(alpha, alpha), which is ``x / (x + y)`` of two numbers from Gamma(alpha, 1)."""
     one, other = (_draw_log_gamma(draws, position, stage, alpha, first + part * _WORDS_PER_GAMMA) for part in (0, 1))
     return 1 / (1 + math.exp(min(700.0, other - one)))
 
 
 def _draw_log_gamma(draws: Draws, position: int, stage: int, shape: float, first: int) -> float:
-    """Return the logarithm of a number of Gamma(shape, 1) (Marsaglia and Tsang); a shape below 1 uses shape + 1."""
+    """Draw a number from Gamma(shape, 1) by the method of Marsaglia and Tsang, and return its logarithm."""
     unit = draws.uniform([position], stage, _WORDS_PER_GAMMA, first)[0]
     lift = math.log1p(-unit[-1]) / shape if shape < 1 else 0.0
     center = (shape + 1 if shape < 1 else shape) - 1 / 3

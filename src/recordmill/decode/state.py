@@ -38,11 +38,11 @@ class ImageBatch:
     geometry: GeometryPlan
 
     def __getitem__(self, kept: NDArray[np.bool_]) -> ImageBatch:
-        """Return the images of a mask."""
+        """Return the images that a boolean mask selects."""
         return ImageBatch(self.compiled, self.rows[kept], self.headers[kept], self.geometry[kept])
 
-    def find(self, rows: Ints) -> Ints:
-        """Return the ordinals of rows of the batch in this object."""
+    def find_positions(self, rows: Ints) -> Ints:
+        """Return the positions of these rows of the batch among the images."""
         return np.searchsorted(self.rows, rows)
 
 
@@ -54,17 +54,17 @@ class BatchState:
     ----------
     columns : dict of str to column
     count : int
-        Samples.
+        Number of samples.
     positions : ndarray of int64, shape (count,)
     draws : Draws, optional
     threads : int
     max_pixels : int
     entry_points : dict of str to sequence of buffer
-        Entry points of the images of features.
+        Entry points of the images, by feature.
     out : mapping of str to ndarray
-        Arrays of the caller for outputs.
+        Arrays of the caller that receive outputs.
     empty : callable
-        Allocates other outputs.
+        Allocates the arrays of the other outputs.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class BatchState:
     consumed: set[str] = field(default_factory=set)
 
     def column(self, feature: str, *, consume: bool = True) -> Any:
-        """Return the column of a feature."""
+        """Return the column of a feature; with `consume`, the column is not part of the result."""
         if feature not in self.columns:
             hint = "name the spec after its feature, or set feature="
             raise FeatureError(f"no feature '{feature}'", expected=", ".join(self.columns), found=feature, hint=hint)
@@ -103,7 +103,7 @@ class BatchState:
         return np.delete(rows, [*self.errors]) if self.errors else rows
 
     def fail(self, row: int, feature: str, cause: Exception) -> None:
-        """Record the error of a sample; only its first error counts."""
+        """Store the error of a sample. Later errors of the same sample are ignored."""
         self.errors.setdefault(int(row), decode_error(int(row), feature, cause))
 
     def sorted_errors(self) -> list[DecodeError]:
@@ -134,7 +134,7 @@ class BatchState:
 
 
 def decode_error(position: int | None, feature: str, cause: Exception) -> DecodeError:
-    """Return the DecodeError for an error of one sample."""
+    """Convert the error of one sample to a DecodeError."""
     if isinstance(cause, RecordmillError):
         parts = {name: value for name, value in cause.parts().items() if name not in ("position", "feature", "cause")}
         return DecodeError(cause.message, position=position, feature=feature, cause=cause, **parts)

@@ -1,4 +1,4 @@
-"""Map columns of boxes and points from their images to the outputs."""
+"""Apply the geometry of images to columns of their boxes and keypoints."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Size = tuple[int, int]  # width, height
 
 
 def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, Any]:
-    """Map boxes, and drop the values of `along` features together with their boxes."""
+    """Map boxes, and drop barely visible boxes together with their values in the `along` features."""
     source = spec.feature or name
     features = (source,) if isinstance(source, str) else tuple(source)
     columns = [state.column(feature) for feature in features]
     along = {feature: state.column(feature) for feature in spec.along}
     mapped: list[Any] = [np.zeros((0, 4))] * state.count
     kept_along: dict[str, list[Any]] = {feature: [np.zeros(0)] * state.count for feature in along}
-    for row, matrix, output_size, image_size in _maps(state, spec.of):
+    for row, matrix, output_size, image_size in _find_point_maps(state, spec.of):
         try:
             boxes = _to_edges(_read_boxes(columns, features, row), spec.form, image_size if spec.relative else None)
             values = {feature: _read_along(column, feature, row, len(boxes)) for feature, column in along.items()}
@@ -39,12 +39,12 @@ def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, An
 
 
 def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dict[str, Any]:
-    """Map points, and mark those inside the output."""
+    """Map keypoints, and mark those that lie inside the output."""
     feature = spec.feature or name
     column = state.column(feature)
     shift = 0.5 if spec.centers else 0.0
     rows: list[Any] = [np.zeros((0, 3))] * state.count
-    for row, matrix, output_size, image_size in _maps(state, spec.of):
+    for row, matrix, output_size, image_size in _find_point_maps(state, spec.of):
         try:
             points = _read_numbers(column[row], feature, 2)
         except FeatureError as error:
@@ -56,10 +56,10 @@ def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dic
     return {name: _to_ragged(rows, np.float32)}
 
 
-def _maps(state: BatchState, image: str) -> list[tuple[int, Floats, Size, Size]]:
-    """Return row, map from the upright image to the output, output size and image size of each sample."""
+def _find_point_maps(state: BatchState, image: str) -> list[tuple[int, Floats, Size, Size]]:
+    """Return (row, matrix from the upright image to the output, output size, image size) for each sample."""
     images, rows = state.images[image], state.valid_rows()
-    ordinals = images.find(rows)
+    ordinals = images.find_positions(rows)
     headers, geometry = images.headers[ordinals], images.geometry[ordinals]
     maps = geometry.point_maps()
     maps[:, :, :2] *= (headers.decoded_sizes / np.maximum(headers.sizes, 1))[:, None, :]
@@ -81,12 +81,12 @@ def _map_boxes(boxes: Floats, matrix: Floats, size: Size, min_visible: float) ->
     mapped = _map_points(corners, matrix).reshape(-1, 4, 2)
     whole = np.concatenate([mapped.min(axis=1), mapped.max(axis=1)], axis=1)
     clipped = np.clip(whole, 0, [*size, *size])
-    area, visible = _areas(whole), _areas(clipped)
+    area, visible = _compute_areas(whole), _compute_areas(clipped)
     kept = np.logical_and(visible > 0, visible >= min_visible * area)
     return clipped[kept], kept
 
 
-def _areas(boxes: Floats) -> Floats:
+def _compute_areas(boxes: Floats) -> Floats:
     areas: Floats = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     return areas
 

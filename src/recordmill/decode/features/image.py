@@ -45,7 +45,7 @@ def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, 
 
 
 def _plan_geometry(state: BatchState, compiled: CompiledImage, feature: str) -> tuple[ImageBatch, Any]:
-    """Return the geometry and the payloads of the images that can be decoded; record the errors of the others."""
+    """Return the geometry and the payloads of the images that can be decoded; store the errors of the others."""
     spec, rows = compiled.spec, state.valid_rows()
     payloads = byte_rows(state.column(feature), feature)
     chosen = payloads if len(rows) == state.count else [payloads[row] for row in rows.tolist()]
@@ -76,7 +76,7 @@ def _plan_geometry(state: BatchState, compiled: CompiledImage, feature: str) -> 
 def _drop_outside(
     state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers, given: GivenGeometry
 ) -> tuple[Ints, Headers, GivenGeometry]:
-    """Drop the images whose given window is outside, and record their errors."""
+    """Drop the images whose crop window, read from a feature, is invalid, and store their errors."""
     sizes = resized_sizes(headers.decoded_sizes, cast("Resize | None", spec.resize))
     outside = given.find_outside(sizes, may_reach_beyond=getattr(spec.crop, "fill", None) is not None)
     for number in np.flatnonzero(outside):

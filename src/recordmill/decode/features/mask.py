@@ -49,7 +49,7 @@ def _plan_masks(state: BatchState, spec: Mask, rows: Ints, payloads: Any) -> Mas
     geometry = GeometryPlan.identity(np.ones((len(rows), 2)))
     if spec.of is not None:
         images = state.images[spec.of]
-        ordinals, compiled = images.find(rows), images.compiled
+        ordinals, compiled = images.find_positions(rows), images.compiled
         geometry, upright = images.geometry[ordinals], compiled.upright
         kernel = f"{compiled.plan.kernel.partition(':')[0]}:nearest"
         border = Border(compiled.border.mode, (spec.fill or 0,), "nearest", (spec.fill or 0,))

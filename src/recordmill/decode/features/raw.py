@@ -1,4 +1,4 @@
-"""Decode columns of bytes that are numbers or text."""
+"""Decode columns whose bytes are arrays of numbers or text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recordmill.types import Ragged
 
 
 def decode_raw_column(state: BatchState, name: str, spec: Raw) -> dict[str, Any]:
-    """Read the arrays of one output."""
+    """Read the arrays of one output from their bytes."""
     feature = spec.feature or name
     column = state.column(feature)
     if spec.stack and _is_regular(column, spec):

@@ -43,7 +43,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def check_int(name: str, value: Any, low: int, high: int) -> int:
-    """Return an integer from `low` to `high`."""
+    """Check that a value is an integer from `low` to `high`, and return it as int."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     if not low <= value <= high:
@@ -52,7 +52,7 @@ def check_int(name: str, value: Any, low: int, high: int) -> int:
 
 
 def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
-    """Return a finite number from `low` to `high` as a float."""
+    """Check that a value is a finite number from `low` to `high`, and return it as float."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} must be a number, got {value!r}")
     if not math.isfinite(value) or not low <= value <= high:
@@ -61,7 +61,7 @@ def check_number(name: str, value: Any, low: float = -math.inf, high: float = ma
 
 
 def parse_size(name: str, value: Any) -> tuple[int, int]:
-    """Return (height, width) of a pair, or of the side of a square."""
+    """Convert a pair, or the side of a square, to (height, width)."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         if len(value) != 2:
             raise ValueError(f"{name} must be an integer or (height, width), got {value!r}")
@@ -73,7 +73,7 @@ def parse_size(name: str, value: Any) -> tuple[int, int]:
 def parse_range(
     name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, exclude_low: bool = False
 ) -> tuple[float, float]:
-    """Return (lowest, highest), both from `low` to `high`."""
+    """Check that a value is a pair (lowest, highest) of numbers from `low` to `high`, and return it as floats."""
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
         raise TypeError(f"{name} must be (lowest, highest), got {value!r}")
     first, last = (check_number(name, one, low, high) for one in value)
@@ -84,7 +84,7 @@ def parse_range(
 
 
 def parse_channel_values(name: str, value: Any) -> tuple[float, ...] | None:
-    """Return one number, or one per channel of up to four; None stays None."""
+    """Convert one number, or a sequence of one per channel, to a tuple of 1 to 4 numbers; None stays None."""
     if value is None:
         return None
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
@@ -95,7 +95,7 @@ def parse_channel_values(name: str, value: Any) -> tuple[float, ...] | None:
 
 
 def parse_levels(name: str, value: Any) -> tuple[int, ...]:
-    """Return one 8-bit level, or one per channel of up to four."""
+    """Convert one 8-bit level, or a sequence of one per channel, to a tuple of 1 to 4 levels."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         if not 1 <= len(value) <= 4:
             raise ValueError(f"{name} must have 1 to 4 levels, got {len(value)}")

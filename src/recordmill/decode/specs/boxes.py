@@ -21,7 +21,7 @@ class Boxes(Spec):
     Parameters
     ----------
     of : str
-        Name of the image.
+        Name of the `Image` spec whose geometry is applied.
     form : str
         Order of the stored numbers: "xyxy" and "yxyx" are the four edges, "xywh" is left, top, width and height.
     relative : bool
@@ -77,7 +77,7 @@ class Keypoints(Spec):
     Parameters
     ----------
     of : str
-        Name of the image.
+        Name of the `Image` spec whose geometry is applied.
     relative : bool
         Whether the stored numbers are fractions of the image's width and height.
     centers : bool

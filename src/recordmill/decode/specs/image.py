@@ -47,7 +47,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 class Image(Spec):
     """Decode an image, then resize, crop, flip, warp, recolor and normalize it, in this order.
 
-    Options that are None are as the framework of `like` does it; ``docs/guide/decoding.md`` has the table.
+    For an option that is None, the choice of the framework of `like` applies; ``docs/guide/decoding.md`` has the table.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class Image(Spec):
             self._check_scale_first()
 
     def _apply_scale(self, scale: float) -> None:
-        """Replace `scale` by `white` and `dtype`."""
+        """Convert the option `scale` to `white` and `dtype`."""
         if self.white != 1.0 or self.dtype in ("uint8", "uint16"):
             raise ValueError("scale requires a float dtype and cannot be combined with white")
         self._set(white=255 * scale, dtype=self.dtype or "float32", scale=None)
