@@ -58,7 +58,11 @@ def _add_source_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--source", dest="kind", choices=KINDS, help="kind of SOURCE (default: detected)")
     group.add_argument("--pairs", dest="kind", action="store_const", const="pairs", help="same as --source pairs")
     group.add_argument("--root", metavar="FOLDER", help="folder to which file names in SOURCE are relative")
-    group.add_argument("--allow-outside", action="store_true", help="allow file names outside of this folder")
+    group.add_argument(
+        "--allow-outside",
+        action="store_true",
+        help="allow file names and links that lead out of the folder of the images",
+    )
     group.add_argument("--allow-duplicates", action="store_true", help="allow a file name to occur more than once")
     group.add_argument(
         "--classes", metavar="A,B,C", help="class names in the order of their label numbers; auto for a table"

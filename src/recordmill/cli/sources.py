@@ -18,7 +18,10 @@ def create_source(args: argparse.Namespace) -> Any:
     kind = args.kind or detect_kind(args.source)
     _check_options(args, kind)
     if kind == "folder":
-        return rm.ImageFolder(args.source, labels="folders" if args.labels else None, classes=_parse_classes(args))
+        labels: Any = "folders" if args.labels else None
+        return rm.ImageFolder(
+            args.source, labels=labels, classes=_parse_classes(args), allow_outside=args.allow_outside
+        )
     allowed = {"allow_outside": args.allow_outside, "allow_duplicates": args.allow_duplicates}
     if kind == "labels":
         return rm.LabelFile(args.source, root=args.root, **allowed)
@@ -43,9 +46,9 @@ def _create_pairs(args: argparse.Namespace) -> Any:
     from recordmill.packing.sources.folders import VOC_FOLDERS
 
     if args.names is None:
-        return rm.ImagePairs.voc(args.source, args.split or "train")
+        return rm.ImagePairs.voc(args.source, args.split or "train", allow_outside=args.allow_outside)
     images, masks = (os.path.join(args.source, name) for name in VOC_FOLDERS)
-    return rm.ImagePairs(images, masks, args.names)
+    return rm.ImagePairs(images, masks, args.names, allow_outside=args.allow_outside)
 
 
 def _parse_classes(args: argparse.Namespace) -> list[str] | None:
@@ -72,7 +75,6 @@ def _check_options(args: argparse.Namespace, kind: str) -> None:
         "--label": (args.label is not None, ("table",)),
         "--features": (args.features is not None, ("table",)),
         "--no-header": (not args.header, ("table",)),
-        "--allow-outside": (args.allow_outside, ("labels", "list", "table")),
         "--allow-duplicates": (args.allow_duplicates, ("labels", "list", "table")),
         "--no-labels": (not args.labels, ("folder", "table")),
         "--classes": (args.classes is not None, ("folder", "table")),

@@ -10,6 +10,7 @@ from recordmill.errors import ImageError, InputError
 from recordmill.formats.base import Format
 from recordmill.formats.registry import get_payload
 from recordmill.packing.chunks import COPY_LIMITS, DECODE_LIMITS, Chunk, ChunkQueue, Order, build_order, split_evenly
+from recordmill.packing.links import OUTSIDE
 from recordmill.packing.options import ImageOptions, OutputOptions, RecordOptions, RunOptions
 from recordmill.packing.progress import Progress
 from recordmill.packing.record_schema import build_schema
@@ -169,5 +170,11 @@ class FilePacker:
     def _image_error(self, position: int, path: str, cause: str) -> ImageError:
         origin = self.items.describe_origin(position)
         context = f"listed in {origin}; " if origin else ""
-        hint = f'{context}on_error="skip" skips such images and reports them'
-        return ImageError(f"the image cannot be packed: {cause}", kind="bad_image", shard=path, hint=hint)
+        is_outside = cause.startswith(OUTSIDE)
+        accept = "allow_outside=True accepts such images, " if is_outside else ""
+        return ImageError(
+            f"the image cannot be packed: {cause}",
+            kind="outside_root" if is_outside else "bad_image",
+            shard=path,
+            hint=f'{context}{accept}on_error="skip" skips such images and reports them',
+        )

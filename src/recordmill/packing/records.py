@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ from recordmill import _core
 from recordmill.errors import ImageError, LimitError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
+from recordmill.packing.links import find_outside
 from recordmill.packing.options import ImageOptions
 from recordmill.packing.recode import (
     Recoding,
@@ -59,6 +60,15 @@ class RecordBuilder:
 
     def build(self, items: Items) -> ChunkRecords:
         """Build the records of items; skip and report those whose files cannot be used."""
+        outside = find_outside(items)
+        if not outside:
+            return self._build(items)
+        rows = np.array([row for row in range(len(items)) if row not in outside], np.int64)
+        records = self._build(items.take(rows))
+        failures = {int(rows[row]): failure for row, failure in records.failures.items()}
+        return replace(records, failures=outside | failures)
+
+    def _build(self, items: Items) -> ChunkRecords:
         if self._copies_files:
             with contextlib.suppress(OSError, _core.CoreChanged):
                 framed = self._copy_files(items)

@@ -62,7 +62,8 @@ def _print_settings(options: argparse.Namespace) -> None:
 def _pack(options: argparse.Namespace) -> None:
     first = _first_name(options.label_dir)
     # Labels name files relative to the image root or to the current folder.
-    source = rm.LabelFile(options.label_dir, None if first and os.path.exists(first) else options.image_root)
+    root = None if first and os.path.exists(first) else options.image_root
+    source = rm.LabelFile(options.label_dir, root, allow_outside=True)
     paths = source.rows().paths()
     if options.part_num > len(paths):
         raise rm.InputError(

@@ -111,6 +111,8 @@ class Items:
         File that lists the items, for error messages.
     lines : sequence of int, optional
         Line number of each item in `origin`.
+    allow_outside : bool
+        Whether links may lead to files outside `root` and `mask_root`.
     """
 
     names: list[str]
@@ -122,6 +124,7 @@ class Items:
     extra: Mapping[str, Any] = field(default_factory=dict)
     origin: str | None = None
     lines: Sequence[int] | None = None
+    allow_outside: bool = True
 
     def __len__(self) -> int:
         """Return the number of items."""
@@ -191,6 +194,7 @@ class Items:
             masks=None if self.masks is None else take_rows(self.masks, rows),
             mask_root=self.mask_root,
             extra={name: take_rows(values, rows) for name, values in self.extra.items()},
+            allow_outside=self.allow_outside,
         )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal, Self
 
@@ -30,7 +32,8 @@ class ImageFolder(Source):
     """Images in class folders: the folder directly below the root determines the label.
 
     Folders and files are sorted by code point; the label of class folder ``i`` is ``i``. Nested folders belong to
-    their class folder. Symbolic links are followed, hidden files and folders are ignored.
+    their class folder. Hidden files and folders are ignored. Symbolic links are followed, but each folder is listed
+    once per class folder, and a link to the root or to a folder that contains it is ignored.
 
     Parameters
     ----------
@@ -43,6 +46,8 @@ class ImageFolder(Source):
         names for all splits of a dataset.
     extensions : sequence of str
         Suffixes of image files, matched without regard to case.
+    allow_outside : bool
+        Whether links may lead to files outside `root`.
 
     Raises
     ------
@@ -64,6 +69,7 @@ class ImageFolder(Source):
     labels: Literal["folders"] | None = "folders"
     class_names: Sequence[str] | None = None
     extensions: Sequence[str] = IMAGE_SUFFIXES
+    allow_outside: bool = False
 
     # Written by hand, as the argument `classes` and the property `classes` differ.
     def __init__(
@@ -73,6 +79,7 @@ class ImageFolder(Source):
         labels: Literal["folders"] | None = "folders",
         classes: Sequence[str] | None = None,
         extensions: Sequence[str] = IMAGE_SUFFIXES,
+        allow_outside: bool = False,
     ) -> None:
         if labels not in ("folders", None):
             raise ValueError(f"labels must be 'folders' or None, got {labels!r}")
@@ -81,6 +88,7 @@ class ImageFolder(Source):
             "labels": labels,
             "class_names": None if classes is None else tuple(classes),
             "extensions": tuple(extension.lower() for extension in extensions),
+            "allow_outside": allow_outside,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -100,14 +108,15 @@ class ImageFolder(Source):
         Items
         """
         root = check_folder(self.root)
-        names = list(_walk(root, "", tuple(self.extensions), set()))
+        links: list[str] = []
+        names = list(_walk(root, "", tuple(self.extensions), set(), links))
         if not names:
             suffixes = " ".join(self.extensions)
             raise InputError(
                 "the folder contains no images", kind="no_images", shard=root, expected=suffixes, found="none"
             )
         labels = None if self.labels is None else np.array(self._find_labels(names), np.int64)
-        return Items(names, np.arange(len(names)), root, labels)
+        return Items(names, np.arange(len(names)), root, labels, allow_outside=self.allow_outside or not links)
 
     def _find_labels(self, names: list[str]) -> list[int]:
         root = os.fspath(self.root)
@@ -148,27 +157,52 @@ class ImageFolder(Source):
 
 
 def _list_class_folders(root: str) -> list[str]:
-    with os.scandir(root) as entries:
-        return sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+    entries = _list_entries(root)
+    return [entry.name for entry in entries if _is_folder(entry) and not _contains(entry.path, root)]
 
 
-def _walk(root: str, folder: str, extensions: tuple[str, ...], ancestors: set[str]) -> Iterator[str]:
+def _list_entries(folder: str) -> list[os.DirEntry[str]]:
+    """Return the entries that are not hidden, in order of the code points of their names."""
+    with os.scandir(folder) as entries:
+        return sorted((entry for entry in entries if not entry.name.startswith(".")), key=attrgetter("name"))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        if error.errno != errno.ELOOP:  # a link that leads to itself
+            raise
+        return False
+
+
+def _contains(folder: str, other: str) -> bool:
+    """Return whether a folder is the other one, or contains it."""
+    return os.path.join(os.path.realpath(other), "").startswith(os.path.join(os.path.realpath(folder), ""))
+
+
+def _walk(root: str, folder: str, extensions: tuple[str, ...], visited: set[str], links: list[str]) -> Iterator[str]:
     """Yield image names relative to the root: the files of a folder, then those of its subfolders.
 
-    A link to one of its ancestors is not followed.
+    Links can form loops and lead to a folder several times, so a folder whose real path was visited is skipped. The
+    paths of links are added to `links`.
     """
     path = os.path.join(root, folder)
     real_path = os.path.realpath(path)
-    if real_path in ancestors:
+    if real_path in visited or (folder and _contains(real_path, root)):
         return
-    with os.scandir(path) as scanned:
-        entries = sorted((entry.name, entry.is_dir()) for entry in scanned if not entry.name.startswith("."))
-    for name, is_dir in entries:
-        if not is_dir and name.lower().endswith(extensions):
-            yield os.path.join(folder, name)
-    for name, is_dir in entries:
-        if is_dir:
-            yield from _walk(root, os.path.join(folder, name), extensions, ancestors | {real_path})
+    visited.add(real_path)
+    subfolders = []
+    for entry in _list_entries(path):
+        if entry.is_symlink():
+            links.append(entry.path)
+        name = os.path.join(folder, entry.name)
+        if _is_folder(entry):
+            subfolders.append(name)
+        elif entry.name.lower().endswith(extensions):
+            yield name
+    for name in subfolders:
+        yield from _walk(root, name, extensions, visited if folder else set(), links)
 
 
 @dataclass(frozen=True)
@@ -186,6 +220,8 @@ class ImagePairs(Source):
         Text between the stem and the suffix of a mask file, such as ``_mask``.
     extensions : sequence of str
         Suffixes of image and mask files, matched without regard to case.
+    allow_outside : bool
+        Whether links may lead to files outside `images` and `masks`.
 
     Raises
     ------
@@ -206,9 +242,10 @@ class ImagePairs(Source):
     names: str | os.PathLike[str] | None = None
     mask_ending: str = ""
     extensions: Sequence[str] = IMAGE_SUFFIXES
+    allow_outside: bool = False
 
     @classmethod
-    def voc(cls, root: str | os.PathLike[str], image_set: str = "train") -> Self:
+    def voc(cls, root: str | os.PathLike[str], image_set: str = "train", *, allow_outside: bool = False) -> Self:
         """Return the segmentation pairs of a Pascal VOC dataset.
 
         Parameters
@@ -217,6 +254,8 @@ class ImagePairs(Source):
             Folder that contains ``JPEGImages``, ``SegmentationClass`` and ``ImageSets/Segmentation``.
         image_set : str
             Name of a list in ``ImageSets/Segmentation``: ``train``, ``val``, ``trainval`` or another one.
+        allow_outside : bool
+            Whether links may lead to files outside the folders of images and masks.
 
         Returns
         -------
@@ -225,7 +264,7 @@ class ImagePairs(Source):
         folder = os.fspath(root)
         names = os.path.join(folder, "ImageSets", "Segmentation", image_set + ".txt")
         images, masks = (os.path.join(folder, name) for name in VOC_FOLDERS)
-        return cls(images, masks, names)
+        return cls(images, masks, names, allow_outside=allow_outside)
 
     def read_items(self) -> Items:
         """List the pairs.
@@ -256,6 +295,7 @@ class ImagePairs(Source):
             mask_root=masks,
             origin=origin,
             lines=lines,
+            allow_outside=self.allow_outside,
         )
 
 

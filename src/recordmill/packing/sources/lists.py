@@ -38,7 +38,7 @@ class LabelFile(Source):
     root : path, optional
         Folder that the names are relative to; by default names are used as they are.
     allow_outside : bool
-        Whether names may refer to files outside `root`.
+        Whether names and links may lead to files outside `root`.
     allow_duplicates : bool
         Whether a file may be listed more than once.
 
@@ -81,7 +81,8 @@ class LabelFile(Source):
         _check_names(names, lines, origin, root if root and not self.allow_outside else None, self.allow_duplicates)
         all_integers = all(isinstance(label, int) for label in labels)
         values = np.array(labels, np.int64 if all_integers else np.float64)
-        return Items(names, np.arange(len(names)), root, values, origin=origin, lines=lines)
+        keys, allow_outside = np.arange(len(names)), self.allow_outside
+        return Items(names, keys, root, values, origin=origin, lines=lines, allow_outside=allow_outside)
 
 
 class _Members(list[tuple[str, Any]]):
@@ -156,7 +157,7 @@ class ListFile(Source):
     root : path, optional
         Folder that the paths are relative to; by default the folder of the list.
     allow_outside : bool
-        Whether paths may refer to files outside `root`.
+        Whether paths and links may lead to files outside `root`.
     allow_duplicates : bool
         Whether a file may be listed more than once.
 
@@ -186,7 +187,15 @@ class ListFile(Source):
         images = read_image_list(Path(origin).read_bytes(), origin)
         root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
         _check_names(images.names, images.lines, origin, None if self.allow_outside else root, self.allow_duplicates)
-        return Items(images.names, images.keys, root, images.labels, origin=origin, lines=images.lines)
+        return Items(
+            images.names,
+            images.keys,
+            root,
+            images.labels,
+            origin=origin,
+            lines=images.lines,
+            allow_outside=self.allow_outside,
+        )
 
 
 @dataclass(frozen=True)
@@ -214,7 +223,7 @@ class Table(Source):
     delimiter : str, optional
         Separator of the columns; by default a tab for ``.tsv`` and ``.tab`` files, else a comma.
     allow_outside : bool
-        Whether file names may refer to files outside `root`.
+        Whether file names and links may lead to files outside `root`.
     allow_duplicates : bool
         Whether a file may be listed more than once.
 
@@ -266,7 +275,8 @@ class Table(Source):
             str(name): _parse_column([row[column] for row in rows])
             for name, column in zip(self.features, feature_columns, strict=True)
         }
-        return Items(names, np.arange(len(names)), root, labels, extra=extra, origin=origin, lines=lines)
+        keys, allow_outside = np.arange(len(names)), self.allow_outside
+        return Items(names, keys, root, labels, extra=extra, origin=origin, lines=lines, allow_outside=allow_outside)
 
     def _read_rows(self, origin: str) -> tuple[list[str], list[list[str]], list[int]]:
         """Return the column names, the rows, and the line number of each row."""
@@ -445,9 +455,11 @@ def _may_be_redundant(name: str) -> bool:
 def _check_inside(root: str, names: Sequence[str], lines: Sequence[int], origin: str) -> None:
     # Only absolute names and names with ".." can leave the folder; resolving all names would be slow.
     suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
-    folder = os.path.join(os.path.abspath(root), "") if suspects else ""
+    # A root that is a link has two absolute paths. `pack` checks where links below the root lead.
+    folders = [(resolve, os.path.join(resolve(root), "")) for resolve in (os.path.abspath, os.path.realpath)]
     for row in suspects:
-        if not os.path.abspath(os.path.join(root, names[row])).startswith(folder):
+        path = os.path.join(root, names[row])
+        if not any(resolve(path).startswith(folder) for resolve, folder in folders):
             raise ImageError(
                 f"line {lines[row]} lists an image outside the image folder",
                 kind="outside_root",

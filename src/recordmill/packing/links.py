@@ -1,0 +1,36 @@
+"""Find files that symbolic links lead out of the folder of a source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from recordmill.packing.sources.base import Items
+
+# Start of the cause of each file that `find_outside` returns.
+OUTSIDE = "the file is outside the image folder"
+
+
+def find_outside(items: Items) -> dict[int, tuple[str, str]]:
+    """Return row, path and cause of each file whose real path is outside the real path of its folder."""
+    if items.allow_outside:
+        return {}
+    masks = _find_outside(items.mask_root, items.mask_paths())
+    return dict(masks) | dict(_find_outside(items.root, items.paths()))
+
+
+def _find_outside(root: str, paths: list[str]) -> Iterator[tuple[int, tuple[str, str]]]:
+    if not root:
+        return
+    real_root = os.path.join(os.path.realpath(root), "")
+    # A source has many files and few folders, so only folders and links are resolved.
+    is_inside: dict[str, bool] = {}
+    for row, path in enumerate(paths):
+        folder = path[: path.rfind(os.sep) + 1]
+        if folder not in is_inside:
+            is_inside[folder] = os.path.join(os.path.realpath(folder), "").startswith(real_root)
+        if is_inside[folder] and not os.path.islink(path):
+            continue
+        real_path = os.path.realpath(path)
+        if not real_path.startswith(real_root):
+            yield row, (path, f"{OUTSIDE} {root}: its real path is {real_path}")
