@@ -199,17 +199,17 @@ def test_error_chain_keeps_causes_notes_and_attributes() -> None:
     error = HeavyError(np.arange(200_000))
     error.add_note("a note")
     failure = ErrorChain.from_exception(raised(error, cause))
-    again = load_parts(memoryview(PickleParts(failure).tobytes())).link()
+    again = load_parts(memoryview(PickleParts(failure).tobytes())).restore()
     assert type(again) is HeavyError and np.array_equal(again.payload, np.arange(200_000))
     assert again.__notes__[0] == "a note" and "innermost" in again.__notes__[1]
     assert type(again.__cause__) is KeyError and type(again.__cause__.__cause__) is FileNotFoundError
-    pickle.loads(pickle.dumps(ErrorChain.from_exception(raised(UnpicklableError(1, 2))))).link()
+    pickle.loads(pickle.dumps(ErrorChain.from_exception(raised(UnpicklableError(1, 2))))).restore()
 
 
 def test_error_chain_ends_in_a_cycle() -> None:
     first, second = ValueError(1), ValueError(2)
     first.__context__, second.__context__ = second, first
-    again = ErrorChain.from_exception(first).link()
+    again = ErrorChain.from_exception(first).restore()
     assert again.__context__ is not None and str(again.__context__) == "2"
 
 

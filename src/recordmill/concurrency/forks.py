@@ -1,4 +1,4 @@
-"""Count the forks of this process: a forked copy has none of its threads, and shares memory that must not be reused."""
+"""Count forks, because a forked process has no worker threads and shares memory that must not be reused."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 
 
 class Forks:
-    """Number of forks that concern this process."""
+    """Numbers of forks that affect this process."""
 
     depth = 0
-    """Forks between the process that imported this module and this one: differs in a forked copy of a process."""
+    """Number of forks between the process that imported this module and this one. Differs between parent and child."""
     count = 0
-    """Forks that led to this process, and forks that this process did."""
+    """Number of forks that led to this process, plus those that this process did itself."""
 
 
 def _before() -> None:

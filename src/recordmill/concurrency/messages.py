@@ -14,7 +14,7 @@ from recordmill._core import HandedFile, next_packet
 MAX_INLINE_BYTES = 32 * 1024
 """Largest result that a message contains itself."""
 STOP = -1
-"""Sent in place of a task number: the worker that reads it exits."""
+"""Sent in place of a task number to make the worker that reads it exit."""
 
 _HEAD = struct.Struct("<bqqqdd")
 _RELEASE = struct.Struct("<qb")
@@ -26,15 +26,15 @@ class MessageKind(IntEnum):
     """What a worker process reports."""
 
     READY = 0
-    """It waits for its first task."""
+    """The worker waits for its first task."""
     STARTED = 1
-    """It started a task."""
+    """The worker started a task."""
     RESULT = 2
-    """It finished a task."""
+    """The worker finished a task; the message has the result."""
     ERROR = 3
-    """A task raised an error: an `ErrorChain`."""
+    """A task raised an error; the message has an `ErrorChain`."""
     BROKEN = 4
-    """The worker could not start: an `ErrorChain`."""
+    """The worker could not start; the message has an `ErrorChain`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Message:
     kind : MessageKind
     task : int
     slot : int
-        Slot of the segment with the result.
+        Slot of the shared memory segment with the result.
     nbytes : int
         Size of a result in a segment; 0 if the message contains it.
     seconds : float
@@ -54,9 +54,9 @@ class Message:
     waited_s : float
         STARTED: seconds that the worker waited for the task.
     data : bytearray
-        A small result.
+        Serialized result, if it is not in a segment.
     file : HandedFile, optional
-        A file that came with the message.
+        File descriptor that was passed with the message.
     """
 
     kind: MessageKind

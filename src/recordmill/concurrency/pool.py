@@ -9,8 +9,8 @@ from typing import Any, Protocol
 TaskFunction = Callable[[int], Any]
 """Computes the result of a task from its number.
 
-If a worker process cannot send a result, it calls the method `carefully` of the function, if there is one, with the
-same number: a slower computation that raises an error that names the cause.
+If a worker process cannot send a result, it calls the method `compute_with_checks` of the function, if there is one,
+with the same number. This slower computation raises an error that names the cause.
 """
 
 
@@ -20,7 +20,7 @@ class NotReadyError(TimeoutError):
 
 @dataclass(frozen=True, slots=True)
 class WorkerCounters:
-    """Work of one worker so far.
+    """Statistics of one worker since it was started.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class WorkerCounters:
     waited_s : float
         Seconds spent waiting for tasks.
     num_finished : int
-        Finished tasks, including those that failed.
+        Number of finished tasks, including those that failed.
     start_s : float
         Seconds from the start of a worker process until it was ready for tasks; 0 for threads.
     """
@@ -42,18 +42,18 @@ class WorkerCounters:
 
 @dataclass(frozen=True, slots=True)
 class PoolCounters:
-    """Work of a pool so far.
+    """Statistics of a pool since it was created.
 
     Parameters
     ----------
     waited_s : float
         Seconds that the consumer spent waiting for results.
     num_finished : int
-        Finished tasks, including those that failed.
+        Number of finished tasks, including those that failed.
     num_ready : int
-        Results that were not taken yet.
+        Number of results that were not taken yet.
     workers : tuple of WorkerCounters
-        One for each worker that was started.
+        One entry for each worker that was started.
     """
 
     waited_s: float
@@ -82,11 +82,11 @@ class WorkerPool(Protocol):
 
     @property
     def num_ready(self) -> int:
-        """Results that were not taken yet, as far as is known without waiting."""
+        """Number of results that were not taken yet, as far as is known without waiting."""
         ...
 
     def counters(self) -> PoolCounters:
-        """Return the work so far."""
+        """Return the statistics since the pool was created."""
         ...
 
     def running(self) -> list[tuple[int, float]]:

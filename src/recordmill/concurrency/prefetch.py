@@ -35,7 +35,7 @@ class Prefetcher(Generic[T]):
         self._changed = Condition()
         self._is_closed = False
         self._fork_depth = Forks.depth
-        self._thread = Thread(target=self._work, name=name, daemon=True)
+        self._thread = Thread(target=self._fill, name=name, daemon=True)
         self._thread.start()
 
     def __iter__(self) -> Self:
@@ -51,7 +51,7 @@ class Prefetcher(Generic[T]):
             if self._is_closed:
                 raise StopIteration
             item, error = self._results[0]
-            if not isinstance(error, StopIteration):  # the end of the items stays in place
+            if not isinstance(error, StopIteration):  # the end of the items is raised again by later calls
                 self._results.popleft()
                 self._changed.notify_all()
         if error is not None:
@@ -69,7 +69,7 @@ class Prefetcher(Generic[T]):
         if current_thread() is not self._thread:  # garbage collection may call this in the thread itself
             self._thread.join(_JOIN_TIMEOUT_S)
 
-    def _work(self) -> None:
+    def _fill(self) -> None:
         error: BaseException | None = None
         try:
             while not isinstance(error, StopIteration) and self._has_room():

@@ -54,30 +54,30 @@ class ProcessPool:
         """Submit the tasks below `stop` that were not submitted yet."""
         if stop <= self._next:
             return
-        self._check()
-        self._start()
+        self._check_usable()
+        self._start_workers()
         self._open.update(range(self._next, stop))
         self._next = stop
-        self._send()
+        self._send_pending()
 
     def write_input(self, task: int, value: Any) -> None:
-        """Store the input of a task that is submitted later; `TaskBuffer.current` has it for the worker."""
-        self._check()
-        self._start()
+        """Store the input of a task before it is submitted; its worker reads it from `TaskBuffer.current`."""
+        self._check_usable()
+        self._start_workers()
         if self._group.inputs is not None:
             self._group.inputs.write(task, value)
 
-    def _start(self) -> None:
+    def _start_workers(self) -> None:
         if not self._group.workers:
             self._group.start(self._function, self._num_workers)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
         """Wait for the result of a submitted task, once; its large arrays are writable views of shared memory."""
-        self._check()
+        self._check_usable()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result was taken")
         if task not in self._results:
-            self._wait(task, timeout)
+            self._wait_for_result(task, timeout)
         self._open.remove(task)
         kind, data = self._results.pop(task)
         if self._group.inputs is not None:
@@ -89,7 +89,7 @@ class ProcessPool:
         if kind is MessageKind.RESULT:
             return value
         try:
-            raise value.link()
+            raise value.restore()
         finally:
             del value  # avoids a reference cycle between the error and this frame
 
@@ -101,11 +101,11 @@ class ProcessPool:
 
     @property
     def num_ready(self) -> int:
-        """Results that were not taken yet, as far as is known without waiting."""
+        """Number of results that were not taken yet, as far as is known without waiting."""
         return len(self._results)
 
     def counters(self) -> PoolCounters:
-        """Return the work so far."""
+        """Return the statistics since the pool was created."""
         self._receive_all()
         workers = tuple(worker.counters for worker in self._group.workers)
         num_finished = sum(worker.num_finished for worker in workers)
@@ -123,29 +123,29 @@ class ProcessPool:
         workers = [] if self._group.closed else self._group.workers
         return {worker.running[0]: worker.status.read() for worker in workers if worker.running}
 
-    def _check(self) -> None:
+    def _check_usable(self) -> None:
         if self._fork_depth != Forks.depth:
             hint = "start a new iteration in this process"
             raise WorkerError(f"the worker processes of this iteration belong to process {self._process}", hint=hint)
         if self._group.closed:
             raise WorkerError("the worker processes of this iteration were stopped", hint="start a new iteration")
 
-    def _send(self) -> None:
-        """Send task numbers and released segments as far as the workers have room for them."""
+    def _send_pending(self) -> None:
+        """Send task numbers and released segments to the workers until their pipe and sockets are full."""
         for worker in self._group.workers:
             worker.release_segments()
         if self._sent < self._next:
             self._sent += self._group.send(range(self._sent, self._next))
 
-    def _wait(self, task: int, timeout: float | None) -> None:
+    def _wait_for_result(self, task: int, timeout: float | None) -> None:
         begun = monotonic()
         try:
             self._receive_all()
             while task not in self._results:
-                self._check()
+                self._check_usable()
                 if self._fault is not None:
-                    raise copy(self._fault) from self._fault.__cause__  # a raised original would refer to this frame
-                self._send()
+                    raise copy(self._fault) from self._fault.__cause__  # the original would keep this frame alive
+                self._send_pending()
                 left = _POLL_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:
                     raise NotReadyError(f"the result of task {task} was not ready after {timeout} s")
@@ -163,13 +163,13 @@ class ProcessPool:
                 return
             for worker in self._group.workers:
                 for message in worker.receive():
-                    self._receive(worker, message)
+                    self._handle_message(worker, message)
                 if worker.pidfd in ready and self._fault is None:
                     self._fault = worker.exit_error()
                 if worker.is_silent:
                     self._group.ignore_link(worker)
 
-    def _receive(self, worker: WorkerProcess, message: Message) -> None:
+    def _handle_message(self, worker: WorkerProcess, message: Message) -> None:
         if message.kind in (MessageKind.READY, MessageKind.STARTED):
             return
         try:
@@ -178,7 +178,7 @@ class ProcessPool:
             else:
                 data = memoryview(message.data)
         except OSError as error:
-            self._fault = WorkerError("memory of a worker cannot be mapped", place=message.task, hint=str(error))
+            self._fault = WorkerError("memory with a result cannot be mapped", place=message.task, hint=str(error))
             return
         if message.kind is MessageKind.BROKEN:
             self._fault = _build_start_error(load_parts(data))
@@ -187,7 +187,7 @@ class ProcessPool:
 
 
 def _build_start_error(chain: ErrorChain) -> WorkerError:
-    cause = chain.link()
+    cause = chain.restore()
     message, hint = "a worker process could not start", getattr(cause, "hint", None)
     if not hint:
         message += f": {type(cause).__name__}: {cause}".partition("\n")[0][:200]
@@ -291,7 +291,7 @@ class WorkerGroup:
 
 @contextlib.contextmanager
 def _explain_descriptor_limit(count: int) -> Iterator[None]:
-    """Name the limit if there are too few file descriptors."""
+    """Add the limit and a hint to the error that too many files are open."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What all worker processes of the package have in common: they ignore Ctrl-C and exit with their parent process."""
+"""Create worker processes that ignore Ctrl-C and exit when their parent process exits."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def prepare_worker_process(parent: int) -> None:
     # Ctrl-C goes to the whole process group; the parent decides what its workers do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_exit_with, args=(parent,), name="recordmill-watch", daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(parent,), name="recordmill-watch", daemon=True).start()
 
 
-def _exit_with(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     """Wait for the parent process to exit, then exit at once, even in the middle of a task."""
     poller = select.poll()
     poller.register(parent, select.POLLIN)

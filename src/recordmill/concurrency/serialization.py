@@ -49,7 +49,7 @@ class PickleParts:
         self._offsets, self.nbytes = _layout(lengths)
 
     def _keep_inside(self, buffer: pickle.PickleBuffer) -> bool:
-        """Return whether a buffer stays in the stream; keep it as a part of its own otherwise."""
+        """Return True for a small buffer, which stays in the stream; otherwise add it as a separate part."""
         raw = buffer.raw()
         if raw.nbytes < _MIN_BUFFER_BYTES:
             return True
@@ -115,15 +115,15 @@ class ErrorChain:
             text = f"{text[: _MAX_TRACEBACK_CHARS // 2]}\n…\n{text[-_MAX_TRACEBACK_CHARS // 2 :]}"
         errors = [error]
         are_causes = []
-        while len(errors) < _MAX_ERRORS and (origin := _origin(errors[-1])) is not None and origin not in errors:
+        while len(errors) < _MAX_ERRORS and (origin := _find_origin(errors[-1])) is not None and origin not in errors:
             are_causes.append(errors[-1].__cause__ is not None)
             errors.append(origin)
         notes = [tuple(map(str, getattr(one, "__notes__", ()))) for one in errors]
         notes[0] += (f"in worker process {os.getpid()}:\n{text.rstrip()}",)
         return cls(tuple(map(_make_picklable, errors)), tuple(notes), tuple(are_causes))
 
-    def link(self) -> BaseException:
-        """Return the first error, linked to the others again."""
+    def restore(self) -> BaseException:
+        """Restore notes, causes and contexts, and return the first error."""
         for error, notes in zip(self.errors, self.notes, strict=True):
             error.__notes__ = list(notes)
         for error, origin, is_cause in zip(self.errors[:-1], self.errors[1:], self.are_causes, strict=True):
@@ -134,7 +134,7 @@ class ErrorChain:
         return self.errors[0]
 
 
-def _origin(error: BaseException) -> BaseException | None:
+def _find_origin(error: BaseException) -> BaseException | None:
     return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 

@@ -1,6 +1,6 @@
 """Anonymous shared memory between a consumer and its worker processes.
 
-Results: each worker has a few segments, each an anonymous file. It fills a free segment and sends it; the consumer maps
+Results: each worker has a few segments, each an anonymous file. It fills a free segment and sends it. The consumer maps
 it once, and releases it when the last view of it is gone. When no segment is free, as with a consumer that keeps all
 results, the worker sends a new file and the consumer copies it, so that neither side ever has many open descriptors.
 
@@ -83,7 +83,7 @@ class SegmentPool:
         return Segment(slot, file, is_new=True)
 
     def _find_slot(self) -> int:
-        """Return an unused slot, or that of the smallest free segment, which is closed."""
+        """Return an unused slot, else that of the smallest free segment, which is closed, else `NO_SLOT`."""
         unused = set(range(self._max_segments)) - self._files.keys()
         if not unused and self._free:
             slot = min(self._free, key=lambda one: self._files[one][1])
@@ -118,7 +118,7 @@ class SegmentViews:
     Attributes
     ----------
     released : deque of (int, bool)
-        Slots whose last view is gone and of which the worker does not know it yet, and whether they are reusable.
+        Slots without views that were not yet released to the worker, and whether each is reusable.
     """
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class SegmentViews:
             size = os.fstat(file.fileno()).st_size
             self._maps[slot] = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)
         root = np.frombuffer(self._maps[slot], np.uint8, nbytes)
-        weakref.finalize(root, _release, self.released, slot, Forks.count).atexit = False
+        weakref.finalize(root, _add_released, self.released, slot, Forks.count).atexit = False
         return root
 
     def unmap(self, slot: int) -> None:
@@ -141,8 +141,8 @@ class SegmentViews:
         del self._maps[slot]
 
 
-def _release(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
-    """Note that a slot has no views here; it is not reusable if a process forked meanwhile may still have some."""
+def _add_released(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
+    """Add a slot to `released`; it is not reusable if a process that was forked meanwhile may have views."""
     released.append((slot, fork_count == Forks.count))
 
 
@@ -169,7 +169,7 @@ class TaskBuffer:
     """
 
     current: TaskBuffer | None = None
-    """The buffer of the consumer, in a worker process."""
+    """In a worker process, the buffer that its consumer writes."""
 
     def __init__(self, file: int) -> None:
         self.file = file

@@ -1,4 +1,4 @@
-"""The status of a worker process: a page of shared memory that the consumer can read even after the worker has died."""
+"""Status of a worker process in shared memory, which the consumer can read even after the worker has died."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LENGTH = struct.Struct("<q")
 
 
 class StatusPage:
-    """A short text of bytes that a worker process writes and its consumer reads.
+    """A short byte string that a worker process writes and its consumer reads.
 
     Parameters
     ----------

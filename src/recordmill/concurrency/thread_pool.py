@@ -14,8 +14,8 @@ from recordmill.concurrency.forks import Forks
 from recordmill.concurrency.pool import NotReadyError, PoolCounters, TaskFunction, WorkerCounters, check_num_workers
 from recordmill.errors import WorkerError
 
-# A waiting consumer is woken when its result is ready. It also looks once a second, so that a lost wake-up cannot
-# block it for ever.
+# A waiting consumer is woken when its result is ready. It also checks once a second, so that a missed wake-up cannot
+# block it forever.
 _POLL_S = 1.0
 
 
@@ -38,7 +38,7 @@ class _Shared:
         self.closed = False
 
     def stop(self, num_workers: int) -> None:
-        """Let each thread end after its current task; safe inside a finalizer."""
+        """Stop each thread after its current task. May be called in a finalizer."""
         self.closed = True
         for _ in range(num_workers):
             self.tasks.put(None)
@@ -56,11 +56,11 @@ class _WorkerThread(threading.Thread):
     def __init__(self, shared: _Shared) -> None:
         super().__init__(name="recordmill-load", daemon=True)
         self.shared = shared
-        # current task, time of its start or of the last end, busy seconds, waited seconds, finished tasks
+        # Current task, time at which it started or the last one ended, busy seconds, waited seconds, finished tasks.
         self.state: tuple[int | None, float, float, float, int] = None, 0.0, 0.0, 0.0, 0
 
     def run(self) -> None:
-        """Run tasks. No local variable refers to a result, which belongs to the consumer alone."""
+        """Run tasks. No local variable keeps a result alive, because only the consumer decides when to free it."""
         shared, function, tasks, results = self.shared, self.shared.function, self.shared.tasks, self.shared.results
         busy_s, waited_s, num_finished = 0.0, 0.0, 0
         ready = monotonic()
@@ -107,23 +107,23 @@ class ThreadPool:
         """Submit the tasks below `stop` that were not submitted yet."""
         if stop <= self._next:
             return
-        self._check()
+        self._check_usable()
         tasks = range(self._next, stop)
         self._next = stop
         self._open.update(tasks)
         if len(self._threads) < self._num_workers:
-            self._start(len(self._open))
+            self._start_threads(len(self._open))
         for task in tasks:
             self._shared.tasks.put(task)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
         """Wait for the result of a submitted task, once."""
-        self._check()
+        self._check_usable()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result was taken")
         results = self._shared.results
         if task not in results:
-            self._wait(task, timeout)
+            self._wait_for_result(task, timeout)
         self._open.remove(task)
         value, error = results.pop(task)
         if error is None:
@@ -137,17 +137,19 @@ class ThreadPool:
         """Stop each thread after its current task; repeated calls have no effect."""
         if self._fork_depth != Forks.depth:
             return
-        self._shared.stop(self._num_workers)  # counts a thread whose start Ctrl-C interrupted, too
+        self._shared.stop(
+            self._num_workers
+        )  # includes a thread that started although Ctrl-C interrupted `_start_threads`
         _join(self._threads, timeout)
         self._shared.results.clear()
 
     @property
     def num_ready(self) -> int:
-        """Results that were not taken yet."""
+        """Number of results that were not taken yet."""
         return len(self._shared.results)
 
     def counters(self) -> PoolCounters:
-        """Return the work so far."""
+        """Return the statistics since the pool was created."""
         workers = tuple(WorkerCounters(*thread.state[2:]) for thread in self._threads)
         num_finished = sum(worker.num_finished for worker in workers)
         return PoolCounters(self._waited_s, num_finished, len(self._shared.results), workers)
@@ -159,24 +161,27 @@ class ThreadPool:
         return sorted(tasks, key=lambda entry: -entry[1])
 
     def statuses(self) -> dict[int, bytes]:
-        """Return nothing: threads share all memory with the consumer."""
+        """Return an empty dict, because threads have no status pages."""
         return {}
 
-    def _check(self) -> None:
+    def _check_usable(self) -> None:
         if self._fork_depth != Forks.depth:
             hint = "start a new iteration in this process"
             raise WorkerError(f"the worker threads of this iteration belong to process {self._process}", hint=hint)
         if self._shared.closed:
             raise WorkerError("the worker threads of this iteration were stopped", hint="start a new iteration")
 
-    def _start(self, num_open: int) -> None:
+    def _start_threads(self, num_open: int) -> None:
         while len(self._threads) < min(self._num_workers, num_open):
             thread = _WorkerThread(self._shared)
             thread.start()
             self._threads.append(thread)
 
-    def _wait(self, task: int, timeout: float | None) -> None:
-        """Sleep until a result is there; `awaited` is set before looking, as its worker reads it after writing."""
+    def _wait_for_result(self, task: int, timeout: float | None) -> None:
+        """Sleep until the result of `task` is there.
+
+        `awaited` is set before the first check and workers read it after storing a result, so no wake-up is missed.
+        """
         shared, begun = self._shared, monotonic()
         shared.awaited = task
         try:
@@ -189,7 +194,7 @@ class ThreadPool:
                 except Empty:
                     continue
                 finally:
-                    self._check()
+                    self._check_usable()
         finally:
             shared.awaited = None
             self._waited_s += monotonic() - begun
@@ -201,7 +206,7 @@ def _stop(shared: _Shared, num_workers: int, fork_depth: int) -> None:
 
 
 def _join(threads: list[_WorkerThread], timeout: float) -> None:
-    """Wait for threads; a worker thread does not wait, as the others may wait for a lock that it holds."""
+    """Wait for threads. Return at once in a worker thread, because the others may wait for a lock that it holds."""
     if threading.current_thread() in threads:
         return
     deadline = monotonic() + timeout

@@ -29,7 +29,7 @@ def map_range(function: Callable[[int], Out], count: int, threads: int | None = 
 def map_ordered(
     function: Callable[[In], Out], inputs: Iterator[In], threads: int, ahead: int = 0, name: str = "recordmill-map"
 ) -> Generator[Out]:
-    """Yield the results of a function for each input, in order, computed by threads."""
+    """Yield the result of a function for each input, in order; threads compute `threads` + `ahead` results early."""
     pool = ThreadPoolExecutor(threads, name)
     pending: deque[Future[Out]] = deque()
     try:

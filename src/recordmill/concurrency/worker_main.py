@@ -30,7 +30,7 @@ from recordmill.errors import WorkerError
 
 
 def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: int) -> NoReturn:
-    """Run a worker process."""
+    """Run tasks in a worker process; the arguments are descriptors that the process inherited."""
     prepare_worker_process(consumer)
     connection = socket.socket(fileno=link)
     StatusPage.current, TaskBuffer.current = StatusPage(status), TaskBuffer(inputs)
@@ -42,11 +42,11 @@ def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: 
 
 
 def _load_setup(setup: int) -> TaskFunction:
-    """Give this process the paths and the main module of the consumer, and return its function."""
+    """Set up the import paths and the main module of the consumer in this process, and load the task function."""
     with open(setup, "rb") as file:
         preparation, function = pickle.load(file)  # noqa: S301 (written by the consumer, our parent)
     process = multiprocessing.current_process()
-    process._inheriting = True  # type: ignore[attr-defined]  # multiprocessing's mark: may not start processes yet
+    process._inheriting = True  # type: ignore[attr-defined]  # makes multiprocessing refuse to start processes for now
     try:
         spawn.prepare(preparation)
     finally:
@@ -90,7 +90,7 @@ def _send(link: socket.socket, message: Message, value: Any, segments: SegmentPo
     return True
 
 
-def _compute(function: TaskFunction, task: int) -> tuple[Any, MessageKind]:
+def _run_function(function: TaskFunction, task: int) -> tuple[Any, MessageKind]:
     """Return the result of a task, or its error."""
     try:
         return function(task), MessageKind.RESULT
@@ -144,17 +144,17 @@ class _Worker:
         return True
 
     def _run_task(self, task: int, begun: float) -> bool:
-        value, kind = _compute(self._function, task)
+        value, kind = _run_function(self._function, task)
         try:
             return self._send_result(kind, task, begun, value)
         except Exception as error:  # noqa: BLE001 (a foreign class may raise anything when pickled; out of memory)
             return self._send_failure(task, begun, value, error)
 
     def _send_failure(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
-        """Report that a result cannot be sent; if the function has a `carefully` method, send its result instead."""
-        carefully = getattr(self._function, "carefully", None)
-        if carefully is not None and not isinstance(cause, OSError):
-            result, kind = _compute(carefully, task)
+        """Replace a result that cannot be sent by that of `compute_with_checks` of the function, or by an error."""
+        compute_with_checks = getattr(self._function, "compute_with_checks", None)
+        if compute_with_checks is not None and not isinstance(cause, OSError):
+            result, kind = _run_function(compute_with_checks, task)
             with contextlib.suppress(Exception):
                 return self._send_result(kind, task, begun, result)
         chain = ErrorChain.from_exception(_build_send_error(task, value, cause))

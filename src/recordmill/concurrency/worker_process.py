@@ -1,4 +1,4 @@
-"""The consumer's end of a worker process: its start, its socket, and the descriptor that reports its exit."""
+"""Start a worker process, receive its messages, and detect its exit, in the process of the consumer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ sys.path[:] = json.loads(sys.argv[1])
 from recordmill.concurrency.worker_main import main
 main(3, 4, 5, 6, 7, 8)
 """
-_FIRST_FREE = 16  # descriptors are moved here before they become 3, 4, … of the new process
+_FIRST_FREE = 16  # descriptors are duplicated to numbers from here on before they become 3, 4, … in the new process
 
 
 def create_setup_file(function: TaskFunction) -> int:
@@ -51,7 +51,7 @@ def create_setup_file(function: TaskFunction) -> int:
 
 
 class WorkerProcess:
-    """A process that runs tasks.
+    """A worker process, as the consumer sees it.
 
     Parameters
     ----------
@@ -105,11 +105,11 @@ class WorkerProcess:
         """Yield the messages that have arrived, and update the counters."""
         with contextlib.suppress(BlockingIOError):
             while (message := receive_message(self.link)) is not None:
-                self._count(message)
+                self._update_counters(message)
                 yield message
             self.is_silent = True
 
-    def _count(self, message: Message) -> None:
+    def _update_counters(self, message: Message) -> None:
         last = self.counters
         if message.kind is MessageKind.STARTED:
             self.running = message.task, message.seconds
@@ -124,7 +124,7 @@ class WorkerProcess:
             self.counters = WorkerCounters(start_s=monotonic() - self._started)
 
     def release_segments(self) -> None:
-        """Tell the worker which of its segments have no views here any more."""
+        """Release the segments that have no views in this process any more to the worker."""
         released = self.views.released
         while released:
             slot, reusable = released[0]
@@ -135,7 +135,7 @@ class WorkerProcess:
                 self.views.unmap(slot)
 
     def exit_error(self) -> WorkerError:
-        """Return the error that describes how the process, which should still be running, has exited."""
+        """Wait for the process, and return an error that describes its unexpected exit."""
         code = _reap(self.pid)
         how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code} ({_signal_name(-code)})"
         task = None if self.running is None else self.running[0]
