@@ -5,10 +5,10 @@ from __future__ import annotations
 from recordmill.formats.base import Format
 from recordmill.formats.registry import FORMATS
 
-# Bytes at the start of a shard that detection needs at most.
+# Maximum number of bytes at the start of a shard that detection needs.
 HEAD_BYTES = 64 << 10
 
-# Offset, bytes there, and description of other kinds of files.
+# Other kinds of files: offset of a signature, the signature, and a description.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself (git lfs pull fetches it)"),
     (257, b"ustar", "a tar archive"),

@@ -25,29 +25,29 @@ class RawCodec:
 
     @property
     def shows_itself(self) -> bool:
-        """Return False: anything is a raw payload."""
+        """Return False, because any byte string is a raw payload."""
         return False
 
     def plan(self, schema: Schema) -> None:
         """Check that the schema is that of raw payloads; there is nothing to compile."""
         if set(schema) != {FEATURE} or schema[FEATURE] != Feature("bytes"):
-            message = "raw payloads have one feature of one byte string"
+            message = "the only feature of raw payloads must be a single byte string"
             raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(schema))
 
     def columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
-        """Name the payloads."""
+        """Return the payloads as the column of the only feature."""
         del schema, num_records
         return {FEATURE: parsed[0]}
 
     def parse(self, payloads: Ragged, schema: Schema) -> dict[str, Any]:
-        """Return the payloads as the one column."""
+        """Return the payloads as the column of the only feature."""
         self.plan(schema)
         return {FEATURE: payloads}
 
     def serialize(
         self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
     ) -> Ragged:
-        """Return the values of the feature as payloads.
+        """Return the byte strings of the feature as payloads.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class RawCodec:
         del schema, first, known
         for example in examples:
             if set(example) != {FEATURE}:
-                message = "raw payloads have one feature"
+                message = "an example with a raw payload must have one feature"
                 raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(example))
         return Ragged.from_rows([bytes(example[FEATURE]) for example in examples])
 
@@ -69,7 +69,7 @@ class RawCodec:
         return Inference(len(payloads), {FEATURE: summary})
 
     def fits(self, payloads: Ragged) -> bool:
-        """Return True: anything is a raw payload."""
+        """Return True, because any byte string is a raw payload."""
         del payloads
         return True
 

@@ -13,7 +13,7 @@ FRAMING = Framing(
 
 
 def looks_like(head: bytes, num_bytes: int | None) -> bool:
-    """Return whether a shard is OFRecord: a length that fits, followed by a message of map entries.
+    """Return whether a shard starts with a possible length and a message of map entries, as in OFRecord.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def looks_like(head: bytes, num_bytes: int | None) -> bool:
     payload = head[HEAD_BYTES : HEAD_BYTES + length]
     if len(payload) < length:
         return payload[1] != 0
-    return _core.survey(_core.PayloadKind.OFRECORD, payload, _splits(length))[1] is None
+    return _core.survey(_core.PayloadKind.OFRECORD, payload, _build_row_splits(length))[1] is None
 
 
-def _splits(length: int) -> memoryview:
+def _build_row_splits(length: int) -> memoryview:
     return memoryview((0).to_bytes(8, "little") + length.to_bytes(8, "little")).cast("q")

@@ -1,4 +1,4 @@
-"""The layout of face datasets (insightface): a header record, images, then records of identities."""
+"""Layout of face datasets as insightface writes them: a header record, images, then records of identities."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def read_property(data: bytes) -> dict[str, int]:
     fields = lines[0].split(",") if lines else []
     if len(fields) != 3 or not all(field.isdecimal() for field in fields):
         raise FormatError(
-            "the property file begins with three numbers", expected="identities,height,width", found=repr(data[:60])
+            "the property file must begin with three numbers", expected="identities,height,width", found=repr(data[:60])
         )
     names = ("num_identities", "height", "width")
     found = dict(zip(names, map(int, fields), strict=True))

@@ -13,7 +13,7 @@ FRAMING = Framing(
 
 
 def looks_like(head: bytes, num_bytes: int | None) -> bool:
-    """Return whether a shard is RecordIO: it starts with the magic word.
+    """Return whether a shard starts with the magic word of RecordIO.
 
     Parameters
     ----------

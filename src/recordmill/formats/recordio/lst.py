@@ -13,7 +13,7 @@ from recordmill.errors import LabelError
 from recordmill.types import Ragged
 
 SUFFIX = ".lst"
-# Decimals of labels that im2rec of MXNet 1.9 writes.
+# Number of decimals with which im2rec of MXNet 1.9 writes labels.
 DECIMALS = 6
 
 
@@ -69,7 +69,7 @@ def read_image_list(data: bytes, name: str = "the list") -> ImageList:
         text = line.strip()
         if not text:
             continue
-        fields = text.split("\t") if "\t" in text else _split_blanks(text)
+        fields = text.split("\t") if "\t" in text else _split_at_whitespace(text)
         if len(fields) < 3 or not fields[-1].strip():
             raise _line_error(name, number, "index, label and path", repr(text[:80]))
         keys.append(fields[0])
@@ -78,12 +78,12 @@ def read_image_list(data: bytes, name: str = "the list") -> ImageList:
         names.append(fields[-1].strip())
         lines.append(number)
     spread = np.repeat(lines, counts).tolist()
-    values = np.array(_numbers(labels, float, name, spread, "a number as label"), np.float64)
-    return ImageList(_keys(keys, name, lines), _shape(values, counts), names, lines)
+    values = np.array(_parse_numbers(labels, float, name, spread, "a number as label"), np.float64)
+    return ImageList(_parse_keys(keys, name, lines), _shape_labels(values, counts), names, lines)
 
 
-def _split_blanks(text: str) -> list[str]:
-    """Split a line into its index, all numbers that follow, and the path, which has at least the last word."""
+def _split_at_whitespace(text: str) -> list[str]:
+    """Split a line at whitespace into the index, the numbers after it, and the path, which may contain spaces."""
     words = text.split()
     end = 1
     while end < len(words) - 1 and _is_number(words[end]):
@@ -99,15 +99,15 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _keys(words: list[str], name: str, lines: list[int]) -> NDArray[np.int64]:
-    keys = _numbers(words, int, name, lines, "a whole number as index")
+def _parse_keys(words: list[str], name: str, lines: list[int]) -> NDArray[np.int64]:
+    keys = _parse_numbers(words, int, name, lines, "a whole number as index")
     for key, line in zip(keys, lines, strict=True) if keys and not 0 <= min(keys) <= max(keys) < 2**63 else ():
         if not 0 <= key < 2**63:
             raise _line_error(name, line, "an index from 0 to 2**63 - 1", str(key))
     return np.array(keys, np.int64)
 
 
-def _numbers(words: list[str], kind: type, name: str, lines: list[int], expected: str) -> list[Any]:
+def _parse_numbers(words: list[str], kind: type, name: str, lines: list[int], expected: str) -> list[Any]:
     try:
         return list(map(kind, words))
     except ValueError:
@@ -119,7 +119,7 @@ def _numbers(words: list[str], kind: type, name: str, lines: list[int], expected
         raise
 
 
-def _shape(values: NDArray[np.float64], counts: list[int]) -> NDArray[np.float64] | Ragged:
+def _shape_labels(values: NDArray[np.float64], counts: list[int]) -> NDArray[np.float64] | Ragged:
     if len(set(counts)) > 1:
         return Ragged(values, np.concatenate(([0], np.cumsum(counts))).astype(np.int64))
     return values if not counts or counts[0] == 1 else values.reshape(len(counts), counts[0])
@@ -165,7 +165,7 @@ def format_image_list(
     """
     lines = []
     for key, label, name in zip(keys, labels, names, strict=True):
-        texts = [_text(value, decimals) for value in np.asarray(label).reshape(-1).tolist()]
+        texts = [_format_label(value, decimals) for value in np.asarray(label).reshape(-1).tolist()]
         if not texts or not name.strip() or any(mark in name for mark in "\t\n\r"):
             raise LabelError(
                 f"image {key} cannot be written to an image list",
@@ -177,7 +177,7 @@ def format_image_list(
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
-def _text(value: float, decimals: int | None) -> str:
+def _format_label(value: float, decimals: int | None) -> str:
     if decimals is not None:
         return f"{value:.{decimals}f}"
     return str(int(value)) if float(value).is_integer() else repr(value)

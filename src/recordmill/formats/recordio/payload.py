@@ -31,11 +31,11 @@ class IRHeaderCodec(NativeCodec):
 
     @property
     def shows_itself(self) -> bool:
-        """Return False: many byte strings can be parsed as a header."""
+        """Return False, because many other byte strings can be parsed as a header."""
         return False
 
     def key(self, name: str, schema: Schema) -> bytes:
-        """Key for the native parser: the header field, or the data for the one bytes feature."""
+        """Return the key for the native parser: the name of a header field, or ``data`` for the bytes feature."""
         if schema[name].kind == "bytes":
             return _DATA
         if name not in _HEADER:
@@ -69,7 +69,7 @@ class IRHeaderCodec(NativeCodec):
             If an example does not have exactly one bytes feature, or has a feature that the header cannot hold.
         """
         del known
-        data = _data_names(examples)
+        data = _find_data_feature(examples)
         names = {name for example in examples for name in example}
         for name in sorted(names - set(data)):
             if name not in ("label", "id", "id2"):
@@ -83,32 +83,34 @@ class IRHeaderCodec(NativeCodec):
         }
         scalar = [isinstance(label, int | float | np.number | np.bool_) for label in fields["label"]]
         if all(scalar) or not any(scalar):
-            return self._write(fields, data[0], feature, scalar=all(scalar))
-        return self._write_mixed(fields, data[0], feature, scalar)
+            return self._serialize_fields(fields, data[0], feature, scalar=all(scalar))
+        return self._serialize_mixed_labels(fields, data[0], feature, scalar)
 
-    def _write(self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, *, scalar: bool) -> Ragged:
+    def _serialize_fields(
+        self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, *, scalar: bool
+    ) -> Ragged:
         columns = [
-            _renamed(column(data, fields["image"], Feature("bytes"), ("bytes",)), _DATA),
+            _rename(column(data, fields["image"], Feature("bytes"), ("bytes",)), _DATA),
             column("id", fields["id"], Feature("uint64"), ("uint64",)),
             column("id2", fields["id2"], Feature("uint64"), ("uint64",)),
-            _label_column(fields["label"], feature, scalar=scalar),
+            _build_label_column(fields["label"], feature, scalar=scalar),
         ]
         return self.write_columns(len(fields["id"]), columns)
 
-    def _write_mixed(
+    def _serialize_mixed_labels(
         self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, scalar: list[bool]
     ) -> Ragged:
-        """Serialize scalar labels and arrays separately: other examples must not change how a label is stored."""
+        """Serialize scalar labels and arrays separately, so that other examples do not change how a label is stored."""
         rows: list[bytes] = [b""] * len(scalar)
         for plain in (True, False):
             chosen = [row for row, is_scalar in enumerate(scalar) if is_scalar is plain]
             some = {name: [values[row] for row in chosen] for name, values in fields.items()}
-            for row, payload in zip(chosen, self._write(some, data, feature, scalar=plain), strict=True):
+            for row, payload in zip(chosen, self._serialize_fields(some, data, feature, scalar=plain), strict=True):
                 rows[row] = payload
         return Ragged.from_rows(rows)
 
     def infer(self, payloads: Ragged) -> Inference:
-        """Infer data, label and ids; the flag only states how labels are stored."""
+        """Infer the schema of data, label and ids, without ``flag``, which only encodes how the label is stored."""
         found = NativeCodec.infer(self, payloads)
         features: dict[str, FeatureSummary] = {}
         for name in ("data", "label", "id", "id2"):
@@ -117,11 +119,11 @@ class IRHeaderCodec(NativeCodec):
         return Inference(found.num_records, features, found.fault)
 
 
-def _data_names(examples: Sequence[Mapping[str, Any]]) -> list[str]:
+def _find_data_feature(examples: Sequence[Mapping[str, Any]]) -> list[str]:
     names = {name for example in examples for name in example if name not in _HEADER}
     if len(names) != 1 or any(not set(example) & names for example in examples):
         raise FeatureError(
-            "an image record holds one feature of bytes beside label, id and id2",
+            "an image record must have one feature of bytes in addition to label, id and id2",
             kind="feature_mismatch",
             expected="one feature of bytes in every example",
             found=", ".join(sorted(names)) or "none",
@@ -130,27 +132,21 @@ def _data_names(examples: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(names)
 
 
-def _label_column(labels: list[Any], feature: Feature | None, *, scalar: bool) -> ColumnArgs:
-    try:
-        arrays = [np.asarray(label, np.float32).reshape(() if scalar else -1) for label in labels]
-    except (TypeError, ValueError) as error:
-        message = "a label is no number and no array of numbers"
-        raise FeatureError(message, kind="feature_mismatch", expected="float32", found=str(error)) from None
-    if feature is not None and feature.count is not None and any(array.size != feature.count for array in arrays):
-        raise FeatureError("a label has another number of values than the schema says", kind="feature_mismatch")
-    args = column("label", arrays, Feature("float32", (None,)), ("float32",))
+def _build_label_column(labels: list[Any], feature: Feature | None, *, scalar: bool) -> ColumnArgs:
+    shape = (None,) if feature is None else feature.shape
+    args = column("label", labels, Feature("float32", shape), ("float32",))
     args.scalar = scalar
     return args
 
 
-def _renamed(args: ColumnArgs, key: bytes) -> ColumnArgs:
+def _rename(args: ColumnArgs, key: bytes) -> ColumnArgs:
     args.name = key
     return args
 
 
 def _unsupported_feature(name: str) -> FeatureError:
     return FeatureError(
-        f"an image record has no room for feature {name!r}",
+        f"feature {name!r} cannot be stored in an image record",
         kind="feature_mismatch",
         expected="one feature of bytes, label, id, id2",
         found=name,

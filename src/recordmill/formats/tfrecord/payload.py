@@ -11,10 +11,10 @@ from recordmill.types import Ragged
 
 @dataclass(frozen=True, slots=True)
 class ExampleCodec(NativeCodec):
-    """One map of features; on the wire, a SequenceExample begins like one."""
+    """Codec of ``tf.train.Example``, which has the same wire format as a SequenceExample without feature lists."""
 
     def fits(self, payloads: Ragged) -> bool:
-        """Whether all payloads parse and none has feature lists."""
+        """Return whether all payloads can be parsed and none has feature lists."""
         return NativeCodec.fits(self, payloads) and not any(map(_core.has_feature_lists, payloads))
 
 
