@@ -386,10 +386,7 @@ def _plan_pca_noise(spec: PCANoise, _: Ints, draws: Draws, positions: Ints, stag
 
 
 def _plan_erasing(spec: RandomErasing, sizes: Ints, draws: Draws, positions: Ints, stage: int) -> ColorStep:
-    inverted = (
-        1 / spec.ratio[1],
-        1 / spec.ratio[0],
-    )  # RandomErasing.ratio is height / width
+    inverted = (1 / spec.ratio[1], 1 / spec.ratio[0])  # RandomErasing.ratio is height / width
     words = draws.words(positions, stage, 2 * ATTEMPTS + 3)
     shapes, fits = choose_shapes(sizes, spec.scale, inverted, to_uniform(words[:, : 2 * ATTEMPTS]))
     room = np.maximum(sizes - shapes, 0)
