@@ -1,1 +1,1 @@
-"""The names of frameworks that people left, over our own library."""
+"""Modules with the names of TensorFlow, MXNet and OneFlow, implemented with recordmill."""

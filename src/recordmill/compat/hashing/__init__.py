@@ -1,1 +1,1 @@
-"""FarmHash fingerprints: 64-bit hashes of byte strings that never change, as TensorFlow's fast hash buckets use."""
+"""FarmHash fingerprints: stable 64-bit hashes of byte strings, as TensorFlow's fast hash buckets use."""

@@ -1,8 +1,8 @@
-"""FarmHash's 64-bit fingerprint, which never changes from release to release.
+"""FarmHash's 64-bit fingerprint, which is the same in every release and on every platform.
 
 References
 ----------
-https://github.com/google/farmhash (``Fingerprint64``)
+https://github.com/google/farmhash (``Fingerprint64``; private names follow ``farmhashna``)
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.hashing.words import Word, folded, of_each, plus, times, turned
+from recordmill.compat.hashing.words import Strings, Word, add, hash_each, multiply, rotate_right, shift_mix
 
-_FIRST = 0xC3A5C85C97CB3127
-_SECOND = 0xB492B66FBE98F273
-_THIRD = 0x9AE16A3B2F90404F
+_K0 = 0xC3A5C85C97CB3127
+_K1 = 0xB492B66FBE98F273
+_K2 = 0x9AE16A3B2F90404F
 _SEED = 81
-_BLOCK = 64
+_BLOCK_BYTES = 64
 
 
 def fingerprints(strings: Sequence[bytes]) -> NDArray[np.uint64]:
-    """Fingerprint of each string.
+    """Return the fingerprint of each string.
 
     Parameters
     ----------
@@ -32,63 +32,63 @@ def fingerprints(strings: Sequence[bytes]) -> NDArray[np.uint64]:
     -------
     numpy.ndarray of uint64, shape (num_strings,)
     """
-    return of_each(strings, _fingerprint)
+    return hash_each(strings, _fingerprint)
 
 
-def _fingerprint(data: Word) -> Word:
+def _fingerprint(data: Strings) -> Word:
     if data.length <= 16:
-        return _up_to_16(data)
+        return _hash_0_to_16(data)
     if data.length <= 32:
-        return _up_to_32(data)
-    return _up_to_64(data) if data.length <= 64 else _longer(data)
+        return _hash_17_to_32(data)
+    return _hash_33_to_64(data) if data.length <= 64 else _hash_long(data)
 
 
-def _joined(first: Word, second: Word, factor: Word) -> Word:
-    """One word of two."""
-    inner = folded(times(first ^ second, factor))
-    return times(folded(times(second ^ inner, factor)), factor)
+def _combine(first: Word, second: Word, factor: Word) -> Word:
+    """Combine two words into one: FarmHash's ``HashLen16``."""
+    inner = shift_mix(multiply(first ^ second, factor))
+    return multiply(shift_mix(multiply(second ^ inner, factor)), factor)
 
 
-def _up_to_16(data: Word) -> Word:
-    length, factor = data.length, _THIRD + 2 * data.length
+def _hash_0_to_16(data: Strings) -> Word:
+    length, factor = data.length, _K2 + 2 * data.length
     if length >= 8:
-        start, end = plus(data.word(0), _THIRD), data.word(length - 8)
-        left = plus(times(turned(end, 37), factor), start)
-        right = times(plus(turned(start, 25), end), factor)
-        return _joined(left, right, factor)
+        a, b = add(data.word64(0), _K2), data.word64(length - 8)
+        c = add(multiply(rotate_right(b, 37), factor), a)
+        d = multiply(add(rotate_right(a, 25), b), factor)
+        return _combine(c, d, factor)
     if length >= 4:
-        return _joined(plus(length, data.half(0) << 3), data.half(length - 4), factor)
+        return _combine(add(length, data.word32(0) << 3), data.word32(length - 4), factor)
     if not length:
-        return _THIRD
+        return _K2
     low = data.byte(0) + (data.byte(length >> 1) << 8)
     high = length + (data.byte(length - 1) << 2)
-    return times(folded(times(low, _THIRD) ^ times(high, _FIRST)), _THIRD)
+    return multiply(shift_mix(multiply(low, _K2) ^ multiply(high, _K0)), _K2)
 
 
-def _ends(data: Word, at_start: int, factor: Word) -> tuple[Word, Word, Word]:
-    """Two words of the first and last 16 bytes, and the first one multiplied."""
-    start, then = times(data.word(0), at_start), data.word(8)
-    last, before = times(data.word(data.length - 8), factor), times(data.word(data.length - 16), _THIRD)
-    left = plus(turned(plus(start, then), 43), turned(last, 30), before)
-    return left, plus(start, turned(plus(then, _THIRD), 18), last), start
+def _hash_ends(data: Strings, first_factor: int, factor: Word) -> tuple[Word, Word, Word]:
+    """Return two words that mix the first and last 16 bytes, and the first word times `first_factor`."""
+    a, b = multiply(data.word64(0), first_factor), data.word64(8)
+    c, d = multiply(data.word64(data.length - 8), factor), multiply(data.word64(data.length - 16), _K2)
+    left = add(rotate_right(add(a, b), 43), rotate_right(c, 30), d)
+    return left, add(a, rotate_right(add(b, _K2), 18), c), a
 
 
-def _up_to_32(data: Word) -> Word:
-    factor = _THIRD + 2 * data.length
-    left, right, _ = _ends(data, _SECOND, factor)
-    return _joined(left, right, factor)
+def _hash_17_to_32(data: Strings) -> Word:
+    factor = _K2 + 2 * data.length
+    left, right, _ = _hash_ends(data, _K1, factor)
+    return _combine(left, right, factor)
 
 
-def _up_to_64(data: Word) -> Word:
-    factor = _THIRD + 2 * data.length
-    left, right, start = _ends(data, _THIRD, factor)
-    mixed = _joined(left, right, factor)
-    third, fourth = times(data.word(16), factor), data.word(24)
-    fifth = times(plus(left, data.word(data.length - 32)), factor)
-    sixth = times(plus(mixed, data.word(data.length - 24)), factor)
-    return _joined(
-        plus(turned(plus(third, fourth), 43), turned(fifth, 30), sixth),
-        plus(third, turned(plus(fourth, start), 18), fifth),
+def _hash_33_to_64(data: Strings) -> Word:
+    factor = _K2 + 2 * data.length
+    y, right, a = _hash_ends(data, _K2, factor)
+    z = _combine(y, right, factor)
+    e, f = multiply(data.word64(16), factor), data.word64(24)
+    g = multiply(add(y, data.word64(data.length - 32)), factor)
+    h = multiply(add(z, data.word64(data.length - 24)), factor)
+    return _combine(
+        add(rotate_right(add(e, f), 43), rotate_right(g, 30), h),
+        add(e, rotate_right(add(f, a), 18), g),
         factor,
     )
 
@@ -96,47 +96,47 @@ def _up_to_64(data: Word) -> Word:
 Pair = tuple[Word, Word]
 
 
-def _weak(data: Word, at: int, first: Word, second: Word) -> Pair:
-    """Two words of 32 bytes and of two words."""
-    one, two, three, four = (data.word(at + step) for step in (0, 8, 16, 24))
-    first = plus(first, one)
-    total = plus(first, two, three)
-    second = plus(turned(plus(second, first, four), 21), turned(total, 44))
-    return plus(total, four), plus(second, first)
+def _weak_hash_32(data: Strings, offset: int, first: Word, second: Word) -> Pair:
+    """Hash the 32 bytes at `offset` with two seeds into two words: FarmHash's ``WeakHashLen32WithSeeds``."""
+    w, x, y, z = (data.word64(offset + step) for step in (0, 8, 16, 24))
+    first = add(first, w)
+    total = add(first, x, y)
+    second = add(rotate_right(add(second, first, z), 21), rotate_right(total, 44))
+    return add(total, z), add(second, first)
 
 
 class _State:
-    """What the blocks of a long string leave behind."""
+    """Hash state of strings longer than 64 bytes, updated block by block."""
 
-    def __init__(self, data: Word) -> None:
+    def __init__(self, data: Strings) -> None:
         self.data = data
-        self.x = plus(times(_SEED, _THIRD), data.word(0))
-        self.y = plus(times(_SEED, _SECOND), 113)
-        self.z = times(folded(plus(times(self.y, _THIRD), 113)), _THIRD)
+        self.x = add(multiply(_SEED, _K2), data.word64(0))
+        self.y = add(multiply(_SEED, _K1), 113)
+        self.z = multiply(shift_mix(add(multiply(self.y, _K2), 113)), _K2)
         self.v: Pair = (0, 0)
         self.w: Pair = (0, 0)
 
-    def take(self, at: int, factor: Word, weight: int) -> None:
-        """Mix in the block at a place."""
+    def update(self, offset: int, factor: Word, weight: int) -> None:
+        """Mix in the 64-byte block at `offset`."""
         data, v, w = self.data, self.v, self.w
-        x = times(turned(plus(self.x, self.y, v[0], data.word(at + 8)), 37), factor)
-        y = times(turned(plus(self.y, v[1], data.word(at + 48)), 42), factor)
-        x = x ^ times(w[1], weight)
-        y = plus(y, times(v[0], weight), data.word(at + 40))
-        z = times(turned(plus(self.z, w[0]), 33), factor)
-        self.v = _weak(data, at, times(v[1], factor), plus(x, w[0]))
-        self.w = _weak(data, at + 32, plus(z, w[1]), plus(y, data.word(at + 16)))
+        x = multiply(rotate_right(add(self.x, self.y, v[0], data.word64(offset + 8)), 37), factor)
+        y = multiply(rotate_right(add(self.y, v[1], data.word64(offset + 48)), 42), factor)
+        x = x ^ multiply(w[1], weight)
+        y = add(y, multiply(v[0], weight), data.word64(offset + 40))
+        z = multiply(rotate_right(add(self.z, w[0]), 33), factor)
+        self.v = _weak_hash_32(data, offset, multiply(v[1], factor), add(x, w[0]))
+        self.w = _weak_hash_32(data, offset + 32, add(z, w[1]), add(y, data.word64(offset + 16)))
         self.x, self.y, self.z = z, y, x
 
 
-def _longer(data: Word) -> Word:
-    state, rest = _State(data), (data.length - 1) % _BLOCK
-    for at in range(0, data.length - 1 - rest, _BLOCK):
-        state.take(at, _SECOND, 1)
-    factor = plus(_SECOND, (state.z & 0xFF) << 1)
-    tail = plus(state.w[0], rest)
-    head = plus(state.v[0], tail)
-    state.v, state.w = (head, state.v[1]), (plus(tail, head), state.w[1])
-    state.take(data.length - _BLOCK, factor, 9)
-    left = plus(_joined(state.v[0], state.w[0], factor), times(folded(state.y), _FIRST), state.z)
-    return _joined(left, plus(_joined(state.v[1], state.w[1], factor), state.x), factor)
+def _hash_long(data: Strings) -> Word:
+    state, rest = _State(data), (data.length - 1) % _BLOCK_BYTES
+    for offset in range(0, data.length - 1 - rest, _BLOCK_BYTES):
+        state.update(offset, _K1, 1)
+    factor = add(_K1, (state.z & 0xFF) << 1)
+    w0 = add(state.w[0], rest)
+    v0 = add(state.v[0], w0)
+    state.v, state.w = (v0, state.v[1]), (add(w0, v0), state.w[1])
+    state.update(data.length - _BLOCK_BYTES, factor, 9)
+    left = add(_combine(state.v[0], state.w[0], factor), multiply(shift_mix(state.y), _K0), state.z)
+    return _combine(left, add(_combine(state.v[1], state.w[1], factor), state.x), factor)

@@ -1,4 +1,4 @@
-"""Arithmetic modulo 2**64 on Python's whole numbers or on arrays of uint64, and the words of byte strings."""
+"""Arithmetic modulo 2**64 on Python integers or uint64 arrays, and access to the words of byte strings."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-# One number, or one for each of several strings of the same length.
+# A Python integer for one string, or a uint64 array with one value for each of several strings.
 Word: TypeAlias = Any
-MASK = (1 << 64) - 1
-# Strings of one length from which on arrays are quicker than one string after the other.
-_MANY = 12
+_MASK = (1 << 64) - 1
+# Number of strings of one length from which hashing them as arrays is faster than one by one.
+_MIN_VECTORIZED = 12
 
 
-class One:
-    """Words of one string.
+class SingleString:
+    """Access to the words of one byte string.
 
     Parameters
     ----------
@@ -28,21 +28,21 @@ class One:
     def __init__(self, data: bytes) -> None:
         self._data, self.length = data, len(data)
 
-    def byte(self, at: int) -> Word:
-        """Byte at a place."""
-        return self._data[at]
+    def byte(self, offset: int) -> Word:
+        """Return the byte at `offset`."""
+        return self._data[offset]
 
-    def half(self, at: int) -> Word:
-        """Four bytes from a place on, the lowest first."""
-        return int.from_bytes(self._data[at : at + 4], "little")
+    def word32(self, offset: int) -> Word:
+        """Return the little-endian 32-bit word at `offset`."""
+        return int.from_bytes(self._data[offset : offset + 4], "little")
 
-    def word(self, at: int) -> Word:
-        """Eight bytes from a place on, the lowest first."""
-        return int.from_bytes(self._data[at : at + 8], "little")
+    def word64(self, offset: int) -> Word:
+        """Return the little-endian 64-bit word at `offset`."""
+        return int.from_bytes(self._data[offset : offset + 8], "little")
 
 
-class Several:
-    """Words of strings of one length; the same methods give arrays.
+class EqualLengthStrings:
+    """Access to the words of several byte strings of one length; each method returns an array with one word per string.
 
     Parameters
     ----------
@@ -54,66 +54,69 @@ class Several:
     def __init__(self, table: NDArray[np.uint8]) -> None:
         self._table, self.length = table, table.shape[1]
 
-    def byte(self, at: int) -> Word:
-        """Byte at a place, of each string."""
-        return self._table[:, at].astype(np.uint64)
+    def byte(self, offset: int) -> Word:
+        """Return the byte at `offset` of each string."""
+        return self._table[:, offset].astype(np.uint64)
 
-    def half(self, at: int) -> Word:
-        """Four bytes from a place on, of each string."""
-        part = np.ascontiguousarray(self._table[:, at : at + 4])
+    def word32(self, offset: int) -> Word:
+        """Return the little-endian 32-bit word at `offset` of each string."""
+        part = np.ascontiguousarray(self._table[:, offset : offset + 4])
         return part.view("<u4")[:, 0].astype(np.uint64)
 
-    def word(self, at: int) -> Word:
-        """Eight bytes from a place on, of each string."""
-        part = np.ascontiguousarray(self._table[:, at : at + 8])
+    def word64(self, offset: int) -> Word:
+        """Return the little-endian 64-bit word at `offset` of each string."""
+        part = np.ascontiguousarray(self._table[:, offset : offset + 8])
         return part.view("<u8")[:, 0].astype(np.uint64, copy=False)
 
 
-def plus(*terms: Word) -> Word:
-    """Sum of words."""
+Strings: TypeAlias = SingleString | EqualLengthStrings
+
+
+def add(*terms: Word) -> Word:
+    """Add words modulo 2**64."""
     total = terms[0]
     for term in terms[1:]:
-        total = (total + term) & MASK
+        total = (total + term) & _MASK
     return total
 
 
-def times(first: Word, second: Word) -> Word:
-    """Product of two words."""
-    return (first * second) & MASK
+def multiply(first: Word, second: Word) -> Word:
+    """Multiply two words modulo 2**64."""
+    return (first * second) & _MASK
 
 
-def turned(value: Word, bits: int) -> Word:
-    """Word with its bits turned to the right."""
-    return (value >> bits) | ((value << (64 - bits)) & MASK)
+def rotate_right(value: Word, bits: int) -> Word:
+    """Rotate the bits of a 64-bit word to the right."""
+    return (value >> bits) | ((value << (64 - bits)) & _MASK)
 
 
-def folded(value: Word) -> Word:
-    """Word whose upper bits are mixed into the lower ones."""
+def shift_mix(value: Word) -> Word:
+    """Mix the upper bits of a word into the lower ones, as FarmHash's ``ShiftMix`` does."""
     return value ^ (value >> 47)
 
 
-def of_each(strings: Sequence[bytes], compute: Callable[[Any], Word]) -> NDArray[np.uint64]:
-    """Compute a word of each string, for those of one length at once where there are many.
+def hash_each(strings: Sequence[bytes], compute: Callable[[Strings], Word]) -> NDArray[np.uint64]:
+    """Hash each string; many strings of one length are hashed together.
 
     Parameters
     ----------
     strings : sequence of bytes
     compute : callable
-        Takes `One` or `Several`.
+        Returns the hash of a `SingleString`, or the array of hashes of `EqualLengthStrings`.
 
     Returns
     -------
     numpy.ndarray of uint64, shape (num_strings,)
     """
-    found = np.empty(len(strings), np.uint64)
+    hashes = np.empty(len(strings), np.uint64)
     by_length: dict[int, list[int]] = {}
-    for place, string in enumerate(strings):
-        by_length.setdefault(len(string), []).append(place)
-    for length, places in by_length.items():
-        if length and len(places) >= _MANY:
-            table = np.frombuffer(b"".join([strings[place] for place in places]), np.uint8).reshape(-1, length)
-            found[places] = compute(Several(table))
+    for position, string in enumerate(strings):
+        by_length.setdefault(len(string), []).append(position)
+    for length, positions in by_length.items():
+        if length and len(positions) >= _MIN_VECTORIZED:
+            table = np.frombuffer(b"".join([strings[position] for position in positions]), np.uint8)
+            hashes[positions] = compute(EqualLengthStrings(table.reshape(-1, length)))
         else:
-            for place in places:
-                found[place] = compute(One(strings[place]))
-    return found
+            for position in positions:
+                hashes[position] = compute(SingleString(strings[position]))
+    return hashes
