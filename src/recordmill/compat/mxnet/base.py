@@ -1,4 +1,4 @@
-"""MXNet's errors, which are subclasses of Python's and name the record, and the errors for unsupported names."""
+"""``mx.base``: MXNetError, its subclasses that are also built-in exceptions, and errors for unsupported names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import recordmill as rm
 string_types, numeric_types, integer_types = (str,), (float, int, np.generic), (int, np.int32, np.int64)
 
 _PACKAGE = "recordmill.compat.mxnet"
-# The messages of MXNet 1.9.1, including its spelling.
+# MXNet 1.9.1's message for each kind of recordmill error, including its misspellings.
 _WORDING = {
     "truncated_header": "Check failed: nread == sizeof(header): Inavlid RecordIO File",
     "truncated_payload": "Invalid RecordIO File",
@@ -24,7 +24,7 @@ _WORDING = {
 
 
 class MXNetError(rm.RecordmillError, RuntimeError):
-    """Base class; a RuntimeError as in MXNet."""
+    """``mx.base.MXNetError``: base class of all errors of this package; a RuntimeError, as in MXNet."""
 
     _kind: str | None = None
 
@@ -49,7 +49,7 @@ class UnsupportedError(MXNetError, NotImplementedError):
 
 
 class AbsentError(UnsupportedError, AttributeError):
-    """A name that is not supported."""
+    """A name of MXNet that is not supported; an AttributeError, so that `hasattr` returns False."""
 
 
 class MisuseError(MXNetError, AssertionError):
@@ -57,7 +57,7 @@ class MisuseError(MXNetError, AssertionError):
 
 
 def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
-    """Convert an error of recordmill to MXNet's."""
+    """Convert a recordmill error to an MXNetError with MXNet's wording."""
     known = {"kind", "shard", "record", "offset", "expected", "found", "hint"}
     fields = {name: value for name, value in error.parts().items() if name in known} | parts
     wording = _WORDING.get(error.kind or "")
@@ -66,7 +66,7 @@ def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
 
 @contextlib.contextmanager
 def translated(**parts: Any) -> Iterator[None]:
-    """Raise MXNet's errors instead of those of recordmill and Python."""
+    """Convert recordmill errors and FileNotFoundError to subclasses of MXNetError."""
     try:
         yield
     except MXNetError:
@@ -78,7 +78,7 @@ def translated(**parts: Any) -> Iterator[None]:
 
 
 def absent(module: str, hints: Mapping[str, str], default_hint: str | None = None) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module; without a default hint other names do not exist."""
+    """Return a module's ``__getattr__``: AbsentError for names with a hint, a plain AttributeError for others."""
 
     def raise_error(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else default_hint)

@@ -1,4 +1,4 @@
-"""Devices by MXNet's names; all arrays are in host memory."""
+"""``mx.Context``: device names, which have no effect because all arrays are in host memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Kind and number of a device; a context manager without effect."""
+    """``mx.Context``: type and number of a device; a ``with`` block of it has no effect."""
 
     device_type: str = "cpu"
     device_id: int = 0
@@ -26,15 +26,15 @@ class Context:
 
 
 def cpu(device_id: int = 0) -> Context:
-    """Return the host."""
+    """``mx.cpu``: return the context of host memory."""
     return Context("cpu", device_id)
 
 
 def gpu(device_id: int = 0) -> Context:
-    """Return the name of a GPU; arrays are not moved to it."""
+    """``mx.gpu``: return the context of a GPU, to which arrays are not moved."""
     return Context("gpu", device_id)
 
 
 def num_gpus() -> int:
-    """Return 0."""
+    """``mx.context.num_gpus``: return 0, because arrays are never stored on GPUs."""
     return 0

@@ -26,7 +26,7 @@ ListRow = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of a list: key, labels and relative path."""
+    """A line of an image list: key, labels and relative path."""
 
     key: int
     labels: list[float]
@@ -34,7 +34,7 @@ class Entry:
 
 
 def create_parser() -> argparse.ArgumentParser:
-    """Create the parser of the options, with MXNet's names and defaults."""
+    """Create the argument parser, with the option names and defaults of MXNet's im2rec.py."""
     parser = argparse.ArgumentParser(
         prog="python -m recordmill.compat.mxnet.im2rec",
         description="Create image lists of a folder (--list), or record files of image lists.",
@@ -46,8 +46,8 @@ def create_parser() -> argparse.ArgumentParser:
     lists.add_argument("--list", action="store_true", help="create lists")
     lists.add_argument("--exts", nargs="+", default=[".jpeg", ".jpg", ".png"], help="suffixes of images")
     lists.add_argument("--chunks", type=_parse_count, default=1, help="number of lists")
-    lists.add_argument("--train-ratio", type=float, default=1.0, help="fraction for training")
-    lists.add_argument("--test-ratio", type=float, default=0, help="fraction for testing")
+    lists.add_argument("--train-ratio", type=float, default=1.0, help="fraction of images in the training list")
+    lists.add_argument("--test-ratio", type=float, default=0, help="fraction of images in the test list")
     lists.add_argument("--recursive", action="store_true", help="use a label for each folder below the root")
     lists.add_argument("--no-shuffle", dest="shuffle", action="store_false", help="keep the order of names")
     records = parser.add_argument_group("records")
@@ -56,7 +56,7 @@ def create_parser() -> argparse.ArgumentParser:
     records.add_argument("--center-crop", action="store_true", help="crop to the central square first")
     records.add_argument("--quality", type=int, default=95, help="JPEG quality, 1 to 100; PNG compression, 0 to 9")
     records.add_argument("--num-thread", type=int, default=1, help="number of threads")
-    records.add_argument("--color", type=int, default=1, choices=[-1, 0, 1], help="as stored, gray, or color")
+    records.add_argument("--color", type=int, default=1, choices=[-1, 0, 1], help="-1: as stored, 0: gray, 1: color")
     records.add_argument("--encoding", default=".jpg", choices=[".jpg", ".png"], help="format of the stored images")
     records.add_argument("--pack-label", action="store_true", help="store all labels of an image, not only the first")
     return parser
@@ -70,7 +70,7 @@ def _parse_count(text: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
+    """Run the command and return its exit status."""
     options = create_parser().parse_args(arguments)
     prefix, root = os.path.abspath(options.prefix), os.path.abspath(options.root)
     if not os.path.isdir(root):
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def write_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
-    """Write the lists of a folder."""
+    """Write the image lists of a folder, as ``--list`` does."""
     images = _find_images(root, options.exts, recursive=options.recursive)
     rows = [(key, label, name) for key, (label, name) in enumerate(images)]
     if options.shuffle:
@@ -107,7 +107,7 @@ def write_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
 
 
 def _find_images(root: str, exts: Collection[str], *, recursive: bool) -> list[tuple[int, str]]:
-    """Return label and relative path of all images of a folder."""
+    """Return label and relative path of each image in a folder; if `recursive`, each subfolder is a label."""
     if not recursive:
         return [(0, name) for name in sorted(os.listdir(root)) if _is_image(os.path.join(root, name), exts)]
     labels: dict[str, int] = {}
@@ -123,7 +123,7 @@ def _find_images(root: str, exts: Collection[str], *, recursive: bool) -> list[t
 
 
 def _walk(folder: str, parents: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield folders with the names of their files, parents first, by name; skip links to a parent."""
+    """Yield folders and the names of their files, sorted, parents first; skip links to a parent folder."""
     real = os.path.realpath(folder)
     if real in parents:
         return
@@ -139,7 +139,7 @@ def _is_image(path: str, exts: Collection[str]) -> bool:
 
 
 def _split_rows(rows: list[ListRow], length: int, options: argparse.Namespace) -> list[tuple[str, list[ListRow]]]:
-    """Return suffix and rows of each list; their lengths are fractions of the length of a full chunk."""
+    """Split a chunk into train, test and val lists, by ratios of `length`; return each suffix and its rows."""
     if options.train_ratio == 1.0:
         return [("", rows)]
     num_train, num_test = int(length * options.train_ratio), int(length * options.test_ratio)
@@ -152,7 +152,7 @@ def _split_rows(rows: list[ListRow], length: int, options: argparse.Namespace) -
 
 
 def pack_list(path: str, root: str, options: argparse.Namespace) -> int:
-    """Write the records of a list and their index beside it; return the number of skipped images."""
+    """Write the record file and the index file of an image list; return the number of skipped images."""
     entries = _read_entries(path)
     if not options.pack_label:
         entries = [Entry(entry.key, entry.labels[:1], entry.name) for entry in entries]
@@ -164,7 +164,7 @@ def pack_list(path: str, root: str, options: argparse.Namespace) -> int:
 
 
 def _read_entries(path: str) -> list[Entry]:
-    """Read a list; print and skip invalid lines."""
+    """Read an image list; print and skip invalid lines."""
     entries = []
     for line in Path(path).read_text("utf-8", "surrogateescape").split("\n"):
         fields = [field.strip() for field in line.strip().split("\t")]
@@ -180,7 +180,7 @@ def _read_entries(path: str) -> list[Entry]:
 
 
 def _pack_files(entries: Sequence[Entry], destination: str, root: str, workers: int) -> int:
-    """Pack files without decoding them."""
+    """Pack image files without decoding them; return the number of skipped files."""
     rows = (f"{entry.key}\t" + "".join(f"{label!r}\t" for label in entry.labels) + entry.name for entry in entries)
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "entries.lst"
@@ -194,7 +194,7 @@ def _pack_files(entries: Sequence[Entry], destination: str, root: str, workers: 
 
 
 def _pack_images(entries: Sequence[Entry], prefix: str, root: str, options: argparse.Namespace) -> int:
-    """Decode, resize and encode images in threads, and pack them in the order of the list."""
+    """Decode, resize and encode images in threads, and pack them in list order; return the number of skipped images."""
     record = MXIndexedRecordIO(prefix + ".idx", prefix + ".rec", "w")
     num_skipped = 0
 

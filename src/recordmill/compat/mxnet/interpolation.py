@@ -1,4 +1,4 @@
-"""Interpolation methods by MXNet's numbers."""
+"""MXNet's numbers for interpolation methods, and the resize kernels that they select."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 
 Ints = NDArray[np.int64]
-# Height and width.
+# Height and width, in pixels.
 Size = tuple[int, int]
 
 NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS = range(5)
@@ -26,7 +26,7 @@ def kernel_name(method: int) -> str:
 
 
 def choose_methods(method: int, old: Ints, new: Ints) -> Ints:
-    """Return the method 0 to 4 for each pair of old and new sizes, shape (n, 2)."""
+    """Return the method 0 to 4 for each pair of old and new sizes; both have shape (n, 2)."""
     if method != BY_SIZE:
         return np.full(len(old), method)
     grows, shrinks = (new > old).all(axis=1), (new < old).all(axis=1)
@@ -34,7 +34,7 @@ def choose_methods(method: int, old: Ints, new: Ints) -> Ints:
 
 
 def choose_method(method: int, old: Size, new: Size) -> int:
-    """Return the method 0 to 4 for one image."""
+    """Return the method 0 to 4 for one pair of old and new size."""
     return int(choose_methods(method, np.array([old]), np.array([new]))[0])
 
 

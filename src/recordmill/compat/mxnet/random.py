@@ -1,4 +1,4 @@
-"""``mx.random``: random numbers come from `random`, `numpy.random` and the seeds of iterators."""
+"""``mx.random``: `seed` has no effect, because random numbers come from `random`, `numpy.random` and iterator seeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recordmill.compat.mxnet.base import absent
 
 
 def seed(seed_state: int, ctx: Any = "all") -> None:
-    """Check the seed; it has no effect."""
+    """``mx.random.seed``: check that the seed is an int; it has no effect."""
     del ctx
     if not isinstance(seed_state, int):
         raise ValueError("seed_state must be int")  # noqa: TRY004 (as in MXNet)

@@ -12,7 +12,7 @@ from recordmill.compat.mxnet.base import translated
 
 
 def write_index(record: str, index: str) -> int:
-    """Write the index of a record file; return the number of records."""
+    """Write the index file of a record file; return the number of records."""
     with translated(), rm.ShardReader(record, format="recordio", compression=None, index="never") as reader:
         offsets = reader.index.offsets.tolist()
     Path(index).write_text("".join(f"{key}\t{offset}\n" for key, offset in enumerate(offsets)))
@@ -20,7 +20,7 @@ def write_index(record: str, index: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m recordmill.compat.mxnet.rec2idx", description=__doc__)
     parser.add_argument("record", help="path of the .rec file")
     parser.add_argument("index", help="path of the .idx file that is written")

@@ -26,17 +26,17 @@ _HEADER = struct.Struct(_IR_FORMAT)
 # Markers of JPEG frames: SOF0 to SOF15 without the tables between them.
 _FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
-# Offset of the color type of a PNG, behind the bit depth; color type of gray; depth and color type of 8-bit gray.
+# PNG header: offset of the color type, color type of gray, and bit depth followed by color type of 8-bit gray.
 _PNG_COLOR_TYPE, _PNG_GRAY, _PNG_GRAY_8 = 25, 0, b"\x08\x00"
 _FORMATS_WITH_ALPHA = ("PNG", "WEBP", "TIFF")
 
 HEADER = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # noqa: PYI024 (programs call _replace)
 IRHeader: Any = HEADER
-HEADER.__doc__ = """Header of an image record: number of labels behind it, label or labels, id, upper bits of the id."""
+HEADER.__doc__ = """Header of an image record: number of labels after it, label or labels, id, upper bits of the id."""
 
 
 class _Output:
-    """A file being written and the keys of its records; it replaces the target when it is closed."""
+    """A record file being written and the keys of its records; the file appears at `path` when it is closed."""
 
     def __init__(self, path: str, idx_path: str | None) -> None:
         self.process = os.getpid()
@@ -46,7 +46,7 @@ class _Output:
         self.positions: list[int] = []
 
     def close(self) -> None:
-        """Replace the target; do nothing in a forked process."""
+        """Move the finished file to its path and write the index file; do nothing in a forked process."""
         if self.process != os.getpid():
             return
         self.writer.close()
@@ -61,7 +61,7 @@ class _Output:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Write a file under a temporary name, then rename it."""
+    """Write a file under a temporary name and rename it, so that `path` never has incomplete content."""
     temporary = f"{path}.tmp-{secrets.token_hex(6)}"
     try:
         Path(temporary).write_bytes(data)
@@ -77,7 +77,7 @@ def _check_folder(path: str) -> None:
 
 
 class MXRecordIO:
-    """Reads or writes a RecordIO file sequentially.
+    """``mx.recordio.MXRecordIO``: read or write a RecordIO file sequentially.
 
     A written file replaces an existing one when it is closed. `read` returns None at the end, and ``b""`` for an empty
     record. A reader can be used after a fork, where it continues, and pickled; the copy starts at the first record.
@@ -91,7 +91,7 @@ class MXRecordIO:
         self.open()
 
     def open(self) -> None:
-        """Open the file; a writer starts a new one."""
+        """Open the file; a writer starts a new file."""
         if self.flag not in ("r", "w"):
             raise ValueError(f"Invalid flag {self.flag}")
         self.close()
@@ -130,7 +130,7 @@ class MXRecordIO:
         self.open()
 
     def write(self, buf: Any) -> None:
-        """Add a record."""
+        """Append a record."""
         output = self._require_output()
         if not isinstance(buf, bytes | bytearray | memoryview):
             raise TypeError(f"a record must be bytes, got {type(buf).__name__}; encode text first")
@@ -174,7 +174,7 @@ class MXRecordIO:
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """Reads or writes a RecordIO file whose records have keys, listed in an index file with their offsets."""
+    """``mx.recordio.MXIndexedRecordIO``: read or write a RecordIO file with an index file of keys and offsets."""
 
     def __init__(
         self, idx_path: str | os.PathLike[str], uri: str | os.PathLike[str], flag: str, key_type: Any = int
@@ -188,7 +188,7 @@ class MXIndexedRecordIO(MXRecordIO):
         return self.idx_path
 
     def open(self) -> None:
-        """Open both files."""
+        """Open the record file and, for reading, load the index file."""
         super().open()
         self.keys, self._offsets = [], {}
         if self.writable:
@@ -203,13 +203,13 @@ class MXIndexedRecordIO(MXRecordIO):
 
     @property
     def idx(self) -> dict[Any, int]:
-        """Offset of each key; the last one of a key that occurs twice."""
+        """Offset of each key; of a repeated key, the offset of its last record."""
         if self._offsets is None and self._output is not None:
             self._offsets = dict(self._output.offsets())
         return self._offsets or {}
 
     def seek(self, idx: Any) -> None:
-        """Read the record with a key next."""
+        """Move to the record with key `idx`, so that `read` returns it next."""
         reader, offset = self._require_reader(), self.idx[idx]
         if offset < 0:
             message = "an offset of the index file must not be negative"
@@ -222,12 +222,12 @@ class MXIndexedRecordIO(MXRecordIO):
             return self._require_output().writer.tell()
 
     def read_idx(self, idx: Any) -> bytes | None:
-        """Return the record with a key."""
+        """Return the record with key `idx`."""
         self.seek(idx)
         return self.read()
 
     def write_idx(self, idx: Any, buf: Any) -> None:
-        """Add a record under a key."""
+        """Append a record with key `idx`."""
         key, output = self.key_type(idx), self._require_output()
         position = output.writer.num_records
         self.write(buf)
@@ -238,7 +238,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
 
 def pack(header: Any, s: bytes) -> bytes:
-    """Return the payload of an image record."""
+    """``mx.recordio.pack``: return the payload of an image record, which is the header, the labels and `s`."""
     header = IRHeader(*header)
     if isinstance(header.label, numbers.Number):
         return _HEADER.pack(*header._replace(flag=0)) + s
@@ -247,7 +247,7 @@ def pack(header: Any, s: bytes) -> bytes:
 
 
 def unpack(s: bytes) -> tuple[Any, bytes]:
-    """Return header and data of an image record."""
+    """``mx.recordio.unpack``: split the payload of an image record into header and image data."""
     header: Any = IRHeader(*_HEADER.unpack(s[:_IR_SIZE]))
     data = s[_IR_SIZE:]
     if header.flag > 0:
@@ -257,7 +257,7 @@ def unpack(s: bytes) -> tuple[Any, bytes]:
 
 
 def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
-    """Return the payload of an image record with an image (blue first) that Pillow encodes."""
+    """``mx.recordio.pack_img``: encode an image (blue first) with Pillow, and return the payload of its record."""
     return pack(header, _encode(np.asarray(img), quality, img_fmt))
 
 
@@ -282,12 +282,12 @@ def _decode_unchanged(data: bytes) -> NDArray[Any]:
     if pixels.ndim == 2:
         return pixels
     if data.startswith(_PNG) and data[_PNG_COLOR_TYPE] == _PNG_GRAY:
-        return np.ascontiguousarray(pixels[:, :, 0])  # OpenCV has no channel for a transparent gray
+        return np.ascontiguousarray(pixels[:, :, 0])  # OpenCV drops the alpha channel of gray PNG files
     return reverse_colors(pixels)
 
 
 def reverse_colors(pixels: NDArray[Any]) -> NDArray[Any]:
-    """Exchange red and blue; gray with alpha becomes blue, green, red and alpha."""
+    """Exchange red and blue; two channels (gray and alpha) become blue, green, red and alpha."""
     if pixels.ndim == 2 or pixels.shape[2] == 1:
         return pixels
     if pixels.shape[2] == 2:
@@ -344,7 +344,7 @@ def _create_image(module: Any, pixels: NDArray[Any], name: str) -> Any:
 
 
 def _check_pixels(pixels: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return contiguous pixels that the format can store; a single channel has no axis."""
+    """Return contiguous pixels without an axis for a single channel; raise an error if the format cannot store them."""
     if pixels.ndim == 3 and pixels.shape[2] == 1:
         pixels = pixels[:, :, 0]
     is_deep = pixels.dtype == np.uint16 and name == "PNG" and pixels.ndim == 2

@@ -1,6 +1,6 @@
-"""Augmenters: callables that change one image; random numbers come from `random` and `numpy.random`.
+"""Augmenters of ``mx.image``: callables that change one image, with numbers from `random` and `numpy.random`.
 
-Augmenters of colors take float32 images with red first.
+Color augmenters take float32 images in RGB order.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _MEAN = (123.68, 116.28, 103.53)
 _STD = (58.395, 57.12, 57.375)
 # Weights of red, green and blue in luma (ITU-R BT.601).
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
-# To luma and two chroma axes, and back (NTSC's YIQ with MXNet's rounding).
+# Conversion from RGB to luma and two chroma axes (YIQ of NTSC), and back, with MXNet's rounded coefficients.
 _TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
 _FROM_YIQ = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
 _GRAY_WEIGHTS = np.array([[0.21] * 3, [0.72] * 3, [0.07] * 3], np.float32)
 
 
 class Augmenter:
-    """Base class; subclasses implement `__call__`."""
+    """Base class of augmenters; subclasses implement `__call__`, which takes and returns an image."""
 
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = kwargs
@@ -56,14 +56,14 @@ class _SizedAugmenter(Augmenter):
 
 
 class ResizeAug(_SizedAugmenter):
-    """Resize the shorter side to a length."""
+    """Resize an image so that its shorter side is `size` pixels long."""
 
     def __call__(self, src: Any) -> Any:
         return functions.resize_short(src, self.size, self.interp)
 
 
 class ForceResizeAug(_SizedAugmenter):
-    """Resize to a size (width, height) regardless of the aspect ratio."""
+    """Resize to `size` (width, height) without keeping the aspect ratio."""
 
     def __call__(self, src: Any) -> Any:
         width, height = self.size
@@ -71,14 +71,14 @@ class ForceResizeAug(_SizedAugmenter):
 
 
 class RandomCropAug(_SizedAugmenter):
-    """Crop a size (width, height) at a random position."""
+    """Crop a window of `size` (width, height) at a random position."""
 
     def __call__(self, src: Any) -> Any:
         return functions.random_crop(src, self.size, self.interp)[0]
 
 
 class CenterCropAug(_SizedAugmenter):
-    """Crop a size (width, height) in the center."""
+    """Crop a window of `size` (width, height) in the center."""
 
     def __call__(self, src: Any) -> Any:
         return functions.center_crop(src, self.size, self.interp)[0]
@@ -86,7 +86,7 @@ class CenterCropAug(_SizedAugmenter):
 
 @dataclass(eq=False)
 class RandomSizedCropAug(Augmenter):
-    """Crop a random area with a random aspect ratio, and resize it to a size (width, height)."""
+    """Crop a random area with a random aspect ratio, and resize it to `size` (width, height)."""
 
     size: tuple[int, int]
     area: Any
@@ -98,7 +98,7 @@ class RandomSizedCropAug(Augmenter):
 
 
 class ColorNormalizeAug(Augmenter):
-    """Subtract a mean and divide by a standard deviation of each channel, in place."""
+    """Subtract `mean` and divide by `std` in place; each is one number, one per channel or None."""
 
     def __init__(self, mean: Any, std: Any) -> None:
         self.mean, self.std = (None if one is None else array(one) for one in (mean, std))
@@ -109,7 +109,7 @@ class ColorNormalizeAug(Augmenter):
 
 @dataclass(eq=False)
 class HorizontalFlipAug(Augmenter):
-    """Flip left and right with a probability."""
+    """Flip left and right with probability `p`."""
 
     p: float
 
@@ -119,7 +119,7 @@ class HorizontalFlipAug(Augmenter):
 
 @dataclass(eq=False)
 class CastAug(Augmenter):
-    """Convert to a dtype."""
+    """Convert an image to the dtype `typ`."""
 
     typ: str = "float32"
 
@@ -129,7 +129,7 @@ class CastAug(Augmenter):
 
 @dataclass(eq=False)
 class BrightnessJitterAug(Augmenter):
-    """Multiply all values by a random factor, in place."""
+    """Multiply all values by a random factor from [1 - brightness, 1 + brightness], in place."""
 
     brightness: float
 
@@ -140,7 +140,7 @@ class BrightnessJitterAug(Augmenter):
 
 @dataclass(eq=False)
 class ContrastJitterAug(Augmenter):
-    """Blend with the mean luma of the image, in place."""
+    """Blend an image with its mean luma by a random factor, in place."""
 
     contrast: float
 
@@ -156,7 +156,7 @@ class ContrastJitterAug(Augmenter):
 
 @dataclass(eq=False)
 class SaturationJitterAug(Augmenter):
-    """Blend with the luma of each pixel, in place; images of one channel stay unchanged."""
+    """Blend each pixel with its luma by a random factor, in place; images of one channel stay unchanged."""
 
     saturation: float
 
@@ -171,7 +171,7 @@ class SaturationJitterAug(Augmenter):
 
 @dataclass(eq=False)
 class HueJitterAug(Augmenter):
-    """Rotate all colors about the gray axis."""
+    """Rotate all colors about the gray axis by a random angle of at most `hue` times 180 degrees."""
 
     hue: float
 
@@ -199,14 +199,14 @@ class LightingAug(Augmenter):
     eigvec: Any
 
     def __call__(self, src: Any) -> Any:
-        amounts = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002 (np.random.seed repeats it)
+        amounts = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002 (np.random.seed makes it reproducible)
         src += array(np.dot(np.asarray(self.eigvec) * amounts, np.asarray(self.eigval)))
         return src
 
 
 @dataclass(eq=False)
 class RandomGrayAug(Augmenter):
-    """Convert to gray with a probability; the number of channels stays."""
+    """Convert to gray with probability `p`; the result keeps three channels."""
 
     p: float
 
@@ -242,7 +242,7 @@ def CreateAugmenter(
     rand_gray: float = 0,
     inter_method: int = 2,
 ) -> list[Augmenter]:
-    """Create the augmenters for training, in MXNet's order."""
+    """``mx.image.CreateAugmenter``: create the augmenters for training, in MXNet's order."""
     augmenters: list[Augmenter] = [ResizeAug(resize, inter_method)] if resize > 0 else []
     augmenters.append(_create_crop((data_shape[2], data_shape[1]), rand_crop, rand_resize, inter_method))
     if rand_mirror:
@@ -263,7 +263,7 @@ def create_color_augmenters(
     pca_noise: float = 0,
     rand_gray: float = 0,
 ) -> list[Augmenter]:
-    """Create the augmenters that convert to float32, change colors and normalize; True means ImageNet's numbers."""
+    """Create augmenters that convert to float32, change colors and normalize; True selects ImageNet's mean or std."""
     augmenters: list[Augmenter] = [CastAug()]
     if brightness or contrast or saturation:
         augmenters.append(ColorJitterAug(brightness, contrast, saturation))
@@ -273,7 +273,8 @@ def create_color_augmenters(
         augmenters.append(LightingAug(pca_noise, EIGENVALUES, EIGENVECTORS))
     if rand_gray > 0:
         augmenters.append(RandomGrayAug(rand_gray))
-    mean, std = _check_numbers("mean", mean, _MEAN), _check_numbers("std", std, _STD)
+    mean = _resolve_mean_or_std("mean", mean, _MEAN)
+    std = _resolve_mean_or_std("std", std, _STD)
     if mean is not None or std is not None:
         augmenters.append(ColorNormalizeAug(mean, std))
     return augmenters
@@ -281,13 +282,13 @@ def create_color_augmenters(
 
 def _create_crop(size: tuple[int, int], rand_crop: bool, rand_resize: bool, interp: int) -> Augmenter:
     if rand_resize and not rand_crop:
-        raise MisuseError("rand_resize=True needs rand_crop=True")
+        raise MisuseError("rand_resize=True requires rand_crop=True")
     if rand_resize:
         return RandomSizedCropAug(size, 0.08, (3.0 / 4.0, 4.0 / 3.0), interp)
     return RandomCropAug(size, interp) if rand_crop else CenterCropAug(size, interp)
 
 
-def _check_numbers(name: str, value: Any, default: tuple[float, ...]) -> Any:
+def _resolve_mean_or_std(name: str, value: Any, default: tuple[float, ...]) -> Any:
     if value is True:
         return array(default)
     if value is None or (isinstance(value, np.ndarray) and value.shape[0] in (1, 3)):

@@ -16,12 +16,12 @@ from recordmill.compat.mxnet.io.iterators import DataDesc
 from recordmill.compat.mxnet.nd import flip
 
 _LOGGER = logging.getLogger("mxnet")
-# A header of two values and one box of five.
+# Length of the shortest valid label: a header of two values and one box of five values.
 _MIN_LABEL_LENGTH = 7
 CROP_HINT = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
-# Changes an image and its boxes (class, left, top, right, bottom, ...).
+# Function that changes an image and its boxes; a box is (class, left, top, right, bottom, ...).
 BoxAugmenter = Callable[[Any, Any], tuple[Any, Any]]
-# Parameters of ImageIter; others are those of `_create_augmenters`.
+# Parameters that ImageDetIter passes on to ImageIter; the others belong to `_create_augmenters`.
 _ITER_OPTIONS = (
     "path_imgrec path_imglist path_root path_imgidx shuffle part_index num_parts aug_list imglist data_name "
     "last_batch_handle"
@@ -29,12 +29,12 @@ _ITER_OPTIONS = (
 
 
 def _apply_to_image(augmenter: Augmenter) -> BoxAugmenter:
-    """Wrap an augmenter that does not move boxes."""
+    """Wrap an augmenter of images as one of images and boxes, which returns the boxes unchanged."""
     return lambda image, boxes: (augmenter(image), boxes)
 
 
 def _mirror_at_random(image: Any, boxes: Any) -> tuple[Any, Any]:
-    """Flip image and boxes left and right with probability 0.5; boxes are changed in place."""
+    """Flip an image and its boxes left and right with probability 0.5; the boxes are changed in place."""
     if random.random() < 0.5:
         image = flip(image, axis=1)
         boxes[:, 1], boxes[:, 3] = 1.0 - boxes[:, 3], 1.0 - boxes[:, 1]
@@ -79,7 +79,7 @@ class ImageDetIter(ImageIter):
         self.provide_label = [DataDesc(name, (self.batch_size, *shape))]
 
     def _estimate_label_shape(self) -> tuple[int, int]:
-        """Return the largest number of boxes and their width."""
+        """Read all labels; return the largest number of boxes in a label and the number of values per box."""
         count = width = 0
         self.reset()
         while True:
@@ -95,7 +95,7 @@ class ImageDetIter(ImageIter):
         return count, width
 
     def _parse_label(self, label: Any) -> Any:
-        """Return the boxes of a label: width of the header, width of a box, rest of the header, boxes."""
+        """Return the non-empty boxes of a label: header length, box length, rest of the header, boxes."""
         raw = np.asarray(label).ravel()
         if raw.size < _MIN_LABEL_LENGTH:
             raise self._label_error(f"Label shape is invalid: {raw.shape}")
@@ -114,10 +114,10 @@ class ImageDetIter(ImageIter):
             raise self._label_error("Invalid label occurs.")
 
     def _label_error(self, message: str) -> MXNetError:
-        return MXNetError(message, kind="bad_label", **self._last)
+        return MXNetError(message, kind="bad_label", **self._location)
 
     def _fill(self, data: Any, label: Any, start: int) -> int:
-        """Fill rows from `start` with samples; return the number of filled rows."""
+        """Fill the batch from row `start` on with samples; return the number of rows that are now filled."""
         row = start
         if not start:
             label[...] = -1
@@ -140,13 +140,13 @@ class ImageDetIter(ImageIter):
         return row
 
     def augmentation_transform(self, data: Any, label: Any) -> Any:  # type: ignore[override]
-        """Apply the augmenters."""
+        """Apply the augmenters to an image and its boxes."""
         for augmenter in self.auglist:
             data, label = augmenter(data, label)  # type: ignore[call-arg]
         return data, label
 
     def reshape(self, data_shape: Sequence[int] | None = None, label_shape: Sequence[int] | None = None) -> None:
-        """Change the shapes of the batches; a label shape must have at least as many boxes of the same width."""
+        """Change the shapes of the batches; `label_shape` may only increase the number of boxes."""
         if data_shape is not None:
             self.check_data_shape(data_shape)
             self.provide_data = [DataDesc(self.provide_data[0].name, (self.batch_size, *data_shape))]
@@ -158,7 +158,7 @@ class ImageDetIter(ImageIter):
             self._set_label_shape(self.provide_label[0].name, (label_shape[0], label_shape[1]))
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
-        """Give this and another iterator the same label shape."""
+        """Set the label shape of this iterator and of `it` to the larger of both."""
         del verbose
         if not isinstance(it, ImageDetIter):
             raise TypeError("Synchronize with invalid iterator.")

@@ -1,4 +1,4 @@
-"""Functions of one image (height, width, channels), red first: decode, resize, crop, normalize."""
+"""Functions of ``mx.image`` that decode, resize, crop and normalize one image (height, width, channels), red first."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from recordmill.compat.mxnet.base import MXNetError, ParameterError, Unsupported
 from recordmill.compat.mxnet.interpolation import BICUBIC, BY_SIZE, KERNELS, RANDOM, choose_method
 from recordmill.compat.mxnet.nd import NDArray, wrap
 
-# x, y, width, height.
+# x, y, width and height, in pixels.
 Window = tuple[int, int, int, int]
 _CROP_ATTEMPTS = 10
 
 
 def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None) -> NDArray:
-    """Decode an image.
+    """``mx.image.imdecode``: decode an image to uint8, shape (height, width, channels).
 
     The orientation of EXIF data is applied, except in JPEG files that start with a JFIF segment, as in MXNet.
     """
     if not isinstance(buf, bytes | bytearray | memoryview | np.ndarray):
-        raise ValueError("buf must be bytes, bytearray or numpy.ndarray; encode text first")  # noqa: TRY004
+        raise ValueError("buf must be bytes, bytearray or numpy.ndarray; encode a str first")  # noqa: TRY004
     data: Any = np.ascontiguousarray(buf, np.uint8).reshape(-1) if isinstance(buf, np.ndarray) else buf
     if flag not in (0, 1):
         raise ParameterError(f"flag must be 0 or 1, got {flag}")
@@ -46,7 +46,7 @@ def _uses_exif(head: bytes) -> bool:
 
 
 def imread(filename: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None) -> NDArray:
-    """Decode an image file."""
+    """``mx.image.imread``: read and decode an image file."""
     with translated():
         data = Path(filename).read_bytes()
     try:
@@ -64,13 +64,13 @@ def _store_result(result: NDArray, out: Any) -> NDArray:
 
 
 def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDArray:
-    """Resize an image of uint8 or float32."""
+    """``mx.image.imresize``: resize a uint8 or float32 image to width `w` and height `h`."""
     pixels = np.asarray(src)
     for name, value in (("w", w), ("h", h)):
         if not isinstance(value, int | np.integer) or value < 1:
             raise ParameterError(f"{name} must be a positive integer, got {value!r}")
     if pixels.ndim != 3:
-        raise ParameterError("an image must have height, width and channels", kind="bad_shape", found=str(pixels.shape))
+        raise ParameterError("src must have 3 axes: height, width, channels", kind="bad_shape", found=str(pixels.shape))
     if pixels.dtype not in (np.uint8, np.float32):
         message = f"an image of {pixels.dtype} is not supported"
         raise UnsupportedError(message, expected="uint8 or float32", found=str(pixels.dtype))
@@ -79,7 +79,7 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:
-    """Return the interpolation 0 to 4 for old height and width, new height and width."""
+    """Return an interpolation 0 to 4; 9 chooses it by `sizes` (old height, old width, new height, new width)."""
     if interp == BY_SIZE:
         return choose_method(interp, sizes[:2], sizes[2:]) if sizes else BICUBIC
     if interp == RANDOM:
@@ -90,7 +90,7 @@ def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] 
 
 
 def scale_down(src_size: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
-    """Return the largest width and height with the aspect ratio of `size` that fit into `src_size` and `size`."""
+    """Shrink `size` to fit into `src_size`, keeping its aspect ratio; a size that already fits is unchanged."""
     (w, h), (sw, sh) = size, src_size
     width, height = float(w), float(h)
     if sh < height:
@@ -101,7 +101,7 @@ def scale_down(src_size: tuple[int, int], size: tuple[int, int]) -> tuple[int, i
 
 
 def resize_short(src: Any, size: int, interp: int = 2) -> NDArray:
-    """Resize an image until its shorter side has a length."""
+    """Resize an image so that its shorter side is `size` pixels long."""
     h, w = src.shape[:2]
     new_w, new_h = (size, size * h // w) if h > w else (size * w // h, size)
     return imresize(src, new_w, new_h, interp=get_interp_method(interp, (h, w, new_h, new_w)))
@@ -110,7 +110,7 @@ def resize_short(src: Any, size: int, interp: int = 2) -> NDArray:
 def fixed_crop(
     src: Any, x0: int, y0: int, w: int, h: int, size: tuple[int, int] | None = None, interp: int = 2
 ) -> NDArray:
-    """Crop a window and resize it to a size (width, height)."""
+    """Crop a window and, if `size` (width, height) is given, resize it."""
     out = wrap(np.asarray(src)[y0 : y0 + h, x0 : x0 + w])
     if not out.size:
         found = f"{w} x {h} at ({x0}, {y0}) of {src.shape[1]} x {src.shape[0]}"
@@ -121,7 +121,7 @@ def fixed_crop(
 
 
 def random_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Window]:
-    """Crop a window of a size (width, height) at a position that `random` draws; also return the window."""
+    """Crop a window of `size` (width, height) at a random position; return the crop and the window."""
     h, w = src.shape[:2]
     new_w, new_h = scale_down((w, h), size)
     x0, y0 = random.randint(0, w - new_w), random.randint(0, h - new_h)
@@ -129,7 +129,7 @@ def random_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArr
 
 
 def center_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Window]:
-    """Crop a window of a size (width, height) in the center; also return the window."""
+    """Crop a window of `size` (width, height) in the center; return the crop and the window."""
     h, w = src.shape[:2]
     new_w, new_h = scale_down((w, h), size)
     x0, y0 = (w - new_w) // 2, (h - new_h) // 2
@@ -139,7 +139,7 @@ def center_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArr
 def random_size_crop(
     src: Any, size: tuple[int, int], area: float | tuple[float, float], ratio: tuple[float, float], interp: int = 2
 ) -> tuple[NDArray, Window]:
-    """Crop a window of random relative area and aspect ratio, and resize it; also return the window."""
+    """Crop a window of random relative area and aspect ratio, and resize it; return the crop and the window."""
     h, w = src.shape[:2]
     low, high = (area, 1.0) if isinstance(area, int | float) else area
     for _ in range(_CROP_ATTEMPTS):
@@ -153,7 +153,7 @@ def random_size_crop(
 
 
 def color_normalize(src: Any, mean: Any, std: Any = None) -> Any:
-    """Subtract a mean and divide by a standard deviation, in place."""
+    """Subtract `mean` and divide by `std`, in place."""
     if mean is not None:
         src -= mean
     if std is not None:

@@ -68,8 +68,8 @@ class ImageIter(DataIter):
         self.imgrec: MXRecordIO | None = None
         self.seq: list[Any] | None = None
         self.cur = 0
-        # Shard and record of the last sample, for errors.
-        self._last: dict[str, Any] = {}
+        # Shard and record of the last sample, for error messages.
+        self._location: dict[str, Any] = {}
         if not path_imgrec:
             self.seq = list(self.imglist or ())
         elif path_imgidx:
@@ -99,7 +99,7 @@ class ImageIter(DataIter):
             self.seq = self.seq[part * length : (part + 1) * length]
 
     def reset(self) -> None:
-        """Start an epoch; with "roll_over" it continues a batch that was left over."""
+        """Start an epoch; with "roll_over", it begins with the incomplete batch of the last epoch."""
         if self.shuffle:
             random.shuffle(self.seq or [])
         if self.last_batch_handle != "roll_over" or self._leftover is None:
@@ -107,7 +107,7 @@ class ImageIter(DataIter):
             self._is_over = False
 
     def hard_reset(self) -> None:
-        """Start an epoch and drop a batch that was left over."""
+        """Start an epoch and drop the incomplete batch of the last epoch."""
         self._leftover = None
         self.reset()
 
@@ -137,7 +137,7 @@ class ImageIter(DataIter):
         return DataBatch([wrap(data)], [wrap(label)], pad)
 
     def _fill(self, data: Any, label: Any, start: int) -> int:
-        """Fill rows from `start` with samples; return the number of filled rows."""
+        """Fill the batch from row `start` on with samples; return the number of rows that are now filled."""
         for row in range(start, self.batch_size):
             try:
                 label_values, encoded = self.next_sample()
@@ -147,20 +147,20 @@ class ImageIter(DataIter):
             values = np.asarray(label_values)
             if values.size != self.label_width:
                 message = f"a label has {values.size} values but label_width is {self.label_width}"
-                raise ParameterError(message, kind="bad_label", **self._last)
+                raise ParameterError(message, kind="bad_label", **self._location)
             label[row] = values.reshape(label[row].shape)
         return self.batch_size
 
     def next_sample(self) -> tuple[Any, bytes]:
         """Return label and encoded image of the next sample; raise StopIteration at the end."""
-        sample = None if self._is_over else self._take()
+        sample = None if self._is_over else self._take_sample()
         if sample is None:
             if self.last_batch_handle != "discard" and not self._is_over:
                 self._rewind()
             raise StopIteration
         return sample
 
-    def _take(self) -> tuple[Any, bytes] | None:
+    def _take_sample(self) -> tuple[Any, bytes] | None:
         if self.seq is None:
             return self._take_record(None)
         if self.cur >= len(self.seq):
@@ -177,51 +177,51 @@ class ImageIter(DataIter):
     def _take_record(self, key: Any) -> tuple[Any, bytes] | None:
         record: Any = self.imgrec
         payload = record.read() if key is None else record.read_idx(key)
-        self._last = {"shard": record.uri, "record": self.cur if key is None else key}
+        self._location = {"shard": record.uri, "record": self.cur if key is None else key}
         if payload is None:
             if key is None:
                 return None
-            raise MXNetError("no record starts at the offset of the index file", kind="bad_index", **self._last)
+            raise MXNetError("no record starts at the offset of the index file", kind="bad_index", **self._location)
         self.cur += 1
         try:
             header, data = unpack(payload)
         except (struct.error, ValueError) as error:
             message = f"the record is too short for its header: {error}"
-            raise HeaderError(message, kind="bad_payload", **self._last) from error
+            raise HeaderError(message, kind="bad_payload", **self._location) from error
         if self.imglist is None or key is None:
             return header.label, data
         if key not in self.imglist:
-            raise MXNetError(f"fail to find imagelabel for id {key}", kind="bad_label", **self._last)
+            raise MXNetError(f"fail to find imagelabel for id {key}", kind="bad_label", **self._location)
         return self.imglist[key][0], data
 
     def imdecode(self, s: bytes) -> Any:
-        """Decode an image; errors name the record."""
+        """Decode an image; errors name its record."""
         try:
             return imdecode(s)
         except MXNetError as error:
-            message = f"Broken image {self._last.get('shard')}: {error.message}"
-            raise MXNetError(message, kind="bad_image", **self._last) from error
+            message = f"Broken image {self._location.get('shard')}: {error.message}"
+            raise MXNetError(message, kind="bad_image", **self._location) from error
 
     def read_image(self, fname: str) -> bytes:
         """Read an image file below the root folder."""
         path = os.path.join(self.path_root or "", fname)
-        self._last = {"shard": path}
+        self._location = {"shard": path}
         with translated():
             return Path(path).read_bytes()
 
     def check_valid_image(self, data: Any) -> None:
-        """Raise an error for an image without a shape."""
+        """Raise MXNetError if the image ``data[0]`` has no axes."""
         if not data[0].shape:
-            raise MXNetError("Data shape is wrong", kind="bad_image", **self._last)
+            raise MXNetError("Data shape is wrong", kind="bad_image", **self._location)
 
     def augmentation_transform(self, data: Any) -> Any:
-        """Apply the augmenters."""
+        """Apply the augmenters to an image."""
         for augmenter in self.auglist:
             data = augmenter(data)
         return data
 
     def postprocess_data(self, datum: Any) -> Any:
-        """Move the channels to the front."""
+        """Move the channels of an image to the front."""
         return datum.transpose(2, 0, 1)
 
     def check_data_shape(self, data_shape: Sequence[int]) -> None:
@@ -231,7 +231,7 @@ class ImageIter(DataIter):
 
 
 def _load_labels(path: Any, entries: list[Any] | None, dtype: str) -> ListedImages | None:
-    """Return the images of a list file or of a list of labels and file name, if one is given."""
+    """Return labels and file name by key, from a list file or from `entries`; None if neither is given."""
     if path:
         return _read_list(path, dtype)
     if not isinstance(entries, list):

@@ -19,7 +19,7 @@ from recordmill.concurrency.threads import map_range
 Ints = NDArray[np.int64]
 Pixels = NDArray[np.uint8]
 Values = Mapping[str, Any]
-# x, y, width, height.
+# x, y, width and height, in pixels.
 Window = tuple[int, int, int, int]
 
 COLOR_SPACES: dict[int, Any] = {1: "gray", 3: "rgb", 4: "stored"}
@@ -27,7 +27,7 @@ _WARP_KERNELS: Any = {0: "nearest", 1: "bilinear", 2: "cubic", 4: "lanczos4"}
 _CROP_ATTEMPTS = 10
 _LEVELS = np.arange(256, dtype=np.float32)
 _MAX_HLS = (180, 255, 255)
-# Weights of 14 bits for gray. MXNet applies them to RGB as if it were BGR.
+# Luma weights of blue, green and red in 14-bit fixed point. MXNet applies them to RGB pixels in this order.
 _GRAY_WEIGHTS = np.array([1868, 9617, 4899])
 # Principal axes of the colors of ImageNet (Krizhevsky et al. 2012, numbers of fb.resnet.torch).
 EIGENVALUES = np.array([55.46, 4.794, 1.148])
@@ -38,7 +38,7 @@ _ONE, _TWO = np.float32(1), np.float32(2)
 
 
 def decode_each(decode: Callable[[int], None], rows: Sequence[int] | Ints, threads: int) -> None:
-    """Call a function for 0 to ``len(rows) - 1`` in threads; errors name the row."""
+    """Call `decode` with 0 to ``len(rows) - 1`` in threads; errors name the position in the batch from `rows`."""
 
     def decode_row(number: int) -> None:
         try:
@@ -83,12 +83,12 @@ def augment(data: Any, values: Values, generator: Generator) -> Pixels:
 
 
 def draw_method(method: int, old: Size, new: Size, generator: Generator) -> int:
-    """Return the interpolation of one image, 0 to 4."""
+    """Return the interpolation 0 to 4 for one image; `RANDOM` consumes a random number."""
     return generator.integer(0, 4) if method == RANDOM else choose_method(method, old, new)
 
 
 def draw_mirror(values: Values, generator: Generator) -> bool:
-    """Return whether an image is mirrored."""
+    """Return whether to mirror an image; `rand_mirror` consumes random numbers."""
     return bool((values["rand_mirror"] and generator.coin()) or values["mirror"])
 
 
@@ -99,17 +99,17 @@ def padding_fill(values: Values) -> int | tuple[int, ...]:
 
 
 def scale_shorter(sizes: Ints, length: int) -> Ints:
-    """Return sizes (n, 2) whose shorter side has a length, the longer one truncated; -1 keeps the sizes."""
+    """Scale sizes (n, 2) to `length` on the shorter side, truncating the longer side; -1 keeps the sizes."""
     return sizes if length == -1 else length * sizes // np.maximum(sizes.min(axis=1, keepdims=True), 1)
 
 
 def shorter_side_size(size: Size, length: int) -> Size:
-    """Return the size of one image whose shorter side has a length."""
+    """Scale one size (height, width) to `length` on the shorter side."""
     return _as_size(scale_shorter(np.array([size]), length))
 
 
 def enlarge_to(sizes: Ints, goal: Ints, side: int) -> Ints:
-    """Return sizes (n, 2) enlarged by a float32 ratio until one side reaches its goal."""
+    """Enlarge sizes (n, 2) by a float32 ratio to ``goal[side]`` on axis `side`; larger sizes are unchanged."""
     ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
     other = (ratio * sizes[:, 1 - side].astype(np.float32)).astype(np.int64)
     grown = np.empty_like(sizes)
@@ -137,7 +137,7 @@ def _as_size(sizes: Ints) -> Size:
 
 
 def _crop(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
-    """Crop to the size of the batch, after or before resizing."""
+    """Crop an image and resize it to the batch's size; the order depends on the kind of crop."""
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
     if values["random_resized_crop"]:
@@ -155,7 +155,7 @@ def _crop(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
 
 
 def _draw_window(size: Size, wanted: Size, values: Values, generator: Generator) -> Window:
-    """Return a window of a size, in the center without `rand_crop`."""
+    """Return a window of size `wanted`, at a random position if `rand_crop`, else in the center."""
     room = [side - part for side, part in zip(size, wanted, strict=True)]
     y, x = (generator.integer(0, one) if values["rand_crop"] else one // 2 for one in room)
     return x, y, wanted[1], wanted[0]
@@ -198,7 +198,7 @@ def _warp(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
 
 
 def _draw_affine(size: Size, values: Values, generator: Generator) -> tuple[NDArray[np.float32], Size]:
-    """Return the map and the size of its result; float32 in MXNet's order of operations."""
+    """Return a random affine matrix and the size of the result, computed in float32 in MXNet's order of operations."""
     limit = np.float32(values["max_shear_ratio"])
     shear = generator.uniform() * limit * _TWO - limit
     angle = generator.integer(-values["max_rotate_angle"], values["max_rotate_angle"])

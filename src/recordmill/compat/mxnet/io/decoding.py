@@ -1,4 +1,4 @@
-"""Decode and normalize the images of a batch: in one native call where it gives MXNet's pixels, else one by one."""
+"""Decode and normalize the images of a batch, natively if that gives MXNet's pixels, else one image at a time."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from recordmill.compat.mxnet.io.random import Generator
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-# An image that is not resized, or cannot be decoded, goes with any interpolation.
-_ANY = -1
-# Rows of a batch, and their interpolation; None means one by one.
+# Method of images that may join any group, because they are not resized or cannot be decoded.
+_ANY_METHOD = -1
+# Interpolation method of a group of images, and their rows in the batch; None: decode them one at a time.
 Group = tuple[int | None, Ints]
 
 
 class BatchDecoder:
-    """Decoder of batches for the parameters of ImageRecordIter; used by any thread."""
+    """Decodes batches according to the parameters of ImageRecordIter; may be used from several threads."""
 
     def __init__(self, values: Mapping[str, Any], mean_image: Floats | None = None) -> None:
         self._values = values
@@ -122,7 +122,7 @@ class _Normalizer:
         self.options = self._native_options()
 
     def _native_options(self) -> dict[str, Any]:
-        """Return options of `rm.Image`: normalization if it rounds as MXNet does, else uint8 pixels."""
+        """Return options of `rm.Image`: native normalization if it rounds as MXNet does, else uint8 output."""
         pixels = {"dtype": "uint8"}
         white = 255 * self._scale
         is_plain = self.dtype == np.float32 and not self._has_light and self._mean_image is None
@@ -179,7 +179,7 @@ def _scale_light(units: Floats, values: Mapping[str, Any]) -> Floats:
 
 
 def _can_be_native(values: Mapping[str, Any]) -> bool:
-    """Return whether a native call may do what the parameters ask for; `seed_aug` needs MXNet's random numbers."""
+    """Return whether the native decoder supports the parameters; `seed_aug` needs MXNet's random numbers."""
     if values["seed_aug"] is not None or values["max_crop_size"] > 0 or values["inter_method"] == RANDOM:
         return False
     if values["random_resized_crop"] and (values["resize"] != -1 or values["pad"]):
@@ -198,15 +198,15 @@ def _group_by_method(sizes: Ints, values: Mapping[str, Any]) -> list[Group]:
     is_native = np.sum(changes, axis=0) <= 1
     if pad:
         is_native &= (wide == padded).all(axis=1) & ((shorter >= goal).all(axis=1) | values["rand_crop"])
-    scaled = np.where(changes[0], choose_methods(method, sizes, shorter), _ANY)
+    scaled = np.where(changes[0], choose_methods(method, sizes, shorter), _ANY_METHOD)
     enlarged = choose_methods(method, padded, np.broadcast_to(goal, padded.shape))
     methods = np.where(changes[1] | changes[2], enlarged, scaled)
     is_broken = (sizes == 0).any(axis=1)
-    is_native, methods = is_native | is_broken, np.where(is_broken, _ANY, methods)
-    used = np.unique(methods[is_native & (methods != _ANY)]).tolist() or [_ANY]
+    is_native, methods = is_native | is_broken, np.where(is_broken, _ANY_METHOD, methods)
+    used = np.unique(methods[is_native & (methods != _ANY_METHOD)]).tolist() or [_ANY_METHOD]
     groups: list[Group] = []
     for number, one in enumerate(used):
-        alike = (methods == one) | ((methods == _ANY) & (number == 0))
+        alike = (methods == one) | ((methods == _ANY_METHOD) & (number == 0))
         groups.append((one, np.flatnonzero(is_native & alike)))
     groups.append((None, np.flatnonzero(~is_native)))
     return [group for group in groups if len(group[1])]

@@ -20,8 +20,8 @@ from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable, Sample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-# Values in front of an image's own labels: channels, height, width, number of labels.
-_PREFIX = 4
+# Number of values before the labels of an image: channels, height, width, number of labels.
+_PREFIX_LENGTH = 4
 _SCAN_RECORDS = 1024
 
 
@@ -48,23 +48,23 @@ class _DetectionBuilder(BatchBuilder):
             shape, fill, threads = values["data_shape"], values["fill_value"], values["preprocess_threads"]
             pixels = decode_augmented(samples.images, augmentations, shape, fill, threads)
         except rm.DecodeError as error:
-            raise self._locate(error, records) from error
+            raise self._to_mxnet_error(error, records) from error
         normalized: Floats = self.decoder.normalize(pixels)
         return normalized
 
     def _draw(self, plan: AugmentationPlan, samples: Samples, records: BatchRows) -> list[Augmentation]:
-        """Draw the augmentation of each image, and replace its row of labels by the result."""
+        """Draw the augmentation of each image, and replace its labels by the augmented ones."""
         augmentations, sizes = [], rm.image_sizes(samples.images, like="mxnet", orientation="apply").tolist()
         generators = records.generators(self.values["seed"], None)
         for number, (row, (height, width)) in enumerate(zip(samples.labels, sizes, strict=True)):
-            label = row[_PREFIX : _PREFIX + int(row[3])].copy()
+            label = row[_PREFIX_LENGTH : _PREFIX_LENGTH + int(row[3])].copy()
             parts = split_label(label)
             if parts is None:
-                message, expected = "the labels are not boxes", "a header of at least 2, boxes of at least 5 values"
+                message, expected = "the labels are not boxes", "a header of at least 2 and boxes of at least 5 values"
                 location = self.table.locate(int(records.rows[number]))
                 found = f"{len(label)} labels, widths {label[:2].tolist()}"
                 raise ParameterError(message, kind="bad_label", expected=expected, found=found, **location)
-            size = max(height, 1), max(width, 1)  # decoding reports an image without size
+            size = max(height, 1), max(width, 1)  # the size of an invalid image is 0; decoding it raises the error
             with np.errstate(all="ignore"):  # boxes may be infinite
                 augmentation = plan.draw(size, parts[1], generators[number])
             row[1:3], row[3:] = augmentation.size, self.values["label_pad_value"]
@@ -74,7 +74,7 @@ class _DetectionBuilder(BatchBuilder):
 
 
 class ImageDetRecordIter(ImageRecordIter):
-    """Batches of images resized to one size, with all labels of each.
+    """``mx.io.ImageDetRecordIter``: batches of images of one size, each with all of its labels.
 
     A row of labels is the channels, height and width of the image in the batch, the number of its labels, the labels,
     and `label_pad_value` up to the width of the longest row; empty boxes are dropped. The order of `shuffle` is that
@@ -86,7 +86,7 @@ class ImageDetRecordIter(ImageRecordIter):
 
 
 class _ResizingDecoder:
-    """Decoder of whole images to the size of the batch; values are ``(pixel - mean) / std * scale``."""
+    """Decodes whole images and resizes them to the batch's size; values are ``(pixel - mean) / std * scale``."""
 
     dtype = np.dtype(np.float32)
 
@@ -122,7 +122,7 @@ class _ResizingDecoder:
 
 
 class _LabelTable(RecordTable):
-    """Records whose labels become rows of one width."""
+    """Table of records whose labels are padded to the width of the longest label."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__({**values, "path_imglist": ""})
@@ -132,10 +132,10 @@ class _LabelTable(RecordTable):
         if 0 < width < longest:
             message = f"label_pad_width must be at least {longest}, got {width}"
             raise ParameterError(message, expected=f"at least {longest}", found=str(width))
-        self.label_width = _PREFIX + max(longest, width)
+        self.label_width = _PREFIX_LENGTH + max(longest, width)
 
     def _find_longest(self) -> int:
-        """Return the largest number of labels."""
+        """Read all headers and return the largest number of labels of a record."""
         longest = 1
         for start in range(0, len(self), _SCAN_RECORDS):
             _, _, headers, _ = self._read_headers(np.arange(start, min(start + _SCAN_RECORDS, len(self))))
@@ -158,4 +158,4 @@ class _LabelTable(RecordTable):
 
 def _put_labels(row: Floats, labels: Floats) -> None:
     row[3] = len(labels)
-    row[_PREFIX : _PREFIX + len(labels)] = labels
+    row[_PREFIX_LENGTH : _PREFIX_LENGTH + len(labels)] = labels

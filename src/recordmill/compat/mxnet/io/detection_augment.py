@@ -31,7 +31,7 @@ Flags = NDArray[np.bool_]
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _CLASS, _LEFT, _TOP, _RIGHT, _BOTTOM = range(5)
 _BOX_WIDTH = 5
-# Smaller pad scales are ignored.
+# Images are not padded by a smaller scale, as in MXNet.
 _MIN_PAD_SCALE = np.float32(1.05)
 _COLORS = ("hue", "saturation", "illumination", "contrast")
 # Number of columns whose colors OpenCV converts together.
@@ -40,7 +40,7 @@ _SIMD_COLUMNS = 4
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A window, or several, relative to the size of an image."""
+    """One window, or arrays of windows, in coordinates relative to the size of an image."""
 
     left: Any
     top: Any
@@ -48,13 +48,13 @@ class Region:
     height: Any
 
     def select(self, number: int) -> Region:
-        """Return one of several windows."""
+        """Return window `number` of arrays of windows."""
         return Region(self.left[number], self.top[number], self.width[number], self.height[number])
 
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """A size and an interpolation, 0 to 4."""
+    """Target size and interpolation (0 to 4) of a resize."""
 
     size: Size
     method: int
@@ -62,24 +62,24 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Augmentation:
-    """The steps of one image, in their order, and its boxes after them."""
+    """Randomly drawn steps for one image, in the order in which they run, and the augmented boxes."""
 
-    first: Scaling | None
+    first_scaling: Scaling | None
     shifts: tuple[int, int, int]
     contrast: np.float32
     is_mirrored: bool
     window: Window
-    last: Scaling | None
+    last_scaling: Scaling | None
     rows: Rows
 
     @property
     def size(self) -> Size:
-        """Height and width of the result."""
-        return self.last.size if self.last else (self.window[3], self.window[2])
+        """Height and width of the augmented image."""
+        return self.last_scaling.size if self.last_scaling else (self.window[3], self.window[2])
 
 
 def split_label(label: Rows) -> tuple[Rows, Rows] | None:
-    """Return header and boxes of a label without empty boxes; None if the label has another form."""
+    """Return the header and the non-empty boxes of a label; None if the label has another form."""
     header, width = (int(one) if np.isfinite(one) else 0 for one in label[:2].tolist()) if len(label) > 1 else (0, 0)
     if not 2 <= header <= len(label) or width < _BOX_WIDTH or (len(label) - header) % width:
         return None
@@ -90,13 +90,13 @@ def split_label(label: Rows) -> tuple[Rows, Rows] | None:
 def decode_augmented(
     images: Sequence[Any], augmentations: Sequence[Augmentation], shape: Sequence[int], fill: int, threads: int
 ) -> NDArray[np.uint8]:
-    """Decode and augment images; each is in the upper left corner of its row, the rest is 0."""
+    """Decode and augment the images of a batch; smaller images are padded at the right and bottom with 0."""
     batch = np.zeros((len(images), *shape), np.uint8)
 
     def decode_one(row: int) -> None:
         augmentation = augmentations[row]
-        pixels = _scale(decode(images[row], shape[0]), augmentation.first)
-        pixels = _scale(_cut(pixels, augmentation, fill), augmentation.last)
+        pixels = _scale(decode(images[row], shape[0]), augmentation.first_scaling)
+        pixels = _scale(_cut(pixels, augmentation, fill), augmentation.last_scaling)
         batch[row, :, : pixels.shape[0], : pixels.shape[1]] = pixels.transpose(2, 0, 1)
 
     decode_each(decode_one, range(len(images)), threads)
@@ -108,7 +108,7 @@ def _scale(pixels: Pixels, scaling: Scaling | None) -> Pixels:
 
 
 def _cut(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
-    """Cut the window out of the recolored and mirrored image, which are only computed inside the window."""
+    """Crop the window of an augmentation; only the pixels inside of it are recolored and mirrored."""
     x, y, width, height = augmentation.window
     is_mirrored = augmentation.is_mirrored
     x = pixels.shape[1] - x - width if is_mirrored else x
@@ -137,7 +137,7 @@ def _recolor(pixels: Pixels, augmentation: Augmentation, behind: int) -> Pixels:
 
 
 class AugmentationPlan:
-    """Draws augmentations for the parameters of ImageDetRecordIter, in MXNet's order."""
+    """Draws augmentations from the parameters of ImageDetRecordIter; uses random numbers in MXNet's order."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
@@ -146,7 +146,7 @@ class AugmentationPlan:
 
     def draw(self, size: Size, rows: Rows, generator: Generator) -> Augmentation:
         """Draw the augmentation of one image."""
-        first = self._draw_shorter(size, generator)
+        first = self._draw_first_scaling(size, generator)
         size = first.size if first else size
         shifts, contrast = self._draw_colors(generator)
         probability = self._values["rand_mirror_prob"]
@@ -156,14 +156,14 @@ class AugmentationPlan:
             rows[:, _LEFT], rows[:, _RIGHT] = _ONE - rows[:, _RIGHT], _ONE - rows[:, _LEFT]
         left, top, size, rows = self._draw_padding(size, rows, generator)
         (x, y, width, height), rows = self._draw_crop(size, rows, generator)
-        last = self._draw_last((height, width), generator)
+        last = self._draw_last_scaling((height, width), generator)
         return Augmentation(first, shifts, contrast, is_mirrored, (x - left, y - top, width, height), last, rows)
 
-    def _draw_shorter(self, size: Size, generator: Generator) -> Scaling | None:
+    def _draw_first_scaling(self, size: Size, generator: Generator) -> Scaling | None:
         shorter = self._values["resize"]
         return None if shorter == -1 else self._draw_scaling(size, shorter_side_size(size, shorter), generator)
 
-    def _draw_last(self, size: Size, generator: Generator) -> Scaling | None:
+    def _draw_last_scaling(self, size: Size, generator: Generator) -> Scaling | None:
         mode, goal = self._values["resize_mode"], self._values["data_shape"][1:]
         if mode == "force":
             return self._draw_scaling(size, goal, generator)
@@ -217,7 +217,7 @@ class AugmentationPlan:
 
 
 class _CropSampler:
-    """Random windows of one kind: sizes, shapes, and how they must overlap boxes."""
+    """Draws crop windows within one set of limits of scale, aspect ratio and overlap with boxes."""
 
     def __init__(self, values: Mapping[str, Any], number: int) -> None:
         def option(name: str) -> Any:
@@ -234,7 +234,7 @@ class _CropSampler:
         self._min_overlap = np.float32(values["emit_overlap_thresh"])
 
     def draw(self, ratio: np.float32, rows: Rows, generator: Generator) -> tuple[Region, Rows] | None:
-        """Return a window in an image of an aspect ratio, and the boxes in it; None if all trials fail."""
+        """Return a window for an image of aspect ratio `ratio`, and the boxes in it; None if all trials fail."""
         regions = self._propose(ratio, generator.peek_uniform(4 * self._trials).reshape(-1, 4).T)
         accepted = self._accept(rows, regions)
         number = int(accepted.argmax()) if accepted.any() else self._trials
@@ -245,7 +245,7 @@ class _CropSampler:
         return region, _move_into(rows[self._keep(rows.T, region)], region) if len(rows) else rows
 
     def _propose(self, ratio: np.float32, units: Floats) -> Region:
-        """Return the windows of all trials."""
+        """Return the candidate windows of all trials."""
         scale = scale_to(units[0], *np.array(self._scales, np.float32)) + np.float32(1e-12)
         low = np.maximum(np.float32(self._ratios[0]) / ratio, scale * scale)
         high = np.minimum(np.float32(self._ratios[1]) / ratio, _ONE / (scale * scale))
@@ -256,7 +256,7 @@ class _CropSampler:
         return Region(left, top, width, height)
 
     def _accept(self, rows: Rows, regions: Region) -> Flags:
-        """Return which windows satisfy the limits with at least one box and keep a box; all if there are no boxes."""
+        """Return a mask of the windows that satisfy the limits and keep at least one box; all if there are no boxes."""
         if not len(rows):
             return np.ones(regions.left.shape, bool)
         columns = rows.T[:, :, None]
@@ -272,7 +272,7 @@ class _CropSampler:
         return satisfied
 
     def _keep(self, columns: Rows, region: Region) -> Flags:
-        """Return which boxes remain in a window."""
+        """Return a mask of the boxes that are kept in a window."""
         if not self._keeps_centers:
             return np.asarray(_intersect(columns, region) / _areas(columns) > self._min_overlap)
         half = np.float32(0.5)
@@ -282,7 +282,7 @@ class _CropSampler:
 
 
 def _move_into(rows: Rows, region: Region) -> Rows:
-    """Return boxes relative to a window."""
+    """Convert boxes to coordinates relative to a window, clipped to it."""
     moved = rows.copy()
     for column, start, length in ((_LEFT, region.left, region.width), (_TOP, region.top, region.height)):
         moved[:, column] = np.maximum(_ZERO, (rows[:, column] - start) / length)

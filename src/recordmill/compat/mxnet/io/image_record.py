@@ -23,7 +23,7 @@ _THREAD_NAME = "recordmill-mxnet"
 
 
 class BatchBuilder:
-    """Reads and decodes batches of one part; has no reference to the iterator, so that threads do not keep it alive."""
+    """Reads and decodes batches; does not reference the iterator, so that threads do not keep the iterator alive."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
@@ -38,11 +38,11 @@ class BatchBuilder:
         if not values["mean_img"] or values["dtype"] == "uint8":
             return self.decoder
         parts = split_all(self.ranges(), values["batch_size"], is_indexed=bool(values["path_imgidx"]))
-        mean = load_mean_image(values["mean_img"], values["data_shape"], lambda: map(self._decode_plainly, parts))
+        mean = load_mean_image(values["mean_img"], values["data_shape"], lambda: map(self._read_and_decode, parts))
         return BatchDecoder(values, mean)
 
     def ranges(self) -> list[list[Span]]:
-        """Return the chunks of every range, as rows of the table; the rows of a chunk are shuffled together."""
+        """Return the chunks of every range, as spans of table rows; the rows of a chunk are shuffled together."""
         return self.table.ranges
 
     def build(self, records: BatchRows) -> DataBatch:
@@ -52,20 +52,20 @@ class BatchBuilder:
         if labels.shape[1] == 1:
             labels = labels[:, 0]
         size = self.values["batch_size"]
-        data, labels, ids = (_fill(one, size) for one in (data, labels, samples.ids))
+        data, labels, ids = (_pad_rows(one, size) for one in (data, labels, samples.ids))
         return DataBatch([wrap(data)], [wrap(labels)], records.pad, ids)
 
     def _decode(self, samples: Samples, records: BatchRows) -> NDArray[Any]:
         try:
             decoded: NDArray[Any] = self.decoder.decode(samples.images, records)
         except rm.DecodeError as error:
-            raise self._locate(error, records) from error
+            raise self._to_mxnet_error(error, records) from error
         return decoded
 
-    def _decode_plainly(self, records: BatchRows) -> NDArray[Any]:
+    def _read_and_decode(self, records: BatchRows) -> NDArray[Any]:
         return self._decode(self.table.fetch(records.rows), records)
 
-    def _locate(self, error: rm.DecodeError, records: BatchRows) -> MXNetError:
+    def _to_mxnet_error(self, error: rm.DecodeError, records: BatchRows) -> MXNetError:
         cause: Any = error.cause if isinstance(error.cause, rm.RecordmillError) else error
         parts = {name: getattr(cause, name) for name in ("kind", "expected", "found", "hint")}
         location = self.table.locate(int(records.rows[error.position or 0]))
@@ -73,10 +73,10 @@ class BatchBuilder:
 
 
 class ImageRecordIter(BatchHolder):
-    """Batches of images and labels from RecordIO files, in MXNet's order and with MXNet's pixels.
+    """``mx.io.ImageRecordIter``: batches of images and labels from RecordIO files, in MXNet's order.
 
-    Each epoch starts with the first record of its order. A last batch that is not full is filled with the first
-    records of the next order, or with zeros if ``round_batch=False``; `pad` is the number of these rows.
+    Pixels equal MXNet's. An incomplete last batch is filled with the first records of the next epoch, which still
+    starts with these records, or with zeros if ``round_batch=False``; `pad` is the number of such rows.
     """
 
     _read_parameters = staticmethod(read_parameters)
@@ -130,9 +130,9 @@ class ImageRecordIter(BatchHolder):
         return super().getlabel()[0]
 
     def _start(self) -> None:
-        """Continue the epoch in a new thread, also after a fork."""
+        """Start to read after the batches that were already returned, in a new thread; also used after a fork."""
         rows = self._orders.batches(self._epoch, self._order, self._next_order, self._num_taken)
-        batches = map(self._builder.build, rows)  # continues after an error, unlike a generator
+        batches = map(self._builder.build, rows)  # a map object continues after an error, a generator does not
         depth = self._values["prefetch_buffer"]
         self._prefetcher = Prefetcher(batches, depth - 1, _THREAD_NAME) if depth else batches
         self._process = os.getpid()
@@ -149,8 +149,8 @@ class ImageRecordIter(BatchHolder):
         self._stop()
 
 
-def _fill(array: NDArray[Any], length: int) -> NDArray[Any]:
-    """Append rows of zeros up to a length."""
+def _pad_rows(array: NDArray[Any], length: int) -> NDArray[Any]:
+    """Append rows of zeros to an array until it has `length` rows."""
     if len(array) == length:
         return array
     filled = np.zeros((length, *array.shape[1:]), array.dtype)

@@ -1,4 +1,4 @@
-"""Iterators of ``mx.io`` over arrays and other iterators, their base classes, and the batches that they return."""
+"""``mx.io.NDArrayIter`` and ``PrefetchingIter``, base classes of all iterators, and `DataBatch`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ NamedArrays = list[tuple[str, NDArray]]
 
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT002 (programs unpack two values)
-    """Name and shape of one array of a batch, with its dtype and layout as attributes."""
+    """``mx.io.DataDesc``: name and shape of one array of a batch, with its dtype and layout as attributes."""
 
     dtype: Any
     layout: str
 
     def __new__(cls, name: str, shape: Any, dtype: Any = np.float32, layout: str = "NCHW") -> Self:
-        """Create the pair and set the attributes."""
+        """Create the (name, shape) pair, and set `dtype` and `layout` as attributes."""
         desc = super().__new__(cls, name, shape)
         desc.dtype, desc.layout = dtype, layout
         return desc
@@ -35,7 +35,7 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT
 
 
 class DataBatch:
-    """Arrays of one step."""
+    """``mx.io.DataBatch``: the data and label arrays of one batch."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class DataIter:
         return self.next()
 
     def reset(self) -> None:
-        """Start again."""
+        """Start the next epoch; does nothing in the base class."""
 
     def next(self) -> DataBatch:
         """Return the next batch; raise StopIteration at the end."""
@@ -96,7 +96,7 @@ class DataIter:
         return None
 
     def getpad(self) -> Any:
-        """Return the number of rows that only fill the current batch."""
+        """Return the number of padding rows at the end of the current batch."""
         return 0
 
 
@@ -124,12 +124,12 @@ class BatchHolder(DataIter):
 
     def _current(self) -> DataBatch:
         if self.current_batch is None:
-            raise MXNetError("there is no current batch: call iter_next first", kind="no_batch")
+            raise MXNetError("there is no current batch; call iter_next() first", kind="no_batch")
         return self.current_batch  # type: ignore[no-any-return]
 
 
 class NDArrayIter(DataIter):
-    """Batches of the rows of arrays; shuffled by ``numpy.random``."""
+    """``mx.io.NDArrayIter``: batches of the rows of arrays, which `shuffle` permutes with ``numpy.random``."""
 
     def __init__(
         self,
@@ -168,22 +168,22 @@ class NDArrayIter(DataIter):
         return [DataDesc(name, (self.batch_size, *one.shape[1:]), one.dtype.type) for name, one in arrays]
 
     def reset(self) -> None:
-        """Start an epoch with the rows that the last one left over."""
+        """Start an epoch; with "roll_over", it begins with the incomplete batch of the last epoch."""
         if self.shuffle:
-            np.random.shuffle(self.idx)  # noqa: NPY002 (np.random.seed repeats it)
+            np.random.shuffle(self.idx)  # noqa: NPY002 (np.random.seed makes it reproducible)
             self._order = self._order[self.idx]
         self._rows = np.concatenate([self._leftover, self._order])
         self._num_carried, self._leftover = len(self._leftover), self._order[:0]
         self._start = -self.batch_size
 
     def hard_reset(self) -> None:
-        """Start an epoch and drop rows that were left over."""
+        """Start an epoch and drop the incomplete batch of the last epoch."""
         self._leftover = self._order[:0]
         self.reset()
 
     @property
     def cursor(self) -> int:
-        """First row of the current batch; rows that were left over have negative numbers."""
+        """Position of the first row of the current batch in this epoch; rows of the last epoch count as negative."""
         return self._start - self._num_carried
 
     def iter_next(self) -> bool:
@@ -207,14 +207,14 @@ class NDArrayIter(DataIter):
         return self._select(self.label)
 
     def getpad(self) -> int:
-        """Return the number of padding rows; with "roll_over", of rows carried over from the last epoch."""
+        """Return the number of padding rows; with "roll_over", the number of rows from the last epoch."""
         if self.last_batch_handle == "roll_over" and self._start == 0:
             return self._num_carried
         return max(self._start + self.batch_size - len(self._rows), 0)
 
     def _select(self, arrays: NamedArrays) -> list[NDArray]:
         if not 0 <= self._start < len(self._rows):
-            raise MXNetError("there is no current batch: call iter_next first", kind="no_batch")
+            raise MXNetError("there is no current batch; call iter_next() first", kind="no_batch")
         positions = np.arange(self._start, self._start + self.batch_size)
         rows: Array[np.int64] = self._rows[positions % len(self._rows)]
         return [wrap(np.asarray(one)[rows]) for _, one in arrays]
@@ -244,14 +244,14 @@ def _common_length(arrays: NamedArrays) -> int:
 
 
 class PrefetchingIter(BatchHolder):
-    """Batches of several iterators as one, which a background thread reads ahead."""
+    """``mx.io.PrefetchingIter``: read several iterators ahead in a thread, and join their batches into one."""
 
     def __init__(self, iters: Any, rename_data: Any = None, rename_label: Any = None) -> None:
         self.iters = iters if isinstance(iters, list) else [iters]
         self.n_iter = len(self.iters)
         for names in (rename_data, rename_label):
             if not self.iters or (names is not None and len(names) != self.n_iter):
-                raise MisuseError("expected at least one iterator, and one dict for each")
+                raise MisuseError("iters must not be empty, and renaming needs one dict per iterator")
         self.rename_data, self.rename_label = rename_data, rename_label
         super().__init__(self.provide_data[0][1][0])
         self._prefetcher = self._start()
@@ -300,7 +300,7 @@ class PrefetchingIter(BatchHolder):
 def _rename(described: Sequence[Sequence[Any]], names: Sequence[Mapping[str, str]] | None) -> list[DataDesc]:
     if names is None:
         return [one for descriptions in described for one in descriptions]
-    # Iterators of programs often describe arrays by plain pairs of name and shape.
+    # User-defined iterators often describe arrays by plain (name, shape) pairs.
     return [
         DataDesc(change.get(one[0], one[0]), one[1], getattr(one, "dtype", np.float32), getattr(one, "layout", "NCHW"))
         for descriptions, change in zip(described, names, strict=True)

@@ -15,18 +15,18 @@ from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.recordio import replace_file
 
 Floats = NDArray[np.float32]
-# A file of arrays: magic number, reserved, number of arrays; arrays; names.
+# A file consists of magic number, reserved word and number of arrays, then the arrays, then their names.
 _LIST_HEADER = struct.pack("<QQQ", 0x112, 0, 1)
 _NAME = struct.pack("<QQ", 1, 8) + b"mean_img"
-# Versions of an array's header.
+# Magic numbers of two versions of an array's header, and the code of dense storage in the newer one.
 _VERSION_1, _VERSION_2, _DENSE = 0xF993FAC8, 0xF993FAC9, 0
-# Device and its number in front of the dtype, 0 for float32.
+# The header is followed by device type and device number, then by the dtype, which is 0 for float32.
 _CONTEXT_BYTES, _DTYPE_BYTES = 8, 4
 _CPU_FLOAT32 = struct.pack("<iii", 1, 0, 0)
 
 
 def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Iterable[NDArray[Any]]]) -> Floats:
-    """Return the mean image of a file, which is first computed and written if it does not exist."""
+    """Load a mean image; if the file does not exist, compute the mean of all images and write the file first."""
     if not os.path.exists(path):
         mean = _compute_mean(shape, batches()).astype("<f4")
         replace_file(path, next(_headers(shape)) + _CPU_FLOAT32 + mean.tobytes() + _NAME)
@@ -42,7 +42,7 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
 
 
 def _headers(shape: tuple[int, ...]) -> Iterator[bytes]:
-    """Yield the bytes in front of the device, in all versions of the format, the current one first."""
+    """Yield the bytes before the device type in each version of the format, the newest version first."""
     count = len(shape)
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)
     yield _LIST_HEADER + struct.pack(f"<Ii{count}q", _VERSION_1, count, *shape)
@@ -50,7 +50,7 @@ def _headers(shape: tuple[int, ...]) -> Iterator[bytes]:
 
 
 def _compute_mean(shape: tuple[int, ...], batches: Iterable[NDArray[Any]]) -> Floats:
-    """Sum images in float32 one after another, as MXNet does, and multiply by one over their number."""
+    """Sum images in float32 one after another and multiply by one over their number, which rounds as MXNet does."""
     total, count = np.zeros(shape, np.float32), 0
     for batch in batches:
         for image in batch:

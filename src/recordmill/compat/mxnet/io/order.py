@@ -20,9 +20,9 @@ from recordmill.compat.mxnet.io.random import (
 )
 
 Ints = NDArray[np.int64]
-# First record and one past the last.
+# Position of the first item and of the end (exclusive).
 Span = tuple[int, int]
-# Bytes that MXNet reads at once. A chunk ends before the last record that starts in front of its last eight bytes.
+# Number of bytes that MXNet reads at once. A chunk ends before the last record that starts before its last 8 bytes.
 CHUNK_BYTES = 1 << 23
 _FRAME_HEADER_BYTES = 8
 # Factor by which `shuffle_chunk_size` makes more ranges than necessary.
@@ -36,7 +36,7 @@ _RANGE_SEED_OFFSET = 666
 class Order:
     """The records of one epoch.
 
-    `slots` are their positions in MXNet's read buffer, which `seed_aug` is added to.
+    `slots` are their positions in MXNet's read buffer; MXNet seeds the augmentation with `seed_aug` plus the slot.
     """
 
     rows: Ints
@@ -45,9 +45,9 @@ class Order:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BatchRows:
-    """The records of one batch, or some of them: rows of the table, slots, positions in the epoch.
+    """Records of one batch: their rows in the table, their slots as in `Order`, and their positions in the epoch.
 
-    `pad` is the number of records that only fill the batch.
+    `pad` is the number of padding rows at the end of the batch.
     """
 
     rows: Ints
@@ -64,14 +64,14 @@ class BatchRows:
         return rm.Draws(seed % 2**64, self.epoch)
 
     def generators(self, seed: int, seed_aug: int | None) -> list[Generator]:
-        """Return a generator per record: MXNet's with `seed_aug`, else one of seed, epoch and position."""
+        """Return a generator per record: MXNet's if `seed_aug` is set, else one seeded by seed, epoch and position."""
         if seed_aug is None:
             return create_generators(self.draws(seed), self.positions)
         return [seed_generator(seed_aug + _SEED_OFFSET + slot) for slot in self.slots.tolist()]
 
 
 def split_bytes(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges of one part: one, or as many as `shuffle_chunk_size` asks for."""
+    """Return the byte ranges of one part: a single one, or several that `shuffle_chunk_size` (MiB) limits."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4
@@ -79,7 +79,7 @@ def split_bytes(values: Mapping[str, Any], size: int) -> list[Span]:
 
 
 def split_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
-    """Return the chunks of records that MXNet reads together."""
+    """Split a span of records into the chunks that MXNet reads at once."""
     first, last = span
     end = int(starts[last]) if last < len(starts) else size
     chunks = []
@@ -96,10 +96,9 @@ def split_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
 
 
 class EpochOrders:
-    """Orders of successive epochs.
+    """Draws the orders of successive epochs; the random generators are not reset between epochs.
 
-    The generators continue from epoch to epoch. With an index file all records of the part are shuffled, without one
-    the records of each chunk.
+    With an index file all records of the part are shuffled together; without one, the records of each chunk are.
     """
 
     def __init__(self, ranges: Sequence[Sequence[Span]], values: Mapping[str, Any]) -> None:
@@ -131,7 +130,7 @@ class EpochOrders:
     def _slots(self, chosen: Ints, visited: int) -> Ints:
         if self._is_indexed:
             return (visited + np.arange(len(chosen))) % self._batch_size
-        # Shuffled chunks are stored behind a full batch, others behind the rows that the batch already has.
+        # MXNet stores a shuffled chunk after one full batch, and any other chunk after the rows already in the batch.
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
     def batches(self, epoch: int, order: Order, following: Order, skip: int) -> Iterator[BatchRows]:

@@ -17,7 +17,7 @@ _MAX_SIDE = 1 << 15
 
 
 def _expand(rows: list[tuple[Any, str]]) -> dict[str, Any]:
-    """Map each name to the value of its row; a row is a value and names."""
+    """Convert rows of a value and space-separated names to a dict of names and values."""
     return {name: value for value, names in rows for name in names.split()}
 
 
@@ -74,14 +74,14 @@ SHIFTS = ("random_h", "random_s", "random_l")
 _LIGHT = ("max_random_contrast", "max_random_illumination")
 _AUG_SEQ_HINT = "omit it: there is one sequence of augmentations"
 
-# The parameters of ImageDetRecordIter: those that it shares with ImageRecordIter, and its own.
+# Parameters that ImageDetRecordIter shares with ImageRecordIter.
 _SHARED = (
     "path_imgrec path_imglist data_shape batch_size data_name label_name round_batch shuffle seed num_parts part_index "
     "preprocess_threads prefetch_buffer ctx device_id dtype verbose resize inter_method shuffle_chunk_size "
     "shuffle_chunk_seed mean_img mean_r mean_g mean_b mean_a scale"
 )
 _COVERAGES = ("overlaps", "sample_coverages", "object_coverages")
-# One value for all crop samplers, or one for each.
+# Parameters that have one value for all crop samplers, or one value per sampler.
 _SAMPLER_DEFAULTS: dict[str, Any] = _expand(
     [
         ((0.0,), "min_crop_scales min_crop_overlaps min_crop_sample_coverages min_crop_object_coverages"),
@@ -125,7 +125,7 @@ _DETECTION_RANGES: dict[str, tuple[float, float]] = {
     ),
 }
 _DETECTION_CHOICES = {"crop_emit_mode": ("center", "overlap"), "resize_mode": ("force", "shrink", "fit")}
-# Parameters that are only supported with their default, and hints.
+# Parameters that are only supported with their default value: what to use instead.
 _DETECTION_UNSUPPORTED = {
     "aug_seq": _AUG_SEQ_HINT,
     "mean_img": "use mean_r, mean_g and mean_b",
@@ -162,7 +162,7 @@ def aspect_ratios(values: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def read_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all parameters of ImageRecordIter."""
+    """Parse and check the parameters of ImageRecordIter; return the values of all of them, including defaults."""
     values = _parse_parameters(given, _DEFAULTS)
     if values["aug_seq"] != _DEFAULTS["aug_seq"]:
         raise _unsupported_error("aug_seq", values["aug_seq"], _AUG_SEQ_HINT)
@@ -182,7 +182,7 @@ def read_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all parameters of ImageDetRecordIter."""
+    """Parse and check the parameters of ImageDetRecordIter; return the values of all of them, including defaults."""
     values = _parse_parameters(given, _DETECTION_DEFAULTS)
     for name, hint in _DETECTION_UNSUPPORTED.items():
         if values[name] != _DETECTION_DEFAULTS[name]:
@@ -251,7 +251,7 @@ def _check_ranges(values: Mapping[str, Any], ranges: Mapping[str, tuple[float, f
 
 
 def _check_shape(shape: tuple[int, ...], channels: tuple[int, ...]) -> None:
-    """Raise an error for a data shape that no batch can have."""
+    """Raise an error unless the shape is (channels, height, width) with a supported number of channels."""
     if shape[0] not in channels or min(shape[1:]) < 1:
         raise _range_error("data_shape", shape, f"{' or '.join(map(str, channels))} channels, height and width")
 
@@ -263,7 +263,7 @@ def _range_error(name: str, found: Any, expected: str) -> ParameterError:
 
 
 def _unsupported_error(name: str, found: Any, hint: str) -> UnsupportedError:
-    """Return the error for a value that MXNet takes and this package does not."""
+    """Return the error for a value that MXNet supports and this package does not."""
     message = f"the parameter {name} is not supported"
     return UnsupportedError(message, found=f"{name}={found!r}", hint=hint)
 
@@ -272,16 +272,16 @@ def _check_crops(values: Mapping[str, Any]) -> None:
     largest, smallest = values["max_crop_size"], values["min_crop_size"]
     scales = values["min_random_scale"], values["max_random_scale"]
     if values["random_resized_crop"] and (values["rand_crop"] or (largest, smallest) != (-1, -1) or scales != (1, 1)):
-        raise ParameterError("random_resized_crop cannot be combined with rand_crop, crop sizes and random scales")
+        raise ParameterError("random_resized_crop cannot be combined with rand_crop, crop sizes or random scales")
     if smallest > largest or (largest > 0 > smallest):
-        raise _range_error("min_crop_size, max_crop_size", (smallest, largest), "both, in ascending order")
+        raise _range_error("min_crop_size, max_crop_size", (smallest, largest), "both or neither, in ascending order")
     for name, (low, high) in {
-        "areas": (values["min_random_area"], values["max_random_area"]),
-        "aspect ratios": aspect_ratios(values),
-        "scales": scales,
-        "image sizes": (values["min_img_size"], values["max_img_size"]),
+        "min_random_area, max_random_area": (values["min_random_area"], values["max_random_area"]),
+        "min_aspect_ratio, max_aspect_ratio": aspect_ratios(values),
+        "min_random_scale, max_random_scale": scales,
+        "min_img_size, max_img_size": (values["min_img_size"], values["max_img_size"]),
     }.items():
-        if low > high or (name == "aspect ratios" and low <= 0):
+        if low > high or ("aspect" in name and low <= 0):
             raise _range_error(name, (low, high), "a positive range in ascending order")
 
 
@@ -306,7 +306,8 @@ def _check_samplers(values: Mapping[str, Any]) -> None:
         for number in range(max(len(lows), len(highs)) if count else 0):
             low, high = lows[number % len(lows)], highs[number % len(highs)]
             if not 0 <= low <= high or (name == "scales" and not low < high <= 1):
-                raise _range_error(f"min_crop_{name}, max_crop_{name}", (low, high), "a range from 0, scales up to 1")
+                expected = "0 <= min < max <= 1" if name == "scales" else "0 <= min <= max"
+                raise _range_error(f"min_crop_{name}, max_crop_{name}", (low, high), expected)
     if not all(0 <= trials <= _MAX_SIDE for trials in values["max_crop_trials"]):
         raise _range_error("max_crop_trials", values["max_crop_trials"], f"0 to {_MAX_SIDE}")
 
@@ -367,7 +368,7 @@ _PARSERS_BY_TYPE: dict[type, Callable[[Any], Any]] = {
     str: str,
     tuple: _parse_floats,
 }
-# Names of types in MXNet's messages.
+# Names of the parsed types in MXNet's error messages.
 _TYPES: dict[Any, str] = {
     _parse_int: "int",
     _parse_bool: "boolean",

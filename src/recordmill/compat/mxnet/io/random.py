@@ -1,4 +1,4 @@
-"""MXNet's random numbers: 32-bit words of a generator and the distributions of libstdc++ before version 11.
+"""MXNet's random numbers: the distributions of libstdc++ before version 11 over a stream of 32-bit words.
 
 MXNet's own generator is ``std::mt19937`` (Matsumoto, Nishimura: Mersenne Twister, ACM TOMACS 8, 1998).
 """
@@ -45,7 +45,7 @@ class Generator:
         return units
 
     def skip(self, count: int) -> None:
-        """Consume words."""
+        """Consume `count` words."""
         self._next += count
 
     def word(self) -> int:
@@ -74,7 +74,7 @@ class Generator:
         return (low + high * 2.0**32) / 2.0**64 < 0.5
 
     def normal(self, count: int, deviation: float) -> Floats:
-        """Return numbers of one ``std::normal_distribution<float>`` with mean 0 (Marsaglia's polar method)."""
+        """Return `count` numbers of a ``std::normal_distribution<float>`` with mean 0 (Marsaglia's polar method)."""
         values: list[np.float32] = []
         while len(values) < count:
             x, y = (_TWO * self.uniform() - np.float32(1) for _ in range(2))
@@ -138,7 +138,7 @@ def _draw_words(draws: rm.Draws, positions: Ints, first: int) -> Words:
 
 
 def shuffle(order: list[int], words: np.random.RandomState) -> None:
-    """Permute a list in place as `Generator.permutation` does, in blocks, for long lists."""
+    """Permute a long list in place as `Generator.permutation` does, drawing random numbers in blocks."""
     for start in range(1, len(order), _SHUFFLE_BLOCK):
         partners = _choose_partners(words, start, min(start + _SHUFFLE_BLOCK, len(order)))
         for position, other in enumerate(partners, start):

@@ -1,4 +1,4 @@
-"""The records that an iterator visits: files, the part of them, headers, images and labels."""
+"""Read the records of one part of RecordIO files, and parse their headers, images and labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_OFFSET = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Samples:
-    """Parsed records."""
+    """Encoded images, labels and ids of several records."""
 
     images: list[memoryview]
     labels: NDArray[np.float32]
@@ -84,14 +84,14 @@ class RecordTable:
         return {"shard": reader.path, "record": record, "offset": int(reader.index.offsets[record])}
 
     def fetch(self, rows: Ints) -> Samples:
-        """Read records."""
+        """Read and parse the records of these rows."""
         data, splits, headers, starts = self._read_headers(rows)
         view = data.data
         images = [view[start:stop] for start, stop in zip(starts.tolist(), splits[1:].tolist(), strict=True)]
         return Samples(images, self._parse_labels(rows, headers, data, splits), headers["id"].astype(np.uint64))
 
     def _read_headers(self, rows: Ints) -> tuple[NDArray[np.uint8], Ints, Any, Ints]:
-        """Return the payloads, their borders, the headers, and where the images start."""
+        """Return concatenated payloads, their row splits, their headers, and the offsets at which images start."""
         data, splits = self._read_payloads(rows)
         sizes = np.diff(splits)
         for row in np.flatnonzero(sizes < HEADER_BYTES)[:1]:
@@ -100,7 +100,7 @@ class RecordTable:
         headers = data[splits[:-1, None] + np.arange(HEADER_BYTES)].view(_HEADER)[:, 0]
         starts = splits[:-1] + HEADER_BYTES + 4 * headers["flag"].astype(np.int64)
         for row in np.flatnonzero(starts > splits[1:])[:1]:
-            message = "the record contains fewer labels than its header says"
+            message = "the record contains fewer labels than its header states"
             found = f"{headers['flag'][row]} labels, {sizes[row]} bytes"
             raise MXNetError(message, kind="bad_payload", found=found, **self.locate(rows[row]))
         return data, splits, headers, starts
@@ -143,7 +143,7 @@ class RecordTable:
 
 
 def find_files(names: str) -> list[str]:
-    """Return the non-empty files that `path_imgrec` names: separated by semicolons, or those of a folder."""
+    """Return the non-empty files of `path_imgrec`, which has files and folders separated by semicolons."""
     if not names:
         raise ParameterError("path_imgrec must be given", expected="path_imgrec")
     files: list[str] = []

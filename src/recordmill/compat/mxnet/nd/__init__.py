@@ -6,7 +6,7 @@ from recordmill.compat.mxnet.base import absent
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.operations import OPERATIONS, array, flip, full, stack, zeros
 
-# Other operations come from a table.
+# The other operations are generated in a table.
 globals().update(OPERATIONS)
 
 __getattr__ = absent(

@@ -1,4 +1,4 @@
-"""``mx.nd.NDArray``: a NumPy array with the methods and the arithmetic rules of MXNet's."""
+"""``mx.nd.NDArray``: a NumPy array with the methods and the arithmetic rules of MXNet's arrays."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from recordmill.allocator import keep_freed_memory
 from recordmill.compat.mxnet.base import AbsentError, ParameterError
 from recordmill.compat.mxnet.context import Context, cpu
 
-# Every operation allocates a new array.
+# Operations allocate and free an array each; keeping freed memory makes them faster.
 keep_freed_memory()
 
 _COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 
 
 class NDArray(np.ndarray[Any, Any]):
-    """A NumPy array that keeps its dtype in arithmetic; comparisons return ones and zeros of it.
+    """A NumPy array that keeps its dtype in arithmetic; comparisons return 0 or 1 in the same dtype.
 
     A single element is an array of shape (1,). NumPy's functions treat it as a plain array.
     """
@@ -47,7 +47,7 @@ class NDArray(np.ndarray[Any, Any]):
         return _wrap_all(func(*_unwrap(tuple(args)), **_unwrap(dict(kwargs))))
 
     def __getattr__(self, name: str) -> Any:
-        """Raise an error that names a replacement."""
+        """Raise AbsentError with a replacement for an attribute that is not supported."""
         if name.startswith("_"):
             raise AttributeError(f"'NDArray' object has no attribute {name!r}", name=name, obj=self)
         raise AbsentError(f"NDArray.{name} is not supported", found=name, hint="use NumPy's operation on .asnumpy()")
@@ -61,10 +61,10 @@ class NDArray(np.ndarray[Any, Any]):
         return super().__getitem__(with_ellipsis).reshape(1)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Change a part of the array."""
+        """Assign to a part of the array; `value` may be an array of shape (1,) for a single element."""
         values = _unwrap(value)
         if isinstance(values, np.ndarray) and values.shape == (1,):
-            values = values.reshape(())  # NumPy assigns it to a single element, too
+            values = values.reshape(())  # NumPy deprecates assigning an array with an axis to a single element
         super().__setitem__(_as_index(key), values)
 
     def __iter__(self) -> Iterator[Any]:
@@ -96,20 +96,20 @@ class NDArray(np.ndarray[Any, Any]):
 
     @property
     def context(self) -> Context:
-        """Device of the array: host memory."""
+        """Context of the array, which is always ``mx.cpu()``."""
         return cpu()
 
     ctx = context
 
     def as_in_context(self, context: Context) -> Self:
-        """Return the array itself; there is no other memory."""
+        """Return the array itself, because all arrays are in host memory."""
         del context
         return self
 
     as_in_ctx = as_in_context
 
     def copyto(self, other: Any) -> Any:
-        """Copy the values into another array, or return a copy for a device."""
+        """Copy the values into another array, or return a copy if `other` is a context."""
         if isinstance(other, Context):
             return self.copy()
         if other.shape != self.shape:
@@ -157,7 +157,7 @@ def _as_index(key: Any) -> Any:
 
 
 def _require_same_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
-    """Return the dtype of all arrays; None if plain NumPy arrays have another one."""
+    """Return the common dtype of the NDArrays; None if a plain NumPy array has another dtype."""
     dtypes = {one.dtype for one in inputs if isinstance(one, NDArray)}
     if len(dtypes) > 1:
         found = " and ".join(sorted(map(str, dtypes)))

@@ -21,12 +21,12 @@ _BROADCAST: dict[str, Any] = {
     "broadcast_sub": np.subtract,
 }
 _REDUCTIONS = ("argmax", "argmin", "max", "mean", "min", "sum")
-# Length of an axis that follows from the others.
+# Axis length in `reshape` that is inferred from the other lengths.
 _INFER = -1
 
 
 def operation(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function of plain arrays: the result has at least one axis, and NumPy's errors become MXNet's."""
+    """Wrap a NumPy function: its result is an NDArray with at least one axis, its errors become MXNetError."""
 
     @functools.wraps(function)
     def wrapped(*arguments: Any, **options: Any) -> Any:
@@ -64,7 +64,7 @@ def _create_reduction(name: str) -> Callable[..., Any]:
 
 
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """Create an array; float32 unless the source is an NDArray."""
+    """``mx.nd.array``: create an array; the default dtype is float32, or that of an NDArray."""
     del ctx
     if dtype is None:
         dtype = source_array.dtype if isinstance(source_array, NDArray) else np.float32
@@ -77,7 +77,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
 
 
 def full(shape: Shape, val: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """Create an array of one value; float32 by default."""
+    """``mx.nd.full``: create an array filled with `val`; float32 by default."""
     del ctx
     return wrap(np.full(shape, val, dtype or np.float32))
 
@@ -101,7 +101,7 @@ def round_half_away(data: Any) -> Any:
 
 @operation
 def clip(data: Any, a_min: Any, a_max: Any) -> Any:
-    """Limit values to a range."""
+    """Limit values to [a_min, a_max], keeping the dtype."""
     if a_min is None or a_max is None:
         raise ValueError(f"a_min and a_max must be numbers, got {a_min} and {a_max}")
     values = np.asarray(data)
@@ -110,14 +110,14 @@ def clip(data: Any, a_min: Any, a_max: Any) -> Any:
 
 @operation
 def cast(data: Any, dtype: Any) -> Any:
-    """Convert to another dtype."""
+    """Convert an array to `dtype`."""
     with np.errstate(all="ignore"):
         return np.asarray(data).astype(dtype)
 
 
 @operation
 def reshape(data: Any, *sizes: Any, shape: Any = None) -> Any:
-    """Change the shape; 0 keeps the length of an axis."""
+    """Change the shape; 0 keeps the length of an axis, and -1 infers it."""
     values = np.asarray(data)
     lengths = sizes if shape is None else shape
     lengths = lengths[0] if len(lengths) == 1 and not isinstance(lengths[0], int | np.integer) else lengths
@@ -128,7 +128,7 @@ def reshape(data: Any, *sizes: Any, shape: Any = None) -> Any:
 
 @operation
 def transpose(data: Any, *order: Any, axes: Sequence[int] | None = None) -> Any:
-    """Permute the axes; reverse them by default."""
+    """Permute the axes; by default, reverse them."""
     if order:
         axes = order[0] if len(order) == 1 else order
     return np.transpose(np.asarray(data), axes or None)
@@ -154,13 +154,13 @@ def flip(data: Any, axis: Any) -> Any:
 
 @operation
 def concat(*data: Any, dim: int = 1) -> Any:
-    """Join arrays along an axis."""
+    """Concatenate arrays along axis `dim`."""
     return np.concatenate([np.asarray(one) for one in data], axis=dim)
 
 
 @operation
 def stack(*data: Any, axis: int = 0) -> Any:
-    """Join arrays along a new axis."""
+    """Stack arrays along a new axis."""
     return np.stack([np.asarray(one) for one in data], axis=axis)
 
 

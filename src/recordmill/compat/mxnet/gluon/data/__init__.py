@@ -1,4 +1,4 @@
-"""``mx.gluon.data``."""
+"""``mx.gluon.data``: datasets, samplers and `DataLoader`."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from recordmill.concurrency.threads import map_ordered
 
 
 class Sampler:
-    """Base class: positions of samples."""
+    """Base class of iterables over positions of samples."""
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -23,7 +23,7 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """Positions in order."""
+    """Yields `length` consecutive positions from `start` on."""
 
     def __init__(self, length: int, start: int = 0) -> None:
         self._positions = range(start, start + length)
@@ -36,14 +36,14 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """Positions in an order that ``numpy.random`` draws for each epoch."""
+    """Yields all positions in an order that is drawn from ``numpy.random`` in each epoch."""
 
     def __init__(self, length: int) -> None:
         self._length = length
 
     def __iter__(self) -> Iterator[int]:
         positions = np.arange(self._length)
-        np.random.shuffle(positions)  # noqa: NPY002 (np.random.seed repeats it)
+        np.random.shuffle(positions)  # noqa: NPY002 (np.random.seed makes it reproducible)
         return iter(positions)
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class RandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Batches of positions."""
+    """Yields lists of `batch_size` positions of a sampler; `last_batch` is "keep", "discard" or "rollover"."""
 
     def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard", "rollover"):
@@ -79,7 +79,7 @@ class BatchSampler(Sampler):
 
 
 def default_batchify_fn(data: Any) -> Any:
-    """Stack samples; tuples are stacked item by item."""
+    """Stack samples into a batch; samples that are tuples become a list with one batch per item."""
     if isinstance(data[0], nd.NDArray):
         return nd.stack(*data)
     if isinstance(data[0], tuple):
@@ -89,7 +89,7 @@ def default_batchify_fn(data: Any) -> Any:
 
 
 class DataLoader:
-    """Batches of samples, in order or shuffled; the workers are threads."""
+    """Loads batches of a dataset; the workers are threads, not processes as in MXNet."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class DataLoader:
         if batch_sampler is None:
             batch_sampler = _create_batch_sampler(dataset, batch_size, shuffle, sampler, last_batch)
         elif shuffle or any(option is not None for option in (batch_size, sampler, last_batch)):
-            raise ParameterError("batch_sampler cannot be combined with batch_size, shuffle, sampler and last_batch")
+            raise ParameterError("batch_sampler cannot be combined with batch_size, shuffle, sampler or last_batch")
         self._batch_sampler = batch_sampler
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Datasets with access by position."""
+"""``mx.gluon.data.Dataset``: samples by position, and datasets of arrays and record files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.nd import NDArray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
 
-# A record reader has one position, while loaders read from several threads.
+# Serializes reads: seek and read of a record file must not be interleaved by the threads of a loader.
 _READ_LOCK = threading.Lock()
 
 
 class Dataset:
-    """Base class: samples by position."""
+    """Base class of datasets, whose samples are accessed by position."""
 
     def __getitem__(self, idx: Any) -> Any:
         raise NotImplementedError
@@ -25,11 +25,11 @@ class Dataset:
         raise NotImplementedError
 
     def filter(self, fn: Callable[[Any], Any]) -> Dataset:
-        """Select the samples for which a function is true."""
+        """Select the samples for which `fn` returns true."""
         return self.sample(position for position in range(len(self)) if fn(self[position]))
 
     def shard(self, num_shards: int, index: int) -> Dataset:
-        """Select one of several parts of consecutive samples, whose sizes differ by at most one."""
+        """Select part `index` of `num_shards` parts of consecutive samples, whose sizes differ by at most 1."""
         if not 0 <= index < num_shards:
             raise ParameterError(f"index must be in [0, {num_shards}), got {index}")
         size, remainder = divmod(len(self), num_shards)
@@ -37,22 +37,22 @@ class Dataset:
         return self.sample(range(start, start + size + (index < remainder)))
 
     def take(self, count: int | None) -> Dataset:
-        """Select the first samples; all for None."""
+        """Select the first `count` samples, or all if it is None."""
         return self.sample(range(len(self))[:count])
 
     def sample(self, sampler: Iterable[int]) -> Dataset:
-        """Select the samples at the positions of a sampler."""
+        """Select the samples at the positions that `sampler` yields."""
         return _SampledDataset(self, sampler)
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Apply a function to each sample, on access or immediately."""
+        """Apply `fn` to each sample: on access if `lazy`, else immediately."""
         transformed = _TransformedDataset(self, fn)
         if lazy:
             return transformed
         return SimpleDataset([transformed[position] for position in range(len(transformed))])
 
     def transform_first(self, fn: Callable[[Any], Any], lazy: bool = True) -> Dataset:
-        """Apply a function to the first item of each sample."""
+        """Apply `fn` to the first item of each sample."""
 
         def apply(first: Any, *others: Any) -> Any:
             return (fn(first), *others) if others else fn(first)
@@ -61,7 +61,7 @@ class Dataset:
 
 
 class SimpleDataset(Dataset):
-    """Samples of a list or an array."""
+    """Dataset of the items of a list or an array."""
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -97,13 +97,13 @@ class _SampledDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Rows of several arrays together."""
+    """Dataset whose samples are tuples of one row of each array."""
 
     def __init__(self, *args: Any) -> None:
         lengths = {len(one) for one in args}
         if len(lengths) != 1:
             raise ParameterError(f"expected one or more arrays of the same length, got lengths {sorted(lengths)}")
-        # An element of an array of labels is a NumPy scalar, as in MXNet.
+        # Vectors, usually labels, become NumPy arrays, so that their elements are NumPy scalars, as in MXNet.
         self._data = [one.asnumpy() if isinstance(one, NDArray) and one.ndim == 1 else one for one in args]
 
     def __len__(self) -> int:
@@ -114,7 +114,7 @@ class ArrayDataset(Dataset):
 
 
 class RecordFileDataset(Dataset):
-    """Records of a file by their position in its ``.idx`` file."""
+    """Dataset of the records of a RecordIO file, in the order of its ``.idx`` file."""
 
     def __init__(self, filename: str | os.PathLike[str]) -> None:
         self.filename = os.fspath(filename)

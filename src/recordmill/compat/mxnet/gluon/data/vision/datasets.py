@@ -23,7 +23,7 @@ from recordmill.compat.mxnet.recordio import unpack
 _DEFAULT_HOME = "~/.mxnet"
 _EXTENSIONS = (".jpg", ".jpeg", ".png")
 _GZIP_MAGIC = b"\x1f\x8b"
-# Magic number of an MNIST file of bytes without axes.
+# Magic number of a file of bytes in MNIST's format; the number of axes is added to it.
 _MNIST_MAGIC = 0x0800
 _CIFAR_SIDE = 32
 
@@ -100,7 +100,7 @@ class _InMemoryDataset(Dataset):
         raise NotImplementedError
 
     def _find(self, *names: str) -> Path:
-        """Return the file that has one of several names."""
+        """Return the path of the first of several file names that exists."""
         for name in names:
             if (self._root / name).exists():
                 return self._root / name
@@ -133,26 +133,26 @@ class MNIST(_InMemoryDataset):
 
 
 class FashionMNIST(MNIST):
-    """Clothes, 28 x 28 pixels, in files like those of MNIST."""
+    """Images of clothes, 28 x 28 pixels, in MNIST's file format."""
 
     _name = "fashion-mnist"
 
 
 def _read_mnist_file(path: Path, num_axes: int) -> Array[np.uint8]:
-    """Read a file of bytes: magic number, length of each axis, values; may be compressed by gzip."""
+    """Read a file in MNIST's format: magic number, length of each axis, bytes; it may be compressed with gzip."""
     data, shard = path.read_bytes(), str(path)
     if data.startswith(_GZIP_MAGIC):
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise MXNetError(f"invalid mnist format: {error}", kind="bad_compression", shard=shard) from error
+            raise MXNetError(f"invalid MNIST format: {error}", kind="bad_compression", shard=shard) from error
     header_bytes = 4 * (1 + num_axes)
     if len(data) < header_bytes:
-        raise MXNetError("invalid mnist format: no header", kind="truncated_header", shard=shard)
+        raise MXNetError("invalid MNIST format: no header", kind="truncated_header", shard=shard)
     magic, *shape = np.frombuffer(data[:header_bytes], ">i4").tolist()
     if magic != _MNIST_MAGIC + num_axes:
         expected, found = f"magic number {_MNIST_MAGIC + num_axes}", str(magic)
-        raise MXNetError("invalid mnist format", kind="bad_magic", shard=shard, expected=expected, found=found)
+        raise MXNetError("invalid MNIST format", kind="bad_magic", shard=shard, expected=expected, found=found)
     if min(shape) < 0 or len(data) < header_bytes + math.prod(shape):
         expected, found = f"bytes for shape {tuple(shape)}", f"{len(data)} bytes"
         raise MXNetError("the file is truncated", kind="truncated_payload", shard=shard, expected=expected, found=found)
@@ -160,7 +160,7 @@ def _read_mnist_file(path: Path, num_axes: int) -> Array[np.uint8]:
 
 
 class CIFAR10(_InMemoryDataset):
-    """Photographs of ten classes, 32 x 32 pixels, of the files in ``cifar-10-binary.tar.gz``."""
+    """Photographs of ten classes, 32 x 32 pixels, from the files of ``cifar-10-binary.tar.gz``."""
 
     _name = "cifar10"
     _num_labels, _label_column = 1, 0
@@ -183,7 +183,7 @@ class CIFAR10(_InMemoryDataset):
 
 
 class CIFAR100(CIFAR10):
-    """Photographs of 100 classes or 20 superclasses, of the files in ``cifar-100-binary.tar.gz``."""
+    """Photographs of 100 classes or 20 superclasses, from the files of ``cifar-100-binary.tar.gz``."""
 
     _name = "cifar100"
     _num_labels = 2

@@ -1,4 +1,4 @@
-"""``mx.gluon.data.vision.transforms``: one transform of an image per class."""
+"""``mx.gluon.data.vision.transforms``: callables that transform one image, or several of one size."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Compose:
 
 
 class ToTensor:
-    """Move the channels of one or several images to the front and scale to float32 in [0, 1]."""
+    """Move the channels of one or several images to the front and divide by 255, as float32."""
 
     def __call__(self, x: Any) -> Any:
         return nd_image.to_tensor(x)
 
 
 class Normalize:
-    """Subtract a mean and divide by a standard deviation, channels first."""
+    """Subtract `mean` and divide by `std`; the channels must come first."""
 
     def __init__(self, mean: Any = 0.0, std: Any = 1.0) -> None:
         self._mean, self._std = mean, std
@@ -51,7 +51,7 @@ class Normalize:
 
 
 class Resize:
-    """Resize one or several images to a size (width, height), or the shorter side with `keep_ratio`."""
+    """Resize images to `size` (width, height); if `keep_ratio`, an int `size` is the length of the shorter side."""
 
     def __init__(self, size: Any, keep_ratio: bool = False, interpolation: int = 1) -> None:
         self._size, self._keep_ratio, self._interpolation = size, keep_ratio, interpolation
@@ -65,7 +65,7 @@ class Resize:
 
 
 class CenterCrop:
-    """Crop the center to a size (width, height); smaller images are enlarged."""
+    """Crop the center to `size` (width, height); smaller images are enlarged."""
 
     def __init__(self, size: Any, interpolation: int = 1) -> None:
         self._size, self._interpolation = _as_pair(size), interpolation
@@ -75,7 +75,7 @@ class CenterCrop:
 
 
 class RandomResizedCrop:
-    """Crop a random area and resize it to a size (width, height)."""
+    """Crop a random area and resize it to `size` (width, height)."""
 
     def __init__(
         self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = (3.0 / 4.0, 4.0 / 3.0), interpolation: int = 1
@@ -87,14 +87,14 @@ class RandomResizedCrop:
 
 
 class RandomFlipLeftRight:
-    """Flip left and right with probability 0.5, drawn by `random`."""
+    """Flip left and right with probability 0.5, drawn from Python's `random`."""
 
     def __call__(self, x: Any) -> Any:
         return nd_image.random_flip_left_right(x)
 
 
 class _ColorTransform:
-    """Apply an augmenter of ``mx.image`` to float32 or uint8 images; uint8 values are clipped."""
+    """Apply an augmenter of ``mx.image`` in float32; uint8 images are converted back to uint8 with clipping."""
 
     def __init__(self, augmenter: augmenters.Augmenter) -> None:
         self._augmenter = augmenter
