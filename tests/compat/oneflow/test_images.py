@@ -153,7 +153,7 @@ def test_decoder_error_names_record_of_undecodable_image(make: Any, data: bytes,
     [
         (lambda: flow.nn.OFRecordImageDecoder("x", color_space="rgb"), "color_space"),
         (lambda: flow.nn.OFRecordImageDecoderRandomCrop("x", num_attempts=0), "num_attempts"),
-        (lambda: flow.nn.image.Resize(target_size=3), "target_size must be a form like"),
+        (lambda: flow.nn.image.Resize(target_size=3), "target_size must be two ints"),
         (lambda: flow.nn.image.Resize(target_size=(3, 4), keep_aspect_ratio=True), "target_size must be an int"),
         (lambda: flow.nn.image.Resize(3, keep_aspect_ratio=True, resize_side="upper"), "resize_side"),
         (lambda: flow.nn.image.Resize(3, keep_aspect_ratio=True, min_size=4), "min_size"),

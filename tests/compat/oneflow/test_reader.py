@@ -54,7 +54,7 @@ def test_shuffle_keeps_all_items_and_repeats_for_a_seed(items: list[int], seed: 
 @given(st.integers(1, 1000), st.integers(0, 2**32))
 def test_slot_generator_returns_slots_of_the_buffer(count: int, seed: int) -> None:
     slots = SlotGenerator(seed, count)
-    assert all(0 <= slots.next() < count for _ in range(20))
+    assert all(0 <= slots.next_slot() < count for _ in range(20))
 
 
 def test_uniform_rejects_values_of_the_incomplete_bucket() -> None:

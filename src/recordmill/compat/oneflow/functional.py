@@ -16,11 +16,11 @@ from recordmill.compat.oneflow import nn
 from recordmill.compat.oneflow.unsupported import namespace
 
 _modules: dict[tuple[Any, ...], Any] = {}
-# Close the readers before the interpreter unloads the modules that they need.
+# Close the readers at exit, before the interpreter unloads the Python modules that they need.
 atexit.register(_modules.clear)
 
 
-def _function(module: Callable[..., Any], parameters: str, num_inputs: int = 1) -> Callable[..., Any]:
+def _wrap_module(module: Callable[..., Any], parameters: str, num_inputs: int = 1) -> Callable[..., Any]:
     """Return a function whose first parameters are inputs of the module and whose others are its options."""
     names = [*parameters.split(), "name"]
     signature = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
@@ -55,16 +55,16 @@ _NORMALIZE = (
     "input_blob mirror_blob color_space output_layout crop_h crop_w crop_pos_y crop_pos_x mean std output_dtype"
 )
 _DATA: Mapping[str, Any] = {
-    "ofrecord_reader": _function(nn.OFRecordReader, _READER, num_inputs=0),
-    "OFRecordRawDecoder": _function(nn.OFRecordRawDecoder, _RAW),
-    "OFRecordBytesDecoder": _function(nn.OFRecordBytesDecoder, "input_blob blob_name"),
-    "OFRecordImageDecoder": _function(nn.OFRecordImageDecoder, "input_blob blob_name color_space"),
-    "OFRecordImageDecoderRandomCrop": _function(nn.OFRecordImageDecoderRandomCrop, _CROP),
+    "ofrecord_reader": _wrap_module(nn.OFRecordReader, _READER, num_inputs=0),
+    "OFRecordRawDecoder": _wrap_module(nn.OFRecordRawDecoder, _RAW),
+    "OFRecordBytesDecoder": _wrap_module(nn.OFRecordBytesDecoder, "input_blob blob_name"),
+    "OFRecordImageDecoder": _wrap_module(nn.OFRecordImageDecoder, "input_blob blob_name color_space"),
+    "OFRecordImageDecoderRandomCrop": _wrap_module(nn.OFRecordImageDecoderRandomCrop, _CROP),
 }
 _IMAGE: Mapping[str, Any] = {
-    "Resize": _function(nn.image.Resize, _RESIZE),
-    "CropMirrorNormalize": _function(nn.CropMirrorNormalize, _NORMALIZE, num_inputs=2),
+    "Resize": _wrap_module(nn.image.Resize, _RESIZE),
+    "CropMirrorNormalize": _wrap_module(nn.CropMirrorNormalize, _NORMALIZE, num_inputs=2),
 }
 data = namespace("flow.data", _DATA)
 image = namespace("flow.image", _IMAGE)
-random = namespace("flow.random", {"CoinFlip": _function(nn.CoinFlip, "batch_size seed probability", num_inputs=0)})
+random = namespace("flow.random", {"CoinFlip": _wrap_module(nn.CoinFlip, "batch_size seed probability", num_inputs=0)})

@@ -1,4 +1,4 @@
-"""Decoders of encoded images; pixels are decoded on first use.
+"""``OFRecordImageDecoder`` and its variant that crops at random; pixels are decoded on first use.
 
 References
 ----------
@@ -27,12 +27,12 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Channels = Literal["rgb", "bgr", "gray"]
 _CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray"}
-_STAGE = 20_000
+_CROP_STAGE = 20_000  # distinguishes these random numbers from those of other modules
 
 
 @dataclass(frozen=True, slots=True)
 class WindowRule:
-    """Distribution of random crop windows."""
+    """Distribution of random crop windows: attempts, relative area and aspect ratio."""
 
     num_attempts: int
     area: tuple[float, float]
@@ -40,14 +40,14 @@ class WindowRule:
 
     def draw_windows(self, sizes: Ints, draws: rm.Draws) -> Ints:
         """Return one window (x, y, width, height) per image size (height, width)."""
-        numbers = draws.uniform(np.arange(len(sizes)), _STAGE, 2 * self.num_attempts + 2)
+        numbers = draws.uniform(np.arange(len(sizes)), _CROP_STAGE, 2 * self.num_attempts + 2)
         whole = np.ascontiguousarray(sizes[:, ::-1])
         sides = self._draw_sides(whole, numbers[:, 0:-2:2], numbers[:, 1:-2:2])
         corners = (numbers[:, -2:] * (whole - sides + 1)).astype(np.int64)
         return np.concatenate([corners, sides], axis=1)
 
     def _draw_sides(self, whole: Ints, first: Floats, second: Floats) -> Ints:
-        """Return the widths and heights of the first attempt that fits, otherwise the largest allowed ones."""
+        """Return the width and height of the first attempt that fits into each image, else the largest allowed size."""
         low, high = np.log(self.aspect_ratio)
         area = whole.prod(axis=1)[:, None] * (self.area[0] + (self.area[1] - self.area[0]) * first)
         ratio = np.exp(low + (high - low) * second)
@@ -71,7 +71,7 @@ class WindowRule:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EncodedImages:
-    """Encoded images of a batch, and the window (x, y, width, height) of each that is decoded."""
+    """Encoded images of a batch, and the window (x, y, width, height) to decode of each."""
 
     feature: str
     strings: Ragged
@@ -96,7 +96,7 @@ class EncodedImages:
         empty: Any = np.empty,
         **options: Any,
     ) -> Any:
-        """Decode, resize, mirror and normalize in one native call; `options` are those of `rm.Image`."""
+        """Decode, resize, mirror and normalize the windows in one native call; `options` are those of `rm.Image`."""
         window_column, mirror_column = f"{self.feature} window", f"{self.feature} mirror"
         columns: dict[str, Any] = {self.feature: self.strings, window_column: self.windows}
         flip = None
@@ -131,7 +131,7 @@ class ImageBuffer(TensorBuffer):
 
 
 class OFRecordImageDecoder(Module):
-    """Decodes the images of one feature; an EXIF orientation is ignored."""
+    """``flow.nn.OFRecordImageDecoder``: decode the images of one feature, ignoring EXIF orientations."""
 
     def __init__(self, blob_name: str, color_space: str = "BGR") -> None:
         if color_space not in _CHANNELS:
@@ -151,7 +151,7 @@ class OFRecordImageDecoder(Module):
 
 
 class OFRecordImageDecoderRandomCrop(OFRecordImageDecoder):
-    """Decodes a random window of each image of one feature."""
+    """``flow.nn.OFRecordImageDecoderRandomCrop``: decode a random window of each image of one feature."""
 
     def __init__(
         self,
@@ -165,8 +165,8 @@ class OFRecordImageDecoderRandomCrop(OFRecordImageDecoder):
         super().__init__(blob_name, color_space)
         if num_attempts < 1:
             raise ValueError(f"num_attempts must be a positive integer, got {num_attempts}")
-        area, aspect_ratio = _pair("random_area", random_area), _pair("random_aspect_ratio", random_aspect_ratio)
-        self._rule = WindowRule(num_attempts, area, aspect_ratio)
+        area = _check_range("random_area", random_area)
+        self._rule = WindowRule(num_attempts, area, _check_range("random_aspect_ratio", random_aspect_ratio))
         self._seed = secrets.randbits(63) if random_seed is None else int(random_seed) % 2**64
         self._calls = 0
 
@@ -176,7 +176,7 @@ class OFRecordImageDecoderRandomCrop(OFRecordImageDecoder):
         return self._rule.draw_windows(sizes, draws)
 
 
-def _pair(option: str, numbers: Any) -> tuple[float, float]:
+def _check_range(option: str, numbers: Any) -> tuple[float, float]:
     if not isinstance(numbers, list | tuple) or len(numbers) != 2 or not 0 < numbers[0] <= numbers[1]:
         raise ValueError(f"{option} must be two numbers with 0 < first <= second, got {numbers!r}")
     return float(numbers[0]), float(numbers[1])

@@ -61,7 +61,7 @@ def _print_settings(options: argparse.Namespace) -> None:
 
 def _pack(options: argparse.Namespace) -> None:
     first = _first_name(options.label_dir)
-    # Labels name files relative to the image root or to the current folder.
+    # The label file names images relative to the image root or to the current folder.
     root = None if first and os.path.exists(first) else options.image_root
     source = rm.LabelFile(options.label_dir, root, allow_outside=True)
     paths = source.rows().paths()
@@ -96,7 +96,7 @@ def _pack(options: argparse.Namespace) -> None:
 
 
 def _first_name(label_file: str) -> str | None:
-    """Return the first name in the file, or None if its line is invalid, for which packing raises an error."""
+    """Return the first image name of a label file; None if its line is invalid, which makes packing raise an error."""
     with open(label_file, encoding="utf-8-sig") as file:
         try:
             found = json.loads(file.readline())

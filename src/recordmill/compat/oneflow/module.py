@@ -1,4 +1,4 @@
-"""Base class of modules."""
+"""``flow.nn.Module``: base class of readers, decoders and transforms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Module:
         return self
 
     def cuda(self, device: Any = None) -> Self:
-        """Raise NotImplementedError."""
+        """Raise NotImplementedError, because modules run on the CPU."""
         return self.to("cuda" if device is None else f"cuda:{device}")
 
     def cpu(self) -> Self:

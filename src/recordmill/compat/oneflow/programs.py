@@ -1,4 +1,4 @@
-"""Names that surround the input code of a program: ``global_function``, ``env``, ``config`` and ``scope``."""
+"""OneFlow names that programs use around their input code: ``global_function``, ``env``, ``config``, ``scope``."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from recordmill.compat.oneflow.unsupported import namespace
 
 
 class _Result:
-    """Methods with which programs ask for the result of a function without a return annotation."""
+    """Mixin with the methods of results of a ``flow.global_function`` without a return annotation."""
 
     def get(self, *args: Any) -> Any:
-        """Return the result; with arguments as in `dict.get`."""
+        """Return the result itself; with arguments, behave like `dict.get`."""
         return super().get(*args) if args else self  # type: ignore[misc]
 
     def async_get(self, callback: Callable[[Any], Any]) -> None:
-        """Call a function with the result."""
+        """Call `callback` with the result."""
         callback(self)
 
 
-def _add_methods(kind: type) -> type:
+def _add_result_methods(kind: type) -> type:
     return type(kind.__name__, (_Result, kind), {})
 
 
-_TensorResult = _add_methods(Tensor)
-_CONTAINERS = {kind: _add_methods(kind) for kind in (tuple, list, dict)}
+_TensorResult = _add_result_methods(Tensor)
+_CONTAINERS = {kind: _add_result_methods(kind) for kind in (tuple, list, dict)}
 
 
 def _map_tensors(value: Any, convert: Callable[[Any], Any]) -> Any:
@@ -50,7 +50,7 @@ def _to_result(value: Any) -> Any:
 
 
 def global_function(type: Any = "predict", function_config: Any = None) -> Any:  # noqa: A002 (OneFlow's name)
-    """Decorate a function; it returns NumPy arrays if its return type is annotated, else a result with `get()`."""
+    """Decorate a function to return NumPy arrays if its return type is annotated, else a result with `get()`."""
     del function_config
     if callable(type):
         return _run_directly(type)
@@ -75,7 +75,7 @@ def _run_directly(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def placement(device_tag: str, machine_device_ids: Any = None, hierarchy: Any = None) -> Iterator[None]:
-    """Accept the CPU in a ``with`` statement."""
+    """``flow.scope.placement``: context manager that has no effect and supports only the CPU."""
     del machine_device_ids, hierarchy
     if device_tag != "cpu":
         raise NotImplementedError(
@@ -85,6 +85,6 @@ def placement(device_tag: str, machine_device_ids: Any = None, hierarchy: Any = 
 
 
 env = namespace("flow.env", {"get_rank": get_rank, "get_world_size": get_world_size})
-# The number of GPUs has no effect: records are read on the CPU.
+# The number of GPUs has no effect, because records are read on the CPU.
 config = namespace("flow.config", {"gpu_device_num": lambda _val: None})
 scope = namespace("flow.scope", {"placement": placement})

@@ -1,4 +1,4 @@
-"""Decoders of numbers and byte strings."""
+"""``OFRecordRawDecoder`` and ``OFRecordBytesDecoder``: decode features of numbers and byte strings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recordmill.compat.oneflow.module import Module
 from recordmill.compat.oneflow.records import FeatureParser, Location, RecordBatch, split_rows
-from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, number_type, tensor_of
+from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, check_dtype, tensor_of
 from recordmill.compat.oneflow.unsupported import raise_unsupported
 from recordmill.types import Ragged
 
@@ -28,7 +28,7 @@ def cast(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 class OFRecordRawDecoder(Module):
-    """Decodes the numbers of one feature to one array per batch."""
+    """``flow.nn.OFRecordRawDecoder``: decode the numbers of one feature to one array per batch."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class OFRecordRawDecoder(Module):
             raise_unsupported("dim1_varying_length", True, "read lists of different lengths with recordmill.open")
         if not isinstance(shape, list | tuple) or any(not isinstance(size, int) or size < 0 for size in shape):
             raise TypeError(f"shape must be a sequence of non-negative integers, got {shape!r}")
-        self.shape, self.dtype = tuple(shape), number_type(dtype)
+        self.shape, self.dtype = tuple(shape), check_dtype(dtype)
         # auto_zero_padding is the older name of truncate.
         self.truncate = truncate or auto_zero_padding
         self._count = math.prod(self.shape)
@@ -86,7 +86,7 @@ class OFRecordRawDecoder(Module):
 
 
 class OFRecordBytesDecoder(Module):
-    """Returns the byte string of one feature of each record."""
+    """``flow.nn.OFRecordBytesDecoder``: return the byte string of one feature of each record."""
 
     def __init__(self, blob_name: str, name: str | None = None) -> None:
         del name

@@ -1,4 +1,4 @@
-"""Read batches of records from the parts of a dataset, in the orders of OneFlow."""
+"""``OFRecordReader``: read batches of records from the parts of a dataset, in OneFlow's orders."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _LARGE_BYTES = 1 << 20
 
 
 def get_rank() -> int:
-    """Return the number of this process, from the variable RANK."""
+    """``flow.env.get_rank``: return the rank of this process, from the environment variable RANK."""
     return int(os.environ.get("RANK", "0"))
 
 
 def get_world_size() -> int:
-    """Return the number of processes, from the variable WORLD_SIZE."""
+    """``flow.env.get_world_size``: return the number of processes, from the environment variable WORLD_SIZE."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the consecutive parts that a process reads; the first processes read one more if needed."""
+    """Return the consecutive parts that process `rank` reads; the numbers of parts differ by at most 1."""
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK must be between 0 and WORLD_SIZE - 1 = {world_size - 1}, got {rank}")
     if world_size > num_parts:
@@ -78,7 +78,7 @@ class _Locator:
 
 
 def _read_epoch(parts: list[str], num_records: int) -> Iterator[RecordBatch]:
-    """Read the concatenated bytes of all parts: a record may continue in the next part."""
+    """Read the parts of an epoch as one stream of bytes, because a record may continue in the next part."""
     locator = _Locator(parts)
     with rm.ShardReader(parts, format="ofrecord", compression=None) as reader:
         batches = reader.batches(num_records)
@@ -93,7 +93,7 @@ def _read_epoch(parts: list[str], num_records: int) -> Iterator[RecordBatch]:
 
 
 def _read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterator[RecordBatch]:
-    """Read epochs without end."""
+    """Read one epoch after another without end; `order` returns the parts of an epoch."""
     epoch = 0
     while True:
         parts, is_empty = order(epoch), True
@@ -108,7 +108,7 @@ def _read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterato
 def _shuffle_records(
     runs: Iterator[RecordBatch], slots: SlotGenerator, buffer_size: int, num_records: int
 ) -> Iterator[RecordBatch]:
-    """Replace a random record of the buffer by each new record and yield the replaced ones."""
+    """Replace a random record of the buffer by each new record, and yield the replaced records in batches."""
     buffer: list[tuple[bytes, Location]] = []
     replaced: list[tuple[bytes, Location]] = []
     for run in runs:
@@ -116,7 +116,7 @@ def _shuffle_records(
             if len(buffer) < buffer_size:
                 buffer.append(entry)
                 continue
-            slot = slots.next()
+            slot = slots.next_slot()
             replaced.append(buffer[slot])
             buffer[slot] = entry
             if len(replaced) == num_records:
@@ -136,7 +136,7 @@ def _concatenate(runs: list[RecordBatch]) -> RecordBatch:
 
 
 class OFRecordReader(Module):
-    """Reads batches of records without end; the next batch is read in a thread.
+    """``flow.nn.OFRecordReader``: read batches of records without end; a thread reads the next batch of large datasets.
 
     The parts of a folder are read as one stream of bytes. The orders are exactly those of OneFlow.
     """
@@ -189,7 +189,7 @@ class OFRecordReader(Module):
             return next(self._batches)
         if self._prefetcher is None:
             self._prefetcher = Prefetcher(self._batches, 0)
-            # The thread keeps the batches alive, but not the reader, so that an abandoned reader stops its thread.
+            # The thread does not reference the reader, so that the thread ends when the reader is garbage-collected.
             weakref.finalize(self, self._prefetcher.close)
         return next(self._prefetcher)
 
@@ -207,17 +207,17 @@ class _Batches:
         return self
 
     def __next__(self) -> RecordBatch:
-        batch = self._take()
+        batch = self._take_batch()
         features = dict(self._features)
         try:
             found = rm.parse_payloads(batch.payloads, features, payload="ofrecord") if features else {}
         except RecordmillError:
-            # The decoder that needs the feature raises the error with the record.
+            # Ignored, because the decoder that uses the feature raises an error that names the record.
             found = {}
         parsed = {name: (features[name], column) for name, column in found.items()}
         return RecordBatch(batch.payloads, batch.locations, self._features, parsed)
 
-    def _take(self) -> RecordBatch:
+    def _take_batch(self) -> RecordBatch:
         runs: list[RecordBatch] = []
         missing = self._batch_size
         while missing:
@@ -247,7 +247,7 @@ def _check_count(option: str, value: Any) -> None:
 
 def _find_parts(folder: str, count: int, prefix: str, digits: int) -> list[str]:
     if not isinstance(folder, str | os.PathLike):
-        raise TypeError(f"ofrecord_dir must be a str, got {type(folder).__name__}")
+        raise TypeError(f"ofrecord_dir must be a str or a path, got {type(folder).__name__}")
     parts = [os.path.join(folder, f"{prefix}{str(number).zfill(max(digits, 0))}") for number in range(count)]
     for part in parts:
         if not os.path.isfile(part):

@@ -1,4 +1,4 @@
-"""OneFlow's record messages: ``OFRecord`` and the lists that its features hold.
+"""OneFlow's protobuf messages of records: ``OFRecord``, ``Feature`` and the lists of values.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Batches of records, and parsing of one feature with errors that name the record."""
+"""`RecordBatch`, and `FeatureParser`, whose errors name the record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recordmill.errors import FeatureError, PayloadError, RecordmillError
 from recordmill.schema import Kind
 from recordmill.types import Ragged
 
-# The kind of values in each list of a feature, and the reverse.
+# Kind of values in each list message of a feature.
 _KINDS: dict[str, Kind] = {
     "bytes_list": "bytes",
     "float_list": "float32",
@@ -24,7 +24,7 @@ _LISTS = {kind: name for name, kind in _KINDS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Part, position in the part and byte offset of a record."""
+    """Location of a record: path of the part, position in the part, and byte offset."""
 
     shard: str
     record: int
@@ -58,7 +58,7 @@ class RecordBatch:
 
 
 def locate_error(error: RecordmillError, location: Location) -> RecordmillError:
-    """Return a copy of an error that names the record."""
+    """Return a copy of an error that names the location of the record."""
     parts = error.parts() | {"shard": location.shard, "record": location.record, "offset": location.offset}
     return type(error)(error.message, **parts)
 
@@ -68,11 +68,11 @@ class FeatureParser:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        # The kind of list in the previous batch is tried first.
+        # Kind of list in the previous batch, which is tried first.
         self._kind: str | None = None
 
     def parse_values(self, records: RecordBatch) -> tuple[str, Ragged] | None:
-        """Return the kind of list and one row per record, or None if the records differ in kind or count of strings."""
+        """Return the kind of list and one row per record; None if records differ in kind or in number of strings."""
         _check_records(records)
         kind = self._kind or self._find_kind(records, 0)
         feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(_KINDS[kind], (None,))
@@ -89,7 +89,7 @@ class FeatureParser:
         return Ragged.from_rows([self._parse_string(records, position) for position in range(len(records))])
 
     def parse_record(self, records: RecordBatch, position: int) -> tuple[str, Any]:
-        """Return the kind of list and the values of one record; for byte strings the only one."""
+        """Return the kind of list and the values of one record; a list of byte strings must have exactly one."""
         kind = self._find_kind(records, position)
         values = self._parse_list(records, position, kind)
         if kind != "bytes_list":
@@ -149,7 +149,7 @@ class FeatureParser:
 
 
 def split_rows(strings: Ragged) -> list[Any]:
-    """Return byte strings as views of their buffer."""
+    """Return each byte string as a view of the common buffer."""
     splits = strings.row_splits
     return [strings.data[splits[row] : splits[row + 1]] for row in range(len(strings))]
 

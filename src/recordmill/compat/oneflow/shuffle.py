@@ -1,4 +1,4 @@
-"""The random numbers of OneFlow readers, reproduced exactly: the generators of libstdc++ and their use.
+"""Shuffling with the same random numbers as OneFlow's readers, which use the generators of libstdc++.
 
 References
 ----------
@@ -21,7 +21,7 @@ _PART_SEED = 524287
 
 
 def shuffle_parts(parts: list[T], epoch: int) -> None:
-    """Reorder parts in place from the order of the previous epoch to that of this one."""
+    """Shuffle parts in place from the order of the previous epoch to the order of `epoch`."""
     shuffle(parts, _PART_SEED + epoch)
 
 
@@ -45,7 +45,7 @@ def shuffle(items: list[T], seed: int) -> None:
 
 
 def uniform(draw: Callable[[], int], span: int, count: int) -> int:
-    """Draw from 0 to ``count - 1`` as ``std::uniform_int_distribution`` does."""
+    """Draw from 0 to ``count - 1`` as ``std::uniform_int_distribution`` does; `draw` returns numbers up to `span`."""
     step = span // count
     while (value := draw()) >= count * step:
         pass
@@ -53,7 +53,7 @@ def uniform(draw: Callable[[], int], span: int, count: int) -> int:
 
 
 class SlotGenerator:
-    """Chooses the slot of the shuffle buffer that is replaced next: ``std::minstd_rand0`` of a seed sequence."""
+    """Draws slots of the shuffle buffer from a ``std::minstd_rand0`` that a ``std::seed_seq`` seeds."""
 
     def __init__(self, seed: int, count: int) -> None:
         self._count = count
@@ -63,8 +63,8 @@ class SlotGenerator:
         self._state = self._state * 16807 % _MINSTD
         return self._state - 1
 
-    def next(self) -> int:
-        """Return the next slot."""
+    def next_slot(self) -> int:
+        """Return the slot whose record is replaced next."""
         return uniform(self._draw, _MINSTD_SPAN, self._count)
 
 
@@ -74,16 +74,16 @@ def seed_words(seed: int) -> list[int]:
     for step in range(8):
         here, near, far, before = (word % 4 for word in (step, step + 1, step + 2, step - 1))
         if step < 4:
-            mixed = _fold(words[here] ^ words[near] ^ words[before]) * 1664525 & _WORD
+            mixed = _xorshift(words[here] ^ words[near] ^ words[before]) * 1664525 & _WORD
             added = mixed + (1 if step == 0 else step + seed if step == 1 else step) & _WORD
             words[near], words[far] = words[near] + mixed & _WORD, words[far] + added & _WORD
         else:
-            mixed = _fold(words[here] + words[near] + words[before] & _WORD) * 1566083941 & _WORD
+            mixed = _xorshift(words[here] + words[near] + words[before] & _WORD) * 1566083941 & _WORD
             added = mixed - here & _WORD
             words[near], words[far] = words[near] ^ mixed, words[far] ^ added
         words[here] = added
     return words
 
 
-def _fold(word: int) -> int:
+def _xorshift(word: int) -> int:
     return word ^ word >> 27

@@ -1,4 +1,4 @@
-"""Dtypes and the two results of decoders: tensors, and buffers of arrays that may differ in shape."""
+"""Dtypes, and the results of decoders: `Tensor`, and `TensorBuffer` for arrays that may differ in shape."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from recordmill.compat.oneflow.unsupported import check_device
 DTYPES = {name: np.dtype(name) for name in ("int8", "uint8", "int32", "int64", "float32", "float64")}
 
 
-def number_type(dtype: Any) -> np.dtype[Any]:
-    """Return the dtype if decoders support it, otherwise raise TypeError."""
+def check_dtype(dtype: Any) -> np.dtype[Any]:
+    """Convert to a NumPy dtype; raise TypeError if decoders do not support it."""
     found: np.dtype[Any] = np.dtype(dtype)
     if found not in DTYPES.values():
         raise TypeError(f"Cannot find the kernel: dtype must be one of {', '.join(DTYPES)}, got {dtype}")
@@ -24,7 +24,7 @@ def number_type(dtype: Any) -> np.dtype[Any]:
 
 
 class _Size(int):
-    """Number of values, as in NumPy; calling it returns the shape, as in OneFlow."""
+    """Number of values, as NumPy's ``array.size``; calling it returns the shape, as OneFlow's ``tensor.size()``."""
 
     shape: tuple[int, ...]
 
@@ -37,19 +37,19 @@ class _Size(int):
         return self.shape if dim is None else self.shape[dim]
 
 
-def _conversion(dtype: str) -> Callable[[Any], Any]:
+def _create_conversion(dtype: str) -> Callable[[Any], Any]:
     return lambda tensor: tensor.astype(dtype)
 
 
 class Tensor(np.ndarray[Any, np.dtype[Any]]):
-    """A NumPy array that also has the methods of OneFlow tensors that input code uses."""
+    """A NumPy array with those methods of OneFlow tensors that input code uses."""
 
     def numpy(self) -> NDArray[Any]:
-        """Return a plain array that shares the values."""
+        """Return a plain NumPy array that shares the memory."""
         return np.asarray(self)
 
     def transpose(self, *axes: Any) -> Any:
-        """Swap two axes, as OneFlow does; otherwise as in NumPy."""
+        """Swap two axes if two integers are given, as in OneFlow; otherwise behave like `numpy.ndarray.transpose`."""
         if len(axes) == 2 and all(isinstance(axis, int) for axis in axes):
             return self.swapaxes(*axes)
         return super().transpose(*axes)
@@ -66,17 +66,17 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
         return int(self.size)
 
     def to(self, *targets: Any, device: Any = None, dtype: Any = None) -> Any:
-        """Convert to a dtype; the only device is the CPU."""
+        """Convert to a dtype; any device but the CPU raises NotImplementedError."""
         result: Any = self
         for target in (*targets, device, dtype):
             if isinstance(target, str):
                 check_device(target)
             elif target is not None:
-                result = result.astype(number_type(target))
+                result = result.astype(check_dtype(target))
         return result
 
     def cuda(self, device: Any = None) -> Any:
-        """Raise NotImplementedError."""
+        """Raise NotImplementedError, because tensors are on the CPU."""
         return self.to("cuda" if device is None else f"cuda:{device}")
 
     def cpu(self) -> Any:
@@ -86,7 +86,7 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
     detach = cpu
 
     def view(self, *shape: Any) -> Any:  # type: ignore[override]
-        """Reshape; with a dtype or a class as in NumPy."""
+        """Reshape to the given lengths; with a dtype or a class, behave like `numpy.ndarray.view`."""
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], list | tuple) else shape
         if sizes and all(isinstance(size, int) for size in sizes):
             return self.reshape(sizes)
@@ -96,11 +96,11 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
         """Insert an axis of length 1."""
         return np.expand_dims(self, dim)
 
-    float, double, long, int = map(_conversion, ("float32", "float64", "int64", "int32"))
+    float, double, long, int = map(_create_conversion, ("float32", "float64", "int64", "int32"))
 
 
 def tensor_of(values: Any) -> Tensor:
-    """Return a tensor that shares the values of an array."""
+    """View an array as `Tensor` without a copy."""
     return np.asarray(values).view(Tensor)
 
 

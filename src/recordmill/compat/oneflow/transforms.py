@@ -1,4 +1,4 @@
-"""Resize, crop, mirror and normalize images."""
+"""``Resize``, ``CropMirrorNormalize`` and ``CoinFlip``: resize, crop, mirror and normalize images."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _KERNELS = {
 }
 _OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
 _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
-_STAGE = 20_001
+_FLIP_STAGE = 20_001  # distinguishes these random numbers from those of other modules
 _POOL_BYTES = 256 << 20
 
 
 class ResizedImages(NDArrayOperatorsMixin):
-    """Images of one size, decoded when their values are used; otherwise like `Tensor`."""
+    """Images of one size that are decoded when their values are used; behaves like a uint8 `Tensor`."""
 
     dtype = np.dtype(np.uint8)
     ndim = 4
@@ -55,7 +55,7 @@ class ResizedImages(NDArrayOperatorsMixin):
         return len(self), *self._size, self._encoded.num_channels
 
     def normalize(self, mirror: NDArray[np.bool_], mean: Any, std: Any) -> NDArray[Any]:
-        """Decode, resize, mirror and normalize in one call; channels first."""
+        """Decode, resize, mirror and normalize in one native call; in the result, the channels come first."""
         options = {"mean": mean, "std": std, "white": 255.0, "dtype": "float32", "layout": "chw"}
         return self._decode(mirror=mirror, empty=_memory_pool().empty, **options)
 
@@ -81,11 +81,11 @@ class ResizedImages(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if "out" in options:
-            options["out"] = tuple(map(_tensor_of, options["out"]))
-        return getattr(ufunc, method)(*map(_tensor_of, inputs), **options)
+            options["out"] = tuple(map(_decode_operand, options["out"]))
+        return getattr(ufunc, method)(*map(_decode_operand, inputs), **options)
 
     def __getattr__(self, name: str) -> Any:
-        """Return any other attribute of `Tensor`."""
+        """Return any other attribute of the decoded `Tensor`."""
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.tensor(), name)
@@ -103,12 +103,12 @@ class ResizedImages(NDArrayOperatorsMixin):
         return repr(self.tensor())
 
 
-def _tensor_of(value: Any) -> Any:
+def _decode_operand(value: Any) -> Any:
     return value.tensor() if isinstance(value, ResizedImages) else value
 
 
 class Resize(Module):
-    """Resizes images to one size, or one side of each to a length."""
+    """``flow.nn.image.Resize``: resize images to one size or, if `keep_aspect_ratio`, one side to a length."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Resize(Module):
         arrays = images.numpy()
         for array, location in zip(arrays, images.locations, strict=True):
             self._check(array.shape, array.dtype, location)
-        sizes = [self._size_of(array.shape[1], array.shape[0]) for array in arrays]
+        sizes = [self._resized_size(array.shape[1], array.shape[0]) for array in arrays]
         resized = map_range(lambda row: rm.resize(arrays[row], sizes[row][::-1], kernel=self._kernel), len(arrays))
         old = np.array([array.shape[1::-1] for array in arrays], np.float32).reshape(-1, 2)
         scale = tensor_of(np.array(sizes, np.float32).reshape(-1, 2) / old)
@@ -167,7 +167,7 @@ class Resize(Module):
     def _resize_encoded(self, encoded: EncodedImages) -> tuple[ResizedImages, Tensor, None]:
         for shape, location in zip(encoded.shapes, encoded.locations, strict=True):
             self._check(shape, ResizedImages.dtype, location)
-        size = self._size_of(0, 0)
+        size = self._resized_size(0, 0)
         scale = np.array(size, np.float32) / encoded.windows[:, 2:].astype(np.float32)
         return ResizedImages(encoded, size[::-1], self._kernel), tensor_of(scale), None
 
@@ -175,16 +175,16 @@ class Resize(Module):
         if len(shape) == 3 and shape[2] == self._channels and dtype == np.uint8:
             return
         error = ImageError(
-            "Resize received an array with another dtype, shape or number of channels",
+            "Resize does not accept images of this dtype, shape or number of channels",
             kind="channel_mismatch",
             expected=f"uint8 of shape (height, width, {self._channels})",
             found=f"{dtype} of shape {shape}",
-            hint="pass channels=1 after a decoder of GRAY",
+            hint="pass channels=1 to Resize if the decoder has color_space='GRAY'",
         )
         raise locate_error(error, location)
 
-    def _size_of(self, width: int, height: int) -> Size:
-        """Return the new width and height of an image."""
+    def _resized_size(self, width: int, height: int) -> Size:
+        """Return the (width, height) to which an image of this size is resized."""
         target: Any = self._target
         if not self._keeps_ratio:
             return target[0], target[1]
@@ -213,16 +213,17 @@ def _look_up(option: str, value: str, table: dict[str, Any]) -> Any:
 
 def _check_size(target: Any) -> None:
     if not isinstance(target, list | tuple) or len(target) != 2 or not all(isinstance(side, int) for side in target):
-        raise ValueError("target_size must be a form like (width, height) when keep_aspect_ratio is False")
+        raise ValueError(f"target_size must be two ints (width, height) if keep_aspect_ratio is False, got {target!r}")
     if min(target) < 1:
         raise ValueError(f"target_size must be at least 1 x 1, got {target!r}")
 
 
 def _check_side(target: Any, side: str, min_size: int | None, max_size: int | None) -> None:
     if not isinstance(target, int):
-        raise ValueError("target_size must be an int when keep_aspect_ratio is True")  # noqa: TRY004 (OneFlow's class)
+        message = f"target_size must be an int if keep_aspect_ratio is True, got {target!r}"
+        raise ValueError(message)  # noqa: TRY004 (OneFlow's class)
     if side not in ("shorter", "longer"):
-        raise ValueError('resize_side must be "shorter" or "longer"')
+        raise ValueError(f"resize_side must be 'shorter' or 'longer', got {side!r}")
     if target < max(1, min_size or 0):
         raise ValueError(f"Check failed: target_size >= min_size ({target} vs. {min_size or 1})")
     if max_size and target > max_size:
@@ -230,7 +231,7 @@ def _check_side(target: Any, side: str, min_size: int | None, max_size: int | No
 
 
 class CropMirrorNormalize(Module):
-    """Crops and mirrors images, subtracts the mean and divides by the standard deviation; channels first."""
+    """``flow.nn.CropMirrorNormalize``: crop, mirror and normalize images, and move the channels to the front."""
 
     def __init__(
         self,
@@ -258,7 +259,7 @@ class CropMirrorNormalize(Module):
         self._mean, self._std = mean, std
 
     def forward(self, images: Tensor | ResizedImages | TensorBuffer, mirror: ArrayLike | None = None) -> Tensor:
-        """Return the normalized images of a batch; those with a non-zero `mirror` are mirrored."""
+        """Return the normalized images of a batch; images with a non-zero value in `mirror` are mirrored."""
         if isinstance(images, TensorBuffer) and 0 in self._size:
             raise ValueError("crop_h and crop_w must be positive for images of several sizes")
         mirrored = np.zeros(len(images), np.bool_) if mirror is None else np.asarray(mirror) != 0
@@ -294,12 +295,12 @@ class CropMirrorNormalize(Module):
 
 @functools.cache
 def _memory_pool() -> rm.Memory:
-    """Return the pool of memory of batches that are no longer referenced."""
+    """Return the memory pool that reuses the memory of batches that are no longer referenced."""
     return rm.Memory(_POOL_BYTES)
 
 
 class CoinFlip(Module):
-    """Draws random zeros and ones that select the images to mirror."""
+    """``flow.nn.CoinFlip``: draw random zeros and ones, of which the ones select the images to mirror."""
 
     def __init__(
         self,
@@ -323,4 +324,4 @@ class CoinFlip(Module):
         """Return the numbers for one batch, int8, shape (batch,)."""
         draws = rm.Draws(self._seed, self._calls % 2**32)
         self._calls += 1
-        return tensor_of(draws.booleans(np.arange(self._batch_size), _STAGE, self._probability).astype(np.int8))
+        return tensor_of(draws.booleans(np.arange(self._batch_size), _FLIP_STAGE, self._probability).astype(np.int8))

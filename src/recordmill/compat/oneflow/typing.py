@@ -13,10 +13,10 @@ __getattr__ = absent("flow.typing")
 
 
 class Numpy(np.ndarray[Any, Any]):
-    """An array."""
+    """``oneflow.typing.Numpy``: annotation of a NumPy array."""
 
     @staticmethod
     def Placeholder(shape: Sequence[int], dtype: Any = None) -> type:
-        """Annotate a parameter; the shape and the dtype have no effect."""
+        """Return the annotation of a parameter; the shape and the dtype have no effect."""
         del shape, dtype
         return np.ndarray

@@ -1,4 +1,4 @@
-"""Errors for OneFlow names and options that are not supported; they say what to use instead."""
+"""Errors for OneFlow names and options that are not supported, with hints at what to use instead."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def namespace(path: str, members: Mapping[str, Any]) -> types.ModuleType:
 
 
 def raise_unsupported(option: str, value: Any, hint: str) -> NoReturn:
-    """Raise an error about the value of an option."""
+    """Raise NotImplementedError for the value of an option."""
     raise NotImplementedError(f"{option}={value!r} is not supported: {hint}")
 
 
