@@ -1,4 +1,4 @@
-"""A pipeline's source and sample stages, checked, and evaluated for any positions of any epoch."""
+"""Check the source and the sample stages of a pipeline, and evaluate them at any positions of any epoch."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from recordmill.pipeline.stages.take import MAX_SAMPLES, Skip, Take
 from recordmill.schema import Schema
 from recordmill.types import Ragged, RecordRef
 
-# Errors that concern one record; all others end the run.
+# Errors that concern one record. All others end the iteration.
 _RECORD_ERRORS = (DamageError, FeatureError)
-# Stage number of the random numbers that choose substitutes, and number of attempts to find one.
-_SUBSTITUTE = 0xFFFF
-_ATTEMPTS = 32
+# Stage number of the random numbers that choose substitutes, and maximum number of attempts to find one.
+_SUBSTITUTE_STAGE = 0xFFFF
+_MAX_ATTEMPTS = 32
 
 
 class ExampleSource(Protocol):
@@ -79,8 +79,8 @@ class Origin(Protocol):
         ...
 
     @property
-    def functions(self) -> list[Map]:
-        """Stages inside the origin that call user functions."""
+    def map_stages(self) -> list[Map]:
+        """Map stages inside the origin."""
         ...
 
     def length(self) -> int | None:
@@ -109,12 +109,12 @@ class SourceOrigin:
 
     @property
     def sources(self) -> list[ExampleSource]:
-        """The source."""
+        """A list with the source."""
         return [self.source]
 
     @property
-    def functions(self) -> list[Map]:
-        """An empty list."""
+    def map_stages(self) -> list[Map]:
+        """An empty list, because reading examples calls no user functions."""
         return []
 
     def length(self) -> int:
@@ -165,12 +165,12 @@ class SourceOrigin:
 
 
 class _Step(NamedTuple):
-    """A stage with what evaluation needs to know about it; computed once, because `isinstance` of protocols is slow."""
+    """A stage and its properties, which are computed once because `isinstance` checks of protocols are slow."""
 
     stage: Any
     is_order: bool
     is_sample: bool
-    upstream: int | None  # samples of an epoch before the stage
+    upstream: int | None  # number of samples of an epoch before the stage
     seed: int
     ordinal: int  # number of stages of the same type before it
 
@@ -207,7 +207,7 @@ class CompiledPipeline:
 
     @cached_property
     def lengths(self) -> list[int | None]:
-        """Samples of an epoch before each stage and after the last one; with a filter, up to the last filter."""
+        """Sizes of an epoch, in samples, before each stage and after the last one; with a filter, up to the last filter."""
         lengths: list[int | None] = [self.origin.length()]
         for stage in self.stages[: self._last_filter + 1] if self.is_stream else self.stages:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
@@ -250,13 +250,13 @@ class CompiledPipeline:
         return any(isinstance(stage, Shuffle) for stage in self.stages) or any(part.is_shuffled for part in parts)
 
     @property
-    def functions(self) -> list[Map]:
-        """Stages that call user functions, those of the parts of a mixture first."""
-        return [*self.origin.functions, *(stage for stage in self.stages if isinstance(stage, Map))]
+    def map_stages(self) -> list[Map]:
+        """Map stages of the pipeline; those of the parts of a mixture first."""
+        return [*self.origin.map_stages, *(stage for stage in self.stages if isinstance(stage, Map))]
 
     @cached_property
     def sources(self) -> list[ExampleSource]:
-        """Sources of the samples."""
+        """Sources from which the samples are read."""
         return self.origin.sources
 
     @property
@@ -266,7 +266,7 @@ class CompiledPipeline:
 
     @property
     def length(self) -> int | None:
-        """Samples of an epoch; with a filter, those before the last filter; None means endless."""
+        """Number of samples of an epoch; with a filter, of those before the last filter; None means endless."""
         return self.lengths[-1]
 
     def __len__(self) -> int:
@@ -283,13 +283,13 @@ class CompiledPipeline:
         return CompiledPipeline(self.origin, self.stages[: self._last_filter + 1])
 
     @property
-    def tail_functions(self) -> list[Map]:
-        """Stages after the last filter that call user functions."""
+    def tail_map_stages(self) -> list[Map]:
+        """Map stages after the last filter."""
         return [stage for stage in self.stages[self._last_filter + 1 :] if isinstance(stage, Map)]
 
     @property
     def without_head(self) -> CompiledPipeline:
-        """A copy for `evaluate_tail` in worker processes, without the functions up to the last filter."""
+        """A copy for `evaluate_tail` in worker processes, without the user functions up to the last filter."""
         start = self._last_filter + 1
         head = (
             replace(stage, function=_unavailable) if isinstance(stage, Map | Filter) else stage
@@ -313,7 +313,7 @@ class CompiledPipeline:
         return self._fingerprint
 
     @cached_property
-    def _fingerprint(self) -> str:  # the state of a loader contains it for each batch, and many shards take a while
+    def _fingerprint(self) -> str:  # cached, because each state of a loader contains it
         stages = [stage for stage in self.stages if isinstance(stage, OrderStage | Filter)]
         texts = [repr(replace(stage, timeout=None) if isinstance(stage, Filter) else stage) for stage in stages]
         return ".".join([self.origin.fingerprint(), *texts])
@@ -364,7 +364,7 @@ class CompiledPipeline:
         """Return the samples at the given positions, with others of the epoch instead of those that failed."""
         rows = self.evaluate(positions, context)
         num_skipped = len(context.skipped)
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(_MAX_ATTEMPTS):
             missing = np.setdiff1d(np.arange(len(positions)), rows.ordinals)
             if not len(missing):
                 return rows
@@ -380,7 +380,7 @@ class CompiledPipeline:
         found = np.empty(len(positions), np.int64)
         for epoch, rows in positions.by_epoch():
             draws = Draws(self._find_seed(len(self.stages)), epoch)
-            found[rows] = draws.integers(values[rows], _SUBSTITUTE, length, attempt)
+            found[rows] = draws.integers(values[rows], _SUBSTITUTE_STAGE, length, attempt)
         return Positions(positions.epochs, found)
 
     def __repr__(self) -> str:
@@ -389,4 +389,4 @@ class CompiledPipeline:
 
 
 def _unavailable(*_: Any) -> None:
-    """Replace a function that is called in another process."""
+    """Take the place of a function that is only called in another process."""

@@ -366,7 +366,7 @@ class Dataset:
     @property
     def runs_in_processes(self) -> bool:
         """Whether a function runs in worker processes."""
-        return uses_processes([*self.program.functions, *self.maps])
+        return uses_processes([*self.program.map_stages, *self.maps])
 
     @property
     def is_sharded(self) -> bool:

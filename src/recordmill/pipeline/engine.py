@@ -36,14 +36,14 @@ from recordmill.pipeline.watch import wait_for_result
 if TYPE_CHECKING:
     from recordmill.pipeline.stats import StatsCollector
 
-# Small elements are built several at a time: together of about this many bytes, and at most this many.
+# A job builds several small elements: together about this many bytes, and at most this many elements.
 _JOB_BYTES = 8 << 20
 _MAX_ELEMENTS_PER_JOB = 64
-# Functions may take this long in a job of several elements: errors and `close` wait for the job.
+# Limit on the function time of a job of several elements. Kept short because errors and `close` wait for the whole job.
 _JOB_SECONDS = 0.25
-# Number of jobs whose element size and function time are measured: the first call of a function may import or compile.
+# Element size and function time are measured in this many jobs, because the first call of a function may be slow.
 _MEASURED_JOBS = 4
-_FIRST_SAMPLES = 16
+_FIRST_SAMPLES = 16  # per job, until the size of elements is known
 # After an error, the pool is closed without waiting longer for running jobs.
 _CLOSE_AFTER_ERROR_S = 0.5
 
@@ -57,10 +57,10 @@ class BatchResult:
     Parameters
     ----------
     elements : list of (int, object)
-        Numbers of the elements in the epoch of this rank, rising, and the elements: batches, or samples. An element is
-        None if all of its samples failed.
+        Position of each element in the epoch of this rank, increasing, and the element, which is a batch or a sample,
+        or None if all of its samples failed.
     error : Exception, optional
-        Error of the element after the last one.
+        Error of the element that follows the last one in `elements`.
     num_samples : int
         Number of samples that were requested.
     skipped : list of SkippedSample
@@ -88,9 +88,9 @@ class BatchBuilder:
     ----------
     pipeline : CompiledPipeline
     batch : Batch, optional
-        Without it, elements are samples.
+        Batch stage; without it, elements are samples.
     maps : tuple of Map
-        Stages on batches.
+        Map stages on batches.
     sampler : BatchSampler
     epoch : int
     on_error : str
@@ -124,25 +124,25 @@ class BatchBuilder:
     _contexts: dict[int, Context] = field(default_factory=dict, compare=False)
 
     @property
-    def functions(self) -> list[Map]:
+    def map_stages(self) -> list[Map]:
         """Map stages on samples and on batches."""
-        return [*self.pipeline.functions, *self.maps]
+        return [*self.pipeline.map_stages, *self.maps]
 
     @property
     def timeouts(self) -> list[float]:
-        """Timeouts of all functions that have one."""
+        """Timeouts of the map and filter stages that have one, in seconds."""
         filters = [stage for stage in self.pipeline.stages if isinstance(stage, Filter)]
-        timeouts = [*(stage.timeout for stage in self.functions), *(stage.timeout for stage in filters)]
+        timeouts = [*(stage.timeout for stage in self.map_stages), *(stage.timeout for stage in filters)]
         return [timeout for timeout in timeouts if timeout is not None]
 
     def with_pickle_checks(self) -> BatchBuilder:
         """Return a builder that checks results for pickling, so that an error names the function."""
         maps = [stage for stage in (*self.pipeline.stages, *self.maps) if isinstance(stage, Map)]
-        # The results of the last function are sent; without one, those of the functions of a mixture.
-        return replace(self, pickled_maps=tuple(maps[-1:] or self.pipeline.functions))
+        # Worker processes send the results of the last function, or without one, those of a mixture's functions.
+        return replace(self, pickled_maps=tuple(maps[-1:] or self.pipeline.map_stages))
 
     def current_calls(self) -> list[Call]:
-        """Return the calls that threads of this process are in."""
+        """Return the calls of user functions in progress in the threads of this process."""
         return [call for context in list(self._contexts.values()) if (call := context.current_call) is not None]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class BatchBuilder:
     def build(self, numbers: range) -> BatchResult:
         """Build elements in order, up to the first error."""
         if len(numbers) > 1 and not len(self.sampler.positions(numbers[-1])):
-            # Its form is that of a batch of another rank, not that of the elements before it.
+            # The last batch has no samples of this rank, and gets its features from a sample of another rank.
             return self._build_one_by_one(numbers)
         try:
             return self._build_together(numbers)
@@ -196,7 +196,7 @@ class BatchBuilder:
         return self.collate(rows, parts, numbers, context)
 
     def _evaluate_template(self, number: int, context: Context) -> Rows:
-        """Return no rows, with columns whose form is that of a sample of another rank."""
+        """Return columns without rows that have the features, dtypes and shapes of a sample of another rank."""
         positions = Positions(self.epoch, np.array([self.sampler.position_after(number)], np.int64))
         evaluate = self.pipeline.evaluate_with_substitutes if context.collect_errors else self.pipeline.evaluate
         rows = evaluate(positions, context)
@@ -220,7 +220,7 @@ class BatchBuilder:
         """Return batches; None for a batch whose samples all failed."""
         offsets = np.cumsum([0, *map(len, parts)])
         starts = np.searchsorted(rows.ordinals, offsets).tolist()
-        context.begin_stage(stage)  # once for all of them: small batches hardly take longer than the clock
+        context.begin_stage(stage)  # once for all, because small batches hardly take longer than reading the clock
         batches: list[Columns | None] = []
         for part, offset, start, stop in zip(parts, offsets, starts, starts[1:], strict=False):
             if start == stop and len(part):
@@ -287,12 +287,12 @@ class JobPlanner:
     Parameters
     ----------
     total : int, optional
-        Number of elements of the epoch; endless without.
+        Number of elements of the epoch; None if endless.
     options : PrefetchOptions
     first_count : int
-        Elements per job until their size is known.
+        Number of elements per job until their size is known.
     first_alone : bool
-        Plan no other job before the first one is taken.
+        Whether to plan only the first job until its result was taken.
     """
 
     def __init__(
@@ -338,7 +338,7 @@ class JobPlanner:
 
 
 class _ThreadTask:
-    """The function of worker threads: builds the elements of a planned job."""
+    """Task function of worker threads, which builds the elements of a planned job."""
 
     def __init__(self, builder: BatchBuilder, planner: JobPlanner, first_threads: int) -> None:
         self._builder, self._planner = builder, planner
@@ -349,7 +349,7 @@ class _ThreadTask:
 
 
 class _ProcessTask:
-    """The function of worker processes: a job is one element, and errors are raised to keep their traceback."""
+    """Task function of worker processes. A job is one element, and errors are raised to keep their traceback."""
 
     def __init__(self, builder: BatchBuilder, part: tuple[int, int]) -> None:
         self._builder, self._part = builder, part
@@ -357,7 +357,7 @@ class _ProcessTask:
     def __call__(self, job: int) -> BatchResult:
         return self._build(self._builder, job)
 
-    def carefully(self, job: int) -> BatchResult:
+    def compute_with_checks(self, job: int) -> BatchResult:
         """Build an element whose result could not be sent; the error names the function."""
         return self._build(self._builder.with_pickle_checks(), job)
 
@@ -375,7 +375,7 @@ def run_epoch(
 ) -> Iterator[BatchResult]:
     """Yield the results of an epoch in order; the last one may contain an error."""
     is_measured = stats.element_bytes > 0
-    parallel_first = not is_measured and options.workers > builder.threads and _is_native(builder)
+    parallel_first = not is_measured and options.workers > builder.threads and _can_decode_together(builder)
     first_samples = max(1, min(_FIRST_SAMPLES, _JOB_BYTES // builder.pipeline.mean_record_bytes))
     first_count = 1 if builder.batch is not None else first_samples
     planner = JobPlanner(builder.sampler.num_batches, options, first_count, first_alone=parallel_first)
@@ -404,7 +404,7 @@ def run_epoch(
             planner.remove(num_taken)
             num_taken += 1
             if num_taken <= _MEASURED_JOBS:
-                _measure(result, planner, stats)
+                _measure_elements(result, planner, stats)
             failed = result.error is not None
             yield result
             failed = True
@@ -414,13 +414,13 @@ def run_epoch(
             close_pool(pool, stats, failed=failed)
 
 
-def _is_native(builder: BatchBuilder) -> bool:
+def _can_decode_together(builder: BatchBuilder) -> bool:
     """Return whether all threads can decode one batch together, so that the first batch is ready sooner."""
     has_decode = any(isinstance(stage, Decode) for stage in builder.pipeline.stages)
-    return not builder.in_processes and builder.batch is not None and not builder.functions and has_decode
+    return not builder.in_processes and builder.batch is not None and not builder.map_stages and has_decode
 
 
-def _measure(result: BatchResult, planner: JobPlanner, stats: StatsCollector) -> None:
+def _measure_elements(result: BatchResult, planner: JobPlanner, stats: StatsCollector) -> None:
     """Choose the number of elements per job from the size of these elements."""
     for _, element in result.elements:
         if element is not None:

@@ -9,9 +9,9 @@ from recordmill.errors import LimitError, RecordmillError
 from recordmill.pipeline.checks import is_integer, is_number
 
 OnError = Literal["raise", "skip", "substitute"]
-# A maximum share is compared with at least this many samples, so that one early failure does not exceed it.
+# A maximum share of failed samples refers to at least this many samples, so that one early failure does not exceed it.
 MIN_SAMPLES = 100
-# Number of consecutive samples that may fail in batches that are skipped completely.
+# After this many consecutive failed samples the last error is raised. Only batches whose samples all failed count.
 MAX_CONSECUTIVE_FAILURES = 64
 
 
@@ -99,7 +99,7 @@ class EmptyBatchLimit:
         self.num_failed = 0
         self.is_empty = True
 
-    def add(self, skipped: list[SkippedSample]) -> None:
+    def add_failed_batch(self, skipped: list[SkippedSample]) -> None:
         """Count a batch whose samples all failed; raise the last error if there were too many in a row."""
         self.num_failed, self._last_error = self.num_failed + self._batch_size, skipped[-1].error
         if self.num_failed >= MAX_CONSECUTIVE_FAILURES:

@@ -182,7 +182,7 @@ class _ProcessFilterTask:
     def __call__(self, chunk: int) -> _Chunk:
         return _FilterTask(self._builder, self._start).evaluate(chunk)
 
-    def carefully(self, chunk: int) -> _Chunk:
+    def compute_with_checks(self, chunk: int) -> _Chunk:
         """Evaluate a chunk whose result could not be sent; the error names the function."""
         return _FilterTask(self._builder.with_pickle_checks(), self._start).evaluate(chunk)
 
@@ -235,7 +235,7 @@ class _ProcessBatchTask:
     def __call__(self, number: int) -> BatchResult:
         return _BatchTask(self._builder).build(number, _read_input(number))
 
-    def carefully(self, number: int) -> BatchResult:
+    def compute_with_checks(self, number: int) -> BatchResult:
         """Build an element whose result could not be sent; the error names the function."""
         return _BatchTask(self._builder.with_pickle_checks()).build(number, _read_input(number))
 
@@ -277,9 +277,9 @@ class FilteredRun:
         self._pools: tuple[WorkerPool, WorkerPool] | None = None
         with_threads = create_pool(False)
         if with_threads is not None:
-            with_processes = create_pool(True) if uses_processes(builder.functions) else None
-            head_in_processes = uses_processes(builder.pipeline.head.functions)
-            tail_in_processes = uses_processes([*builder.pipeline.tail_functions, *builder.maps])
+            with_processes = create_pool(True) if uses_processes(builder.map_stages) else None
+            head_in_processes = uses_processes(builder.pipeline.head.map_stages)
+            tail_in_processes = uses_processes([*builder.pipeline.tail_map_stages, *builder.maps])
             filter_pool = (
                 with_processes(_ProcessFilterTask(builder, state.position))
                 if with_processes is not None and head_in_processes

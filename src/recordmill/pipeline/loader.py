@@ -158,7 +158,7 @@ class Loader:
             raise ValueError("the loader is closed")
 
     def __reduce__(self) -> Any:
-        """Raise TypeError: workers belong to their process."""
+        """Raise TypeError, because workers belong to their process."""
         raise TypeError("a loader cannot be pickled or copied; pickle its dataset and its state_dict() instead")
 
     def _set_state(self, state: State) -> None:
@@ -187,10 +187,10 @@ class Loader:
         limit = self._empty_batch_limit(builder, state)
         options, create_pool = self._prefetch_options(builder.in_processes), self._pool_factory(builder.in_processes)
         for result in run_epoch(builder, options, create_pool, self._stats):
-            self._count(result)
+            self._record_result(result)
             for number, element in result.elements:
                 if element is None:
-                    limit.add(result.skipped)
+                    limit.add_failed_batch(result.skipped)
                     continue
                 limit.num_failed, limit.is_empty = 0, False
                 position = builder.sampler.position_after(number + 1)
@@ -205,14 +205,14 @@ class Loader:
         limit = self._empty_batch_limit(builder, state)
         run = FilteredRun(builder, state, self._prefetch_options(False), self._pool_factory, self._stats)
         for result, state_after in run:
-            self._count(result)
+            self._record_result(result)
             if result.error is not None:
                 raise result.error
             if state_after is None:
                 continue
             for _, element in result.elements:
                 if element is None:
-                    limit.add(result.skipped)
+                    limit.add_failed_batch(result.skipped)
                     continue
                 limit.num_failed, limit.is_empty = 0, False
                 yield element, state_after
@@ -222,7 +222,7 @@ class Loader:
         is_full_epoch = self._options.workers[1] == 1 and not state.position
         return EmptyBatchLimit(builder.batch.size if builder.batch else 1, is_full_epoch=is_full_epoch)
 
-    def _count(self, result: BatchResult) -> None:
+    def _record_result(self, result: BatchResult) -> None:
         self._stats.add(result)
         self._report.num_samples += result.num_samples
         if result.skipped:

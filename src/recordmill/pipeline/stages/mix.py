@@ -129,9 +129,9 @@ class Mixture:
         return [source for part in self.parts for source in part.sources]
 
     @property
-    def functions(self) -> list[Map]:
-        """Stages of the parts that call user functions."""
-        return [stage for part in self.parts for stage in part.functions]
+    def map_stages(self) -> list[Map]:
+        """Map stages of all parts."""
+        return [stage for part in self.parts for stage in part.map_stages]
 
     def length(self) -> int:
         """Return the number of samples of an epoch."""
