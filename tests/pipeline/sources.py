@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
-from recordmill.pipeline.samples import lock_columns, split_samples
+from recordmill.pipeline.samples import make_read_only, split_samples
 from recordmill.types import RecordRef
 
 
@@ -39,7 +39,7 @@ class Numbers:
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         found = np.array([range(self.count)[position] for position in positions], np.int64)
-        return split_samples(lock_columns(self.columns(found)), len(found))
+        return split_samples(make_read_only(self.columns(found)), len(found))
 
     def columns(self, positions: NDArray[np.int64] | range, schema: rm.Schema | None = None) -> dict[str, Any]:
         time.sleep(self.seconds)

@@ -151,7 +151,7 @@ def test_dead_process_between_functions_names_stage_and_first_sample() -> None:
     assert error.position % 4 == 0 and 13 in (first, *others)
     assert (error.stage, error.shard, error.record) == ("read", f"numbers-{first // 10}", first % 10)
     assert error.exit_code == -signal.SIGKILL and not error.function
-    assert "its samples were in one stage, this is the first of them" in str(error)
+    assert "the stage was processing this and other samples" in str(error)
 
 
 def test_worker_killed_at_start_has_no_hint_about_scripts() -> None:

@@ -22,24 +22,24 @@ def is_number(value: Any) -> bool:
 
 
 def check_integer(value: Any, requirement: str, minimum: int = 0, stop: int | None = None) -> int:
-    """Return a value as a Python integer: states are saved as JSON, and large values must not overflow."""
+    """Check an integer, and convert it to `int`, which JSON supports and which cannot overflow."""
     if not is_integer(value, minimum, stop):
         raise ValueError(f"{requirement}, got {value!r}")
     return int(value)
 
 
 def check_seed(value: Any) -> int:
-    """Return a valid seed as a Python integer."""
+    """Check a seed, and convert it to `int`."""
     return check_integer(value, "seed must be an integer from 0 to 2**64 - 1", 0, 1 << 64)
 
 
 def check_epoch(value: Any) -> int:
-    """Return a valid epoch as a Python integer; random numbers depend on 32 bits of it."""
+    """Check an epoch, of which random numbers use 32 bits, and convert it to `int`."""
     return check_integer(value, "epoch must be an integer from 0 to 2**32 - 1", 0, 1 << 32)
 
 
 def check_positions(positions: Iterable[Any]) -> list[int]:
-    """Return positions as Python integers; floats are refused, not rounded."""
+    """Convert positions to `int`; raise TypeError for floats instead of rounding them."""
     if isinstance(positions, np.ndarray) and positions.dtype.kind in "iu" and positions.ndim == 1:
         return positions.tolist()  # type: ignore[no-any-return]
     return [_check_position(position) for position in positions]

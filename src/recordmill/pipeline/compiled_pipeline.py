@@ -207,7 +207,7 @@ class CompiledPipeline:
 
     @cached_property
     def lengths(self) -> list[int | None]:
-        """Sizes of an epoch, in samples, before each stage and after the last one; with a filter, up to the last filter."""
+        """Samples of an epoch, counted before each stage and after the last; with a filter, up to the last filter."""
         lengths: list[int | None] = [self.origin.length()]
         for stage in self.stages[: self._last_filter + 1] if self.is_stream else self.stages:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])

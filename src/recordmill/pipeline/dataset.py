@@ -477,7 +477,7 @@ class Dataset:
             try:
                 elements = self.fetch(chunk)
             except RecordmillError:
-                # Element by element, so that those before the damaged one are yielded.
+                # Read the elements one by one, so that those before the damaged one are yielded.
                 yield from (self[position] for position in chunk)
             else:
                 if self.stage is None:
@@ -582,7 +582,7 @@ class Dataset:
         except FeatureError:
             if self.stages or not isinstance(self.origin, SourceOrigin) or not self.origin.source.is_schema_inferred:
                 raise
-        # The schema was inferred from the first records, and others have other numbers of values.
+        # The schema was inferred from the first records, and later records have other numbers of values.
         columns = self.origin.source.columns(positions, _allow_any_shape(self.schema))
         return {name: _to_dense(column) for name, column in columns.items()}
 

@@ -96,7 +96,7 @@ class BatchBuilder:
     on_error : str
         One of "raise", "skip" or "substitute".
     threads : int
-        Threads inside one native call.
+        Number of threads inside one native call.
     first_results : dict
         Names, dtypes and shapes of the first result of each function.
     in_processes : bool

@@ -29,7 +29,7 @@ from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import StatsCollector
 from recordmill.pipeline.watch import wait_for_result
 
-# A chunk has at most this many samples, of about this many bytes; decoded images take about ten times their bytes.
+# A chunk has at most this many samples, of about this many bytes; decoding makes images about this many times larger.
 _CHUNK_SAMPLES, _CHUNK_BYTES, _DECODED_RATIO = 64, 8 << 20, 10
 # In an endless pipeline, an error is raised if no sample passes in this many repetitions.
 _MAX_EMPTY_REPETITIONS = 10
@@ -42,9 +42,9 @@ class FilteredBatch:
     Parameters
     ----------
     rows : Rows
-        Ordinals count from 0.
+        Samples; their ordinals are 0 … n - 1.
     template : Rows
-        One sample of the global batch, from which a batch without samples takes its features and their forms.
+        One sample of the global batch, from which a batch without samples gets its features, dtypes and shapes.
     positions : ndarray of int64
         Positions of the rows before the filter.
     position : int
@@ -86,7 +86,7 @@ class FilteredBatcher:
     def add(self, rows: Rows, positions: Ints) -> Iterator[FilteredBatch]:
         """Add samples, and yield the batches that are complete."""
         start, stop = self._sampler.start, self._sampler.length
-        first = self._passed + self._num_waiting  # number of these samples among those that passed
+        first = self._passed + self._num_waiting  # index of the first of these samples among all that passed
         end = len(rows) if stop is None else max(0, min(len(rows), stop - first))
         num_dropped = min(max(0, start - first), end)
         self._passed += num_dropped
@@ -143,7 +143,7 @@ class _Chunk(NamedTuple):
 
 
 class _FilterTask:
-    """The function of worker threads for the first step: evaluates a chunk up to the last filter."""
+    """Task function of worker threads for the first step, which evaluates a chunk up to the last filter."""
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
         self._builder, self._start = builder, start
@@ -173,7 +173,7 @@ class _FilterTask:
 
 
 class _ProcessFilterTask:
-    """The same function for worker processes; errors are raised to keep their traceback."""
+    """Task function of worker processes for the first step. Errors are raised to keep their traceback."""
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
         # Functions after the filter are not pickled.
@@ -193,7 +193,7 @@ def _choose_chunk_size(head: CompiledPipeline) -> int:
 
 
 class _BatchTask:
-    """The function of worker threads for the second step: builds an element from samples that passed the filter."""
+    """Task function of worker threads for the second step, which builds an element from samples that passed."""
 
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = builder
@@ -227,7 +227,7 @@ class _BatchTask:
 
 
 class _ProcessBatchTask:
-    """The same function for worker processes: inputs come from the task buffer, and errors are raised."""
+    """Task function of worker processes for the second step. Inputs come from the task buffer; errors are raised."""
 
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = replace(builder, pipeline=builder.pipeline.without_head)
@@ -254,7 +254,7 @@ class FilteredRun:
     ----------
     builder : BatchBuilder
     state : State
-        Where the epoch starts.
+        Position at which the iteration starts.
     options : PrefetchOptions
     create_pool : callable
         Takes whether the workers are processes; returns a function that creates a pool, or None for no workers.
@@ -313,17 +313,17 @@ class FilteredRun:
         for batch in self._own_batches():
             if isinstance(batch, BatchResult):
                 for number in range(num_taken, num_submitted):
-                    yield self._take(number)
+                    yield self._take_result(number)
                 num_taken = num_submitted
                 yield batch, None
                 continue
             self._submit(num_submitted, batch)
             num_submitted += 1
             while num_submitted - num_taken > ahead:
-                yield self._take(num_taken)
+                yield self._take_result(num_taken)
                 num_taken += 1
         for number in range(num_taken, num_submitted):
-            yield self._take(number)
+            yield self._take_result(number)
 
     def _submit(self, number: int, batch: FilteredBatch) -> None:
         self._states[number] = State(self._builder.epoch, batch.position, batch.passed)
@@ -335,7 +335,7 @@ class FilteredRun:
         if pool is not None:
             pool.submit(number + 1)
 
-    def _take(self, number: int) -> tuple[BatchResult, State]:
+    def _take_result(self, number: int) -> tuple[BatchResult, State]:
         started = perf_counter()
         if self._pools is None:
             result = self._batch_task(number)
@@ -349,7 +349,7 @@ class FilteredRun:
         return result, self._states.pop(number)
 
     def _own_batches(self) -> Iterator[FilteredBatch | BatchResult]:
-        """Yield the batches of this loader among those of its rank; results of the filter in between."""
+        """Yield the batches of the rank that this loader delivers, and in between the results of failed chunks."""
         index, count = self._options.part
         number = 0
         for batch in self._all_batches():
@@ -407,7 +407,7 @@ class FilteredRun:
                 kind="nothing_passes",
                 stage=repr(head.stages[-1]),
                 found=f"{_MAX_EMPTY_REPETITIONS} repetitions of {repetition:,} samples",
-                hint="an endless pipeline would search forever",
+                hint="check the function; an endless pipeline would search forever",
             )
 
     def _warn_empty(self, num_passed: int) -> None:

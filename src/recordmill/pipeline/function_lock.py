@@ -3,7 +3,7 @@
 Functions that release the interpreter lock for moments again and again, as NumPy does for small arrays, take up to
 twice as long in two threads as in one. Functions that release it for long, such as those of OpenCV or Pillow, run in
 parallel. Only a measurement tells them apart. `P5-function` of the benchmarks measures the difference: with two
-threads, the lock makes it 1.5 times as fast. Results do not depend on it.
+threads, the lock makes it 1.5 times as fast. What functions return does not depend on the lock.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from time import perf_counter
 _PIECE_S, _FIRST_PIECE = 0.02, 8
 # Number of pieces that are measured with the lock, and without it.
 _NUM_MEASURED = 4
-# Measured pieces are repeated after this many times the time that measuring took, at first and at most.
+# The next measurement starts after this many times the duration of the last one: initial and maximum factor.
 _MIN_REST, _MAX_REST = 2, 32
-# With the lock, calls must be this much faster: the load of other programs makes both modes look alike.
+# The lock is used if calls take less than this fraction of their time without it. The margin allows for measurement
+# errors from the load of other programs.
 _MIN_GAIN = 0.7
-# A piece counts as run alone, or concurrently, if so many threads were in functions on average.
+# Mean number of threads in functions up to which a piece counts as run alone, and above which as run concurrently.
 _MAX_ALONE, _MIN_CONCURRENT = 1.1, 1.4
 # Give up measuring the lock after so many pieces that overlapped with those of another function.
 _MAX_OVERLAPPING = 16
-# Nobody waits longer for the lock: a function may hang, or wait for another thread. Calls that take long for one sample
-# run concurrently.
+# Maximum wait for the lock, because the function that holds it may hang or wait for another thread, and seconds per
+# sample above which calls always run concurrently.
 _LOCK_TIMEOUT_S, _LONG_CALL_S = 0.25, 0.05
 
 
@@ -41,7 +42,7 @@ class FunctionLock:
         self._num_inside, self._changed, self._thread_seconds = 0, 0.0, 0.0
 
     def __reduce__(self) -> tuple[type[FunctionLock], tuple[()]]:
-        """Another process gets a lock of its own."""
+        """Pickle as a new lock, because a lock belongs to its process."""
         return FunctionLock, ()
 
     def call_each(self, stage: Hashable, count: int, call: Callable[[int], None]) -> None:
@@ -69,7 +70,7 @@ class FunctionLock:
         return acquired
 
     def _count_threads(self, change: int) -> tuple[float, float]:
-        """Note that a thread enters or leaves a function; return the time and the seconds of all threads until then."""
+        """Count a thread that enters or leaves a function; return the time and the seconds of all threads."""
         with self._count_lock:
             now = perf_counter()
             self._thread_seconds += self._num_inside * (now - self._changed)
@@ -79,7 +80,7 @@ class FunctionLock:
 
 
 class _CallCosts:
-    """Seconds per call of one function in each mode; written without a lock, as a lost value does not matter."""
+    """Seconds per call of one function with and without the lock. Not synchronized, as a lost value does not matter."""
 
     def __init__(self) -> None:
         self._locked: list[float] = []

@@ -1,4 +1,4 @@
-"""open(): a dataset of the examples in shards."""
+"""The function `open`, which creates a dataset of the examples in shards."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Positions:
-    """Positions of samples, each with its epoch: the order of samples and random numbers depend on nothing else.
+    """Positions of samples, each with its epoch. Order and random numbers depend on nothing else but the seed.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Positions:
         return values
 
     def take(self, rows: Ints) -> Positions:
-        """Select distinct, rising rows."""
+        """Return the positions of the given rows, which must be strictly increasing."""
         if len(rows) == len(self.values):
             return self
         epochs = self.epochs if isinstance(self.epochs, int) else self.epochs[rows]
@@ -78,14 +78,14 @@ def concatenate_positions(epoch: int, parts: Sequence[range | Ints]) -> Position
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Rows:
-    """Samples as columns: those of the requested samples that did not fail and passed all filters.
+    """The requested samples that did not fail and passed all filters, as columns.
 
     Parameters
     ----------
     columns : dict of str to ndarray, Ragged or list
         One row per sample.
     ordinals : ndarray of int64, shape (n,)
-        Indices of these samples among the requested ones, rising.
+        Indices of these samples among the requested ones, increasing.
     origins : ndarray of int64, shape (n, 2)
         Index of the source, and position in that source.
     """
@@ -99,7 +99,7 @@ class Rows:
         return len(self.ordinals)
 
     def take(self, rows: Ints) -> Rows:
-        """Select rows."""
+        """Return the samples of the given rows."""
         columns = {name: take(column, rows) for name, column in self.columns.items()}
         return Rows(columns, self.ordinals[rows], self.origins[rows])
 
@@ -111,24 +111,24 @@ class Rows:
 
     def split(self) -> list[dict[str, Any]]:
         """Return one dict per sample; arrays are read-only views."""
-        return split_samples(lock_columns(self.columns), len(self))
+        return split_samples(make_read_only(self.columns), len(self))
 
 
 def split_samples(columns: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
-    """Return the rows of columns as dicts."""
+    """Convert the rows of columns to one dict per sample."""
     if not columns:
         return [{} for _ in range(count)]
     return [dict(zip(columns, row, strict=True)) for row in zip(*map(list, columns.values()), strict=True)]
 
 
-def lock_columns(columns: Mapping[str, Any]) -> Columns:
+def make_read_only(columns: Mapping[str, Any]) -> Columns:
     """Return read-only views of columns."""
-    return {name: _lock(column) for name, column in columns.items()}
+    return {name: _make_column_read_only(column) for name, column in columns.items()}
 
 
-def _lock(column: Any) -> Any:
+def _make_column_read_only(column: Any) -> Any:
     if isinstance(column, Ragged):
-        return Ragged(_lock(column.data), column.row_splits)
+        return Ragged(_make_column_read_only(column.data), column.row_splits)
     if isinstance(column, np.ndarray):
         view = column.view()
         view.flags.writeable = False
@@ -137,7 +137,7 @@ def _lock(column: Any) -> Any:
 
 
 def stack_samples(samples: Sequence[Mapping[str, Any]]) -> Columns:
-    """Return the columns of samples."""
+    """Convert samples to columns."""
     return {name: build_column([sample[name] for sample in samples]) for name in (samples[0] if samples else ())}
 
 

@@ -15,7 +15,7 @@ VERSION = 1
 
 # Keys whose values the checksum of a state covers, in this order.
 _SUMMED_KEYS = ("version", "pipeline", "epoch", "position", "passed", "order")
-# A state stays small: a longer description of the pipeline is truncated.
+# A longer description of the pipeline is truncated, so that states stay small.
 _MAX_DESCRIPTION = 500
 
 

@@ -27,7 +27,7 @@ class Timings:
     waited: dict[str, float] = field(default_factory=dict)
 
     def add(self, stage: str, busy: float, waited: float) -> None:
-        """Add time of a stage."""
+        """Add seconds to the times of a stage."""
         self.busy[stage] = self.busy.get(stage, 0.0) + busy
         self.waited[stage] = self.waited.get(stage, 0.0) + waited
 
@@ -62,7 +62,7 @@ _ADVICE = {
     "filter": "filter before decode, on the features that decide",
     "batch": "use uint8 instead of float32 for smaller batches",
 }
-# Texts for reading that waits for storage, and for functions that run in processes already.
+# Other advice for reading that waits for storage, and for functions that already run in processes.
 _ADVICE_STORAGE = "use faster storage or shuffle(block=…)"
 _ADVICE_PROCESSES = "use more processes (threads=) if there are cores for them"
 _WAITS_FOR_IN_PROCESSES = "a core, or what the function waits for"
@@ -194,7 +194,7 @@ class LoaderStats:
 
 @dataclass(slots=True)
 class StatsCollector:
-    """Counters behind `LoaderStats`; only the consumer writes them.
+    """Collects the numbers of `LoaderStats`. Only the thread of the consumer writes them.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class StatsCollector:
     pools: list[WorkerPool] = field(default_factory=list)
 
     def add(self, result: BatchResult) -> None:
-        """Add the costs of some elements."""
+        """Add the samples, bytes and times of a result."""
         self.samples += result.num_samples
         self.num_bytes += result.num_bytes
         self.timings.merge(result.timings)

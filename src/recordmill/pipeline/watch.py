@@ -1,4 +1,4 @@
-"""Waiting for workers: reports functions that hang and worker processes that died."""
+"""Wait for workers, and report functions that hang and worker processes that died."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from recordmill.pipeline.compiled_pipeline import ExampleSource
     from recordmill.pipeline.engine import BatchBuilder
 
-# A longer wait for a call causes a warning if there is no timeout; one only, because some functions are slow.
+# A wait of this many seconds causes a warning, but only one for each wait, because some functions are slow.
 WARN_AFTER_S = 60.0
 
 
 def wait_for_result(pool: WorkerPool, task: int, builder: BatchBuilder) -> Any:
-    """Wait for the result of a task, but not for a function that hangs."""
+    """Wait for the result of a task; raise MapError if a function exceeds its timeout."""
     interval = min([WARN_AFTER_S, *builder.timeouts]) / 2
     started = monotonic()
     while True:
@@ -64,7 +64,7 @@ def _warn_of_longest(calls: Sequence[Call], sources: Sequence[ExampleSource]) ->
 
 
 def _published_calls(pool: WorkerPool) -> dict[int, Call]:
-    """Return the calls that worker processes are in, or were in when they died, by task."""
+    """Return the calls in progress in worker processes, also in those that died, by task."""
     calls = {task: Call.from_status_page(status) for task, status in pool.statuses().items()}
     return {task: call for task, call in calls.items() if call is not None}
 
@@ -74,5 +74,5 @@ def _add_call(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSou
     call = None if error.place is None else _published_calls(pool).get(error.place)
     if call is None:
         return error
-    where = f" in {call.function}" if call.function else "; its samples were in one stage, this is the first of them"
+    where = f" in {call.function}" if call.function else "; the stage was processing this and other samples"
     return WorkerError(f"{error.message}{where}", **(error.parts() | call.error_fields(sources)))

@@ -175,9 +175,9 @@ class Context:
     Parameters
     ----------
     collect_errors : bool
-        Record failed samples in `skipped` instead of raising.
+        Whether to add failed samples to `skipped` instead of raising their errors.
     threads : int
-        Threads inside one native call.
+        Number of threads inside one native call.
     memory : Memory, optional
         Allocator of large arrays.
     first_results : dict
@@ -251,14 +251,14 @@ class Context:
 
     @property
     def current_call(self) -> Call | None:
-        """The call that the thread of this context is in."""
+        """The call in progress in the thread of this context; None if there is none."""
         if (call := self._call) is None:
             return None
         describe, row, started = call
         return describe(row, started)
 
     def fail(self, epoch: int, position: int, error: RecordmillError) -> None:
-        """Raise the error of a sample, or record it."""
+        """Raise the error of a sample, or add it to `skipped`."""
         if not self.collect_errors:
             raise error from (error.__cause__ or getattr(error, "cause", None))
         self.skipped.append(SkippedSample(epoch, position, error))

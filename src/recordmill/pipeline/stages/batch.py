@@ -28,14 +28,14 @@ class BatchSampler:
     Parameters
     ----------
     length : int, optional
-        Number of positions of the epoch; endless without.
+        Number of positions of the epoch; None if endless.
     size : int
         Batch size of one rank.
     last : str
         Treatment of positions that are too few for a full batch on all ranks. One of "keep", "drop", "pad" or "wrap".
     rank, world_size : int
     start : int
-        Positions that were consumed already.
+        Number of positions that were consumed before.
 
     Raises
     ------
@@ -66,7 +66,7 @@ class BatchSampler:
         if self.last == "keep" and rest < self.world_size:
             raise ValueError(
                 f"the last {rest} samples are not enough for {self.world_size} ranks: "
-                'batch(last="drop"), "pad" or "wrap" gives every rank the same number of batches'
+                'use batch(last="drop"), "pad" or "wrap", which give every rank the same number of batches'
             )
         return full + 1
 
@@ -90,7 +90,7 @@ class BatchSampler:
         Parameters
         ----------
         num_candidates : int, optional
-            Number of samples before the filter; endless without.
+            Number of samples before the filter; None if endless.
         """
         if self.last == "keep" and self.world_size > 1 and num_candidates is not None:
             raise ValueError(
@@ -176,7 +176,7 @@ class Batch:
 
     def _collate_column(self, column: Any) -> Any:
         if isinstance(column, list):
-            # The form depends on the rows of this batch only, not on others that were evaluated with it.
+            # The type depends on the rows of this batch only, not on other batches that were evaluated with it.
             column = build_column(_unify_string_widths(_convert_tensors(column)))
         if isinstance(column, list) and self.ragged != "list":
             column = _build_ragged(column)

@@ -1,4 +1,4 @@
-"""The decode stage: turns features into arrays, a whole batch per native call."""
+"""The decode stage, which decodes the features of a whole batch to arrays in one native call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SEED_STEP = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True, slots=True)
 class Decode:
-    """Decodes features.
+    """Decodes features to arrays as `decode_batch` does.
 
     Parameters
     ----------

@@ -51,14 +51,14 @@ class Filter:
         rows, kept = stage_input.rows, list[int]()
         samples = rows.split()
 
-        def add(row: int) -> None:
+        def call_for_row(row: int) -> None:
             try:
                 if self._passes(caller, row, samples[row]):
                     kept.append(row)
             except MapError as error:
                 caller.fail(row, error)
 
-        stage_input.context.function_lock.call_each(id(self), len(rows), add)
+        stage_input.context.function_lock.call_each(id(self), len(rows), call_for_row)
         return rows if len(kept) == len(rows) else rows.take(np.array(kept, np.int64))
 
     @staticmethod

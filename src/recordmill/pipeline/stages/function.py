@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import StageInput
 
 Function = Callable[..., Any]
-# Dtypes of scalars whose type determines their dtype.
+# Dtypes of the scalar types that have only one.
 _DTYPES: Mapping[type[Any], np.dtype[Any]] = {
     **{kind: np.dtype(kind) for kind in (bool, int, float)},
     **{np.dtype(code).type: np.dtype(code) for code in np.typecodes["AllInteger"] + "?efd"},
 }
-# Forms of these scalars, without `int`, which may be too large for its dtype.
+# (dtype, shape) of these scalars, without `int`, whose values may be too large for its dtype.
 _SCALAR_FORMS = {kind: (dtype.str, ()) for kind, dtype in _DTYPES.items() if kind is not int}
 _ARRAY_TYPES = (np.ndarray, np.generic, int, float, bool)
 _NO_NAMES: Mapping[str, Any] = {}
@@ -86,9 +86,9 @@ class FunctionCaller:
         self._timeout, self._stage_key = timeout, stage_key
         self._first_source = stage_input.context.first_source
         self._name = _function_name(function)
-        self._generators = RowGenerators(self._random_keys()) if rng else None
+        self._generators = RowGenerators(self._draw_keys()) if rng else None
 
-    def _random_keys(self) -> NDArray[np.uint64]:
+    def _draw_keys(self) -> NDArray[np.uint64]:
         positions = self._input.positions
         keys = np.empty((len(positions), 2), np.uint64)
         stage = int(Stage.FREE) + self._input.number
@@ -132,18 +132,18 @@ class FunctionCaller:
         )
 
     def fail(self, row: int, error: MapError) -> None:
-        """Raise the error of a row, or record it."""
+        """Raise the error of a row, or add it to the skipped samples."""
         self._input.context.fail(*self._input.requested.at(row), error)
 
     def check_sample(self, row: int, result: Any) -> None:
         """Raise MapError unless a sample has the same features, dtypes and shapes as the first result of the run."""
         self._check_names(row, result)
-        self._compare(row, {name: _sample_form(value) for name, value in result.items()})
+        self._check_forms(row, {name: _sample_form(value) for name, value in result.items()})
 
     def check_batch(self, result: Any) -> None:
         """Raise MapError unless a batch has the same features and dtypes as the first result of the run."""
         self._check_names(0, result)
-        self._compare(0, {name: _batch_form(value) for name, value in result.items()})
+        self._check_forms(0, {name: _batch_form(value) for name, value in result.items()})
 
     def check_picklable(self, row: int, result: Mapping[str, Any]) -> None:
         """Raise MapError if a worker process cannot send a result."""
@@ -164,7 +164,7 @@ class FunctionCaller:
             what = f"returned a dict with the key {other[0]!r:.60} of type {type(other[0]).__name__}"
             raise self.error(row, what, hint="names of features must be strings")
 
-    def _compare(self, row: int, forms: dict[str, Any]) -> None:
+    def _check_forms(self, row: int, forms: dict[str, Any]) -> None:
         first = self._input.context.first_results.setdefault(self._stage_key, forms)
         if forms == first:
             return
@@ -177,7 +177,7 @@ class FunctionCaller:
 
 
 def _sample_form(value: Any) -> Any:
-    """Return what must not vary between samples: dtype and shape, except the length of sequences."""
+    """Return dtype and shape, which must not vary between samples, except that sequences may vary in length."""
     if (known := _SCALAR_FORMS.get(type(value))) is not None:
         return known
     if isinstance(value, np.ndarray | np.generic):
@@ -210,8 +210,8 @@ def _describe_form(form: Any) -> str:
 class RowGenerators:
     """Random generators of rows.
 
-    Returns the same generator object with another key, unless the user's function has kept a reference: a new generator
-    takes several times as long as a new key.
+    Returns the same generator object with another key, unless the user's function has kept a reference to it, because
+    creating a generator takes several times as long as setting its key.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ class RowGenerators:
         return self._generator  # type: ignore[no-any-return]
 
     def _is_referenced(self) -> bool:
-        """Return whether others refer to the generator or its bits: this object has two references, the call one."""
+        """Return whether anything besides this object and the calls here refers to the generator or its bits."""
         return getrefcount(self._generator) > 2 or getrefcount(self._bits) > 3
 
 
@@ -301,13 +301,13 @@ class _ColumnBuilder:
                 self._count += 1
 
     def _add_row(self, value: Any) -> None:
-        if self._values is None and not (isinstance(value, _ARRAY_TYPES) and self._fits(np.asarray(value))):
+        if self._values is None and not (isinstance(value, _ARRAY_TYPES) and self._store_if_it_fits(np.asarray(value))):
             self._values = [] if self._array is None else list(self._array[: self._count].copy())
             self._array = None
         if self._values is not None:
-            self._values.append(_own(value))
+            self._values.append(_copy_writable_view(value))
 
-    def _fits(self, row: NDArray[Any]) -> bool:
+    def _store_if_it_fits(self, row: NDArray[Any]) -> bool:
         """Store a row in the array if its shape and dtype fit."""
         if self._array is None:
             self._dtype = row.dtype
@@ -328,7 +328,7 @@ class _ColumnBuilder:
         return [] if self._array is None else self._array[: self._count]
 
 
-def _own(value: Any) -> Any:
+def _copy_writable_view(value: Any) -> Any:
     """Copy a view of writable memory, which the user's function may write to later."""
     is_view = isinstance(value, np.ndarray) and value.base is not None and value.flags.writeable
     return value.copy() if is_view else value

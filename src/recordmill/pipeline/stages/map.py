@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from recordmill.errors import MapError
-from recordmill.pipeline.samples import Columns, Rows, lock_columns
+from recordmill.pipeline.samples import Columns, Rows, make_read_only
 from recordmill.pipeline.stages.function import (
     ColumnsBuilder,
     Function,
@@ -59,12 +59,12 @@ class Map:
 
     def apply(self, stage_input: StageInput) -> Rows:
         """Return the samples that the function returns."""
-        caller, rows = self._caller(stage_input), stage_input.rows
+        caller, rows = self._create_caller(stage_input), stage_input.rows
         builder, kept = ColumnsBuilder(len(rows)), list[int]()
         samples = rows.split()
         must_be_picklable = self in stage_input.context.pickled_maps
 
-        def add(row: int) -> None:
+        def call_for_row(row: int) -> None:
             try:
                 result = caller(row, samples[row])
                 caller.check_sample(row, result)
@@ -76,13 +76,13 @@ class Map:
                 builder.add(result)
                 kept.append(row)
 
-        stage_input.context.function_lock.call_each(id(self), len(rows), add)
+        stage_input.context.function_lock.call_each(id(self), len(rows), call_for_row)
         return Rows(builder.columns(), rows.ordinals[kept], rows.origins[kept])
 
     def apply_batch(self, stage_input: StageInput, batch: Columns) -> Columns:
         """Return the batch that the function returns."""
-        caller, returned = self._caller(stage_input), list[Any]()
-        locked = lock_columns(batch)
+        caller, returned = self._create_caller(stage_input), list[Any]()
+        locked = make_read_only(batch)
         stage_input.context.function_lock.call_each(id(self), 1, lambda row: returned.append(caller(row, locked)))
         caller.check_batch(returned[0])
         result: Columns = dict(returned[0])
@@ -90,9 +90,8 @@ class Map:
             caller.check_picklable(0, result)
         return result
 
-    def _caller(self, stage_input: StageInput) -> FunctionCaller:
-        # The identity distinguishes the stage from all others; its number does not, because parts of a mixture have
-        # numbers of their own.
+    def _create_caller(self, stage_input: StageInput) -> FunctionCaller:
+        # The key is the identity of the stage and not its number, because each part of a mixture counts its own stages.
         return FunctionCaller(
             self.function, repr(self), stage_input, rng=self.rng, timeout=self.timeout, stage_key=id(self)
         )

@@ -1,4 +1,4 @@
-"""mix(): samples of several pipelines in fixed proportions."""
+"""The function `mix`, which combines the samples of several pipelines in fixed proportions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _normalize_weights(weights: Iterable[float], count: int) -> tuple[float, ...
 
 @dataclass(frozen=True)
 class Mixture:
-    """The origin of a mixed dataset.
+    """The samples of several pipelines in fixed proportions, as the origin of a dataset.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class Mixture:
 
 
 def _split_period(shares: Sequence[float]) -> Ints:
-    """Return the number of samples of each part in a period: the largest remainder method, at least one each."""
+    """Return how many samples of a period each part gets: by the largest remainder method, and at least one."""
     exact = np.asarray(shares) * _PERIOD
     counts: Ints = np.maximum(np.floor(exact), 1).astype(np.int64)
     for number in np.argsort(counts - exact, kind="stable")[: max(0, _PERIOD - int(counts.sum()))]:

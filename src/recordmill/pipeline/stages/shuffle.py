@@ -13,7 +13,8 @@ from recordmill import _core
 from recordmill.pipeline.checks import check_integer, check_seed, set_fields
 from recordmill.pipeline.samples import Ints, Positions
 
-# Permutations of at most this many entries are stored, as the order of random words: exactly uniform, up to 512 KiB.
+# Permutations of at most this many entries are stored as the argsort of random words, which is exactly uniform and
+# takes up to 512 KiB.
 _MAX_STORED = 1 << 16
 _ROUNDS = 10
 _MAX_LENGTH = 1 << 48
@@ -22,8 +23,8 @@ _MAX_LENGTH = 1 << 48
 class Permutation:
     """A permutation of 0 … `length` - 1 that depends only on the key.
 
-    Small permutations are the order of random words. Larger ones are a Feistel network on two numbers of about the same
-    size whose product is slightly larger than `length`, applied until the result is smaller than `length`.
+    Small permutations are the argsort of random words. Larger ones are a Feistel network on two numbers of about the
+    same size whose product is slightly larger than `length`, applied until the result is smaller than `length`.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class Permutation:
         return self._compute(positions, invert=False)
 
     def inverse(self, entries: Ints) -> Ints:
-        """Return the positions of the given entries."""
+        """Return the positions at which the permutation has the given entries."""
         if self._length <= _MAX_STORED:
             return _stored_inverse(self._length, self._key)[entries]
         return self._compute(entries, invert=True)
@@ -93,7 +94,7 @@ def _random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
 
 # Number of blocks whose samples are shuffled together, and which a reader therefore reads at the same time.
 BLOCKS_TOGETHER = 16
-_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)
+_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # word of the key that distinguishes the permutations of an epoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,19 +141,19 @@ class Shuffle:
         """Map positions after the shuffle to positions before it."""
         values, epochs = positions.array, positions.epochs
         if isinstance(epochs, int):
-            return Positions(epochs, self._order(values, upstream or 0, epochs))
+            return Positions(epochs, self._map_positions(values, upstream or 0, epochs))
         found = np.empty(len(values), np.int64)
         for epoch, rows in positions.by_epoch():
-            found[rows] = self._order(values[rows], upstream or 0, epoch)
+            found[rows] = self._map_positions(values[rows], upstream or 0, epoch)
         return Positions(epochs, found)
 
-    def _order(self, positions: Ints, length: int, epoch: int) -> Ints:
+    def _map_positions(self, positions: Ints, length: int, epoch: int) -> Ints:
         if self.block is not None:
-            return _by_blocks(positions, length, self.block, (self.seed, epoch))
+            return _shuffle_blocks(positions, length, self.block, (self.seed, epoch))
         if self.window is not None:
             half = max(1, self.window // 2)
-            early = _by_segments(positions, length, half, 0, (self.seed, epoch, _EARLY))
-            return _by_segments(early, length, half, half // 2, (self.seed, epoch, _LATE))
+            early = _shuffle_segments(positions, length, half, 0, (self.seed, epoch, _EARLY))
+            return _shuffle_segments(early, length, half, half // 2, (self.seed, epoch, _LATE))
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
 
     def quality(self, length: int) -> float:
@@ -169,8 +170,8 @@ class Shuffle:
         return f"shuffle(seed={self.seed}{size})"
 
 
-def _by_segments(positions: Ints, length: int, size: int, shift: int, key: tuple[int, ...]) -> Ints:
-    """Shuffle within segments of one size; the first segment is shorter by `shift`."""
+def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: tuple[int, ...]) -> Ints:
+    """Shuffle within segments of one size; if `shift` is not 0, the first segment has only `shift` samples."""
     number = (positions + (size - shift) % size) // size
     found = np.empty(len(positions), np.int64)
     for segment in np.unique(number):
@@ -181,11 +182,11 @@ def _by_segments(positions: Ints, length: int, size: int, shift: int, key: tuple
     return found
 
 
-def _by_blocks(positions: Ints, length: int, size: int, key: tuple[int, int]) -> Ints:
+def _shuffle_blocks(positions: Ints, length: int, size: int, key: tuple[int, int]) -> Ints:
     """Shuffle blocks, then samples within groups of blocks; the last block may be shorter than the others."""
     blocks, missing = -(-length // size), -length % size
     order = Permutation(blocks, (*key, _BLOCKS))
-    # End of the short block if it were full: all later samples have positions that are smaller by `missing`.
+    # Position at which the short block would end if it were full. Positions after it are smaller by `missing`.
     gap = int(order.inverse(np.array([blocks - 1]))[0]) * size + size - missing
     group = size * BLOCKS_TOGETHER
     number = (positions + np.where(positions >= gap, missing, 0)) // group
