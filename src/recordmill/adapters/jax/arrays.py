@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.adapters.common import contains_bytes, require_extra
 
-# 32-bit types into which JAX converts 64-bit numbers unless jax_enable_x64 is set.
+# The 32-bit dtypes to which JAX converts 64-bit numbers unless jax_enable_x64 is set.
 _NARROW_DTYPES = {"int64": np.int32, "uint64": np.uint32, "float64": np.float32, "complex128": np.complex64}
 
 

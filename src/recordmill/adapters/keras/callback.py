@@ -1,4 +1,4 @@
-"""The callback that reports to a data source which batches the model was trained on."""
+"""A Keras callback that tells a data source which batches the model was trained on."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class TrainingData(Protocol):
         ...
 
     def batch_ends(self, batch: int) -> None:
-        """Note that the model was trained on the batches of this epoch up to and including `batch`."""
+        """Store that the model was trained on the batches of this epoch up to and including `batch`."""
         ...
 
 
 class ProgressCallback:
-    """Reports the progress of the model, which is behind that of the data because Keras prefetches batches.
+    """Reports which batches the model was trained on. Keras prefetches batches, so the data source is ahead of the model.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ class PyDataset:
         self._has_ended_resumed_epoch = is_resumed and is_complete
 
     def callback(self) -> Any:
-        """Return a callback that reports to this object which batches the model was trained on.
+        """Return a Keras callback that tells this object which batches the model was trained on.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class PyDataset:
         return create_callback(self)
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
-        """Follow the epoch of ``fit``; the callback calls this method."""
+        """Switch to the epoch of ``fit``; the callback calls this method."""
         if steps not in (None, len(self)) and epoch < last:
             raise ValueError(
                 f"steps_per_epoch={steps} differs from the {len(self)} batches per epoch of the dataset, whose order "
@@ -139,7 +139,7 @@ class PyDataset:
             self.set_epoch(epoch)
 
     def batch_ends(self, batch: int) -> None:
-        """Note the progress of the model in this epoch; the callback calls this method."""
+        """Store the last batch of this epoch that the model was trained on; the callback calls this method."""
         self._num_trained = min(self._start + batch + 1, self._num_batches)
 
     def state_dict(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Stream:
             raise TypeError("loader must be a recordmill.Loader, got a Dataset; pass dataset.loader()")
         self._loader = loader
         self._select = Selection(x, y, sample_weight)
-        # States after the batches that Keras has requested and not trained on.
+        # States after the batches that Keras has requested, but that the model was not trained on yet.
         self._pending: deque[dict[str, Any]] = deque()
         self._trained: dict[str, Any] | None = None
         self._start: dict[str, Any] | None = None
@@ -64,7 +64,7 @@ class Stream:
         return len(self._loader)
 
     def batches(self) -> Generator[tuple[Any, ...], None, None]:
-        """Iterate over batches without end; with the callback, start after the last batch that was trained on.
+        """Iterate over batches forever. If `callback` is in use, start after the last batch that the model was trained on.
 
         Yields
         ------
@@ -94,7 +94,7 @@ class Stream:
         raise ValueError(f"{_MAX_EMPTY_EPOCHS} epochs in a row had no batch; check the filter of {self._loader!r}")
 
     def callback(self) -> Any:
-        """Return a callback that reports to this object which batches the model was trained on.
+        """Return a Keras callback that tells this object which batches the model was trained on.
 
         Returns
         -------
@@ -104,12 +104,12 @@ class Stream:
         return create_callback(self)
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:  # noqa: ARG002 (any number of steps fits)
-        """Note that an epoch of ``fit`` begins; the callback calls this method."""
+        """Start counting the batches of an epoch of ``fit``; the callback calls this method."""
         self._step = 0
         self._trained = self._trained or self._start
 
     def batch_ends(self, batch: int) -> None:
-        """Note the progress of the model in this epoch of ``fit``; the callback calls this method."""
+        """Store the last batch of this epoch that the model was trained on; the callback calls this method."""
         while self._step <= batch and self._pending:
             self._trained = self._pending.popleft()
             self._step += 1

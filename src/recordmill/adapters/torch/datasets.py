@@ -184,7 +184,7 @@ class MapDataset:
 
 
 class SharedEpoch:
-    """Number of an epoch in shared memory: worker processes of a DataLoader see what the parent process last set."""
+    """Number of an epoch in shared memory, so that worker processes of a DataLoader see what the parent process set."""
 
     def __init__(self) -> None:
         with require_extra("torch"):
@@ -201,7 +201,7 @@ class SharedEpoch:
         self._numbers[0], self._numbers[1] = check_epoch(epoch), 0
 
     def count_end(self) -> None:
-        """Count an iteration that has ended."""
+        """Add 1 to the number of iterations that have ended."""
         self._numbers[1] += 1
 
     @property
@@ -227,7 +227,7 @@ class WorkerIterator:
         self, dataset: rm.Dataset, options: dict[str, Any], epoch: SharedEpoch, index: int, count: int
     ) -> None:
         self._dataset, self._options, self._epoch = dataset, options, epoch
-        # Turn of this worker: 0 if it produces the next batch, 1 if another worker does so before, and so on.
+        # Number of batches that other workers produce before the next batch of this worker.
         self._turn, self._count = index, count
         self._counts_end = index == 0
         self._loader = self._create_loader(index)

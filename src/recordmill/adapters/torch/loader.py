@@ -87,7 +87,7 @@ def _prefetch(transfer: Transfer, batches: Iterator[BatchAndState]) -> Iterator[
 
 
 class Transfer:
-    """Moves the tensors of batches with a function; the move is complete when `start` returns.
+    """Moves the tensors of batches to a device or other memory; the move is complete when `start` returns.
 
     Parameters
     ----------
