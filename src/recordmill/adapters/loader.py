@@ -38,7 +38,7 @@ class FrameworkLoader:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the epoch that was set, else over the rest of a loaded state's epoch, else over the next epoch."""
+        """Iterate over the epoch that was set, else over the rest of a loaded epoch, else over the next epoch."""
         iterator = self._iterate()
         self._iterators.add(iterator)
         return iterator
@@ -46,7 +46,7 @@ class FrameworkLoader:
     def _iterate(self) -> Generator[Any]:
         batches = iter(self._loader)
         self._reset_state()
-        # Until the caller has a batch, the state is that of the start, although `_convert` may have advanced the loader.
+        # Until the caller has a batch, the state is that of the start, even if `_convert` has advanced the loader.
         iteration, self._state = self._iteration, self._loader.state_dict()
         converted = iter(self._convert(self._add_states(batches)))
         try:

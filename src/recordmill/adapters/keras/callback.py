@@ -20,7 +20,7 @@ class TrainingData(Protocol):
 
 
 class ProgressCallback:
-    """Reports which batches the model was trained on. Keras prefetches batches, so the data source is ahead of the model.
+    """Reports which batches the model was trained on. The data source is ahead of that, because Keras prefetches.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class Stream:
         return len(self._loader)
 
     def batches(self) -> Generator[tuple[Any, ...], None, None]:
-        """Iterate over batches forever. If `callback` is in use, start after the last batch that the model was trained on.
+        """Iterate over batches forever. If `callback` is in use, start after the last batch that was trained on.
 
         Yields
         ------
