@@ -26,14 +26,14 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from recordmill import _core
 from recordmill.formats.base import Format
 from recordmill.testing import strategies
-from recordmill.testing.damage.base import Damage, Maker, damaged_shards
+from recordmill.testing.damage.base import Damage, DamageFunction, damaged_shards
 from recordmill.testing.faults import read_until_fault
 from recordmill.types import Ragged
 
 # Hypothesis warns about test methods that several classes inherit, which is intended here.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
-# Payloads, and the kind, offset and record of the fault after them.
+# Payloads that were read, and kind, offset and record number of the fault after them, or None.
 Outcome = tuple[list[bytes], tuple[str, int, int] | None]
 COMPRESSORS: dict[str | None, Callable[[bytes], bytes]] = {
     None: bytes,
@@ -68,7 +68,7 @@ class FramingTests:
     """
 
     format: ClassVar[Format]
-    damage_table: ClassVar[Sequence[Maker]]
+    damage_table: ClassVar[Sequence[DamageFunction]]
     frame: ClassVar[Callable[[bytes], bytes]]
     records: ClassVar[Callable[[bytes], Iterator[tuple[int, bytes]]]]
     literals: ClassVar[tuple[tuple[tuple[bytes, ...], str], ...]]

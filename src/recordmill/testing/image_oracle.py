@@ -32,7 +32,7 @@ ORACLE_KERNELS = frozenset(
 
 
 def run_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
-    """Run the steps that follow decoding of a plan for one image.
+    """Apply the steps of a plan that follow decoding to one image.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def run_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
     """
     output = plan.output
     if output.reverse and not plan.colors:
-        # The native module reverses first, too. Sums of floats depend on the channel's position.
+        # Reverse the channels first, as the native module does, because float sums depend on the position of a channel.
         pixels = pixels[:, :, ::-1] if pixels.shape[2] == 3 else pixels
         output = replace(output, reverse=False)
     brightest = 65535 if pixels.dtype == np.uint16 else 255
@@ -110,14 +110,14 @@ def _resize_nearest(
 
 
 def _opencv_positions(new: int, old: int) -> NDArray[np.int64]:
-    """INTER_NEAREST: the pixel under the upper left corner of each new pixel."""
+    """Return the source positions of OpenCV's INTER_NEAREST: those under the upper left corners of new pixels."""
     step = 1 / (new / old)
     positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
     return positions
 
 
 def _tensorflow_positions(new: int, old: int) -> NDArray[np.int64]:
-    """``tf.image.resize(method="nearest")``: the pixel under the center of each new pixel."""
+    """Return the source positions of TensorFlow's "nearest": those under the centers of new pixels."""
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
     positions: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), old - 1)
@@ -125,7 +125,7 @@ def _tensorflow_positions(new: int, old: int) -> NDArray[np.int64]:
 
 
 def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """INTER_LINEAR; OpenCV computes an exact half as the mean of four pixels."""
+    """Resize as OpenCV's INTER_LINEAR, which reduces images to exactly half by the mean of four pixels."""
     height, width = pixels.shape[:2]
     if size == (height, width):
         return pixels.copy()
@@ -162,7 +162,7 @@ def _opencv_taps(
 
 
 def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal: tuple[Pixels, ...]) -> Pixels:
-    """Weights of 11 bits, and the shifts by 4, 16 and 2 of OpenCV's vertical pass."""
+    """Interpolate with weights of 11 bits, and with the shifts by 4, 16 and 2 of OpenCV's vertical pass."""
     (top, bottom, upper, lower), (left, right, first, second) = (
         (*taps[:2], *(np.rint(weight * (1 << _FIXED_POINT_BITS)).astype(np.int32) for weight in taps[2:]))
         for taps in (vertical, horizontal)
@@ -175,7 +175,7 @@ def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal
 
 
 def _resize_bilinear_tensorflow(pixels: Pixels, size: tuple[int, int]) -> NDArray[np.float32]:
-    """``tf.image.resize``: half-pixel centers, no antialiasing, float32 throughout."""
+    """Resize as ``tf.image.resize``: with half-pixel centers, without antialiasing, in float32."""
     wide = pixels.astype(np.float32)
     top, bottom, down = _tensorflow_taps(size[0], pixels.shape[0])
     left, right, across = _tensorflow_taps(size[1], pixels.shape[1])
@@ -216,7 +216,7 @@ def warp_pixels(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: 
 
 
 def _apply_pillow(pixels: Pixels, function: Callable[[Any], Any]) -> Pixels:
-    """Apply a function of Pillow images to an array; 16 bits are converted to mode F and rounded once at the end."""
+    """Apply a function of Pillow images to an array; 16-bit levels are processed in mode F and rounded at the end."""
     if pixels.dtype == np.uint8 and pixels.shape[2] == 3:
         return np.asarray(function(_to_pillow(pixels)))
     planes = [_apply_to_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]

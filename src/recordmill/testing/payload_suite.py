@@ -24,7 +24,7 @@ from recordmill.types import FeatureList, Ragged
 # Hypothesis warns about test methods that several classes inherit, which is intended here.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
-# Name of a feature, with the prefix "list:" for a feature list, to its kind and values.
+# Maps the name of a feature, with the prefix "list:" for a feature list, to its kind and the `repr` of its values.
 Contents = dict[str, tuple[str, list[Any]]]
 Plain = tuple[str | None, Sequence[Any]]
 
@@ -75,13 +75,13 @@ def parse_contents(codec: NativeCodec, payload: bytes) -> Contents:
 
 
 def schema_for(features: Mapping[str, Plain]) -> Schema:
-    """Return a schema with which an example with these features can be written."""
+    """Return a schema for writing an example with these features."""
     kinds: dict[str, Any] = {name: kind for name, (kind, _) in features.items() if kind}
     return Schema({name: Feature(kind, (None,), optional=True) for name, kind in kinds.items()})
 
 
 def as_written(kind: str, values: Sequence[Any]) -> Any:
-    """Convert values to what a caller passes to a writer."""
+    """Convert values to the type that callers pass to a writer: a list of bytes, or an array."""
     return list(values) if kind == "bytes" else np.array(values, kind)
 
 

@@ -112,9 +112,9 @@ class MemoryOutputFile:
 
 
 class FaultyStorage:
-    """A storage that records its operations and raises an error in one of them.
+    """A storage that lists its operations and raises an error in one of them.
 
-    To test every point of failure of a program, run it once without a fault, and then once for each recorded
+    To test every point of failure of a program, run it once without a fault, and then once for each listed
     operation with `fail_at` as the number of that operation.
 
     Parameters
@@ -130,7 +130,7 @@ class FaultyStorage:
     ----------
     operations : list of (str, str)
         Name of each operation and its path: the methods of `Storage` and, for files that are being written, ``write``,
-        ``finish`` and ``commit``. ``discard`` is not recorded, because it must not fail.
+        ``finish`` and ``commit``. ``discard`` is not listed, because it must not fail.
     """
 
     def __init__(
@@ -139,8 +139,8 @@ class FaultyStorage:
         self.operations: list[tuple[str, str]] = []
         self._storage, self._fail_at, self._error = storage, fail_at, error
 
-    def record(self, operation: str, path: str) -> None:
-        """Record an operation, and raise the error if it is the one that fails.
+    def log_or_fail(self, operation: str, path: str) -> None:
+        """Add an operation to `operations`, and raise the error if this operation has to fail.
 
         Parameters
         ----------
@@ -153,37 +153,37 @@ class FaultyStorage:
 
     def expand(self, pattern: str) -> list[str]:
         """List the files that a path, glob pattern or directory stands for, in natural order."""
-        self.record("expand", pattern)
+        self.log_or_fail("expand", pattern)
         return self._storage.expand(pattern)
 
     def stat(self, path: str) -> Stat:
         """Return the size and modification time of a file."""
-        self.record("stat", path)
+        self.log_or_fail("stat", path)
         return self._storage.stat(path)
 
     def exists(self, path: str) -> bool:
         """Return True if a file of this name exists."""
-        self.record("exists", path)
+        self.log_or_fail("exists", path)
         return self._storage.exists(path)
 
     def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
         """Open files as one source that supports reads at offsets of the uncompressed bytes."""
-        self.record("open", paths[0])
+        self.log_or_fail("open", paths[0])
         return self._storage.open(paths, compression, max_bytes)
 
     def read(self, path: str) -> bytes:
         """Read a whole file into memory."""
-        self.record("read", path)
+        self.log_or_fail("read", path)
         return self._storage.read(path)
 
     def create(self, path: str, *, overwrite: bool) -> FaultyOutputFile:
         """Start writing a file under a temporary name."""
-        self.record("create", path)
+        self.log_or_fail("create", path)
         return FaultyOutputFile(self, self._storage.create(path, overwrite=overwrite))
 
     def remove(self, path: str) -> None:
         """Remove a file; has no effect if it does not exist."""
-        self.record("remove", path)
+        self.log_or_fail("remove", path)
         self._storage.remove(path)
 
 
@@ -209,17 +209,17 @@ class FaultyOutputFile:
 
     def write(self, data: memoryview | bytes) -> None:
         """Append bytes."""
-        self._storage.record("write", self.path)
+        self._storage.log_or_fail("write", self.path)
         self._file.write(data)
 
     def finish(self) -> None:
         """Make all bytes durable and close the file for writing."""
-        self._storage.record("finish", self.path)
+        self._storage.log_or_fail("finish", self.path)
         self._file.finish()
 
     def commit(self) -> None:
         """Rename the file to its final name."""
-        self._storage.record("commit", self.path)
+        self._storage.log_or_fail("commit", self.path)
         self._file.commit()
 
     def discard(self) -> None:

@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from recordmill.testing.damage import ofrecord, recordio, tfrecord
-from recordmill.testing.damage.base import SAMPLE_PAYLOADS, Damage, Maker, damaged_shards
+from recordmill.testing.damage.base import SAMPLE_PAYLOADS, Damage, DamageFunction, damaged_shards
 
 __all__ = ["SAMPLE_PAYLOADS", "TABLES", "Damage", "damaged_shards", "damages"]
 
-TABLES: dict[str, tuple[Callable[[bytes], bytes], Sequence[Maker]]] = {
+TABLES: dict[str, tuple[Callable[[bytes], bytes], Sequence[DamageFunction]]] = {
     "tfrecord": (tfrecord.frame, tfrecord.TABLE),
     "recordio": (recordio.frame, recordio.TABLE),
     "ofrecord": (ofrecord.frame, ofrecord.TABLE),

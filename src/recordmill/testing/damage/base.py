@@ -110,11 +110,11 @@ class IntactShard:
         return Damage(name, data, self.payloads[:position], kind, self.offset(position) + at, position)
 
 
-Maker = Callable[[IntactShard], Iterator[Damage]]
+DamageFunction = Callable[[IntactShard], Iterator[Damage]]
 
 
 def damaged_shards(
-    frame: Callable[[bytes], bytes], table: Sequence[Maker], payloads: Sequence[bytes] = SAMPLE_PAYLOADS
+    frame: Callable[[bytes], bytes], table: Sequence[DamageFunction], payloads: Sequence[bytes] = SAMPLE_PAYLOADS
 ) -> list[Damage]:
     """Return all damaged shards of a format.
 
@@ -158,7 +158,7 @@ def cut_between_records(shard: IntactShard) -> Iterator[Damage]:
     yield Damage("cut_between_records", shard.data[: shard.offset(shard.last)], shard.payloads[:-1])
 
 
-def files_of_other_formats(kinds: dict[str, str]) -> Maker:
+def files_of_other_formats(kinds: dict[str, str]) -> DamageFunction:
     """Return a function that yields files of other formats; `kinds` maps "html" and "gzip" to the expected fault."""
 
     def make(shard: IntactShard) -> Iterator[Damage]:

@@ -30,7 +30,7 @@ class StreamDamage:
         The uncompressed bytes. A reader returns all of them if `kind` is None or `offset` is not None, otherwise a
         part from the start.
     kind : str or None
-        "bad_compression", or None where the stream is shard.
+        "bad_compression", or None if the stream is intact.
     offset : int or None
         Uncompressed offset of the fault, or None if it depends on how far ahead a reader inflates.
     """

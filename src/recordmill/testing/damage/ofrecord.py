@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from recordmill.testing import recordio
 from recordmill.testing.damage.base import (
     Damage,
+    DamageFunction,
     IntactShard,
-    Maker,
     cut_between_records,
     empty_file,
     files_of_other_formats,
@@ -124,7 +124,7 @@ def _replace_middle(shard: IntactShard, payload: bytes) -> list[bytes]:
     return [*shard.payloads[: shard.middle], payload, *shard.payloads[shard.middle + 1 :]]
 
 
-TABLE: tuple[Maker, ...] = (
+TABLE: tuple[DamageFunction, ...] = (
     empty_file,
     cut_between_records,
     cut_inside_header,

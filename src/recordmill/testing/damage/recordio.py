@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from recordmill.testing import tfrecord
 from recordmill.testing.damage.base import (
     Damage,
+    DamageFunction,
     IntactShard,
-    Maker,
     cut_between_records,
     empty_file,
     files_of_other_formats,
@@ -143,7 +143,7 @@ def zero_hole(shard: IntactShard) -> Iterator[Damage]:
 
 
 def inserted_or_removed_byte(shard: IntactShard) -> Iterator[Damage]:
-    """Insert or remove a byte of data: readers return a wrong payload, then miss a magic word."""
+    """Insert or remove a byte of data, so that readers return a wrong payload and then find no magic word."""
     middle, length = shard.frames[shard.middle], len(shard.payloads[shard.middle])
     at = HEADER_BYTES + 5
     changes = {"inserted": middle[:at] + b"\x5a" + middle[at:], "removed": middle[:at] + middle[at + 1 :]}
@@ -162,12 +162,12 @@ def zero_length_record(shard: IntactShard) -> Iterator[Damage]:
 
 
 def tfrecord_file(shard: IntactShard) -> Iterator[Damage]:
-    """Yield a shard of another format."""
+    """Yield a TFRecord shard, which does not start with the magic word."""
     data = b"".join(tfrecord.frame(payload) for payload in shard.payloads)
     yield shard.fault("tfrecord_file", data, "bad_magic", 0)
 
 
-TABLE: tuple[Maker, ...] = (
+TABLE: tuple[DamageFunction, ...] = (
     empty_file,
     cut_between_records,
     cut_inside_header,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from recordmill.testing import recordio
 from recordmill.testing.damage.base import (
     Damage,
+    DamageFunction,
     IntactShard,
-    Maker,
     cut_between_records,
     empty_file,
     files_of_other_formats,
@@ -102,7 +102,7 @@ def inserted_or_removed_byte(shard: IntactShard) -> Iterator[Damage]:
 def length_with_right_checksum(shard: IntactShard) -> Iterator[Damage]:
     """Store a wrong length with a valid checksum; readers must not allocate memory for it."""
     lengths = {f"2_to_{power}": 2**power for power in (31, 32, 40, 62, 63)}
-    lengths["2_to_63_minus_17"] = 2**63 - 17  # The end of the frame is still a signed 64-bit offset.
+    lengths["2_to_63_minus_17"] = 2**63 - 17  # The end of the frame still fits into a signed 64-bit offset.
     lengths |= {"2_to_64_minus_16": 2**64 - 16, "2_to_64_minus_5": 2**64 - 5, "2_to_64_minus_1": 2**64 - 1}
     for name, length in lengths.items():
         data = shard.replace_frame(shard.middle, header(length) + shard.frames[shard.middle][HEADER_BYTES:])
@@ -128,12 +128,12 @@ def zero_length_record(shard: IntactShard) -> Iterator[Damage]:
 
 
 def recordio_file(shard: IntactShard) -> Iterator[Damage]:
-    """Yield a shard of another format."""
+    """Yield a RecordIO shard, whose first 12 bytes are no header with a valid checksum."""
     data = b"".join(recordio.frame(payload) for payload in shard.payloads)
     yield shard.fault("recordio_file", data, "length_checksum", 0)
 
 
-TABLE: tuple[Maker, ...] = (
+TABLE: tuple[DamageFunction, ...] = (
     empty_file,
     cut_between_records,
     cut_inside_header,
