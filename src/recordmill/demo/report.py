@@ -10,12 +10,12 @@ from typing import Any
 
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:
-    """Write both files."""
+    """Write the results as JSON, and as Markdown for readers."""
     (folder / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    (folder / "report.md").write_text("\n".join(_lines(report)) + "\n", encoding="utf-8")
+    (folder / "report.md").write_text("\n".join(_format_markdown(report)) + "\n", encoding="utf-8")
 
 
-def _lines(report: dict[str, Any]) -> Iterator[str]:
+def _format_markdown(report: dict[str, Any]) -> Iterator[str]:
     steps = report["steps"]
     verdict = "All results are as expected." if report["ok"] else "Some results are NOT as expected."
     yield "# Results of the demo"
@@ -25,26 +25,26 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "![Digits, photographs and masks, read from the shards](contact-sheet.png)"
     header: tuple[str, ...] = ("dataset", "records", "shards", "bytes", "seconds")
-    yield from _section("Packed", header, _pack_rows(steps["Packing"]["packed"]))
+    yield from _format_section("Packed", header, _pack_rows(steps["Packing"]["packed"]))
     header = ("format", "records", "faults", "checks")
-    yield from _section("Verified", header, _check_rows(steps["Checking"]["reports"]))
+    yield from _format_section("Verified", header, _check_rows(steps["Checking"]["reports"]))
     header = ("dataset", "same bytes and labels", "seconds")
-    yield from _section("Read back", header, _read_rows(steps["Reading back"]["sets"]))
+    yield from _format_section("Read back", header, _read_rows(steps["Reading back"]["sets"]))
     if "Training" in steps:
         training = steps["Training"]
         header = ("format", "loss per epoch", "accuracy")
-        yield from _section("Trained", header, _training_rows(training["curves"]))
+        yield from _format_section("Trained", header, _training_rows(training["curves"]))
         yield ""
-        yield f"Equal in every step: {_yes(training['equal'])}. Falling: {_yes(training['falling'])}."
+        yield f"Equal in every step: {_yes_or_no(training['equal'])}. Falling: {_yes_or_no(training['falling'])}."
     header = ("format", "pixels", "same class indices")
-    yield from _section("Masks", header, _mask_rows(steps["Images with masks"]["pairs"]))
+    yield from _format_section("Masks", header, _mask_rows(steps["Images with masks"]["pairs"]))
     yield ""
     yield "The digits are from the UCI dataset Optical Recognition of Handwritten Digits"
     yield "by E. Alpaydin and C. Kaynak (CC BY 4.0)."
     yield "The photographs are part of scikit-image and scikit-learn; `china` and `flower` are CC BY 2.0."
 
 
-def _section(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def _format_section(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     yield ""
     yield f"## {title}"
     yield ""
@@ -73,7 +73,7 @@ def _check_rows(reports: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _read_rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
-    return [(name, _yes(result["same"]), str(result["read_seconds"])) for name, result in results.items()]
+    return [(name, _yes_or_no(result["same"]), str(result["read_seconds"])) for name, result in results.items()]
 
 
 def _training_rows(curves: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -84,8 +84,8 @@ def _training_rows(curves: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _mask_rows(pairs: dict[str, Any]) -> list[tuple[str, ...]]:
-    return [(name, f"{result['num_pixels']:,}", _yes(result["same"])) for name, result in pairs.items()]
+    return [(name, f"{result['num_pixels']:,}", _yes_or_no(result["same"])) for name, result in pairs.items()]
 
 
-def _yes(value: bool) -> str:
+def _yes_or_no(value: bool) -> str:
     return "yes" if value else "NO"

@@ -75,7 +75,7 @@ def check(folder: Path, print_line: PrintLine) -> dict[str, Any]:
 
 
 def show_info(folder: Path, print_line: PrintLine) -> dict[str, Any]:
-    """PrintLine payload, number of records and features of each format, as read from the files."""
+    """Print payload, number of records and features of each format, as read from the files."""
     infos = {}
     for name, format_ in FORMATS.items():
         info = rm.info(shard_folder(folder, "digits", name)).to_json()
@@ -159,7 +159,7 @@ def pack_pairs(folder: Path, num_scenes: int, print_line: PrintLine) -> dict[str
     results = {}
     for name, format_ in FORMATS.items():
         target = shard_folder(folder, "pairs", name) / format_.prefix
-        # The irheader payload of MXNet stores only one image.
+        # MXNet's irheader payload stores only one image, and a pair has two.
         payload = "example" if name == "recordio" else None
         rm.pack(rm.ImagePairs.voc(voc), target, format=name, shards=2, payload=payload, progress=False)
         masks = [np.asarray(open_image(example[format_.label])) for example in rm.open(target.parent)]
