@@ -22,7 +22,7 @@ HEADER = ("package", "lines", "covered", "branches", "covered")
 
 
 def sum_packages(report: dict[str, Any]) -> dict[str, Counter[str]]:
-    """Return the sums of lines and branches of each package, and of all."""
+    """Return the numbers of lines and branches of each package and of all packages, in total and covered."""
     sums: dict[str, Counter[str]] = defaultdict(Counter)
     for name, file in report["files"].items():
         parts = PurePosixPath(name.replace("\\", "/")).parts
@@ -48,7 +48,7 @@ def _cells(package: str, sums: Counter[str], before: Counter[str] | None) -> lis
 
 
 def format_table(report: dict[str, Any], before: dict[str, Any] | None = None) -> str:
-    """Return a Markdown table; with the report of earlier code, changes stand in parentheses."""
+    """Return a Markdown table; with an earlier report in `before`, the changes since then are in parentheses."""
     earlier = sum_packages(before) if before is not None else {}
     rows = [list(HEADER), ["---", "--:", "--:", "--:", "--:"]]
     rows += [_cells(package, sums, earlier.get(package)) for package, sums in sum_packages(report).items()]
@@ -56,7 +56,7 @@ def format_table(report: dict[str, Any], before: dict[str, Any] | None = None) -
 
 
 def main() -> int:
-    """Run the command."""
+    """Print the table of the reports on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("reports", nargs="+", type=Path, help="one JSON report, or an earlier and a later one")
     args = parser.parse_args()

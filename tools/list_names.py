@@ -37,7 +37,7 @@ NAMESPACES = {
         flow. flow.data flow.nn flow.nn.image flow.image flow.random flow.typing flow.env flow.config flow.scope""",
 }
 CLASSES = {"tf.data": ["Dataset"], "mx.recordio": ["MXRecordIO", "MXIndexedRecordIO"]}
-# Names of modules that are not part of the frameworks' interface.
+# Names in our modules that do not belong to the interface of a framework.
 HELPERS = {
     "CROP_HINT", "EIGENVALUES", "EIGENVECTORS", "HEADER", "MEMBERS", "MODULES", "OPERATIONS", "RecordmillError",
     "TextFileIndex", "absent", "annotations", "image_decoders", "lazy", "missing", "namespace", "operation",
@@ -55,7 +55,7 @@ def _is_public(namespace: Any, name: str) -> bool:
         return False
     try:
         value = getattr(namespace, name)
-    except (AttributeError, ImportError):  # a name with a replacement, or one that needs an optional package
+    except (AttributeError, ImportError):  # removed names raise an error, and others need an optional package
         return name in getattr(namespace, "MEMBERS", ())
     if isinstance(value, ModuleType):
         return False
@@ -77,7 +77,7 @@ def _resolve(module: Any, dotted: str) -> Any:
     return module
 
 
-def _sections(package: Any, alias: str, namespaces: str) -> Iterator[str]:
+def _list_namespaces(package: Any, alias: str, namespaces: str) -> Iterator[str]:
     root = set(public_names(package))
     for dotted in namespaces.split():
         path = dotted.removeprefix(alias).strip(".")
@@ -86,37 +86,37 @@ def _sections(package: Any, alias: str, namespaces: str) -> Iterator[str]:
         if path.endswith("v1"):
             names = [name for name in names if name not in root]
         if names:
-            yield _paragraph(f"`{dotted.rstrip('.')}`", names)
+            yield _format_entry(f"`{dotted.rstrip('.')}`", names)
         for cls in CLASSES.get(dotted, ()):
             methods = [name for name in dir(getattr(namespace, cls)) if _is_method(getattr(namespace, cls), name)]
-            yield _paragraph(f"`{dotted}.{cls}`", methods)
+            yield _format_entry(f"`{dotted}.{cls}`", methods)
 
 
-def _paragraph(title: str, names: list[str]) -> str:
+def _format_entry(title: str, names: list[str]) -> str:
     text = f"- {title}: {' '.join(names)}"
     return "\n".join(textwrap.wrap(text, 100, break_on_hyphens=False, subsequent_indent="  "))
 
 
-def page() -> str:
-    """Return the text of the page."""
+def build_page() -> str:
+    """Build the Markdown text of the page."""
     parts = [TITLE]
     for framework, text in NAMESPACES.items():
         imported, _, namespaces = text.partition("\n")
         name, _, alias = imported.partition(" as ")
         package = importlib.import_module(f"recordmill.compat.{name}")
         parts.append(f"## {framework}\n\n`import recordmill.compat.{imported}`\n")
-        parts.append("\n".join(_sections(package, alias, namespaces)) + "\n")
+        parts.append("\n".join(_list_namespaces(package, alias, namespaces)) + "\n")
     return "\n".join(parts)
 
 
 def main() -> int:
-    """Run the command."""
+    """Write or check the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="fail if the page is not up to date")
     args = parser.parse_args()
     if args.check:
-        return int(PAGE.read_text() != page())
-    PAGE.write_text(page())
+        return int(PAGE.read_text() != build_page())
+    PAGE.write_text(build_page())
     return 0
 
 

@@ -1,11 +1,11 @@
-"""Compute digests of what the library delivers, so that a restructuring can be compared with the code before it.
+"""Compute digests of what the library delivers, so that results before and after a refactoring can be compared.
 
     python -m tools.record_behavior                      print all digests as JSON
     python -m tools.record_behavior --write              replace tests/behavior/expected.json
     python -m tools.record_behavior --check              compare with it; exit with 1 if a result differs
     python -m tools.record_behavior --show orders/...    print a result in full, to find out what changed
 
-Results are exact, except those that depend on NumPy's exp, log and cos: they are rounded to five decimals.
+Results are exact, except those that depend on NumPy's exp, log and cos, which are rounded to five decimals.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def compute_group(group: str) -> dict[str, str]:
 
 
 def compute_results(group: str) -> dict[str, Any]:
-    """Return the results of a group, computed in a temporary folder that is the working directory meanwhile."""
+    """Return the results of a group, computed with a temporary folder as working directory."""
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for name, value in GROUPS[group](Path()):
@@ -63,7 +63,7 @@ def find_differences(expected: dict[str, str], found: dict[str, str]) -> list[st
 
 
 def main() -> int:
-    """Run the command."""
+    """Print, write or compare the digests."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--write", action="store_true", help="replace the expected digests")

@@ -1,4 +1,4 @@
-"""Tries an installed wheel in an environment that holds NumPy alone: write, verify and read each format."""
+"""Test an installed wheel in an environment with only NumPy: write, verify and read each format."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ COMMAND = Path(sysconfig.get_path("scripts")) / "recordmill"
 
 
 def check_alone() -> None:
-    """Nothing but NumPy may be installed, and the package must come from this environment."""
+    """Check that only NumPy is installed, and that the package comes from this environment."""
     installed = {found.metadata["Name"].lower() for found in distributions()}
     assert installed <= {"recordmill", "numpy"}, f"more than NumPy is installed: {sorted(installed)}"
     assert Path(rm.__file__).is_relative_to(sys.prefix), rm.__file__
 
 
 def check_format(name: str, folder: Path) -> None:
-    """Write two shards, verify them by library and command, read them back in two ways."""
+    """Write two shards, verify them with the library and the command, and read them back."""
     with rm.ShardWriter(folder / "train", format=name, shards=2) as writer:
         for example in EXAMPLES:
             writer.write(example)
@@ -42,14 +42,14 @@ def check_format(name: str, folder: Path) -> None:
 
 
 def run_command(*arguments: str) -> str:
-    """Return what `recordmill` prints; it must exit with 0."""
+    """Run the command `recordmill`, check that it exits with 0, and return its output."""
     done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, f"recordmill {' '.join(arguments)}: {done.returncode}\n{done.stderr}"
     return done.stdout
 
 
 def main() -> int:
-    """Run every check; an exception means that the wheel is not whole."""
+    """Run all checks; an exception means that the wheel is broken."""
     check_alone()
     for name in ("tfrecord", "ofrecord", "recordio"):
         with tempfile.TemporaryDirectory() as folder:

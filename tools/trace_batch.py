@@ -5,7 +5,7 @@
 
 Only calls of functions in the package count. The program: 64 JPEG images in two TFRecord shards, shuffled, a random
 resized crop with flip and normalization, batches of 16, no worker threads. One epoch runs before, so that imports and
-caches do not count.
+filling caches do not count.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def trace_pipeline() -> dict[str, Trace]:
 
 
 def main() -> int:
-    """Run the command."""
+    """Print the table of traces, and with --list each call."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="print each call")
     args = parser.parse_args()

@@ -6,4 +6,4 @@ from tools import list_names
 
 
 def test_page_of_supported_names_is_up_to_date() -> None:
-    assert list_names.PAGE.read_text() == list_names.page(), "run python -m tools.list_names"
+    assert list_names.PAGE.read_text() == list_names.build_page(), "run python -m tools.list_names"

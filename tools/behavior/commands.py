@@ -1,4 +1,4 @@
-"""What the commands print with --json, and their exit codes; messages in sentences are omitted."""
+"""Output of the commands with --json, without the texts of messages, and their exit codes."""
 
 from __future__ import annotations
 

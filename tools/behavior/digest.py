@@ -15,7 +15,7 @@ Results = Iterator[tuple[str, Any]]
 
 
 def compute_digest(value: Any) -> str:
-    """Return a short digest. Types, dtypes, shapes and the order of keys count."""
+    """Return a short digest, which depends on values, types, dtypes, shapes and the order of keys."""
     state = sha256()
     for piece in _pieces(value):
         state.update(len(piece).to_bytes(8, "little"))

@@ -1,4 +1,4 @@
-"""The image files that the results are computed from."""
+"""Read the image files from which the results are computed."""
 
 from __future__ import annotations
 

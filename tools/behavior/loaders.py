@@ -1,4 +1,4 @@
-"""States of loaders, and what they deliver after a state was loaded."""
+"""States of loaders, and the batches that they deliver after a state was loaded."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ def _deliver(pipeline: rm.Dataset, **options: Any) -> Any:
 
 
 def is_multiple_of_5(sample: dict[str, Any]) -> bool:
-    """Tell whether the id is a multiple of 5; refuse one of them."""
+    """Return whether the id is a multiple of 5; raise ValueError for 15."""
     if sample["id"] == 15:
         raise ValueError("sample 15 is refused")
     return bool(sample["id"] % 5 == 0)
 
 
 def _workers(folder: Path) -> Results:
-    """Yield an epoch by number and kind of workers: all of one pipeline are equal."""
+    """Yield an epoch for each number and kind of workers. The results of one pipeline must all be equal."""
     numbers = open_numbers(folder, 100).shuffle(3)
     photos = open_photos(folder).shuffle(3).decode(image=rm.Image(crop=rm.RandomResizedCrop(24), flip=True))
     for kind in ("threads", "processes"):

@@ -139,7 +139,7 @@ def _mixtures(folder: Path, numbers: rm.Dataset) -> Results:
 
 
 def is_in_third(sample: dict[str, Any], remainder: int = 0) -> bool:
-    """Tell whether the id is in a residue class modulo 3."""
+    """Return whether the id modulo 3 is `remainder`."""
     return bool(sample["id"] % 3 == remainder)
 
 

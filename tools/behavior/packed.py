@@ -161,7 +161,7 @@ def _pack_options(folder: Path) -> Results:
 
 
 def _encoded(folder: Path) -> Results:
-    """Yield pixels only: Pillow writes these files, and their bytes depend on its version."""
+    """Yield pixels instead of bytes, because Pillow writes these files, and their bytes depend on its version."""
     choices: dict[str, dict[str, Any]] = {
         "png": {},
         "gray": {"color": False},

@@ -188,7 +188,7 @@ def _followers() -> Results:
 
 
 def _rounded(value: Any) -> Any:
-    """Round coordinates, which go through sines and cosines."""
+    """Round coordinates, because they depend on sines and cosines."""
     if isinstance(value, rm.Ragged):
         return [round_floats(row, 3) for row in value]
     return value
@@ -231,7 +231,7 @@ def record_decoded(folder: Path) -> Results:
     """Yield images, masks, arrays, text, boxes and keypoints of specs that are not random."""
     del folder
     for name, options in PLAIN_IMAGES.items():
-        # Pillow decodes CMYK to gray and to stored inks; its results depend on its version.
+        # CMYK to gray and stored CMYK are omitted, because Pillow decodes them and its results depend on its version.
         names = JPEGS[:-1] if options.get("channels") in ("gray", "stored") else JPEGS
         yield f"image/{name}/jpeg", _decode(names, options | {"stack": False})
         yield f"image/{name}/png", _decode(PNGS, options | {"stack": False})

@@ -25,7 +25,7 @@ def _find_shards() -> list[Path]:
 
 
 def _result_of(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Return the result of a call, or what identifies the error: its type, kind, record and offset."""
+    """Return the result of a call, or type, kind, record and offset of its error."""
     try:
         return function(*args, **options)
     except rm.RecordmillError as error:
@@ -35,7 +35,7 @@ def _result_of(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 
 def record_reading(folder: Path) -> Results:
-    """Yield what readers deliver."""
+    """Yield records, features, faults and summaries of each recorded file."""
     for path in _find_shards():
         name = path.relative_to(RECORDINGS).as_posix()
         copy = folder / name

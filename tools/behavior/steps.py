@@ -53,7 +53,7 @@ def _decoders() -> Results:
         "plain": {"upsampling": "plain"},
     }
     for name, options in choices.items():
-        # Pillow decodes CMYK to gray and to stored inks; its results depend on its version.
+        # CMYK to gray and stored CMYK are omitted, because Pillow decodes them and its results depend on its version.
         for image in JPEGS[:-1] if name in ("gray", "stored") else JPEGS:
             yield f"decode_jpeg/{name}/{image}", _result_of(rm.decode_jpeg, read_image(image), **options)
             yield f"decode_image/{name}/{image}", _result_of(rm.decode_image, read_image(image), **options)
