@@ -185,7 +185,25 @@ class CompressionError(DamageError):
 
 
 class FeatureError(RecordmillError, ValueError):
-    """A feature is missing, or has an unexpected kind or number of values."""
+    """A feature is missing, or has an unexpected kind or number of values.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    feature : str, optional
+        Name of the feature.
+    **parts
+        Keyword arguments of `RecordmillError`. When records are written, `record` counts all records of the writer.
+    """
+
+    def __init__(self, message: str, *, feature: str | None = None, **parts: Any) -> None:
+        super().__init__(message, **parts)
+        self.feature = feature
+
+    def parts(self) -> dict[str, Any]:
+        """Return the keyword arguments that recreate this error."""
+        return super().parts() | {"feature": self.feature}
 
 
 class LimitError(RecordmillError, ValueError):

@@ -252,11 +252,96 @@ def test_writer_infers_kind_of_empty_lists_from_later_values(tmp_path: Path, val
     assert found == rows
 
 
-def test_writer_stores_integers_as_floats_after_floats(tmp_path: Path) -> None:
-    with rm.ShardWriter(tmp_path / "part", format="tfrecord") as writer:
-        for number in range(1000):
-            writer.write({"box": [0.5, 1.5] if number < 10 else [1, 2]})
-    assert rm.open(tmp_path)[999]["box"].tolist() == [1.0, 2.0]
+MIXED: list[tuple[list[Any], int, str]] = [
+    # values of one feature, position of the record that the error names, value that it shows
+    ([123456789, 0.5], 1, "0.5"),
+    ([0.5, 123456789], 1, "123456789"),
+    ([3, 4, [1, 2, 0.25]], 2, "0.25"),
+    ([[0.5, 7]], 0, "7"),
+    ([[[0.5, 1.5], [2, 0.5]]], 0, "2"),
+    ([[np.float32(0.5), np.int8(7)]], 0, "7"),
+    ([True, 0.5], 1, "0.5"),
+    ([0.5, False], 1, "False"),
+    ([np.arange(3), np.ones(3)], 1, "1.0"),
+    ([np.ones(3, np.float32), np.arange(3, dtype=np.uint8)], 1, "0"),
+    ([[0.5], [], np.arange(3)], 2, "0"),
+    ([rm.FeatureList([[0.5], [1]])], 0, "1"),
+    ([0.5] * 700 + [1], 700, "1"),
+    ([1] * 256 + [0.5], 256, "0.5"),
+]
+
+
+@pytest.mark.parametrize("values, record, found", MIXED, ids=range(len(MIXED)))
+def test_writer_rejects_integers_and_floats_in_one_feature(
+    tmp_path: Path, values: list[Any], record: int, found: str
+) -> None:
+    for write in (write_with_pack, write_with_writer):
+        with pytest.raises(rm.FeatureError, match="feature 'value' cannot be stored") as caught:
+            write(tmp_path / "part", [{"other": 1, "value": value} for value in values])
+        assert (caught.value.record, caught.value.feature, caught.value.found) == (record, "value", found)
+        assert "schema=" in (caught.value.hint or "")
+        assert all_files(tmp_path) == []
+
+
+def write_with_writer(path: Path, examples: list[Any], **options: Any) -> list[str]:
+    sequence = any(isinstance(value, rm.FeatureList) for example in examples for value in example.values())
+    payload = "sequence_example" if sequence else None
+    with rm.ShardWriter(path, format="tfrecord", payload=payload, **options) as writer:
+        for example in examples:
+            writer.write(example)
+    return writer.paths
+
+
+def write_with_pack(path: Path, examples: list[Any], **options: Any) -> list[str]:
+    sequence = any(isinstance(value, rm.FeatureList) for example in examples for value in example.values())
+    payload = "sequence_example" if sequence else None
+    return rm.pack(examples, path, format="tfrecord", payload=payload, **options).paths
+
+
+@pytest.mark.parametrize("format_name", ["tfrecord", "ofrecord"])
+def test_writer_stores_exact_integers_in_feature_declared_as_float32(tmp_path: Path, format_name: str) -> None:
+    schema = {"value": rm.Feature("float32", (2,))}
+    rows: list[Any] = [[1, 0.5], [2**24, -(2**24)], [2**100, True], np.array([5, 6]), np.array([2**31, 0], np.uint32)]
+    with rm.ShardWriter(tmp_path / "part", format=format_name, schema=schema) as writer:
+        for row in rows:
+            writer.write({"value": row})
+    found = [example["value"].tolist() for example in rm.open(tmp_path)]
+    assert found == [[float(value) for value in row] for row in rows]
+
+
+INEXACT: list[tuple[Any, str]] = [
+    (2**24 + 1, "16777217"),
+    (-(2**24) - 1, "-16777217"),
+    (123456789, "123456789"),
+    (2**200, str(2**200)[:20]),
+    (np.int32(2**24 + 1), "16777217"),
+    (np.uint64(2**64 - 1), "18446744073709551615"),
+    ([0.5, 2**24 + 1], "16777217"),
+    (np.array([1, 2**53 + 1]), "9007199254740993"),
+]
+
+
+@pytest.mark.parametrize("value, found", INEXACT, ids=range(len(INEXACT)))
+def test_writer_rejects_integer_that_declared_float32_cannot_represent(tmp_path: Path, value: Any, found: str) -> None:
+    rows = [{"value": 0.5}] * 300 + [{"value": value}]
+    with pytest.raises(rm.FeatureError, match="feature 'value' cannot be stored") as caught:
+        write_with_writer(tmp_path / "part", rows, schema={"value": rm.Feature("float32", (None,))})
+    assert (caught.value.record, caught.value.feature) == (300, "value")
+    assert (caught.value.found or "").startswith(found)
+    assert all_files(tmp_path) == []
+
+
+@pytest.mark.parametrize("values", [[2**63, -1], [[2**63, -1]], [np.uint64(2**63), np.int64(-1)]], ids=range(3))
+def test_writer_rejects_integers_beyond_int64_instead_of_storing_floats(tmp_path: Path, values: list[Any]) -> None:
+    with pytest.raises(rm.FeatureError) as caught:
+        write_with_writer(tmp_path / "part", [{"value": value} for value in values])
+    assert (caught.value.record, caught.value.found) == (0, str(2**63))
+
+
+def test_image_record_rejects_label_that_float32_cannot_represent(tmp_path: Path) -> None:
+    with pytest.raises(rm.FeatureError, match="feature 'label' cannot be stored") as caught:
+        rm.pack([{"image": b"x", "label": label} for label in (1, 0.5, 123456789)], tmp_path / "a.rec")
+    assert (caught.value.record, caught.value.found) == (2, "123456789")
 
 
 def test_writer_rejects_change_of_kind_and_suggests_schema(tmp_path: Path) -> None:
@@ -266,7 +351,8 @@ def test_writer_rejects_change_of_kind_and_suggests_schema(tmp_path: Path) -> No
     writer.write({"box": [b"x"]})
     with pytest.raises(rm.FeatureError, match="schema=") as caught:
         writer.close()
-    assert (caught.value.expected, caught.value.found) == ("int64", "bytes") and not list(tmp_path.iterdir())
+    assert (caught.value.expected, caught.value.found, caught.value.record) == ("int64", "[b'x']", 512)
+    assert not list(tmp_path.iterdir())
 
 
 def test_writer_works_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +397,7 @@ def test_readers_reject_empty_list_of_paths(read: Any) -> None:
 @pytest.mark.parametrize("schema", [None, {"image": rm.Feature("int64")}])
 def test_feature_error_shows_unsupported_value(tmp_path: Path, schema: Any) -> None:
     with (
-        pytest.raises(rm.FeatureError, match=r"feature 'image' cannot be stored .* found values such as .*cat\.jpg"),
+        pytest.raises(rm.FeatureError, match=r"feature 'image' cannot be stored .* found .*cat\.jpg"),
         rm.ShardWriter(tmp_path / "train", schema=schema) as writer,
     ):
         writer.write({"image": Path("photos/cat.jpg")})

@@ -13,7 +13,7 @@ from recordmill.types import FrameIndex, Ragged
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """How a format marks where records begin and end; independent of their features.
+    """How a format marks where records begin and end, whatever they contain.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class PayloadCodec(Protocol):
 
     @property
     def name(self) -> str:
-        """Name by which callers choose the codec."""
+        """Name by which callers select the codec."""
         ...
 
     @property
@@ -81,7 +81,7 @@ class PayloadCodec(Protocol):
         first : int
             Position of the first example.
         known : Schema, optional
-            Without a schema: the kinds of features that have no values here, or integers instead of floats.
+            Without a schema: the features of earlier examples, whose kinds the values must have.
         """
         ...
 
@@ -96,20 +96,20 @@ class PayloadCodec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FeatureSummary:
-    """One feature, summarized over some records.
+    """Kind, shape and sizes of one feature in some records.
 
     Parameters
     ----------
     feature : Feature
-        The narrowest description that all of them satisfy.
+        The narrowest description that the values in all of these records satisfy.
     num_present : int
-        Number of records that have it.
+        Number of records that have the feature.
     counts : (int, int)
         Minimum and maximum number of values per record (per frame in a sequence).
     num_bytes : (int, int) or None
         Minimum and maximum length of byte strings, in bytes; None for numbers.
     mixed_kinds : bool
-        Whether some records have it with another kind than `feature.kind`.
+        Whether the feature has another kind than `feature.kind` in some records.
     """
 
     feature: Feature
@@ -130,7 +130,7 @@ class Inference:
     features : dict of str to FeatureSummary
         Features by name.
     fault : str or None
-        Why the next payload could not be parsed.
+        Error of the next payload, if it could not be parsed.
     """
 
     num_records: int

@@ -1,4 +1,4 @@
-"""Base of the payload codecs that the native module parses and serializes."""
+"""Base class of the payload codecs that the native module parses and serializes."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class NativeCodec:
 
     @property
     def shows_itself(self) -> bool:
-        """Return True: other bytes hardly ever parse as such a message."""
+        """Return True, because other bytes hardly ever parse as a message of this type."""
         return True
 
     def key(self, name: str, schema: Schema) -> bytes:
-        """Key of a feature in the message: its name, without ``context/`` where a feature list has the same name."""
+        """Return the key of a feature: its name, without ``context/`` if a feature list has the rest of the name."""
         stripped = name.removeprefix(_CONTEXT)
         if stripped != name and stripped in schema and schema[stripped].sequence and not schema[name].sequence:
             name = stripped
@@ -125,7 +125,7 @@ class NativeCodec:
         first : int
             Position of the first example.
         known : Schema, optional
-            Without a schema: the kinds of features that have no values here, or integers instead of floats.
+            Without a schema: the features of earlier examples, whose kinds the values must have.
 
         Returns
         -------
@@ -145,8 +145,7 @@ class NativeCodec:
             values = [example.get(name) for example in examples]
             if any(value is not None for value in values):
                 feature = None if schema is None else schema[name]
-                usual = known[name].kind if known is not None and name in known else "int64"
-                columns.append(column(name, values, feature, self.kinds, usual))
+                columns.append(column(name, values, feature, self.kinds, None if known is None else known.get(name)))
         return self.write_columns(len(examples), columns)
 
     def write_columns(self, num_records: int, columns: list[Any]) -> Ragged:
@@ -183,7 +182,7 @@ class NativeCodec:
         return Inference(num_records, features, None if fault is None else fault[5])
 
     def fits(self, payloads: Ragged) -> bool:
-        """Return whether all payloads parse and have features, unless all are empty."""
+        """Return whether all payloads can be parsed, and contain features or are all empty."""
         found = self.infer(payloads)
         return found.fault is None and (bool(found.features) or not len(payloads.data))
 
@@ -233,13 +232,13 @@ def _build_column(feature: Feature, entry: Any, num_records: int) -> Any:
     if frame_splits is not None:
         flat = Ragged(flat, np.frombuffer(frame_splits, np.int64))
     elif feature.sequence:
-        flat = _dense(flat, len(flat) // max(feature.count or 1, 1), rest)
+        flat = _to_dense(flat, len(flat) // max(feature.count or 1, 1), rest)
     if row_splits is not None:
         return Ragged(flat, np.frombuffer(row_splits, np.int64))
-    return _dense(flat, num_records, rest)
+    return _to_dense(flat, num_records, rest)
 
 
-def _dense(flat: Any, num_rows: int, shape: tuple[int | None, ...]) -> Any:
+def _to_dense(flat: Any, num_rows: int, shape: tuple[int | None, ...]) -> Any:
     if shape == ():
         return flat
     if isinstance(flat, list):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import reprlib
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +26,14 @@ _NUMBER_KINDS: tuple[tuple[type[np.generic], tuple[Kind, ...]], ...] = (
     (np.floating, ("float32",)),
 )
 
+_SHOWN_BYTES = 30
+_SHORT_REPR = reprlib.Repr()
+_SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
+
 
 @dataclass(slots=True)
 class ColumnArgs:
-    """One column for ``_core.serialize``, which reads the attributes by name."""
+    """Arguments of one column for ``_core.serialize``, which reads the attributes by name."""
 
     name: bytes
     lists: bool
@@ -42,7 +47,7 @@ class ColumnArgs:
 
 
 def column(
-    name: str, values: Sequence[Any], feature: Feature | None, kinds: Collection[str], usual: Kind = "int64"
+    name: str, values: Sequence[Any], feature: Feature | None, kinds: Collection[str], known: Feature | None = None
 ) -> ColumnArgs:
     """Convert one feature of many examples to a column.
 
@@ -52,11 +57,11 @@ def column(
     values : sequence
         One entry per example; None if the example does not have the feature.
     feature : Feature or None
-        Its entry in the schema.
+        Entry of the feature in the schema.
     kinds : collection of str
         Feature kinds that the payload can hold.
-    usual : str
-        Kind of a feature that has only empty lists; a float kind also applies if there are only integers.
+    known : Feature, optional
+        Without an entry in the schema: the feature in earlier examples, whose kind the values must have.
 
     Returns
     -------
@@ -65,25 +70,30 @@ def column(
     Raises
     ------
     FeatureError
-        If the payload cannot hold the kind of a value, kinds differ, or a shape does not match the schema.
+        If the payload cannot hold the kind of a value, kinds differ, a shape does not match the schema, or an integer
+        would be changed by its conversion to float.
     """
     present = np.fromiter((value is not None for value in values), np.uint8, len(values))
-    known = [value for value in values if value is not None]
-    if feature is not None and len(known) < len(values) and not feature.optional and feature.default is None:
-        raise _value_error(name, "a value in every example", f"none in {len(values) - len(known)} of {len(values)}")
-    lists = any(isinstance(value, FeatureList) for value in known)
-    if lists and not all(isinstance(value, FeatureList) for value in known):
-        raise _value_error(name, "a FeatureList in every example", "other values too")
-    rows = [frame for value in known for frame in value.frames] if lists else known
-    kind, flat, counts, scalar = _flatten(name, rows, feature, kinds, usual)
+    rows = [value for value in values if value is not None]
+    if feature is not None and len(rows) < len(values) and not feature.optional and feature.default is None:
+        raise _value_error(name, "a value in every example", "none")
+    lists = any(isinstance(value, FeatureList) for value in rows)
+    if lists and not all(isinstance(value, FeatureList) for value in rows):
+        raise _value_error(name, "a FeatureList in every example or in none")
+    declared = feature or known
+    if declared is not None and declared.sequence != lists:
+        raise _value_error(name, "a FeatureList" if declared.sequence else "no FeatureList")
+    kind, flat, counts, scalar = _flatten(
+        name, [frame for value in rows for frame in value.frames] if lists else rows, feature, kinds, known
+    )
     splits = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    _check_counts(name, counts, feature, lists)
+    _check_counts(name, counts, feature)
     args = ColumnArgs(name.encode("utf-8", "surrogateescape"), lists, kind, flat, None, splits, None, present, scalar)
     if lists:
         frames = np.zeros(len(values) + 1, np.int64)
         np.cumsum([len(value.frames) if value is not None else 0 for value in values], out=frames[1:])
         args.row_splits, args.frame_splits = frames, splits
-    elif len(known) < len(values):
+    elif len(rows) < len(values):
         args.row_splits = np.concatenate(
             ([0], np.cumsum(np.bincount(np.flatnonzero(present), counts, len(values))))
         ).astype(np.int64)
@@ -106,17 +116,38 @@ def has_no_kind(value: Any) -> bool:
     return value is None or (isinstance(value, list | tuple) and not value)
 
 
+def shorten(value: Any) -> str:
+    """Return the representation of a value for an error message, shortened if it is long.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bytes | bytearray | memoryview) and len(value) > _SHOWN_BYTES:
+        return f"{bytes(value[:_SHOWN_BYTES])!r}... ({len(value):,} bytes)"
+    return _SHORT_REPR.repr(value)
+
+
 def _flatten(
-    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str], usual: Kind
+    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str], known: Feature | None
 ) -> tuple[str, Any, NDArray[np.int64], bool]:
     if feature is None and all(map(has_no_kind, rows)):
-        feature = Feature(usual, (None,))
+        feature = Feature("int64" if known is None else known.kind, (None,))
     first = next((row for row in rows if not _is_empty(row)), rows[0] if rows else None)
-    if _holds_bytes(first, feature):
+    holds_bytes = feature.kind == "bytes" if feature is not None else _holds_bytes(first)
+    if holds_bytes:
         if "bytes" not in kinds:
-            raise _value_error(name, " or ".join(kinds), "bytes")
+            raise _value_error(name, " or ".join(kinds))
+        if feature is None and known is not None and known.kind != "bytes":
+            raise _value_error(name, known.kind, hint=_schema_hint(name, known.kind))
         return ("bytes", *_flatten_bytes(name, rows))
-    return _flatten_numbers(name, rows, feature, kinds, usual)
+    return _flatten_numbers(name, rows, feature, kinds, known)
 
 
 def _is_empty(row: Any) -> bool:
@@ -127,9 +158,7 @@ def _is_zero_dim(row: Any) -> bool:
     return isinstance(row, np.ndarray) and row.ndim == 0
 
 
-def _holds_bytes(row: Any, feature: Feature | None) -> bool:
-    if feature is not None:
-        return feature.kind == "bytes"
+def _holds_bytes(row: Any) -> bool:
     if isinstance(row, list | tuple) and row:
         row = row[0]
     return isinstance(row, str | bytes | bytearray | memoryview) or (
@@ -155,7 +184,7 @@ def _strings(name: str, row: Any) -> list[Any]:
     try:
         return list(row)
     except TypeError:
-        raise _value_error(name, "bytes or str, or a sequence of them", type(row).__name__) from None
+        raise _value_error(name, "bytes or str, or a sequence of them", shorten(row)) from None
 
 
 def _encode(name: str, item: Any) -> bytes:
@@ -165,64 +194,143 @@ def _encode(name: str, item: Any) -> bytes:
         return item
     if isinstance(item, bytearray | memoryview):
         return bytes(item)
-    raise _value_error(name, "bytes or str", type(item).__name__)
+    raise _value_error(name, "bytes or str", shorten(item))
 
 
 def _flatten_numbers(
-    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str], usual: Kind
+    name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str], known: Feature | None
 ) -> tuple[str, Any, NDArray[np.int64], bool]:
     scalar = all(isinstance(row, int | float | np.generic) or _is_zero_dim(row) for row in rows)
     try:
-        arrays = [np.asarray(rows)] if scalar else [np.asarray(row) for row in rows]
+        arrays = [_to_array(rows)] if scalar else [_to_array(row) for row in rows]
     except (ValueError, OverflowError) as error:
-        raise _value_error(name, "numbers of one shape", str(error)) from error
+        raise _value_error(name, "numbers of one shape") from error
     counts = np.ones(len(rows), np.int64) if scalar else np.array([array.size for array in arrays], np.int64)
-    full = [array.reshape(-1) for array in arrays if array.size]
-    flat = np.concatenate(full) if full else np.zeros(0, np.int64)
-    kind = feature.kind if feature is not None else _kind_of(name, flat, kinds)
-    if feature is None and kind == "int64" and usual.startswith("float"):
-        kind = usual
+    flat = _concatenate([array.reshape(-1) for array in arrays if array.size])
+    if feature is not None:
+        kind = feature.kind
+    else:
+        kind = _kind_of(name, flat, kinds)
+        if known is not None and kind != known.kind:
+            raise _value_error(name, known.kind, shorten(flat[0]), hint=_schema_hint(name, known.kind))
     if kind not in kinds:
-        raise _value_error(name, " or ".join(kinds), kind)
+        raise _value_error(name, " or ".join(kinds))
     return kind, _convert(name, flat, kind), counts, scalar
 
 
+def _to_array(row: Any) -> NDArray[Any]:
+    """Convert a value to an array; integers beside floats become an array of objects, so that they stay exact."""
+    array = np.asarray(row)
+    # NumPy also converts integers to floats if no integer dtype can represent all of them.
+    return np.asarray(row, object) if array.dtype.kind == "f" and _has_integers(row) else array
+
+
+def _has_integers(value: Any) -> bool:
+    if hasattr(value, "dtype") or not isinstance(value, Iterable):
+        return np.asarray(value).dtype.kind in "biu"
+    if all(issubclass(kind, float | np.floating) for kind in set(map(type, value))):  # faster than a call per value
+        return False
+    return any(map(_has_integers, value))
+
+
+def _concatenate(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """Concatenate arrays; arrays of integers that would become floats are converted to objects."""
+    if not arrays:
+        return np.zeros(0, np.int64)
+    flat = np.concatenate(arrays)
+    if flat.dtype.kind == "f" and any(array.dtype.kind != "f" for array in arrays):
+        return np.concatenate([array.astype(object) for array in arrays])
+    return flat
+
+
 def _kind_of(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
+    """Return the kind as which numbers are stored without a schema."""
+    number_type = flat.dtype
+    if flat.dtype == object:
+        is_integer = _are_integers(name, flat, " or ".join(kinds))
+        if len(set(is_integer)) > 1:
+            odd = flat[is_integer.index(not is_integer[0])]
+            expected = "an integer" if is_integer[0] else "a float"
+            raise _value_error(
+                name, f"{expected}, like the values before it", shorten(odd), hint=_schema_hint(name, "float32")
+            )
+        number_type = np.dtype(np.int64 if is_integer[0] else np.float64)
     for base, choices in _NUMBER_KINDS:
-        if np.issubdtype(flat.dtype, base):
+        if np.issubdtype(number_type, base):
             for kind in choices:
                 if kind in kinds:
                     return kind
-    raise _value_error(name, " or ".join(kinds), _describe_values(flat))
+    raise _value_error(name, " or ".join(kinds))
 
 
-def _describe_values(flat: NDArray[Any]) -> str:
-    if flat.dtype == object and flat.size:
-        return f"values such as {flat[0]!r:.60}"
-    return f"values of dtype {flat.dtype}"
+def _are_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
+    """Return whether each object is an integer; raise FeatureError for objects that are not numbers."""
+    types = [np.asarray(value).dtype.kind if not isinstance(value, int) else "i" for value in flat]
+    for value, kind in zip(flat, types, strict=True):
+        if kind not in "biuf":
+            raise _value_error(name, expected, shorten(value))
+    return [kind != "f" for kind in types]
 
 
 def _convert(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
+    """Convert numbers to the dtype of a kind; raise FeatureError if that would change an integer."""
     target = np.dtype(kind)
-    if flat.dtype.kind not in "biuf" or (target.kind in "iu" and flat.dtype.kind == "f"):
-        raise _value_error(name, kind, _describe_values(flat))
-    if target.kind in "iu" and flat.size:
-        limits = np.iinfo(target)
-        if int(flat.min()) < limits.min or int(flat.max()) > limits.max:
-            raise _value_error(name, f"{kind} from {limits.min} to {limits.max}", f"{flat.min()} to {flat.max()}")
+    if flat.dtype == object:
+        is_integer = _are_integers(name, flat, kind)
+        floats, integers = flat[np.logical_not(is_integer)], flat[is_integer]
+    else:
+        if flat.dtype.kind not in "biuf":
+            raise _value_error(name, kind)
+        floats, integers = (flat, flat[:0]) if flat.dtype.kind == "f" else (flat[:0], flat)
+    if target.kind in "iu":
+        if len(floats):
+            raise _value_error(name, kind, shorten(floats[0]))
+        _check_range(name, integers, kind)
+    elif len(integers):
+        _check_exact(name, integers, target)
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(flat, dtype=target)
 
 
-def _check_counts(name: str, counts: NDArray[np.int64], feature: Feature | None, lists: bool) -> None:
-    if feature is None:
+def _check_range(name: str, integers: NDArray[Any], kind: str) -> None:
+    if not len(integers):
         return
-    if feature.sequence != lists:
-        raise _value_error(name, "a FeatureList" if feature.sequence else "no FeatureList", "the other")
-    if feature.count is not None and (counts != feature.count).any():
+    limits = np.iinfo(kind)
+    least, most = int(integers.min()), int(integers.max())
+    if least < limits.min or most > limits.max:
+        found = least if least < limits.min else most
+        raise _value_error(name, f"{kind} from {limits.min} to {limits.max}", shorten(found))
+
+
+def _check_exact(name: str, integers: NDArray[Any], target: np.dtype[Any]) -> None:
+    """Raise FeatureError for an integer that the float dtype cannot represent."""
+    limit = 2 ** (np.finfo(target).nmant + 1)  # All integers up to it are representable.
+    for value in integers[(integers > limit) | (integers < -limit)]:
+        try:
+            with np.errstate(over="ignore"):
+                is_exact = int(target.type(value)) == int(value)
+        except OverflowError:
+            is_exact = False
+        if not is_exact:
+            raise _value_error(name, f"an integer that {target} represents exactly", shorten(value))
+
+
+def _check_counts(name: str, counts: NDArray[np.int64], feature: Feature | None) -> None:
+    if feature is not None and feature.count is not None and (counts != feature.count).any():
         bad = int(counts[counts != feature.count][0])
         raise _value_error(name, f"{feature.count} values of shape {feature.shape}", f"{bad} values")
 
 
-def _value_error(name: str, expected: str, found: str) -> FeatureError:
-    return FeatureError(f"feature {name!r} cannot be stored", kind="feature_mismatch", expected=expected, found=found)
+def _schema_hint(name: str, kind: str) -> str:
+    return f"pass a schema that declares the kind: schema={{{name!r}: rm.Feature({kind!r})}}"
+
+
+def _value_error(name: str, expected: str, found: str | None = None, hint: str | None = None) -> FeatureError:
+    return FeatureError(
+        f"feature {name!r} cannot be stored",
+        kind="feature_mismatch",
+        feature=name,
+        expected=expected,
+        found=found,
+        hint=hint,
+    )

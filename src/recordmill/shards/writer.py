@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.formats.examples import serialize_examples
 from recordmill.formats.registry import format_for, get_format, get_payload
 from recordmill.formats.values import has_no_kind
 from recordmill.schema import Feature, Schema
@@ -63,7 +64,9 @@ class ShardWriter:
         Codec that serializes examples; by default the usual one of the format. One of "example", "sequence_example",
         "ofrecord", "irheader" or "raw".
     schema : Schema or mapping of str to Feature, optional
-        Kinds and shapes that examples must have; inferred from the examples by default.
+        Kinds and shapes that examples must have. By default they are inferred from the examples; then all values of a
+        feature must have the same kind. Features that are declared as floats also store integers that the kind
+        represents exactly.
     compression : str, optional
         Whole-file compression (TFRecord only). Either "gzip" or "zlib".
     compression_level : int
@@ -172,7 +175,8 @@ class ShardWriter:
         Raises
         ------
         FeatureError
-            If the payload codec cannot store a value of this example or of another one in its chunk.
+            If the payload codec cannot store a value of this example or of an earlier one of its chunk, or if a
+            feature has integers and floats and no schema declares its kind. The error names the record.
         WriteError
             If the chunk cannot be written.
         ValueError
@@ -212,7 +216,7 @@ class ShardWriter:
         payloads: Ragged | list[bytes] = self._payloads
         if self._examples:
             keys = [example.get("id", key) for example, key in zip(self._examples, keys, strict=True)]
-            payloads = self._codec.serialize(self._examples, self._declared_schema, first, self._schema)
+            payloads = serialize_examples(self._codec, self._examples, self._declared_schema, first, self._schema)
             if self._declared_schema is None:
                 self._schema = merge_schemas(self._schema, self._codec.infer(payloads).schema)
         self._examples, self._payloads, self._pending_bytes, self._chunk_growth = [], [], 0, 1
