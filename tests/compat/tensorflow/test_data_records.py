@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.core.rows import Rows
+from recordmill.compat.tensorflow.core.rows import StringVector
 from recordmill.compat.tensorflow.data.elements import Failed
 from recordmill.formats.registry import PAYLOADS
 from tests.compat.tensorflow.pipelines import run
@@ -87,39 +87,39 @@ def test_damaged_record_in_a_dropped_remainder_raises(
 
 
 @pytest.fixture
-def batch(tmp_path: Path) -> Rows:
+def batch(tmp_path: Path) -> StringVector:
     payloads = [example(text=b"x" * number, number=number) for number in range(20)]
     found = next(iter(tf.data.TFRecordDataset(write(tmp_path / "x", payloads)).batch(20)))
-    assert type(found) is Rows
+    assert type(found) is StringVector
     return found
 
 
-def test_shape_and_dtype_of_a_batch_of_records_need_no_objects(batch: Rows) -> None:
+def test_shape_and_dtype_of_a_batch_of_records_need_no_objects(batch: StringVector) -> None:
     assert (batch.shape.as_list(), batch.dtype, batch.ndim, len(batch)) == ([20], tf.string, 1, 20)
-    assert batch.rows is not None
-    with pytest.raises(AttributeError, match="'Rows' object has no attribute 'colour'"):
+    assert batch.buffer is not None
+    with pytest.raises(AttributeError, match="'StringVector' object has no attribute 'colour'"):
         batch.colour  # noqa: B018
 
 
-def test_numpy_of_a_batch_of_records_releases_the_buffer(batch: Rows) -> None:
-    rows = batch.rows
+def test_numpy_of_a_batch_of_records_releases_the_buffer(batch: StringVector) -> None:
+    rows = batch.buffer
     assert rows is not None
     assert batch.numpy().dtype == object
     assert batch.numpy().tolist() == list(rows)
-    assert batch.rows is None
+    assert batch.buffer is None
     assert [one.numpy() for one in batch] == list(rows)
     assert batch[3].numpy() == rows[3]
 
 
 @pytest.mark.parametrize("looked_at", [False, True])
-def test_parse_example_of_a_batch_of_records_equals_that_of_its_bytes(batch: Rows, looked_at: bool) -> None:
-    rows = batch.rows
+def test_parse_example_of_a_batch_of_records_equals_that_of_its_bytes(batch: StringVector, looked_at: bool) -> None:
+    rows = batch.buffer
     assert rows is not None
     if looked_at:
         batch.numpy()
     found = tf.io.parse_example(batch, FEATURES)
     assert found["number"].numpy().tolist() == [*range(20)]
-    assert type(found["text"]) is Rows
+    assert type(found["text"]) is StringVector
     assert found["text"].numpy().tolist() == [b"x" * number for number in range(20)]
     again = tf.io.parse_example(list(rows), FEATURES)
     np.testing.assert_array_equal(again["text"].numpy(), found["text"].numpy())

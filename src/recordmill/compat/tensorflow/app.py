@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from recordmill.compat.tensorflow.core.absent import absent
+from recordmill.compat.tensorflow.core.absent import absent_error
 
 
 def run(main: Callable[..., Any] | None = None, argv: list[str] | None = None) -> NoReturn:
@@ -21,7 +21,7 @@ def run(main: Callable[..., Any] | None = None, argv: list[str] | None = None) -
 def __getattr__(name: str) -> Any:
     """Return absl's flags."""
     if name != "flags":
-        raise absent(__name__, "app", name)
+        raise absent_error(__name__, "app", name)
     try:
         from absl import flags
     except ImportError:

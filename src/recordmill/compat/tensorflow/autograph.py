@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import missing
+from recordmill.compat.tensorflow.core.absent import absent
 
 __all__ = ["do_not_convert", "experimental"]
-__getattr__ = missing(__name__)
+__getattr__ = absent(__name__)
 
 experimental = sys.modules[__name__]
 

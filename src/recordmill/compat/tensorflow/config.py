@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, NamedTuple
 
-from recordmill.compat.tensorflow.core.absent import missing
+from recordmill.compat.tensorflow.core.absent import absent
 
 __all__ = [
     "PhysicalDevice",
@@ -16,7 +16,7 @@ __all__ = [
     "set_memory_growth",
     "set_visible_devices",
 ]
-__getattr__ = missing(__name__)
+__getattr__ = absent(__name__)
 
 experimental = sys.modules[__name__]
 

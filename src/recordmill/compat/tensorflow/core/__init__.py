@@ -1,1 +1,1 @@
-"""Base of the TensorFlow names: dtypes, shapes, tensors, the table of operations, errors."""
+"""What all TensorFlow names build on: dtypes, shapes, tensors, the table of operations and errors."""

@@ -14,7 +14,7 @@ _IMAGE = "use NumPy, Pillow or OpenCV in tf.numpy_function"
 _DATA = "use the tf.data methods that the migration page lists"
 _PYTHON = "use Python's functions on bytes in tf.py_function"
 
-# namespace or name without "compat.v1.": what to use instead
+# What to use instead of a name or of any name of a namespace; "compat.v1." is omitted.
 HINTS: dict[str, str] = {
     "": _ANY,
     "FIFOQueue": "use tf.data",
@@ -82,33 +82,33 @@ HINTS: dict[str, str] = {
 }
 
 
-def absent(module: str, face: str, name: str) -> AttributeError:
-    """Return the error for a name that a module does not have; `face` is how programs call the module."""
+def absent_error(module: str, public_path: str, name: str) -> AttributeError:
+    """Return the error for a name that a module does not have; `public_path` is the module's path below ``tf``."""
     message = f"module {module!r} has no attribute {name!r}"
     if not name.startswith("_"):
-        message = f"{message}: {_find_hint(face, name)}; the migration page lists the names that are supported"
+        message = f"{message}: {_find_hint(public_path, name)}; the migration page lists the names that are supported"
     return AttributeError(message, name=name, obj=sys.modules.get(module))
 
 
-def _find_hint(face: str, name: str) -> str:
-    """Return the hint for a name, or else that for the innermost namespace that has one."""
-    namespace = face.removeprefix("compat.v1").lstrip(".")
-    candidates = [f"{namespace}.{name}".lstrip("."), face, namespace]
+def _find_hint(public_path: str, name: str) -> str:
+    """Return the hint for a name or, if it has none, the hint for the innermost namespace that has one."""
+    namespace = public_path.removeprefix("compat.v1").lstrip(".")
+    candidates = [f"{namespace}.{name}".lstrip("."), public_path, namespace]
     while namespace:
         namespace = namespace.rpartition(".")[0]
         candidates.append(namespace)
     return next(HINTS[one] for one in candidates if one in HINTS)
 
 
-def missing(module: str, face: str | None = None) -> Callable[[str], NoReturn]:
-    """Return the ``__getattr__`` of a module that defines all of its names."""
+def absent(module: str, public_path: str | None = None) -> Callable[[str], NoReturn]:
+    """Return the ``__getattr__`` of a module that defines all supported names; any other name raises an error."""
 
     def get(name: str) -> NoReturn:
-        raise absent(module, face_of(module) if face is None else face, name)
+        raise absent_error(module, public_path_of(module) if public_path is None else public_path, name)
 
     return get
 
 
-def face_of(module: str) -> str:
-    """Return how programs call a module of this package, without the leading "tf."."""
+def public_path_of(module: str) -> str:
+    """Return the path of a module of this package below ``tf``, such as "data.experimental"."""
     return module.removeprefix(_PACKAGE).lstrip(".")

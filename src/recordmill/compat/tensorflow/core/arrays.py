@@ -17,12 +17,12 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 _PYTHON_SCALARS = frozenset({bool, int, float, str, bytes})
 _NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
-# Kinds of Python values by the kind of the NumPy dtypes that they convert to; V is bfloat16.
+# Kinds of NumPy dtypes, and the kinds of Python values that convert to each of them; V is bfloat16.
 _CONVERTIBLE = {"c": "ciuf", "f": "iufb", "V": "iufb", "i": "iub", "u": "iub", "b": "b"}
 
 
 def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
-    """Return the array of a value, as a tensor of it holds it."""
+    """Convert a value to an array with the dtype that TensorFlow gives it, or with `dtype`."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if type(value) in _NUMBERS and (number := _convert_number(value, wanted)) is not None:
         return number
@@ -39,7 +39,7 @@ def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
 
 
 def scalar_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array without axes; an array is returned unchanged."""
+    """Wrap a scalar in an array without axes; an array is returned unchanged."""
     if isinstance(value, np.ndarray):
         return value
     array: NDArray[Any] = np.empty((), dtype)
@@ -70,7 +70,7 @@ def _reject_composite(value: Any) -> None:
 
 def _convert_tensor(value: Any, wanted: DType | None) -> NDArray[Any]:
     found = value.values
-    # The conversion of a symbolic tensor raises an error that explains it.
+    # Converting a symbolic tensor raises an error that explains why it has no value.
     array: NDArray[Any] = found if isinstance(found, np.ndarray) else np.asarray(value)
     if wanted is not None and array.dtype != wanted.numpy_dtype:
         raise ValueError(
@@ -113,7 +113,7 @@ def _convert_python(value: Any, wanted: DType | None) -> NDArray[Any]:
 
 
 def _narrow(value: Any, array: NDArray[Any]) -> NDArray[Any]:
-    """Convert Python's numbers to float32 and int32, as TensorFlow does."""
+    """Convert Python floats to float32, and ints to int32 or int64, as TensorFlow does."""
     first = value
     while isinstance(first, list | tuple) and first:
         first = first[0]

@@ -9,11 +9,11 @@ class Composite:
     """Base of ragged and sparse tensors, which consist of several dense ones."""
 
     __slots__ = ()
-    # NumPy's operators defer to those of the tensor, or fail.
+    # Makes NumPy's operators use the operators of the tensor instead of converting it to an array.
     __array_ufunc__ = None
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Raise AttributeError with a replacement for what this class does not implement."""
+        """Raise AttributeError with a replacement for an attribute that is not supported."""
         if name.startswith("_"):
             raise AttributeError(name)
         kind = type(self).__name__

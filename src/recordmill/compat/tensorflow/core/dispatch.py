@@ -1,7 +1,7 @@
 """The table of operations, and the wrapper through which each of them is called.
 
-While a map function is traced, a call with a traced value goes to the recording. A call with values of another library
-goes to that library. Every other call runs at once.
+While a map function is traced, the tracer records calls with traced values. A library handles calls with its own
+values. Every other call runs immediately.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Recording(Protocol):
-    """Records the calls of a map function instead of running them."""
+class CallHandler(Protocol):
+    """Handles calls of operations on its own values: a tracer records them, a library runs them."""
 
-    def touches(self, value: Any) -> bool:
-        """Return whether a value is traced, or contains a traced value."""
+    def handles(self, value: Any) -> bool:
+        """Return whether an argument is one of the handler's own values, or contains one."""
 
-    def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Record a call and return the traced value of its result."""
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record or run a call, and return its result as the handler's own value."""
 
 
-RECORDING: ContextVar[Recording | None] = ContextVar("recording", default=None)
+RECORDING: ContextVar[CallHandler | None] = ContextVar("recording", default=None)
 # True while a map function runs whose image sizes would be unknown in TensorFlow's graph.
 SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
-# Libraries that handle calls on their own values: Keras's backend, once tf.keras is imported.
-BESIDE: list[Recording] = []
-# family of operations: the modules that define them
+# Libraries that handle calls with their own values, such as Keras's backend once tf.keras is imported.
+LIBRARIES: list[CallHandler] = []
+# Families of operations, and the modules that define them.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "array": ("ops.cast", "ops.create", "ops.index", "ops.join", "ops.shape", "ops.sort"),
     "control": ("ops.control", "ops.functions"),
@@ -62,7 +62,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 _PACKAGE = "recordmill.compat.tensorflow"
 
 
-# Calls an operation on the values of its ragged and sparse arguments.
+# Function that calls an operation on the values of its ragged and sparse arguments.
 Adapter = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
 
@@ -80,12 +80,12 @@ def op(
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             kwargs.pop("name", None)
             recording = RECORDING.get()
-            if recording is not None and (always or recording.touches((args, kwargs))):
-                traced: R = recording.note(name, args, kwargs)
+            if recording is not None and (always or recording.handles((args, kwargs))):
+                traced: R = recording.call(name, args, kwargs)
                 return traced
-            for library in BESIDE:
-                if library.touches((args, kwargs)):
-                    result: R = library.note(name, args, kwargs)
+            for library in LIBRARIES:
+                if library.handles((args, kwargs)):
+                    result: R = library.call(name, args, kwargs)
                     return result
             if composite is not None and any(isinstance(one, Composite) for one in (*args, *kwargs.values())):
                 adapted: R = composite(call, args, kwargs)

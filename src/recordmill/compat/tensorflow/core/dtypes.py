@@ -8,7 +8,7 @@ import numpy as np
 
 
 class DType:
-    """Dtype that equals whatever names it: another DType, a NumPy dtype, a Python type or a string."""
+    """``tf.DType``: equals any DType, NumPy dtype, Python type or string that denotes the same dtype."""
 
     __slots__ = ("_numpy", "name")
 
@@ -23,7 +23,7 @@ class DType:
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
-        """Dtype of the arrays that hold such values."""
+        """NumPy dtype of the arrays that store values of this dtype."""
         return self._numpy
 
     @property
@@ -78,12 +78,12 @@ class DType:
 
     @property
     def min(self) -> Any:
-        """Smallest number."""
+        """Smallest finite value of the dtype."""
         return self._range().min
 
     @property
     def max(self) -> Any:
-        """Largest number."""
+        """Largest finite value of the dtype."""
         return self._range().max
 
     def _range(self) -> Any:
@@ -153,7 +153,7 @@ def __getattr__(name: str) -> DType:
 
 
 def as_dtype(value: Any) -> DType:
-    """Return the dtype that a value names."""
+    """``tf.as_dtype``: convert a NumPy dtype, a Python type or a name to a DType."""
     if isinstance(value, DType):
         return value
     try:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import missing
+from recordmill.compat.tensorflow.core.absent import absent
 from recordmill.errors import RecordmillError
 
-__getattr__ = missing(__name__, "errors")
+__getattr__ = absent(__name__, "errors")
 
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
 RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = range(8, 15)
@@ -20,7 +20,7 @@ DATA_LOSS, UNAUTHENTICATED = 15, 16
 
 
 class OpError(RecordmillError):
-    """Base class of the errors that operations raise."""
+    """``tf.errors.OpError``: base class of the errors that operations raise."""
 
     error_code = UNKNOWN
 
@@ -80,7 +80,7 @@ class ResourceExhaustedError(OpError, MemoryError):
 
 
 class FailedPreconditionError(OpError, OSError):
-    """The system is not in the state that the operation needs, such as an empty folder."""
+    """The system is not in the required state; for example, a folder to delete is not empty."""
 
     error_code = FAILED_PRECONDITION
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import absent, face_of
+from recordmill.compat.tensorflow.core.absent import absent_error, public_path_of
 from recordmill.compat.tensorflow.core.dispatch import operation
 
 _PACKAGE = "recordmill.compat.tensorflow"
@@ -29,9 +29,9 @@ def table(names_by_source: Mapping[str, str]) -> dict[str, str]:
 
 
 def lazy(
-    module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None, face: str | None = None
+    module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None, public_path: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the ``__getattr__`` and ``__dir__`` of a module."""
+    """Create the ``__getattr__`` and ``__dir__`` of a module that import its members when they are first used."""
     submodules = modules or {}
 
     def get(name: str) -> Any:
@@ -40,7 +40,7 @@ def lazy(
         elif name in members:
             value = _load(members[name], name)
         else:
-            raise absent(module, face_of(module) if face is None else face, name)
+            raise absent_error(module, public_path_of(module) if public_path is None else public_path, name)
         setattr(sys.modules[module], name, value)
         return value
 

@@ -1,4 +1,4 @@
-"""Python's operators of tensors as calls of operations."""
+"""Python operators of tensors, implemented as calls of operations."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Arithmetic:
 
 
 class Operators(Arithmetic):
-    """Operators of dense tensors and of the values that stand for them while a map function is traced."""
+    """Operators of dense tensors and of the symbolic tensors of a map function that is being traced."""
 
     __slots__ = ()
 

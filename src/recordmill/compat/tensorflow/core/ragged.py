@@ -1,4 +1,4 @@
-"""Ragged tensors: rows of different lengths, to any depth."""
+"""``tf.RaggedTensor`` and the operations of ``tf.ragged``: rows of different lengths, nested to any depth."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class RaggedTensor(Arithmetic, Composite):
 
     @property
     def values(self) -> Tensor | RaggedTensor:
-        """The concatenated rows."""
+        """Values of all rows, concatenated."""
         return self._values
 
     @property
@@ -138,7 +138,7 @@ class RaggedTensor(Arithmetic, Composite):
 
     @property
     def uniform_row_length(self) -> Tensor | None:
-        """Length of every row, if it is part of the shape."""
+        """Length of every row, if all rows have a fixed length; else None."""
         return None if self._length is None else Tensor(np.array(self._length, self._splits.dtype))
 
     @property
@@ -187,7 +187,7 @@ class RaggedTensor(Arithmetic, Composite):
         return Tensor(np.repeat(np.arange(len(self), dtype=self._splits.dtype), np.diff(self._splits)))
 
     def row_lengths(self, axis: int = 1, name: Any = None) -> Any:
-        """Return the lengths of the rows; those of an inner axis are a ragged tensor."""
+        """Return the lengths of the rows; for an inner `axis`, as a ragged tensor."""
         if axis == 1:
             return Tensor(np.diff(self._splits))
         if axis == 0:
@@ -197,11 +197,11 @@ class RaggedTensor(Arithmetic, Composite):
         return self.with_values(self._values.row_lengths(axis - 1, name))
 
     def with_values(self, new_values: Any) -> RaggedTensor:
-        """Return other values in the same rows."""
+        """Return a ragged tensor with the same row splits and other values."""
         return RaggedTensor(_as_values(new_values), self._splits, self._length)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
-        """Return other innermost values in the same rows."""
+        """Return a ragged tensor with the same row splits and other innermost values."""
         inner = self._values
         return self.with_values(inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values)
 
@@ -252,7 +252,7 @@ def _as_values(values: Any) -> Tensor | RaggedTensor:
 
 
 def _as_integers(numbers: Any) -> NDArray[Any]:
-    """Convert a partition to an array; Python's integers become int64."""
+    """Convert row splits, lengths or similar numbers to an array; Python integers become int64."""
     return array_of(numbers) if isinstance(numbers, Tensor | np.ndarray) else np.asarray(numbers, np.int64)
 
 
@@ -320,7 +320,7 @@ def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None,
     """Convert to a dense tensor: short rows are padded, long ones cut to `shape`."""
     del name
     flat, nested = ragged.flat_values.values, _nested_splits(ragged)
-    lengths = partition.bounding(nested, flat.shape[1:])
+    lengths = partition.bounding_shape(nested, flat.shape[1:])
     limits = [None] * len(lengths) if shape is None else list(shape)
     if len(limits) != len(lengths):
         raise ValueError(f"shape must have {len(lengths)} axes, got {len(limits)}")
@@ -346,7 +346,7 @@ def to_sparse(ragged: RaggedTensor) -> SparseTensor:
     flat = flat[: len(rows)]
     inner = np.argwhere(np.ones(flat.shape[1:], bool))
     indices = np.concatenate([np.repeat(rows, len(inner), axis=0), np.tile(inner, (len(rows), 1))], axis=1)
-    shape = np.array(partition.bounding(nested, flat.shape[1:]), np.int64)
+    shape = np.array(partition.bounding_shape(nested, flat.shape[1:]), np.int64)
     return SparseTensor(Tensor(indices.astype(np.int64)), Tensor(flat.reshape(-1)), Tensor(shape))
 
 
@@ -408,40 +408,40 @@ def stack(values: Any, axis: int = 0, name: Any = None) -> RaggedTensor:
     rows = values if isinstance(values, list | tuple) else [values]
     wide = any(isinstance(row, RaggedTensor) and row.row_splits.values.dtype == np.int64 for row in rows)
     dtype = np.int64 if wide else np.int32
-    return joined([row if isinstance(row, RaggedTensor) else _as_ragged(array_of(row)) for row in rows], dtype)
+    return stack_rows([row if isinstance(row, RaggedTensor) else _as_ragged(array_of(row)) for row in rows], dtype)
 
 
 def _as_ragged(array: NDArray[Any]) -> Any:
     return from_tensor(array, None, None, array.ndim - 1) if array.ndim > 1 else Tensor(array)
 
 
-def joined(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
+def stack_rows(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
     """Create a ragged tensor whose rows are tensors, or ragged tensors of one depth."""
     lengths = np.array([len(row) for row in rows], dtype)
-    return RaggedTensor(back_to_back(rows, dtype), partition.from_lengths(lengths))
+    return RaggedTensor(concatenate_rows(rows, dtype), partition.from_lengths(lengths))
 
 
-def back_to_back(rows: Sequence[Any], dtype: Any) -> Any:
+def concatenate_rows(rows: Sequence[Any], dtype: Any) -> Any:
     """Concatenate tensors, or ragged tensors of one depth, along their first axis."""
     if isinstance(rows[0], Tensor):
         return Tensor(np.concatenate([row.values for row in rows]))
     lengths = np.concatenate([np.diff(row.row_splits.values) for row in rows]).astype(dtype)
-    return RaggedTensor(back_to_back([row.values for row in rows], dtype), partition.from_lengths(lengths))
+    return RaggedTensor(concatenate_rows([row.values for row in rows], dtype), partition.from_lengths(lengths))
 
 
 @op("ragged.range")
 def range_(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, name: Any = None) -> RaggedTensor:
-    """Create rows of evenly spaced numbers."""
+    """``tf.ragged.range``: create rows of evenly spaced numbers."""
     del name
     bounds = (0, starts, deltas) if limits is None else (starts, limits, deltas)
     kind = array_of(starts, dtype).dtype
     wanted = np.broadcast_arrays(*(np.atleast_1d(array_of(bound)).astype(kind) for bound in bounds))
     rows = [np.arange(*triple, dtype=kind) for triple in zip(*wanted, strict=True)]
-    return joined([Tensor(row) for row in rows])
+    return stack_rows([Tensor(row) for row in rows])
 
 
 def map_flat_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function with the values of ragged tensors, and keep their rows."""
+    """``tf.ragged.map_flat_values``: apply a function to the innermost values, and keep the row splits."""
     rows = [value for value in (*args, *kwargs.values()) if isinstance(value, RaggedTensor)]
     if not rows:
         return function(*args, **kwargs)
@@ -461,7 +461,7 @@ def constant(
     name: Any = None,
     row_splits_dtype: Any = np.int64,
 ) -> Any:
-    """Create a ragged tensor from nested lists."""
+    """``tf.ragged.constant``: create a ragged tensor from nested lists."""
     del name
     if not isinstance(pylist, list | tuple | np.ndarray):
         return as_tensor(pylist, dtype)

@@ -21,7 +21,7 @@ _STATE_BYTES = 32
 
 
 class RandomState:
-    """Generators of the process or of one element: one per operation seed, and one for operations without a seed."""
+    """Random generators of the process or of one element: one per operation seed, and one for unseeded operations."""
 
     def __init__(self, seed: int | None, position: tuple[int, ...] = ()) -> None:
         self.seed = seed
@@ -44,7 +44,7 @@ class RandomState:
 
 
 class _DigestSequence:
-    """Seed sequence of a hash digest; NumPy's own seeding takes five times as long."""
+    """Seed sequence that returns the words of a hash digest, five times faster than NumPy's own seeding."""
 
     __slots__ = ("_words",)
 
@@ -99,13 +99,13 @@ def global_seed() -> int | None:
 
 
 def current_generator(seed: int | None = None) -> np.random.Generator:
-    """Return the generator that an operation draws from now."""
+    """Return the generator for an operation that is called now: of the current element, else of the process."""
     return (_CURRENT.get() or _process).generator(seed)
 
 
 @contextmanager
 def use_element_state(*position: int) -> Iterator[None]:
-    """Draw random numbers that belong to one element of a dataset, whichever thread computes it."""
+    """Within a ``with`` block, use random numbers that depend on the position of a dataset element, not the thread."""
     token = set_element_state(*position)
     try:
         yield
@@ -114,5 +114,5 @@ def use_element_state(*position: int) -> Iterator[None]:
 
 
 def set_element_state(*position: int) -> Token[RandomState | None]:
-    """Draw random numbers that belong to one element of a dataset, until the caller's context ends."""
+    """Use random numbers that depend on the position of a dataset element, until the caller's context ends."""
     return _CURRENT.set(RandomState(_process.seed, position))

@@ -1,4 +1,4 @@
-"""Row splits: conversion from other partitions of values into rows, and the arithmetic on them."""
+"""Row splits of ragged tensors: conversion from row lengths, starts, limits and ids, and operations on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def as_splits(numbers: NDArray[Any], name: str) -> Splits:
 
 
 def from_splits(row_splits: NDArray[Any]) -> Splits:
-    """Check row splits."""
+    """Check row splits from the user and return them as int32 or int64."""
     splits = as_splits(row_splits, "row_splits")
     if not len(splits):
         raise ValueError("row_splits must not be empty")
@@ -73,8 +73,8 @@ def check(splits: Splits, num_values: int) -> None:
         raise InvalidArgumentError(f"Arguments do not form a valid RaggedTensor: {problem}")
 
 
-def bounding(nested: list[Splits], inner: tuple[int, ...]) -> list[int]:
-    """Return the shape of the smallest dense array that holds all rows."""
+def bounding_shape(nested: list[Splits], inner: tuple[int, ...]) -> list[int]:
+    """Return the shape of the smallest dense array into which all rows fit."""
     return [len(nested[0]) - 1, *(int(np.diff(splits).max(initial=0)) for splits in nested), *inner]
 
 

@@ -1,4 +1,4 @@
-"""Vectors of byte strings that share one buffer until their objects are needed."""
+"""Vectors of byte strings in one buffer, which are converted to Python objects on first use."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.types import Ragged
 
 
-class Rows(Tensor):
+class StringVector(Tensor):
     """Tensor of byte strings that creates its array of objects on first use and then drops the buffer."""
 
-    __slots__ = ("_length", "_rows")
+    __slots__ = ("_buffer", "_length")
 
-    def __init__(self, rows: Ragged) -> None:
-        self._rows: Ragged | None = rows
-        self._length = len(rows)
+    def __init__(self, buffer: Ragged) -> None:
+        self._buffer: Ragged | None = buffer
+        self._length = len(buffer)
 
     def __getattr__(self, name: str) -> Any:
         if name != "_values":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        rows = self._rows
-        if rows is not None:
-            self._values, self._rows = strings_of(rows), None
+        buffer = self._buffer
+        if buffer is not None:
+            self._values, self._buffer = strings_of(buffer), None
         return object.__getattribute__(self, "_values")
 
     @property
-    def rows(self) -> Ragged | None:
-        """The buffer; None once the objects exist."""
-        return self._rows
+    def buffer(self) -> Ragged | None:
+        """The byte strings in one buffer; None after their conversion to objects."""
+        return self._buffer
 
     @property
     def dtype(self) -> DType:
-        """The dtype of byte strings."""
+        """Dtype of the elements, which is ``tf.string``."""
         return dtypes.string
 
     @property
     def shape(self) -> TensorShape:
-        """Number of strings."""
+        """Shape with the number of strings."""
         return TensorShape((self._length,))
 
     @property
     def ndim(self) -> int:
-        """One axis."""
+        """Number of axes, which is 1."""
         return 1
 
     def __len__(self) -> int:
@@ -56,5 +56,5 @@ class Rows(Tensor):
 
 
 def strings_of(rows: Ragged) -> NDArray[Any]:
-    """Return byte strings as an array of objects."""
+    """Convert byte strings in one buffer to an array of bytes objects."""
     return np.fromiter(rows, object, len(rows))

@@ -1,4 +1,4 @@
-"""Static shapes, in which an axis length or the number of axes may be unknown."""
+"""``tf.TensorShape``: static shapes, in which an axis length or the number of axes may be unknown."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class TensorShape:
         return math.prod(length or 0 for length in self._known()) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:
-        """Whether every length is known."""
+        """Return whether every length is known."""
         return self._dims is not None and None not in self._dims
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether one array could have both shapes."""
+        """Return whether one array could have both shapes."""
         dims = TensorShape(other)._dims
         if self._dims is None or dims is None:
             return True
@@ -53,7 +53,7 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raise ValueError if the number of axes is known to be another."""
+        """Raise ValueError if the number of axes is known and is not `rank`."""
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
@@ -63,7 +63,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def merge_with(self, other: Any) -> TensorShape:
-        """Return the lengths that at least one of two compatible shapes knows."""
+        """Combine two compatible shapes; a length is known if it is known in one of them."""
         merged = TensorShape(other)
         self.assert_is_compatible_with(merged)
         if self._dims is None or merged._dims is None:
@@ -71,7 +71,7 @@ class TensorShape:
         return TensorShape([b if a is None else a for a, b in zip(self._dims, merged._dims, strict=True)])
 
     def with_rank(self, rank: int) -> TensorShape:
-        """Return the shape with this number of axes; ValueError if it has another."""
+        """Return the shape with `rank` axes; raise ValueError if it has another number of axes."""
         self.assert_has_rank(rank)
         return TensorShape([None] * rank) if self._dims is None else self
 
@@ -86,19 +86,19 @@ class TensorShape:
         return len(self._dims)
 
     def __bool__(self) -> bool:
-        """Whether the number of axes is known."""
+        """Return whether the number of axes is known."""
         return self._dims is not None
 
     def __iter__(self) -> Iterator[int | None]:
         return iter(self._known())
 
     def __getitem__(self, key: int | slice) -> Any:
-        """Return the length of an axis, or the shape of several."""
+        """Return the length of an axis, or the shape of a slice of axes."""
         found = self._known()[key]
         return TensorShape(found) if isinstance(key, slice) else found
 
     def __add__(self, other: Any) -> TensorShape:
-        """Return the axes of both shapes, one after the other."""
+        """Concatenate the axes of two shapes."""
         dims = TensorShape(other)._dims
         return TensorShape(None if self._dims is None or dims is None else self._dims + dims)
 

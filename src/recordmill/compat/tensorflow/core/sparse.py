@@ -1,4 +1,4 @@
-"""Sparse tensors: values with their indices in a larger array."""
+"""``tf.SparseTensor``: values with their indices in a larger array, and conversion to and from dense tensors."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class SparseTensor(Composite):
         return self.shape
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """Return a sparse tensor of other values at the same indices."""
+        """Return a sparse tensor with the same indices and other values."""
         return SparseTensor(self.indices, new_values, self.dense_shape)
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ def to_dense(
 
 @op("sparse.from_dense")
 def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
-    """Convert a dense tensor to a sparse one of the values that are not zero or empty."""
+    """Convert a dense tensor to a sparse one, which omits zeros and empty strings."""
     del name
     array = array_of(tensor)
     present: Any = array != (b"" if array.dtype == object else 0)

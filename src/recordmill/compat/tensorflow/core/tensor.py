@@ -1,4 +1,4 @@
-"""Tensors: NumPy arrays that are not modified, with TensorFlow's dtypes and shapes."""
+"""``tf.Tensor``: an immutable wrapper of a NumPy array, with TensorFlow's dtypes, shapes and operators."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Tensor(Operators):
         return self._values if self._values.ndim else self._values[()]
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Return the values, as ``numpy`` does."""
+        """Return the values as `numpy` does, for programs of TensorFlow 1."""
         del feed_dict, session
         return self.numpy()
 
     @property
     def values(self) -> NDArray[Any]:
-        """Array of the values, also if there are no axes."""
+        """Array of the values; of a scalar tensor, an array without axes."""
         return self._values
 
     @property
@@ -112,7 +112,7 @@ class Tensor(Operators):
 
 
 class _AnyTensorType(type):
-    """Type whose instances are all tensors, including those of a map function that is being traced."""
+    """Metaclass for which all tensors are instances, including the symbolic tensors of a traced map function."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return Tensor(*args, **kwargs) if cls is AnyTensor else super().__call__(*args, **kwargs)
@@ -125,7 +125,7 @@ class _AnyTensorType(type):
 
 
 class AnyTensor(Tensor, metaclass=_AnyTensorType):
-    """``tf.Tensor`` as programs see it."""
+    """``tf.Tensor``: creates a `Tensor` when called, and accepts any kind of tensor in `isinstance`."""
 
     __slots__ = ()
 
@@ -136,7 +136,7 @@ def as_tensor(value: Any, dtype: Any = None) -> Tensor:
 
 
 def wrap(result: Any, dtype: Any = None) -> Tensor:
-    """Return the tensor of a NumPy result, which may be an array or a scalar."""
+    """Convert the result of a NumPy function, an array or a scalar, to a tensor."""
     if isinstance(result, bytes):
         return Tensor(scalar_array(result, np.dtype(object)))
     return Tensor(np.asarray(result, dtype))

@@ -1,4 +1,4 @@
-"""``tf.Variable`` as programs of record pipelines use it: a value that counts or remembers."""
+"""``tf.Variable`` for the state of data programs, such as a counter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
 class Variable(Tensor):
-    """Tensor whose value can be replaced; models use Keras's variables instead."""
+    """``tf.Variable``: a tensor whose value can be replaced; use Keras's variables in models."""
 
     __slots__ = ("name", "trainable")
 
@@ -44,7 +44,7 @@ class Variable(Tensor):
     read_value = value
 
     def assign(self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Variable:
-        """Replace the value; ValueError for another shape."""
+        """Replace the value; raise ValueError if the shape differs."""
         del use_locking, name, read_value
         return assign(self, value)
 

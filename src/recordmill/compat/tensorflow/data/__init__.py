@@ -1,4 +1,4 @@
-"""``tf.data``."""
+"""``tf.data``: `Dataset`, datasets of files and `Options`, imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all datasets have in common, however they were created."""
+"""Base class of all datasets: iteration, element specs, cardinality and options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
 from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
 
-# TensorFlow's class names for sources, by the class of our node; other names follow from the node.
+# TensorFlow's class names of sources, by the class of their node; other class names are derived from the node.
 _CLASS_NAMES = {
     "Lines": "TextLineDatasetV2",
     "Records": "TFRecordDatasetV2",
@@ -30,7 +30,7 @@ class DatasetBase(LegacyDataset):
         self._options = options or Options()
 
     def _then(self, node: Node) -> Any:
-        """Return a dataset of another node with the same options."""
+        """Return a dataset of `node` with the options of this dataset."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator:
@@ -46,7 +46,7 @@ class DatasetBase(LegacyDataset):
         return self.node.spec()
 
     def cardinality(self) -> Tensor:
-        """Number of elements."""
+        """Return the number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
         return as_tensor(self.node.cardinality(), dtypes.int64)
 
     def __len__(self) -> int:
@@ -66,14 +66,14 @@ class DatasetBase(LegacyDataset):
         return self._options
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
-        """Return the result of a function of the dataset."""
+        """Return ``transformation_func(dataset)``, which must be a dataset."""
         result = transformation_func(self)
         if not isinstance(result, DatasetBase):
             raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(result)}.")
         return result
 
     def explain(self) -> str:
-        """Return which functions run on whole batches in native code, which element by element, and why."""
+        """Describe which functions run natively on whole batches, which run element by element, and why."""
         return explain(self.node)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Nodes that combine elements into batches or windows, and the node that splits batches."""
+"""Nodes of ``batch``, ``padded_batch``, ``unbatch`` and ``window``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from recordmill.concurrency.threads import map_ordered, num_cpus
 class Batch(Node):
     """Batches of `size` elements."""
 
-    # False if elements are changed, so that batches cannot be read directly or taken from tables.
+    # True if batching only stacks elements, so that batches can be read directly or sliced from tables.
     _only_stacks = True
 
     def __init__(self, node: Node, size: int, drop_remainder: bool) -> None:
@@ -65,12 +65,12 @@ class Batch(Node):
             return Failed(to_op_error(error, Element(None)))
 
     def join(self, values: list[Any]) -> Any:
-        """Return the value of a batch of the values of its elements."""
+        """Combine the values of elements into the value of a batch."""
         columns = zip(*map(leaves, values), strict=True)
         return pack_structure(values[0], [self.join_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
     def join_leaf(self, values: BatchValue, number: int) -> Any:
-        """Return leaf `number` of a batch; its values may be the result of a native map."""
+        """Combine the values of leaf `number`; the result of a native map may already be one column."""
         return values.tensor if isinstance(values, Column) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
@@ -113,7 +113,7 @@ class PaddedBatch(Batch):
 
 
 class _BatchRun:
-    """Computes the batches of one pass from the inputs of deferred maps."""
+    """Runs deferred maps on groups of elements, and combines the results into batches."""
 
     def __init__(self, maps: list[Map], batch: Batch) -> None:
         self._maps, self._batch = maps, batch
@@ -145,7 +145,7 @@ class _BatchRun:
 
 
 def deferred_maps(batch: Batch) -> list[Map]:
-    """Return the maps that a batch runs itself: those before it, if one parses records or decodes images."""
+    """Return the maps before a batch that it runs itself; none, unless one of them parses records or decodes images."""
     maps: list[Map] = []
     node: Node = batch.input
     while node.forwards_elements or isinstance(node, Map):
@@ -160,7 +160,7 @@ def deferred_maps(batch: Batch) -> list[Map]:
 
 
 def _may_run_in_batches(node: Map) -> bool:
-    """Return whether batches may call a function in threads: it is traced, or num_parallel_calls asks for threads."""
+    """Return whether batches may run a map in threads: it is traced, or `num_parallel_calls` requests threads."""
     trace = node.function.trace()
     return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 
@@ -174,7 +174,7 @@ def _is_slow(node: Map) -> bool:
 
 
 class Unbatch(Node):
-    """Rows of the elements."""
+    """Rows of the elements along their first axis."""
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
         for element in self.input.iterate(execution):
@@ -208,7 +208,7 @@ class Unbatch(Node):
 
 
 def _has_known_spec(node: Node) -> bool:
-    """Return whether the specs hold for all elements, not only for the first results of an untraced function."""
+    """Return whether the specs are valid for all elements, not only for the first results of an untraced function."""
     if isinstance(node, Map):
         trace = node.function.trace()
         if not isinstance(trace, Trace) or trace.spec() is None:

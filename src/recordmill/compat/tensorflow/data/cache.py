@@ -1,4 +1,4 @@
-"""Nodes that keep elements after the first complete pass, in memory or in a record file."""
+"""Nodes of ``Dataset.cache``: keep elements after the first complete pass, in memory or in a record file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
 
-# Appended to the given name, so that TensorFlow's own cache files of that name are left alone.
+# Appended to the file name, so that TensorFlow's own cache files of that name are not touched.
 SUFFIX = ".cache.tfrecord"
 
 
@@ -111,14 +111,14 @@ def _describe(value: Any, content: list[bytes]) -> Any:
         return {"tuple": [_describe(one, content) for one in value]}
     for name, kind in _CLASSES.items():
         if isinstance(value, kind):
-            return {"leaf": [name, *[_describe_part(part, content) for part in _split(value)]]}
+            return {"leaf": [name, *[_describe_part(part, content) for part in _split_leaf(value)]]}
     raise UnimplementedError(
-        f"cache(filename) takes elements of tensors in tuples and dicts, got a {type(value).__name__}"
+        f"cache(filename) supports only tensors in tuples and dicts with str keys, got a {type(value).__name__}"
     )
 
 
 def _describe_part(part: Tensor, content: list[bytes]) -> list[Any]:
-    """Return the dtype and the shape of a part, and the lengths of its strings."""
+    """Describe a dense tensor by dtype, shape and lengths of strings, and append its bytes to `content`."""
     if part.dtype != dtypes.string:
         content.append(part.values.tobytes())
         return [part.dtype.name, part.values.shape]
@@ -133,7 +133,7 @@ def _restore(structure: Any, content: io.BytesIO) -> Any:
     if "tuple" in structure:
         return tuple(_restore(one, content) for one in structure["tuple"])
     name, *parts = structure["leaf"]
-    return _join(_CLASSES[name], [_restore_part(content, *part) for part in parts])
+    return _join_leaf(_CLASSES[name], [_restore_part(content, *part) for part in parts])
 
 
 def _restore_part(content: io.BytesIO, name: str, shape: list[int], lengths: list[int] | None = None) -> Tensor:
@@ -146,8 +146,8 @@ def _restore_part(content: io.BytesIO, name: str, shape: list[int], lengths: lis
     return Tensor(array.reshape(shape))
 
 
-def _split(leaf: Any) -> list[Tensor]:
-    """Return the dense tensors that a tensor consists of."""
+def _split_leaf(leaf: Any) -> list[Tensor]:
+    """Split a dense, sparse or ragged tensor into dense tensors."""
     if isinstance(leaf, SparseTensor):
         return [leaf.indices, leaf.values, leaf.dense_shape]
     if isinstance(leaf, RaggedTensor):
@@ -157,8 +157,8 @@ def _split(leaf: Any) -> list[Tensor]:
     return [leaf]
 
 
-def _join(kind: type, parts: list[Any]) -> Any:
-    """Create a tensor from its parts."""
+def _join_leaf(kind: type, parts: list[Any]) -> Any:
+    """Create a tensor of a class from the dense tensors of `_split_leaf`."""
     if kind is SparseTensor:
         return SparseTensor(*parts)
     if kind is RaggedRow:
@@ -169,5 +169,5 @@ def _join(kind: type, parts: list[Any]) -> Any:
     return value
 
 
-# A RaggedRow is a Tensor, too, and must be found first.
+# RaggedRow is a subclass of Tensor and must be matched first.
 _CLASSES: dict[str, type] = {kind.__name__: kind for kind in (RaggedRow, Tensor, SparseTensor, RaggedTensor)}

@@ -1,4 +1,4 @@
-"""Combine elements into batches, and elements that are stored as rows of arrays or as byte strings."""
+"""Combine elements into batches; elements may be stored as rows of arrays or as byte strings."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ByteString(Element):
 
 
 def stack_columns(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
-    """Stack the leaves of elements that are all byte strings, or all rows of similar tables; None for other elements.
+    """Stack the leaves of elements, if all are `ByteString`, or all are `Row` with tables of one structure; else None.
 
     Leaves whose number is not in `used` are None.
     """
@@ -106,7 +106,7 @@ def _stack_rows(elements: Sequence[Row], number: int) -> NDArray[Any]:
 
 
 def stack_stored(elements: Sequence[Any]) -> Any:
-    """Return the value of a batch of byte strings or rows of similar tables; None for other elements."""
+    """Return the value of a batch of elements that `stack_columns` supports; None for other elements."""
     columns = stack_columns(elements)
     if columns is None:
         return None
@@ -117,7 +117,7 @@ def stack_stored(elements: Sequence[Any]) -> Any:
 
 
 def store_as_rows(elements: list[Element]) -> list[Element]:
-    """Return elements as rows of one table if they have one structure and are not too large, else unchanged."""
+    """Convert elements to rows of one table if they have one structure and are not too large; else return them."""
     if not elements or all(type(one) is Row and one.table is elements[0].table for one in elements):  # type: ignore[attr-defined]
         return elements
     values = [element.value for element in elements]
@@ -132,7 +132,7 @@ def store_as_rows(elements: list[Element]) -> list[Element]:
 
 
 def stack_leaf(rows: Sequence[Any], component: int) -> Any:
-    """Stack one leaf of several elements; `component` is its number in error messages."""
+    """Stack one leaf of several elements; `component` is the number of the leaf, for error messages."""
     if isinstance(rows[0], SparseTensor):
         return _stack_sparse(rows)
     if isinstance(rows[0], RaggedRow | RaggedTensor):

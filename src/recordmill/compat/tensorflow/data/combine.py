@@ -1,4 +1,4 @@
-"""Nodes that combine datasets: interleave, zip, concatenate, enumerate and choose."""
+"""Nodes of ``interleave``, ``flat_map``, ``zip``, ``concatenate``, ``enumerate`` and ``choose_from_datasets``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.data.structures import merge_specs, pack_struc
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import num_cpus
 
-# Threads that TensorFlow reserves for each dataset that interleave opens: one that reads, two that prefetch.
+# Number of threads that TensorFlow reserves for each dataset that interleave opens: one reads, two prefetch.
 _THREADS_PER_DATASET = 3
 
 
@@ -78,7 +78,7 @@ class Interleave(Node):
             return Failed(to_op_error(error, element))
 
     def _node_of(self, value: Any) -> Node:
-        return node_of(self._function.direct(value), "The function must return a `tf.data.Dataset` object")
+        return node_of(self._function.call_python(value), "The function must return a `tf.data.Dataset` object")
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
@@ -86,7 +86,7 @@ class Interleave(Node):
     def spec(self) -> Any:
         for value in self.input.sample():
             return self._node_of(value).spec()
-        raise NoElementsError("element_spec is found from the first dataset, but the input is empty")
+        raise NoElementsError("element_spec depends on the first dataset, but the input is empty")
 
     def sample(self) -> Iterator[Any]:
         for value in self.input.sample():
@@ -106,7 +106,7 @@ def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
 
 
 def default_cycle_length(num_parallel_calls: Any = None) -> int:
-    """Return the number of datasets that TensorFlow opens at once on as many processors."""
+    """Return the number of datasets that TensorFlow opens at once with this number of CPUs."""
     cpus = num_cpus()
     if num_parallel_calls is None:
         return cpus
@@ -122,7 +122,7 @@ class Zip(Node):
         self._structure = structure
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the structures; an error of one input replaces all elements of its position."""
+        """Yield the structures; if one input has an error at a position, the error replaces the structure."""
         for steps in zip(*(node.iterate(execution) for node in self.inputs), strict=False):
             failed = next((step for step in steps if isinstance(step, Failed)), None)
             if failed is not None:
@@ -147,7 +147,7 @@ class Zip(Node):
 
 
 class Concatenate(Node):
-    """Elements of one dataset, then those of another."""
+    """Elements of one dataset, followed by the elements of another."""
 
     def __init__(self, first: Node, second: Node) -> None:
         super().__init__(first, second)
@@ -191,14 +191,14 @@ class Enumerate(Node):
 
 
 class Choose(Node):
-    """Elements of the inputs in the order that a dataset of input positions gives."""
+    """Elements of several inputs; the dataset `choices` yields the number of the input for each element."""
 
     def __init__(self, nodes: list[Node], choices: Node, stop: bool, unused: AbstractSet[int] = frozenset()) -> None:
         super().__init__(*nodes)
         self._choices, self._stop, self._unused = choices, stop, unused
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the elements; stop at the first exhausted input if `stop`, else when all are exhausted."""
+        """Yield the elements until the first input is exhausted if `stop`, else until all are."""
         active: list[Iterator[Step] | None] = [
             None if number in self._unused else node.iterate(execution) for number, node in enumerate(self.inputs)
         ]

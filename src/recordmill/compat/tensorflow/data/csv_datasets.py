@@ -30,7 +30,7 @@ _DTYPES = (int32, int64, float32, float64, string)
 
 
 class CsvDataset(Dataset):
-    """Tuples of the fields of each record; a quoted field may contain line ends."""
+    """``tf.data.experimental.CsvDataset``: a tuple of fields per record; quoted fields may contain line ends."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class CsvRecords(Lines):
         self._delimiter, self._header = delimiter, header
 
     def read(self, path: str) -> Iterator[Element]:
-        """Yield the records of a file."""
+        """Yield the records of a file, without the header line."""
         return itertools.islice(self._read_all(path), int(self._header), None)
 
     def _read_all(self, path: str) -> Iterator[Element]:
@@ -136,7 +136,7 @@ def make_csv_dataset(
     ignore_errors: bool = False,
     encoding: str = "utf-8",
 ) -> Any:
-    """Create a dataset of batches of CSV files as dicts of columns."""
+    """``tf.data.experimental.make_csv_dataset``: create a dataset of batches of CSV rows, as dicts of columns."""
     del sloppy
     files = sorted(glob(file_pattern))
     if not files:

@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.data.sources import Values
 from recordmill.compat.tensorflow.data.structures import leaves, pack_structure, same_structure, to_int
 from recordmill.compat.tensorflow.files.errors import path_of
 
-# Arguments that only tune TensorFlow's execution have no effect here.
+# Arguments that only tune TensorFlow's execution are accepted and have no effect.
 # ruff: noqa: ARG002
 
 
@@ -38,7 +38,7 @@ class Dataset(DatasetFactories):
         return Dataset(node, self._options)
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
-        """Change the options, none of which changes elements or their order."""
+        """Set options; no option changes elements or their order."""
         return Dataset(self.node, self._options.merge(options))
 
     def map(
@@ -57,7 +57,7 @@ class Dataset(DatasetFactories):
         return self._then(Map(self.node, map_func, calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Keep the elements for which a function returns true."""
+        """Keep the elements for which `predicate` returns true."""
         return self._then(Filter(self.node, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -98,11 +98,11 @@ class Dataset(DatasetFactories):
         return self._then(Repeat(self.node, -1 if count is None else to_int(count, "count")))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
-        """Keep the first elements; all if `count` is negative."""
+        """Keep the first `count` elements, or all if it is negative."""
         return self._then(Take(self.node, to_int(count, "count")))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
-        """Skip the first elements; all if `count` is negative."""
+        """Skip the first `count` elements, or all if it is negative."""
         return self._then(Skip(self.node, to_int(count, "count")))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
@@ -123,7 +123,7 @@ class Dataset(DatasetFactories):
         return self._then(Concatenate(self.node, dataset.node))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
-        """Pair each element with its number."""
+        """Pair each element with its number, counted from `start`."""
         return self._then(Enumerate(self.node, to_int(start, "start")))
 
     def batch(
@@ -247,7 +247,7 @@ class Dataset(DatasetFactories):
         return self._then(GroupByWindow(self.node, key_func, reduce_func, size, self._then))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """Combine all elements into a state with a function."""
+        """Return the state after ``state = reduce_func(state, element)`` for all elements."""
         state = to_result(initial_state)
         for value in self:
             new_state = to_result(reduce_func(state, value))
@@ -257,7 +257,7 @@ class Dataset(DatasetFactories):
         return state
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """Return the only element."""
+        """Return the only element; raise InvalidArgumentError if there is not exactly one."""
         values = list(itertools.islice(self, 2))
         if len(values) != 1:
             raise InvalidArgumentError(f"Dataset {'had more than one element' if values else 'was empty'}.")

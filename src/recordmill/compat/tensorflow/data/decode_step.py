@@ -1,4 +1,4 @@
-"""Decode the images of a batch, and resize them, in one native call."""
+"""Plan and run the decoding, cropping and resizing of the images of a batch in one native call."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.tensorflow.core.rows import Rows
+from recordmill.compat.tensorflow.core.rows import StringVector
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.rules import Column
 from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, find_symbolic
 from recordmill.compat.tensorflow.data.trace import Call, converts_to_float32
 
 _JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-# Offset of the bit depth in a PNG, and bytes that are searched for its transparency chunk.
+# Offset of the bit depth in a PNG, and number of bytes that are searched for its transparency chunk.
 _PNG_DEPTH, _HEAD_BYTES = 24, 1200
 _DCT = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[Any, Any] = {0: "stored", None: "stored", 1: 1, 3: 3}
@@ -37,7 +37,7 @@ class DecodeStep:
 
     def __init__(self, calls: Sequence[Call], image: rm.Image, window: SymbolicTensor | float | None) -> None:
         self.calls, self._image = tuple(calls), image
-        self._contents: int = _arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])["contents"].number
+        self._contents: int = _bind_arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])["contents"].number
         self._window = window
         self.inputs, self.outputs = calls[0].inputs, calls[-1].outputs
         self.output = self.outputs[0][0]
@@ -49,7 +49,7 @@ class DecodeStep:
         contents = known[self._contents]
         if isinstance(contents, list) or contents.tensor.ndim != 1:
             return None
-        rows = contents.tensor.rows if isinstance(contents.tensor, Rows) else None
+        rows = contents.tensor.buffer if isinstance(contents.tensor, StringVector) else None
         files = contents.array.tolist() if rows is None else rows
         if not all(map(self._is_supported, _heads(files))) or not (self._resizes or _have_one_size(files)):
             return None
@@ -77,7 +77,7 @@ class DecodeStep:
         if head[:3] == _JPEG:
             return True
         is_png = self._image.reduce == 1 and head[:8] == _PNG and head[_PNG_DEPTH : _PNG_DEPTH + 1] == b"\x08"
-        # TensorFlow turns a transparency chunk into an alpha channel if the channels are those of the file.
+        # With channels=0, TensorFlow converts a transparency chunk to an alpha channel.
         return is_png and (self._image.channels != "stored" or (b"IDAT" in head and b"tRNS" not in head))
 
 
@@ -94,10 +94,10 @@ def _heads(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
     return (bytes(data[start : min(start + _HEAD_BYTES, stop)]) for start, stop in pairwise(splits))
 
 
-def decode_step(calls: Sequence[Call]) -> DecodeStep | None:
-    """Plan a native call for a decoder and, if possible, the conversion to floats, crop and resize after it.
+def plan_decode_step(calls: Sequence[Call]) -> DecodeStep | None:
+    """Plan one native call for a decoder and, if possible, for the float conversion, crop and resize after it.
 
-    `calls` is the decoder and the operations that follow, each of which only uses the result of the one before.
+    `calls` has the decoder and the operations that follow, each of which only uses the result of its predecessor.
     """
     if calls[0].name not in _DECODE_ARGUMENTS:
         return None
@@ -118,8 +118,8 @@ def decode_step(calls: Sequence[Call]) -> DecodeStep | None:
 
 
 def _plan_step(calls: Sequence[Call], conversion: str | None, crop: Call | None) -> DecodeStep | None:
-    decode = _arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])
-    resize = _arguments(calls[-1], _RESIZE_ARGUMENTS) if len(calls) > 1 else {}
+    decode = _bind_arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])
+    resize = _bind_arguments(calls[-1], _RESIZE_ARGUMENTS) if len(calls) > 1 else {}
     contents, window = decode.pop("contents", None), decode.pop("crop_window", None)
     resize.pop("images", None)
     constants = [*decode.values(), *resize.values()]
@@ -147,12 +147,12 @@ def _crop_fraction(crop: Call) -> float | None:
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
 
-def _arguments(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
+def _bind_arguments(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
     return dict(zip(names, call.args, strict=False)) | call.kwargs
 
 
 def _decode_options(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of `rm.Image` for the arguments of a decoder; None for an option without counterpart."""
+    """Convert the arguments of a decoder to options of `rm.Image`; an option that it does not support is None."""
     ratio = arguments.get("ratio", 1)
     is_plain = (
         not arguments.get("try_recover_truncated", False)

@@ -12,7 +12,7 @@ from recordmill.types import RecordRef
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-# If a function fails for this many sample values and succeeds for none, its error is raised.
+# Number of sample values for which a function may fail before its first success; then its error is raised.
 _MAX_FAILURES = 8
 
 
@@ -92,12 +92,12 @@ class Node:
         return self.input.spec()
 
     def sample(self) -> Iterator[Any]:
-        """Iterate over values from which specs are found; nodes that only change the order are skipped."""
+        """Iterate over values from which specs are inferred; nodes that only reorder elements use their input's."""
         return self.input.sample()
 
 
 def node_of(dataset: Any, message: str) -> Node:
-    """Return the node of a dataset; raise TypeError with a message and the class of any other value."""
+    """Return the node of a dataset; for any other value, raise TypeError with `message` and the value's class."""
     node = getattr(dataset, "node", None)
     if not isinstance(node, Node):
         raise TypeError(f"{message}, got {type(dataset)}")
@@ -105,11 +105,11 @@ def node_of(dataset: Any, message: str) -> Node:
 
 
 class NoElementsError(ValueError):
-    """The specs depend on the first elements, and there are no elements."""
+    """The specs depend on the first elements, but the dataset is empty."""
 
 
 def map_sample(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
-    """Yield the results of a function for sample values; errors are skipped if it succeeds for another value."""
+    """Yield the results of a function for sample values; skip errors if the function succeeds for another value."""
     first_error: Exception | None = None
     num_results = 0
     for number, value in enumerate(values):
@@ -127,8 +127,8 @@ def map_sample(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterato
 
 
 def spec_of_sample(node: Node, function: Any) -> Any:
-    """Return the specs of a function's results for the first two elements; lengths that differ are unknown."""
+    """Infer specs from a function's results for the first two elements; lengths that differ are unknown."""
     specs = [spec_of(value) for value in itertools.islice(map_sample(function, node.sample()), 2)]
     if not specs:
-        raise NoElementsError("element_spec is found from the first elements, but the dataset is empty")
+        raise NoElementsError("element_spec depends on the first elements, but the dataset is empty")
     return merge_specs(specs[0], specs[-1])

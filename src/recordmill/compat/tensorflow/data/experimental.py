@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import missing
+from recordmill.compat.tensorflow.core.absent import absent
 from recordmill.compat.tensorflow.core.dtypes import string
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.csv_datasets import CsvDataset, make_csv_dataset
@@ -39,7 +39,7 @@ __all__ = [
     "shuffle_and_repeat",
     "unbatch",
 ]
-__getattr__ = missing(__name__)
+__getattr__ = absent(__name__)
 choose_from_datasets = Dataset.choose_from_datasets
 sample_from_datasets = Dataset.sample_from_datasets
 Transformation = Callable[[Any], Any]
@@ -71,7 +71,7 @@ class TFRecordWriter:
 
 
 def _transformation(method: str) -> Callable[..., Transformation]:
-    """Create a function that returns a transformation, for `Dataset.apply`, that calls a method."""
+    """Create a function that returns a transformation for `Dataset.apply`, which calls a method of `Dataset`."""
 
     def create(*args: Any, **kwargs: Any) -> Transformation:
         return lambda dataset: getattr(dataset, method)(*args, **kwargs)
@@ -106,7 +106,7 @@ def parallel_interleave(
     buffer_output_elements: int | None = None,
     prefetch_input_elements: int | None = None,
 ) -> Transformation:
-    """Return a transformation that interleaves; the order is deterministic also if `sloppy`."""
+    """Return a transformation that interleaves; the order is deterministic even if `sloppy` is True."""
     del sloppy, buffer_output_elements, prefetch_input_elements
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
 
@@ -140,7 +140,7 @@ def make_batched_features_dataset(
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
 ) -> Any:
-    """Create a dataset of parsed batches of the Example records of files."""
+    """Create a dataset of batches of parsed Example records of files, as dicts of features."""
     del sloppy_ordering
     if label_key is not None and label_key not in features:
         raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys: {[*features]}.")

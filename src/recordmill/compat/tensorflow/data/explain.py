@@ -1,4 +1,4 @@
-"""Describe which functions of a pipeline run natively, which element by element, and why."""
+"""``Dataset.explain``: describe which functions run natively, which element by element, and why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _lines(node: Node, native: bool, batches: dict[Map, Batch]) -> list[str]:
     if isinstance(node, Map):
         lines.append(_map_line(node, native, batches.get(node)))
     elif type(node) is Filter:
-        plan = node.function.native() if native else "errors are ignored after it"
+        plan = node.function.native() if native else "ignore_errors follows"
         where = f"up to {MAX_CHUNK} elements at a time"
         lines.append(_line(f"filter({node.function.name})", plan, where, "in the thread of the caller"))
     return lines
@@ -36,7 +36,7 @@ def _map_line(node: Map, native: bool, batch: Batch | None) -> str:
     if batch is not None:
         plan = reason or node.function.native()
         return _line(name, plan, f"batches of {batch.size}", f"in up to {num_cpus()} threads")
-    plan = reason or (node.native() if native else "errors are ignored after it")
+    plan = reason or (node.native() if native else "ignore_errors follows")
     threads = node.num_threads() if native else node.num_parallel_calls
     where = f"in {threads} threads" if threads else "in the thread of the caller"
     return _line(name, plan, f"up to {MAX_CHUNK} elements at a time", where)

@@ -1,4 +1,4 @@
-"""Static methods of ``tf.data.Dataset`` that create datasets."""
+"""Class methods of ``tf.data.Dataset`` that create datasets."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class DatasetFactories(DatasetBase):
     @classmethod
     def from_tensors(cls, tensors: Any, name: str | None = None) -> Self:
         """Create a dataset with one element."""
-        return cls._from_node(source(tensors, Single))
+        return cls._from_node(create_source(tensors, Single))
 
     @classmethod
     def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Self:
         """Create a dataset of the slices of tensors along the first axis."""
-        return cls._from_node(source(tensors, Slices))
+        return cls._from_node(create_source(tensors, Slices))
 
     @classmethod
     def range(cls, *args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Self:
@@ -68,7 +68,7 @@ class DatasetFactories(DatasetBase):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Self:
-        """Create a dataset of what a function yields, converted to the dtypes and checked against the shapes."""
+        """Create a dataset of the values of a generator, converted to the dtypes and checked against the shapes."""
         if not callable(generator):
             raise TypeError("`generator` must be a Python callable.")
         if output_signature is not None and (output_types is not None or output_shapes is not None):
@@ -87,9 +87,9 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Self:
-        """Combine the elements of datasets in the structure in which the datasets are given."""
+        """Combine the elements of datasets into the structure that the datasets are passed in."""
         if bool(args) == (datasets is not None):
-            raise TypeError("zip takes either datasets as arguments or `datasets`")
+            raise TypeError("zip() must be called with positional datasets or with `datasets`, not both or neither")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
         message = "The inputs of `zip` must be (nested) structures of `tf.data.Dataset` objects"
         return cls._from_node(Zip(structure, *[node_of(leaf, message) for leaf in leaves(structure)]))
@@ -122,7 +122,7 @@ class DatasetFactories(DatasetBase):
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
     ) -> Self:
-        """Take each element from a random dataset; the random numbers are NumPy's."""
+        """Take each element from a random dataset; the random numbers are NumPy's, not TensorFlow's."""
         shares = np.ones(len(datasets)) if weights is None else array_of(weights).astype(np.float64)
         if shares.shape != (len(datasets),) or not (shares >= 0).all() or not shares.sum():
             raise ValueError(f"weights must be {len(datasets)} numbers that are not negative, got {weights!r}")
@@ -131,8 +131,8 @@ class DatasetFactories(DatasetBase):
         return cls._from_node(Choose([one.node for one in datasets], choices, stop_on_empty_dataset, unused))
 
 
-def source(value: Any, kind: type[Slices | Single]) -> Node:
-    """Create a source of values; values of a TensorFlow 1 graph are read when a session feeds them."""
+def create_source(value: Any, kind: type[Slices | Single]) -> Node:
+    """Create a source node; symbolic values of a TensorFlow 1 graph are read when a session feeds them."""
     if any(one.of_graph for one in find_symbolic(value)):
         from recordmill.compat.tensorflow.graphs.iterators import FedNode
 

@@ -1,4 +1,4 @@
-"""Datasets of the records and lines of files."""
+"""``tf.data.TFRecordDataset`` and ``TextLineDataset``: records and lines of files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import scalar_array
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, OpError, UnknownError
-from recordmill.compat.tensorflow.core.rows import Rows, strings_of
+from recordmill.compat.tensorflow.core.rows import StringVector, strings_of
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.collate import ByteString
 from recordmill.compat.tensorflow.data.combine import Interleave, calls_python, default_cycle_length
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Execution, Failed, Node, Step
-from recordmill.compat.tensorflow.data.factories import source
+from recordmill.compat.tensorflow.data.factories import create_source
 from recordmill.compat.tensorflow.data.sources import Single, Slices
 from recordmill.compat.tensorflow.data.structures import to_int
 from recordmill.compat.tensorflow.data.symbolic import find_symbolic
@@ -37,7 +37,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
-# Smallest and largest number of records that are read at once: one by one, and for batches.
+# Smallest and largest number of records in a group that is read at once, and the largest when batches are read.
 _MIN_RECORDS, _MAX_RECORDS, _MAX_BATCH_RECORDS = 16, 256, 4096
 # Size of a group of records that fits into the processor's cache; large records are read in small groups.
 _GROUP_BYTES = 2 << 20
@@ -49,10 +49,10 @@ Item = TypeVar("Item")
 
 
 class Files(Node):
-    """Contents of files, one file after the other."""
+    """Base class of nodes that yield the contents of files, one file after another."""
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the contents; after an error the next file follows."""
+        """Yield the contents of all files; after an error, continue with the next file."""
         return self._read_files(execution, self.read)
 
     def _read_files(self, execution: Execution, read: Callable[[str], Iterator[Item]]) -> Iterator[Item | Failed]:
@@ -93,7 +93,7 @@ class Records(Files):
         self._compression = _COMPRESSIONS[compression]
 
     def read(self, path: str) -> Iterator[Element]:
-        """Yield the payloads with their positions; checksums are verified."""
+        """Yield the payloads with their locations; checksums are verified."""
         record, offset = 0, 0
         for payloads in self._read_groups(path, _MAX_RECORDS):
             locate = partial(_locate_record, path, record, offset, payloads.row_splits)
@@ -102,7 +102,7 @@ class Records(Files):
             offset += len(payloads.data) + len(payloads) * _FRAME_BYTES
 
     def batches(self, execution: Execution, size: int, drop_remainder: bool) -> Iterator[Step]:
-        """Cut batches out of groups of records; an error takes the place of one record."""
+        """Yield batches that are sliced from groups of records; an error counts as one record."""
         length = min(size * -(-_MIN_RECORDS // size), _MAX_BATCH_RECORDS)
         groups = self._read_files(execution, lambda path: self._read_groups(path, length))
         return _cut_batches(groups, size, drop_remainder)
@@ -116,7 +116,7 @@ class Records(Files):
 
 
 def _locate_record(path: str, first: int, offset: int, splits: NDArray[np.int64], row: int) -> RecordRef:
-    """Return the position of a record of a group that starts at a record and an offset of a file."""
+    """Return the location of record `row` in a group that starts at record `first` and at byte `offset` of the file."""
     return RecordRef(path, first + row, offset + int(splits[row]) + row * _FRAME_BYTES)
 
 
@@ -143,7 +143,7 @@ def _slice_group(group: rm.Ragged, start: int, stop: int) -> rm.Ragged | NDArray
 
 
 def _join_parts(parts: list[rm.Ragged | NDArray[Any] | Failed]) -> Step:
-    """Return a batch, or its first error."""
+    """Join the parts of a batch; return the first error, if there is one."""
     failed = next((part for part in parts if isinstance(part, Failed)), None)
     if failed is not None:
         return failed
@@ -152,11 +152,11 @@ def _join_parts(parts: list[rm.Ragged | NDArray[Any] | Failed]) -> Step:
         strings = [strings_of(part) if isinstance(part, rm.Ragged) else part for part in parts]
         return Element(Tensor(np.concatenate(strings)))  # type: ignore[arg-type]
     if len(groups) == 1:
-        return Element(Rows(groups[0]))
+        return Element(StringVector(groups[0]))
     starts = np.cumsum([0, *(len(group.data) for group in groups)])
     splits = [group.row_splits[:-1] + start for group, start in zip(groups, starts, strict=False)]
     data = np.concatenate([group.data for group in groups])
-    return Element(Rows(rm.Ragged(data, np.concatenate([*splits, starts[-1:]]))))
+    return Element(StringVector(rm.Ragged(data, np.concatenate([*splits, starts[-1:]]))))
 
 
 def _open_file(path: str) -> Any:
@@ -190,7 +190,7 @@ class Lines(Files):
 
 
 def scalar_string(value: bytes) -> Tensor:
-    """Return a byte string as a tensor."""
+    """Return a scalar string tensor."""
     return Tensor(scalar_array(value, np.dtype(object)))
 
 
@@ -200,7 +200,7 @@ def strip_line_end(line: bytes) -> bytes:
 
 
 def _translate(error: RecordmillError | OSError | EOFError, path: str) -> OpError:
-    """Return TensorFlow's error for an error of reading a file."""
+    """Convert an error of reading a file to TensorFlow's error class."""
     if isinstance(error, OpError):
         return error
     if isinstance(error, RecordmillError):
@@ -215,12 +215,12 @@ def _translate(error: RecordmillError | OSError | EOFError, path: str) -> OpErro
 
 
 def to_names_node(filenames: Any) -> Node:
-    """Return a source of file names, which may be given as a value or as a dataset."""
+    """Return a node of file names, from a str, a list, a tensor or a dataset."""
     if isinstance(filenames, DatasetBase):
         _check_names(filenames.node)
         return filenames.node
     if any(one.of_graph for one in find_symbolic(filenames)):
-        return source(run("array.reshape", filenames, [-1]), Slices)
+        return create_source(run("array.reshape", filenames, [-1]), Slices)
     if isinstance(filenames, os.PathLike):
         filenames = os.fspath(filenames)
     elif isinstance(filenames, list | tuple):
@@ -233,7 +233,7 @@ def to_names_node(filenames: Any) -> Node:
 
 
 def _check_names(node: Any) -> None:
-    """Raise TypeError for a dataset of other elements than strings, if that is known without running functions."""
+    """Raise TypeError if a dataset's elements are known not to be strings without running its functions."""
     if calls_python(node):
         return
     spec = node.spec()
@@ -276,7 +276,7 @@ class InterleavedFiles(Interleave):
 
 
 def parse_compression(compression_type: Any) -> str:
-    """Return a compression type, which may be a tensor, as text."""
+    """Check a compression type, which may be a tensor, and return it as a str."""
     compression = "" if compression_type is None else bytes(array_of(compression_type).ravel()[0]).decode()
     if compression not in _COMPRESSIONS:
         raise InvalidArgumentError(f'Not a valid compression_type: "{compression}"')
@@ -284,12 +284,12 @@ def parse_compression(compression_type: Any) -> str:
 
 
 class TFRecordDataset(_FileDataset):
-    """Payloads of TFRecord files; checksums are verified."""
+    """``tf.data.TFRecordDataset``: payloads of TFRecord files; checksums are verified."""
 
     _node_class = Records
 
 
 class TextLineDataset(_FileDataset):
-    """Lines of text files, without line ends."""
+    """``tf.data.TextLineDataset``: lines of text files, without line ends."""
 
     _node_class = Lines

@@ -1,4 +1,4 @@
-"""Functions of the user, which nodes call, and the errors that they raise."""
+"""User functions of a pipeline: trace and call them, and convert the errors that they raise."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from recordmill.errors import RecordmillError
 
 
 class Function:
-    """A function of the elements of a node, traced once if that is possible."""
+    """User function that is applied to the elements of a node; it is traced once if that is possible."""
 
     def __init__(self, function: Callable[..., Any], node: Node) -> None:
         self._function, self._node = function, node
@@ -44,7 +44,7 @@ class Function:
         """Return the operations of the function, or the reason why it cannot be traced."""
         if self._trace is None:
             try:
-                self._trace = trace(self.direct, self._node.spec())
+                self._trace = trace(self.call_python, self._node.spec())
             except Untraceable as reason:
                 self._trace = str(reason)
             except (RecordmillError, ValueError, TypeError, OSError) as error:
@@ -52,24 +52,24 @@ class Function:
         return self._trace
 
     def native(self) -> NativeMap | str:
-        """Return the plan for whole batches, or the reason why there is none."""
+        """Return the plan to run the function on whole batches, or the reason why there is none."""
         if self._native is None:
             result = self.trace()
             self._native = NativeMap.plan(result) if isinstance(result, Trace) else result
         return self._native
 
-    def direct(self, value: Any) -> Any:
-        """Call the Python function."""
+    def call_python(self, value: Any) -> Any:
+        """Call the Python function without its trace."""
         return to_result(self._function(*value) if type(value) is tuple else self._function(value))
 
     def __call__(self, value: Any) -> Any:
-        """Run the function on one element."""
+        """Run the trace or, if there is none, the Python function on one element."""
         result = self.trace()
         if isinstance(result, Trace):
-            return to_result(result(value))  # an operation may have returned a list, which counts as a tuple
+            return to_result(result(value))  # an operation may have returned a list, which becomes a tuple
         token = SIZES_UNKNOWN.set(not self._takes_fixed_size)
         try:
-            return self.direct(value)
+            return self.call_python(value)
         finally:
             SIZES_UNKNOWN.reset(token)
 
@@ -82,7 +82,7 @@ class Function:
 
 
 def to_result(value: Any) -> Any:
-    """Return the result of a function as a structure of tensors: a list counts as a tuple."""
+    """Convert the result of a user function to a structure of tensors; a list becomes a tuple, as in TensorFlow."""
     if isinstance(value, list):
         value = tuple(value)
     return map_structure(_to_leaf, value)
@@ -94,7 +94,7 @@ def _to_leaf(value: Any) -> Any:
     if isinstance(value, RaggedRow):
         return Tensor(value.values)
     if isinstance(value, SymbolicTensor) and value.of_graph:
-        return np.asarray(value)  # raises: it has no value yet
+        return np.asarray(value)  # raises an error, because it has no value yet
     if isinstance(value, (SymbolicTensor, *TENSORS)) or hasattr(type(value), "element_spec"):
         return value
     if value is None:
@@ -103,7 +103,7 @@ def _to_leaf(value: Any) -> Any:
 
 
 def attempt(function: Callable[[Any], Any], element: Element) -> Element | Failed:
-    """Run a function on an element; an error names the element's record."""
+    """Run a function on an element; return an error, which names the element's record, instead of raising it."""
     try:
         return Element(function(element.value), element.record)
     except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
@@ -111,13 +111,13 @@ def attempt(function: Callable[[Any], Any], element: Element) -> Element | Faile
 
 
 def to_op_error(error: Exception, element: Element) -> Exception:
-    """Convert an error of a function to TensorFlow's class, with the record of its element."""
+    """Convert an error of a user function to TensorFlow's class, and add the record of its element."""
     if isinstance(error, RecordmillError):
         if element.record is not None:
             error.shard, error.record, error.offset = element.record
         return error
     wrapped = _class_for(type(error))(
-        f"{type(error).__name__}: {error}", hint="it was raised by a function of the pipeline"
+        f"{type(error).__name__}: {error}", hint="a user function of the pipeline raised it"
     )
     if element.record is not None:
         wrapped.shard, wrapped.record, wrapped.offset = element.record
@@ -126,7 +126,7 @@ def to_op_error(error: Exception, element: Element) -> Exception:
 
 
 _CLASSES: dict[type[Exception], type[OpError]] = {}
-# TensorFlow's classes for errors of Python functions; all others become UnknownError.
+# Classes of Python errors, and the TensorFlow classes that they become; all others become UnknownError.
 _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
     (NotImplementedError, UnimplementedError),
     (ValueError, InvalidArgumentError),
@@ -136,7 +136,7 @@ _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
 
 
 def _class_for(kind: type[Exception]) -> type[OpError]:
-    """Return a class that derives from TensorFlow's error and from the class that was raised, if Python allows that."""
+    """Return a subclass of both TensorFlow's class and `kind`, or TensorFlow's class if Python does not allow that."""
     if kind not in _CLASSES:
         family = next((family for base, family in _FAMILIES if issubclass(kind, base)), UnknownError)
         try:

@@ -1,4 +1,4 @@
-"""Nodes that group elements by key, and that combine them into ragged batches."""
+"""Nodes of ``Dataset.group_by_window`` and ``ragged_batch``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from recordmill.compat.tensorflow.core.dtypes import DType
-from recordmill.compat.tensorflow.core.ragged import from_tensor, joined
+from recordmill.compat.tensorflow.core.ragged import from_tensor, stack_rows
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 from recordmill.compat.tensorflow.data.batching import Batch
@@ -33,7 +33,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, TensorSpec
 
 
 class GroupByWindow(Node):
-    """Elements of the datasets that a function makes of the elements with equal keys."""
+    """Elements of the datasets that `reduce` returns for each window of elements with equal keys."""
 
     runs_python = True
 
@@ -49,7 +49,7 @@ class GroupByWindow(Node):
         self._key, self._reduce, self._size, self._wrap = Function(key, node), reduce, size, wrap
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the results of each full window, then of the incomplete windows by key."""
+        """Yield the results of each full window, then of the incomplete windows in the order of their keys."""
         windows: dict[int, list[Any]] = {}
         for element in self.input.iterate(execution):
             if isinstance(element, Failed):
@@ -79,7 +79,7 @@ class GroupByWindow(Node):
     def spec(self) -> Any:
         for value in self.input.sample():
             return self._make_node(0, [value]).spec()
-        raise NoElementsError("element_spec is found from the first element, but the dataset is empty")
+        raise NoElementsError("element_spec depends on the first element, but the dataset is empty")
 
     def sample(self) -> Iterator[Any]:
         for value in self.input.sample():
@@ -103,7 +103,7 @@ class RaggedBatch(Batch):
         dtype = self._dtype.numpy_dtype
         if ragged_rank > 1:
             rows = [from_tensor(row, None, None, ragged_rank - 1, dtype) for row in rows if isinstance(row, Tensor)]
-        return joined(rows, dtype)
+        return stack_rows(rows, dtype)
 
     def spec(self) -> Any:
         count = self.size if self.drop_remainder else None
@@ -117,7 +117,7 @@ class RaggedBatch(Batch):
 
 
 def _differing_axes(rows: list[Any]) -> list[int]:
-    """Return 0 and the batch axes along which elements differ; the spec of the first elements may not show them."""
+    """Return 0 and the batch axes along which elements differ in length, even if the inferred spec is fixed."""
     if not all(type(row) is Tensor for row in rows):
         return [0]
     lengths = zip(*(row.values.shape for row in rows), strict=True)
@@ -125,7 +125,7 @@ def _differing_axes(rows: list[Any]) -> list[int]:
 
 
 def _ragged_rank(spec: Any) -> int:
-    """Return the number of ragged axes of a batch: those up to the last unknown length."""
+    """Return the number of ragged axes of a batch, which are all axes up to the last unknown length."""
     if not isinstance(spec, TensorSpec) or spec.shape.rank is None:
         return 0
     return max((axis + 1 for axis, length in enumerate(spec.shape) if length is None), default=0)

@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 def infer_specs(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the specs of the result of a call, in its structure; None for those that are not known."""
+    """Return the specs of the result of a call, in the structure of the result; None where a spec is not known."""
     rule = _RULES.get(name)
     try:
         return None if rule is None else rule(*args, **kwargs)
@@ -72,7 +72,7 @@ def _cast(x: Any, dtype: Any, *_: Any, **__: Any) -> TensorSpec:
 
 
 def _with_number(x: Any, y: Any, *_: Any, **__: Any) -> Any:
-    """Return the spec of the other operand: Python numbers change neither dtype nor shape."""
+    """Return the spec of the tensor operand if the other is a Python number, which changes neither dtype nor shape."""
     if isinstance(y, int | float):
         return x.spec
     return y.spec if isinstance(x, int | float) else None
@@ -92,7 +92,7 @@ def _jpeg_shape(contents: Any, output_type: Any = dtypes.int32, **_: Any) -> Ten
 
 
 def _bounding_box(image_size: Any, *_: Any, **__: Any) -> list[TensorSpec]:
-    """Return the specs of the offset, of the size, and of the box as fractions."""
+    """Return the specs of the three results: offset, size, and box in fractions of the image."""
     dtype = image_size.spec.dtype if image_size.spec is not None else dtypes.int32
     return [TensorSpec([3], dtype), TensorSpec([3], dtype), TensorSpec([1, 1, 4], dtypes.float32)]
 

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.data.structures import to_numpy
 
 
 class Iterator:
-    """Iterator over the elements of a dataset; threads that it started end when it ends, is closed or collected.
+    """Iterator over the elements of a dataset; its threads end when it ends, is closed or is garbage-collected.
 
     A failed element raises, and the next call continues after it, as in TensorFlow.
     """
@@ -35,7 +35,7 @@ class Iterator:
 
     @staticmethod
     def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> Any:
-        """Create a TensorFlow 1 iterator over the dataset whose handle is fed."""
+        """Create a TensorFlow 1 iterator over the dataset whose string handle a session feeds."""
         from recordmill.compat.tensorflow.graphs.iterators import from_string_handle
 
         return from_string_handle(string_handle, output_types, output_shapes, *unused)

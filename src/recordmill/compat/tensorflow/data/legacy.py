@@ -1,4 +1,4 @@
-"""Methods that datasets had in TensorFlow 1: iterators for sessions, and element specs in parts."""
+"""Methods that datasets had in TensorFlow 1: iterators for sessions, and separate dtypes and shapes of elements."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ class LegacyDataset:
         return output_shapes_of(self)
 
     def make_one_shot_iterator(self) -> Any:
-        """Create an iterator: over values that sessions fetch, or over elements if execution is eager."""
+        """Create an iterator that returns symbolic tensors for sessions or, if execution is eager, elements."""
         return create_one_shot_iterator(self, is_eager_by_default=False)
 
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:  # noqa: ARG002
-        """Create an iterator over values that sessions fetch; it restarts when its initializer is run."""
+        """Create an iterator that returns symbolic tensors for sessions and restarts when its initializer is run."""
         return create_initializable_iterator(self, is_eager_by_default=False)
 
 
 def output_types_of(dataset_or_iterator: Any) -> Any:
-    """Return the dtypes of the elements."""
+    """``tf.compat.v1.data.get_output_types``: return the dtypes of the elements."""
     return map_structure(lambda spec: spec.dtype, dataset_or_iterator.element_spec)
 
 
 def output_shapes_of(dataset_or_iterator: Any) -> Any:
-    """Return the shapes of the elements."""
+    """``tf.compat.v1.data.get_output_shapes``: return the shapes of the elements."""
     return map_structure(lambda spec: spec.shape, dataset_or_iterator.element_spec)
 
 
 def create_one_shot_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:
-    """Create an iterator over the elements, or over values that sessions fetch."""
+    """``tf.compat.v1.data.make_one_shot_iterator``: return elements if eager, else symbolic tensors."""
     from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, remember_eager
     from recordmill.compat.tensorflow.graphs.modes import are_eager
 
@@ -79,7 +79,7 @@ def create_one_shot_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:
 
 
 def create_initializable_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:
-    """Create an iterator over values that sessions fetch after they have run its initializer."""
+    """``tf.compat.v1.data.make_initializable_iterator``: return symbolic tensors for sessions."""
     from recordmill.compat.tensorflow.graphs.iterators import GraphIterator
     from recordmill.compat.tensorflow.graphs.modes import are_eager
 

@@ -1,4 +1,4 @@
-"""Nodes that run a function on every element (map and filter), and the node that drops failed elements."""
+"""Nodes of ``Dataset.map``, ``filter`` and ``ignore_errors``."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import map_ordered, num_cpus
 
 THREAD_NAME = "recordmill-data"
-# Finished elements that wait for the consumer, so that no thread is idle while a batch is combined.
+# Number of finished elements that may wait for the consumer, so that threads keep working while it builds a batch.
 _RESULTS_AHEAD = 4
-# Largest number of elements of a chunk, and approximate largest size of its results.
+# Largest number of elements of a chunk, and approximate largest number of bytes of its results.
 MAX_CHUNK, _CHUNK_BYTES = 64, 4 << 20
-# Elements with more bytes than this are processed one by one: joining them costs more than it saves.
+# Elements with more bytes than this are processed one by one, because stacking them costs more than it saves.
 _LARGE_BYTES = 64 << 10
-# After this many groups that fail although no element does, elements are processed one by one.
+# After this number of groups that fail although no single element fails, elements are processed one by one.
 _MAX_FAILURES = 3
 
 
@@ -70,7 +70,7 @@ class Map(Node):
         self.num_parallel_calls = num_cpus() if num_parallel_calls == -1 else num_parallel_calls or 0
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Run the function: on chunks of elements in native code, in threads, or on one element after the other."""
+        """Run the function natively on chunks of elements, in threads, or on one element after another."""
         elements = self._number_elements(execution)
         if self in execution.deferred:
             return elements
@@ -118,7 +118,7 @@ class Map(Node):
             return attempt(self.function, element.input)
 
     def spec(self) -> Any:
-        """Return the specs from the trace; those that it does not know from the first elements."""
+        """Return the specs from the trace; specs that the trace does not know are inferred from the first elements."""
         trace = self.function.trace()
         if not isinstance(trace, Trace):
             return spec_of_sample(self.input, self.function)
@@ -133,7 +133,7 @@ class Map(Node):
 
 
 def _without_batch_size(seen: Any, node: Node) -> Any:
-    """Return specs of the first batch with unknown batch size, if the batches of a node differ in size."""
+    """Replace the batch size in specs of the first batch by None, if the batches of a node differ in size."""
     inputs = list(leaves(node.spec()))
     if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in inputs):
         return seen
@@ -157,7 +157,7 @@ class Fallback:
         if self._num_failures < _MAX_FAILURES and not any(isinstance(step, Failed) for step in group):
             try:
                 return self._run_group(group)
-            except Exception:  # noqa: BLE001 (run one by one, the element at fault gives its error)
+            except Exception:  # noqa: BLE001 (running the steps one by one finds the step that fails)
                 self._num_failures += 1
         results = list(map(self._run_single, group))
         if any(isinstance(step, Failed) for step in results):
@@ -166,7 +166,7 @@ class Fallback:
 
 
 def in_chunks(steps: Iterator[Any], process: Fallback, threads: int = 0) -> Iterator[Any]:
-    """Process steps in chunks; they grow from one element to a limit that depends on the size of the results."""
+    """Process steps in chunks, which grow from one element to a limit that depends on the size of the results."""
     limit = MAX_CHUNK
 
     def chunks() -> Iterator[list[Any]]:
@@ -192,7 +192,7 @@ def _num_bytes(array: Any) -> int:
 
 
 def small_columns(native: NativeMap, elements: list[Element]) -> list[BatchValue]:
-    """Return the columns that a function uses; raise ValueError for elements that are too large to be stacked."""
+    """Return the columns that a native map uses; raise ValueError if the elements are too large to stack."""
     first = list(leaves(elements[0].value))
     if sum(_num_bytes(first[number].values) for number in native.used if type(first[number]) is Tensor) > _LARGE_BYTES:
         raise ValueError("large elements are processed one by one")
@@ -200,7 +200,7 @@ def small_columns(native: NativeMap, elements: list[Element]) -> list[BatchValue
 
 
 def _run_chunk(native: NativeMap, group: list[Any]) -> list[Step]:
-    """Return the results for some elements, as rows of one table if they have one shape."""
+    """Run a native map on a chunk of elements; the results are rows of one table if they have one shape."""
     columns = small_columns(native, [element.input for element in group])
     results = native.run(columns, [element.positions[-1] for element in group])
     structure = native.trace.result
@@ -256,7 +256,7 @@ def _check_chunk(native: NativeMap, group: list[Any]) -> list[Step | None]:
 
 
 def to_bool(value: Any) -> bool:
-    """Return the result of a predicate, which must be one boolean."""
+    """Convert the result of a predicate to bool; raise ValueError unless it is a boolean scalar."""
     if not isinstance(value, Tensor) or not value.dtype.is_bool or value.ndim:
         result = spec_of(value) if isinstance(value, Tensor) else value
         raise ValueError(
@@ -266,14 +266,14 @@ def to_bool(value: Any) -> bool:
 
 
 class IgnoreErrors(Node):
-    """Elements without those that failed."""
+    """Elements that did not fail."""
 
     def __init__(self, node: Node, log_warning: bool) -> None:
         super().__init__(node)
         self._log = log_warning
 
     def iterate(self, execution: Execution) -> Iterator[Step]:  # noqa: ARG002
-        """Yield the others; no map is deferred, because a batch would count elements that fail later."""
+        """Yield the elements that did not fail; maps are not deferred, since a batch would count elements that fail."""
         for element in self.input.iterate(Execution(native=False)):
             if isinstance(element, Element):
                 yield element

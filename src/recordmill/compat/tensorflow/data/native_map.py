@@ -1,4 +1,4 @@
-"""Run a traced function on whole batches: records parsed together, images decoded together, arithmetic on arrays."""
+"""Run a traced function on whole batches: parse all records, decode all images and compute on stacked arrays."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core import random_state
 from recordmill.compat.tensorflow.core.dispatch import run
-from recordmill.compat.tensorflow.core.rows import Rows
+from recordmill.compat.tensorflow.core.rows import StringVector
 from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.collate import are_stackable, join_arrays, stack_columns
-from recordmill.compat.tensorflow.data.decode_step import DecodeStep, decode_step
+from recordmill.compat.tensorflow.data.decode_step import DecodeStep, plan_decode_step
 from recordmill.compat.tensorflow.data.elements import Element
 from recordmill.compat.tensorflow.data.rules import RULES, Column
 from recordmill.compat.tensorflow.data.structures import leaves, take_row
@@ -33,11 +33,11 @@ from recordmill.compat.tensorflow.images.random import (
 )
 from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 
-# A value of all samples of a batch: one array, or a list if the samples differ in shape.
+# One value per sample of a batch: stacked into one array, or a list if the samples differ in shape.
 BatchValue = Column | list[Any]
 # Arithmetic runs on chunks of samples of this size, which stay in the processor's cache.
 _CHUNK_BYTES = 1 << 20
-# Size of the memory of results that is reused for the next batches.
+# Largest number of bytes of released results whose memory is reused for later batches.
 _REUSED_BYTES = 256 << 20
 # Operations with small results that run sample by sample within a native batch.
 _PER_SAMPLE = frozenset({"sparse.to_dense", "io.extract_jpeg_shape", "image.sample_distorted_bounding_box"})
@@ -48,7 +48,7 @@ class NotNativeError(ValueError):
 
 
 class Samples:
-    """The samples of a batch, each with its own random numbers."""
+    """Samples of a batch, each with its own random state."""
 
     def __init__(self, positions: Sequence[tuple[int, ...]], contexts: list[contextvars.Context] | None = None) -> None:
         self._positions = positions
@@ -60,24 +60,24 @@ class Samples:
 
     @cached_property
     def contexts(self) -> list[contextvars.Context]:
-        """Contexts of the samples, in which their random numbers continue from one operation to the next."""
+        """One context per sample, in which its random numbers continue from one operation to the next."""
         contexts = [contextvars.copy_context() for _ in self._positions]
         for context, position in zip(contexts, self._positions, strict=True):
             context.run(random_state.set_element_state, *position)
         return contexts
 
     def generators(self, seed: int | None) -> Iterator[np.random.Generator]:
-        """Iterate over the random generators of the samples for the seed of an operation."""
+        """Yield the random generator of each sample for an operation seed."""
         for context in self.contexts:
             yield context.run(random_state.current_generator, seed)
 
     def part(self, start: int, stop: int) -> Samples:
-        """Return some of the samples."""
+        """Return the samples from `start` to `stop`."""
         return Samples(self._positions[start:stop], self.contexts[start:stop])
 
 
 class NativeMap:
-    """A traced function, planned for whole batches."""
+    """Plan that runs a traced function on whole batches."""
 
     def __init__(self, trace: Trace, steps: list[Call | DecodeStep]) -> None:
         self.trace, self._memory = trace, rm.Memory(_REUSED_BYTES)
@@ -104,7 +104,7 @@ class NativeMap:
             if position in skipped:
                 continue
             followers = list(_followers(position, trace.calls, uses))
-            step = decode_step([trace.calls[one] for one in followers])
+            step = plan_decode_step([trace.calls[one] for one in followers])
             if step is not None:
                 skipped.update(followers[: len(step.calls)])
                 steps.append(step)
@@ -115,7 +115,7 @@ class NativeMap:
         return cls(trace, steps)
 
     def run(self, columns: Sequence[BatchValue], positions: Sequence[tuple[int, ...]]) -> list[BatchValue]:
-        """Run the function on samples, given as the columns of its inputs; return the leaves of its result."""
+        """Run the function on a batch: takes one column per input, returns one column per leaf of the result."""
         samples, known = Samples(positions), dict(enumerate(columns))
         self._run_steps(self._native_steps, known, samples)
         size = self._chunk_size(known, len(samples))
@@ -133,7 +133,7 @@ class NativeMap:
             column = known[number]
             if isinstance(column, list):
                 return count
-            if not isinstance(column.tensor, Rows):
+            if not isinstance(column.tensor, StringVector):
                 num_bytes = max(num_bytes, column.array.nbytes // count)
         return max(_CHUNK_BYTES // num_bytes, 1)
 
@@ -177,7 +177,7 @@ def _is_native(step: Call | DecodeStep) -> bool:
 
 
 def _followers(position: int, calls: Sequence[Call], uses: Mapping[int, int]) -> Iterator[int]:
-    """Yield the positions of a call and of the chain of calls after it, each the only user of the result before it."""
+    """Yield the positions of a call and of the calls after it, each of which is the only user of the result before."""
     yield position
     while len(calls[position].outputs) == 1 and uses[number := calls[position].outputs[0][0]] == 1:
         position = next((other for other, call in enumerate(calls) if number in call.inputs), -1)
@@ -195,7 +195,7 @@ def _find_value(leaf: Any, known: Mapping[int, BatchValue], count: int) -> Batch
 
 
 def _run_rule(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
-    """Run an operation once for all samples."""
+    """Run an operation once for all samples, with the arguments from its batch rule."""
     args, kwargs = RULES[call.name](*call.arguments(known), len(samples))
     result = run(call.name, *args, **kwargs)
     columns: dict[int, BatchValue] = {}
@@ -208,7 +208,7 @@ def _run_rule(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> 
 
 
 def _run_per_sample(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
-    """Run an operation on one sample after the other."""
+    """Run an operation on one sample after another."""
     columns = {number: rows_of(known[number]) for number in call.inputs}
     results = []
     for row, context in enumerate(samples.contexts):
@@ -219,19 +219,19 @@ def _run_per_sample(call: Call, known: Mapping[int, BatchValue], samples: Sample
 
 
 def rows_of(values: BatchValue) -> list[Any]:
-    """Return the values of the samples."""
+    """Split a batch value into one value per sample."""
     if isinstance(values, list):
         return values
     return [take_row(values.array, row) for row in range(len(values.array))]
 
 
 def column_of(rows: Sequence[Any]) -> BatchValue:
-    """Return the values of samples as one array if they have one shape and dtype."""
+    """Stack the values of samples into a column if they have one shape and dtype; else return a list."""
     return Column(Tensor(join_arrays([row.values for row in rows]))) if are_stackable(rows) else list(rows)
 
 
 def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[BatchValue]:
-    """Return the leaves of elements as columns; those whose number is not in `used` are empty."""
+    """Return one column per leaf of the elements; columns whose number is not in `used` are empty."""
     stacked = stack_columns(elements, used)
     if stacked is not None:
         return [[] if array is None else Column(Tensor(array)) for array in stacked]
@@ -239,7 +239,7 @@ def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -
     return [column_of(rows) if used is None or number in used else [] for number, rows in enumerate(columns)]
 
 
-# Random operations: each sample uses its own random numbers, as if it were processed alone.
+# Random operations: each sample uses its own random numbers, so that results equal those of single samples.
 
 
 def _run_random(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
@@ -280,7 +280,7 @@ _RANDOM: dict[str, Callable[..., NDArray[Any]]] = {
     "image.random_flip_up_down": _random_flip(-3),
 }
 
-# Parsing: the records of a batch in one native call.
+# Parsing: all records of a batch are parsed in one native call.
 
 _PARSE_ARGUMENTS = {
     "io.parse_single_example": ("serialized", "features"),
@@ -346,7 +346,7 @@ def _parse_examples(call: Call, features: Mapping[str, Any], records: Tensor) ->
 
 
 def _vectors(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
-    """Split the values by record, as parsing single records returns them."""
+    """Split the values of a sparse tensor by record, into the results of parsing single records."""
     values = sparse.values.values
     splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()
     rows = [values[start:stop] for start, stop in pairwise(splits)]

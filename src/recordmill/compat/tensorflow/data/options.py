@@ -9,7 +9,7 @@ _SCALARS = ("dataset_name", "deterministic", "experimental_slack")
 
 
 class Options:
-    """Options of a dataset. An option that was not set is None if it is a scalar, else an empty group."""
+    """``tf.data.Options``; an option that was not set is None if it is a scalar, else an empty group."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -30,7 +30,7 @@ class Options:
     __hash__ = None  # type: ignore[assignment]
 
     def merge(self, options: Options) -> Options:
-        """Return the options of both; those of the argument take precedence."""
+        """Return the union of both options; the options of the argument take precedence."""
         merged = Options()
         for source in (self, options):
             for name, value in vars(source).items():

@@ -1,4 +1,4 @@
-"""Nodes that select and reorder elements without looking at their values."""
+"""Nodes of ``repeat``, ``take``, ``skip``, ``shard``, ``prefetch`` and ``shuffle``, which do not use element values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# Largest number of header lines that `skip` removes from a sample.
+# Largest number of skipped elements that are considered header lines and also skipped in `sample`.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
 # Positions that are drawn at once, because single draws from a NumPy generator are slow.
@@ -28,7 +28,7 @@ _DRAWS = 256
 
 
 class Repeat(Node):
-    """Elements repeated a number of times, or without end."""
+    """Elements repeated `count` times, or without end if it is negative."""
 
     forwards_elements = True
 
@@ -37,7 +37,7 @@ class Repeat(Node):
         self._count = count
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the elements of one pass after the other; an empty pass ends it."""
+        """Yield the elements of one pass after another; stop after an empty pass."""
         passes: Any = count_from() if self._count < 0 else range(self._count)
         for _ in passes:
             is_empty = True
@@ -57,7 +57,7 @@ class Repeat(Node):
 
 
 class Take(Node):
-    """The first elements."""
+    """The first `count` elements, or all if it is negative."""
 
     forwards_elements = True
 
@@ -66,7 +66,7 @@ class Take(Node):
         self._count = count
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the elements; the input is not advanced beyond them."""
+        """Yield the elements without advancing the input beyond the last one."""
         left = self._count
         if left == 0:
             return
@@ -84,7 +84,7 @@ class Take(Node):
 
 
 class Skip(Node):
-    """All but the first elements."""
+    """All but the first `count` elements, or none if it is negative."""
 
     forwards_elements = True
 
@@ -109,13 +109,13 @@ class Skip(Node):
         return 0 if self._count < 0 else max(length - self._count, 0)
 
     def sample(self) -> Iterator[Any]:
-        """Return the input's sample; without its first values if these are few, as they may be header lines."""
+        """Return the input's sample; a few skipped elements are skipped here too, because they may be header lines."""
         values = self.input.sample()
         return islice(values, self._count, None) if 0 < self._count <= _MAX_HEADER_ELEMENTS else values
 
 
 class Shard(Node):
-    """Elements whose position modulo the number of shards is an index."""
+    """Elements whose position modulo `num_shards` is `index`."""
 
     forwards_elements = True
 
@@ -156,7 +156,7 @@ class Prefetch(Node):
         self._depth = _AUTOTUNE_DEPTH if buffer_size < 0 else buffer_size
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Advance the input in a thread, which ends when the iterator is closed or collected."""
+        """Advance the input in a thread, which ends when the iterator is closed or garbage-collected."""
         steps = self.input.iterate(execution)
         if not self._depth:
             yield from steps
@@ -181,7 +181,7 @@ class Shuffle(Node):
         self._own_entropy = np.random.SeedSequence().entropy
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Fill the buffer, yield one drawn element for each input element, then empty it; errors pass at once."""
+        """Fill the buffer, yield a random element per further input element, then the rest in random order."""
         generator = np.random.default_rng(self._entropy(self.begin() if self._again else 0))
         positions = _draw_positions(generator, self._size)
         buffer: list[Step] = []
@@ -199,19 +199,19 @@ class Shuffle(Node):
         program_seed = global_seed()
         if self._seed is None and program_seed is None:
             return [self._own_entropy, epoch]
-        # Without a seed of their own, shuffles of one pipeline differ by their depth.
+        # Several unseeded shuffles of one pipeline differ, because their depth is part of the entropy.
         key = (self.depth, epoch) if self._seed is None else (epoch,)
         return entropy_of(program_seed or 0, self._seed, key)
 
 
 def _draw_positions(generator: np.random.Generator, size: int) -> Iterator[int]:
-    """Draw positions in a full buffer without end."""
+    """Draw random positions in a full buffer without end."""
     while True:
         yield from generator.integers(size, size=_DRAWS).tolist()
 
 
 def _draw_last_positions(generator: np.random.Generator, count: int) -> Iterator[int]:
-    """Draw positions in a buffer that loses an element with each draw."""
+    """Draw random positions in a buffer that shrinks by one element with each draw."""
     for upper in range(count, 0, -_DRAWS):
         yield from generator.integers(np.arange(upper, max(upper - _DRAWS, 0), -1)).tolist()
 

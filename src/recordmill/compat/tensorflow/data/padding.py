@@ -1,4 +1,4 @@
-"""Padded batches: pad and stack the leaves of elements, and check the shapes and values that programs give."""
+"""``Dataset.padded_batch``: pad and stack the leaves of elements, and check `padded_shapes` and `padding_values`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 def pad_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tensor:
-    """Stack one leaf of several elements, padded to a shape or to the longest element."""
+    """Stack one leaf of several elements, padded to `shape` or to the longest element on each axis."""
     if not all(isinstance(row, Tensor) for row in rows):
-        raise UnimplementedError("padded_batch takes dense tensors only")
+        raise UnimplementedError("padded_batch supports only dense tensors")
     arrays = [row.values for row in rows]
     longest = [max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True)]
     target = longest if shape is None or shape.rank is None else shape.as_list()
@@ -41,7 +41,7 @@ def pad_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tenso
 
 
 def complete_shapes(spec: Any, shapes: Any, length: int | None) -> Any:
-    """Replace unknown lengths in the shapes to pad to."""
+    """Return the shapes to pad to, with `length` in place of unknown lengths."""
     if isinstance(spec, TensorSpec):
         shape = TensorShape(spec.shape if shapes is None else shapes)
         return shape if shape.rank is None else TensorShape([length if one in (None, -1) else one for one in shape])
@@ -52,7 +52,7 @@ def complete_shapes(spec: Any, shapes: Any, length: int | None) -> Any:
 
 
 def check_shapes(spec: Any, shapes: Any) -> list[Any]:
-    """Return a shape for each leaf; a list of lengths is a shape, not a structure."""
+    """Check `padded_shapes` and return one shape per leaf; a list of lengths is a shape, not a structure."""
     if children(spec) is not None:
         kind: Any = (list, tuple) if isinstance(spec, tuple) else dict
         if not isinstance(shapes, kind) or len(shapes) != len(spec) or (kind is dict and set(shapes) != set(spec)):
@@ -76,7 +76,7 @@ def _parse_shape(lengths: Any) -> TensorShape:
 
 
 def check_padding(spec: Any, values: Any) -> list[Any]:
-    """Return a padding value, or None, for each leaf."""
+    """Check `padding_values` and return one value or None per leaf."""
     specs = list(leaves(spec))
     parts: Sequence[Any] = [values] * len(specs) if children(values) is None else list(leaves(values))
     return [

@@ -1,4 +1,4 @@
-"""Rows of ragged tensors as elements: each is dense, but batches of them are ragged."""
+"""Elements that are rows of ragged tensors: each row is dense, but a batch of rows is ragged."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core.ragged import RaggedTensor, joined
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor, stack_rows
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
 
 
 class RaggedRow(Tensor):
-    """Dense row of a ragged tensor, whose other rows may have other lengths."""
+    """Dense row of a ragged tensor; batches of such rows become ragged, since other rows may have other lengths."""
 
     __slots__ = ("splits_dtype",)
 
@@ -23,7 +23,7 @@ class RaggedRow(Tensor):
 
     @property
     def row_spec(self) -> RaggedTensorSpec:
-        """Spec of all rows of the ragged tensor."""
+        """Spec that is common to all rows of the ragged tensor."""
         return RaggedTensorSpec([None, *self.values.shape[1:]], self.dtype, 0, self.splits_dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -39,4 +39,4 @@ def take_ragged_row(ragged: RaggedTensor, position: int) -> RaggedRow | RaggedTe
 def stack_ragged(rows: Sequence[Any]) -> RaggedTensor:
     """Combine rows into a ragged tensor."""
     first = rows[0]
-    return joined(rows, first.splits_dtype if isinstance(first, RaggedRow) else first.row_splits.values.dtype)
+    return stack_rows(rows, first.splits_dtype if isinstance(first, RaggedRow) else first.row_splits.values.dtype)

@@ -1,4 +1,4 @@
-"""Batch rules: how an operation on every sample of a batch becomes one call on the whole batch.
+"""Batch rules, which convert the call of an operation on each sample to one call on the whole batch.
 
 A rule takes the arguments of a call, with a `Column` in place of each symbolic value, and the number of samples. It
 returns the arguments of the same operation for the batch, or raises ValueError.
@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 
 
 class Column:
-    """One value of all samples as a tensor whose first axis counts the samples."""
+    """One value per sample of a batch, stacked into a tensor along the first axis."""
 
     __slots__ = ("tensor",)
 
@@ -25,7 +25,7 @@ class Column:
 
     @property
     def array(self) -> NDArray[Any]:
-        """The values."""
+        """Array of the values; its first axis is the batch axis."""
         return self.tensor.values
 
 
@@ -34,10 +34,10 @@ Rule = Callable[[tuple[Any, ...], dict[str, Any], int], Arguments]
 
 
 def _elementwise(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Align the samples with the argument of the highest rank, as broadcasting of single samples does."""
+    """Insert axes after the batch axis, so that samples of different rank broadcast as they do one by one."""
     del count
     rank = max(_rank(one) for one in [*args, *kwargs.values()])
-    return tuple(_aligned(one, rank) for one in args), {key: _aligned(one, rank) for key, one in kwargs.items()}
+    return tuple(_align(one, rank) for one in args), {key: _align(one, rank) for key, one in kwargs.items()}
 
 
 def _rank(value: Any) -> int:
@@ -46,7 +46,7 @@ def _rank(value: Any) -> int:
     return array_of(value).ndim if isinstance(value, Tensor | np.ndarray | list | tuple) else 0
 
 
-def _aligned(value: Any, rank: int) -> Any:
+def _align(value: Any, rank: int) -> Any:
     if not isinstance(value, Column):
         return value
     array = value.array
@@ -61,12 +61,12 @@ def _first_argument(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -
         name = next(key for key, one in kwargs.items() if isinstance(one, Column))
         args, kwargs = (kwargs[name],), {key: one for key, one in kwargs.items() if key != name}
     if any(isinstance(one, Column) for one in [*args[1:], *kwargs.values()]):
-        raise ValueError("another argument than the first differs between samples")
+        raise ValueError("an argument other than the first differs between samples")
     return (args[0].tensor, *args[1:]), kwargs
 
 
-def _of_rank(rank: int) -> Rule:
-    """Return a rule like `_first_argument` for samples with `rank` axes."""
+def _first_argument_of_rank(rank: int) -> Rule:
+    """Return a rule like `_first_argument` that requires samples with `rank` axes."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
         (first, *others), options = _first_argument(args, kwargs, count)
@@ -78,7 +78,7 @@ def _of_rank(rank: int) -> Rule:
 
 
 def _find(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Look up all keys in one table."""
+    """Look up the keys of all samples in one table."""
     del count
     table, keys = args
     return (table, keys.tensor), kwargs
@@ -93,7 +93,7 @@ def _transpose(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arg
 
 def _stack(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     values, axis = args[0], kwargs.get("axis", args[1] if len(args) > 1 else 0)
-    rows = [one.tensor if isinstance(one, Column) else _repeated(one, count) for one in values]
+    rows = [one.tensor if isinstance(one, Column) else _repeat(one, count) for one in values]
     return (rows, int(_next_axis(axis))), {}
 
 
@@ -103,7 +103,7 @@ def _unstack(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Argum
     return (tensor,), {"axis": int(_next_axis(axis))}
 
 
-def _repeated(value: Any, count: int) -> Tensor:
+def _repeat(value: Any, count: int) -> Tensor:
     array = array_of(value)
     return Tensor(np.broadcast_to(array, (count, *array.shape)))
 
@@ -144,7 +144,7 @@ def _along_axis(default: Callable[[int], Any]) -> Rule:
 
 
 def _next_axis(axis: Any) -> Any:
-    """Convert axes of a sample to axes of the batch."""
+    """Convert axes of a sample to axes of the batch, which has one more axis in front."""
     axes = array_of(axis, "int32")
     return np.where(axes >= 0, axes + 1, axes)
 
@@ -174,10 +174,10 @@ RULES: dict[str, Rule] = {
     "array.stack": _stack,
     "array.unstack": _unstack,
     "array.transpose": _transpose,
-    "io.decode_csv": _of_rank(0),
+    "io.decode_csv": _first_argument_of_rank(0),
     "io.decode_raw": _first_argument,
     **{f"strings.{name}": _first_argument for name in _STRINGS},
     "lookup.find": _find,
     **{f"image.{name}": _first_argument for name in ("convert_image_dtype", "flip_left_right", "flip_up_down")},
-    **{f"image.{name}": _of_rank(3) for name in _IMAGES},
+    **{f"image.{name}": _first_argument_of_rank(3) for name in _IMAGES},
 }

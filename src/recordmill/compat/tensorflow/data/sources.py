@@ -1,4 +1,4 @@
-"""Nodes that produce elements: values in memory, slices of tensors, ranges and generators."""
+"""Nodes without inputs: values in memory, slices of tensors, ranges, random numbers and generators."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Source(Node):
-    """Node without inputs, whose elements are those of its sample."""
+    """Base class of nodes without inputs, whose elements are the values of `sample`."""
 
     def iterate(self, execution: Execution) -> Iterator[Step]:  # noqa: ARG002
         return map(Element, self.sample())
 
 
 class Values(Source):
-    """Elements given as a list of values with a common spec."""
+    """Elements from a list of values with a common spec."""
 
     def __init__(self, values: list[Any], spec: Any) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Values(Source):
 
 
 class Single(Values):
-    """One element."""
+    """Node of ``Dataset.from_tensors``: a single element."""
 
     def __init__(self, value: Any) -> None:
         element = to_tensors(value)
@@ -83,7 +83,7 @@ class Slices(Source):
         self._length = int(lengths[0]) if lengths else 0
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the slices; slices of dense tensors are created when their value is read."""
+        """Yield the slices; slices of dense tensors are not copied until their value is read."""
         if not all(type(leaf) is Tensor for leaf in leaves(self._value)):
             return super().iterate(execution)
         table = Table(self._value)
@@ -132,7 +132,7 @@ class Range(Source):
 
 
 class RandomChoices(Source):
-    """Endless random positions of inputs, drawn with weights by a NumPy generator."""
+    """Endless random input numbers for `Choose`, drawn with weights from a NumPy generator."""
 
     def __init__(self, weights: Any, seed: int | None, *, reshuffle: bool) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class RandomChoices(Source):
 
 
 class FromGenerator(Node):
-    """Values yielded by a user function, converted to a signature."""
+    """Values that a user's generator function yields, converted to the dtypes of a signature."""
 
     runs_python = True
 
@@ -163,13 +163,13 @@ class FromGenerator(Node):
         self._args = tuple(as_tensor(one).numpy() for one in args)
 
     def iterate(self, execution: Execution) -> Iterator[Step]:  # noqa: ARG002
-        """Yield the values; an error raised by the generator ends the elements."""
+        """Yield the values; an error in the generator is the last element."""
         try:
             for value in iter(self._function(*self._args)):
                 yield self._convert_to_step(value)
         except Exception as error:  # noqa: BLE001 (raised where the element is requested)
             kind = InvalidArgumentError if isinstance(error, TypeError | ValueError) else UnknownError
-            translated = kind(f"{type(error).__name__}: {error}", hint="it was raised by the generator")
+            translated = kind(f"{type(error).__name__}: {error}", hint="the generator raised it")
             translated.__cause__ = error
             yield Failed(translated)
 

@@ -40,7 +40,7 @@ def _flat(value: Any) -> list[Any]:
 
 
 def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any:
-    """Return the structure with a function applied to each leaf."""
+    """Apply a function to each leaf of a structure, and to the leaves of `others` at the same place."""
     if type(value) is Tensor:
         return function(value, *others)
     if isinstance(value, tuple):
@@ -52,7 +52,7 @@ def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any
 
 
 def pack_structure(value: Any, new: Iterable[Any]) -> Any:
-    """Return the structure with other leaves."""
+    """Return a structure like `value` with the leaves `new`."""
     leaf = iter(new)
     if type(value) is Tensor:
         return next(leaf)
@@ -75,12 +75,12 @@ def same_structure(one: Any, other: Any) -> bool:
 
 
 def to_tensors(value: Any) -> Any:
-    """Return the structure with tensors as leaves."""
+    """Convert the leaves of a structure to tensors."""
     return map_structure(lambda leaf: leaf if isinstance(leaf, TENSORS) else as_tensor(leaf), value)
 
 
 def to_numpy(value: Any) -> Any:
-    """Return the structure with NumPy arrays and scalars as leaves."""
+    """Convert the dense tensors in a structure to NumPy arrays and scalars."""
     return map_structure(lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf, value)
 
 
@@ -91,7 +91,7 @@ def take_row(array: Any, position: int) -> Tensor:
 
 
 def to_int(value: Any, name: str) -> int:
-    """Return an argument as an integer; scalar integer tensors are accepted."""
+    """Convert an argument to int; it may be an integer or a scalar integer tensor."""
     array = array_of(value)
     if array.ndim or array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be an integer, got {value!r}")
@@ -99,7 +99,7 @@ def to_int(value: Any, name: str) -> int:
 
 
 class DatasetSpec:
-    """Spec of datasets whose elements have a spec."""
+    """``tf.data.DatasetSpec``: spec of a dataset, consisting of the spec of its elements."""
 
     __slots__ = ("element_spec",)
 
@@ -130,12 +130,12 @@ def _leaf_spec(leaf: Any) -> Any:
 
 
 def add_axis(spec: Any, length: int | None) -> Any:
-    """Return the specs of batches of elements."""
+    """Return the specs of a batch of `length` elements with these specs."""
     return map_structure(lambda leaf: _with_shape(leaf, TensorShape([length]) + leaf.shape, 1), spec)
 
 
 def drop_axis(spec: Any) -> Any:
-    """Return the specs of the rows of batches."""
+    """Return the specs of the rows of a batch with these specs."""
     return map_structure(lambda leaf: _with_shape(leaf, None if leaf.shape.rank is None else leaf.shape[1:], -1), spec)
 
 
@@ -146,7 +146,7 @@ def _with_shape(leaf: Any, shape: Any, more_axes: int = 0) -> Any:
 
 
 def merge_specs(one: Any, other: Any) -> Any:
-    """Return the most specific specs that describe both elements; lengths that differ are unknown."""
+    """Return the most specific specs that describe the elements of both specs; lengths that differ become unknown."""
     if not same_structure(one, other) or any(
         getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
     ):

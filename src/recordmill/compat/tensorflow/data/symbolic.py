@@ -13,16 +13,16 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 Kind = TypeVar("Kind")
-# Largest first axis that is iterated over while tracing; each row becomes an operation of the trace.
+# Largest number of rows that a traced function may iterate over; each row becomes an operation of the trace.
 _MAX_ROWS = 64
 
 
 class Untraceable(Exception):  # noqa: N818 (not an error: the function then runs as Python)
-    """The function needs a property that symbolic tensors do not have."""
+    """The function cannot be traced, because it needs something that symbolic tensors do not have."""
 
 
 class SymbolicTensor(Operators):
-    """Tensor without a value, which a traced function receives."""
+    """Tensor without a value, which a function receives while it is traced."""
 
     __slots__ = ("number", "spec")
     of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch
@@ -32,20 +32,20 @@ class SymbolicTensor(Operators):
 
     @property
     def dtype(self) -> DType:
-        """Dtype, if it is known."""
+        """Dtype; raises Untraceable if it is not known."""
         if self.spec is None:
             raise Untraceable("it asks for the dtype of a value")
         return self.spec.dtype
 
     @property
     def shape(self) -> TensorShape:
-        """Shape, if it is known."""
+        """Shape; raises Untraceable if it is not known."""
         if self.spec is None:
             raise Untraceable("it asks for the shape of a value")
         return self.spec.shape
 
     def get_shape(self) -> TensorShape:
-        """Shape, if it is known."""
+        """Return the shape; raise Untraceable if it is not known."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
@@ -86,12 +86,12 @@ class SymbolicTensor(Operators):
 
 
 def find_symbolic(value: Any) -> Iterator[SymbolicTensor]:
-    """Find the symbolic tensors in an argument."""
+    """Yield the symbolic tensors in a nested argument."""
     yield from find_instances(value, SymbolicTensor)
 
 
 def find_instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
-    """Find the objects of a class in an argument."""
+    """Yield the instances of a class in a nested argument."""
     if isinstance(value, kind):
         yield value
     elif isinstance(value, slice):
@@ -104,7 +104,7 @@ def find_instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
 
 
 def substitute(value: Any, known: Mapping[int, Any]) -> Any:
-    """Replace the symbolic tensors in an argument by values."""
+    """Replace the symbolic tensors in a nested argument by their values in `known`."""
     if isinstance(value, SymbolicTensor):
         return known[value.number]
     if next(find_symbolic(value), None) is None:
@@ -118,7 +118,7 @@ def substitute(value: Any, known: Mapping[int, Any]) -> Any:
 
 
 def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
-    """Return a function that calls `substitute` for one argument, prepared for many calls."""
+    """Return a fast equivalent of ``partial(substitute, value)``, for many calls."""
     if isinstance(value, SymbolicTensor):
         return itemgetter(value.number)
     if next(find_symbolic(value), None) is None:
@@ -126,7 +126,7 @@ def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
     return partial(substitute, value)
 
 
-# Keys that lead to one value in a nested result.
+# Sequence of keys and indices that leads to one value in a nested result.
 Path: TypeAlias = tuple[Any, ...]
 
 
@@ -138,7 +138,7 @@ def value_at(result: Any, path: Path) -> Any:
 
 
 def copy_containers(value: Any) -> Any:
-    """Copy the containers of an argument, which the function may change after the call."""
+    """Copy the lists, tuples and dicts of an argument, because the traced function may change them after the call."""
     if isinstance(value, dict):
         return {key: copy_containers(one) for key, one in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Trace a function once with symbolic values: the operations that it runs, in order."""
+"""Trace a function: call it once with symbolic tensors, and record the operations that it runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from recordmill.compat.tensorflow.data.symbolic import (
 )
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Operations that run functions of the user or have side effects run element by element, in order.
+# Operations that run user functions or have side effects; functions with them run element by element, in order.
 _ORDERED = ("control.", "io.write_file")
 # Operations that take functions, which may use symbolic values that the tracer does not see.
 _CLOSURES = frozenset(
@@ -38,7 +38,7 @@ IMAGE_DECODERS = frozenset(
 
 
 class Call:
-    """One call of an operation."""
+    """Recorded call of an operation."""
 
     __slots__ = ("_args", "_kwargs", "args", "inputs", "kwargs", "name", "outputs")
 
@@ -51,11 +51,11 @@ class Call:
         self._kwargs = {key: prepare_substitution(one) for key, one in kwargs.items()}
 
     def arguments(self, known: Mapping[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments with values in place of the symbolic tensors."""
+        """Return the arguments with the values in `known` in place of symbolic tensors."""
         return tuple([one(known) for one in self._args]), {key: one(known) for key, one in self._kwargs.items()}
 
     def run(self, known: dict[int, Any]) -> None:
-        """Run the operation."""
+        """Run the operation on the values in `known`, and add its results to `known`."""
         args, kwargs = self.arguments(known)
         result = run(self.name, *args, **kwargs)
         for number, path in self.outputs:
@@ -63,7 +63,7 @@ class Call:
 
 
 class Trace:
-    """Operations of a function; the leaves of its argument are the values 0, 1, …."""
+    """Recorded operations of a function. Values are identified by number; 0, 1, … are the leaves of its argument."""
 
     def __init__(self, num_inputs: int, calls: tuple[Call, ...], result: Any) -> None:
         self.num_inputs, self.calls, self.result = num_inputs, calls, result
@@ -78,7 +78,7 @@ class Trace:
         return map_structure(lambda leaf: known[leaf.number] if isinstance(leaf, SymbolicTensor) else leaf, self.result)
 
     def known_specs(self) -> Any:
-        """Return the specs of the result, with None for those that are not known."""
+        """Return the specs of the result; None where a spec is not known."""
         return map_structure(lambda leaf: leaf.spec if isinstance(leaf, SymbolicTensor) else spec_of(leaf), self.result)
 
     def spec(self) -> Any:
@@ -88,7 +88,7 @@ class Trace:
 
 
 class _Tracer:
-    """Records the operations of one function; installed as the current recording of `core.dispatch`."""
+    """Records the operations of one function while it is `RECORDING` of `core.dispatch`."""
 
     def __init__(self, fixed_size: bool) -> None:
         self.calls: list[Call] = []
@@ -99,15 +99,15 @@ class _Tracer:
         self._count += 1
         return value
 
-    def touches(self, value: Any) -> bool:
+    def handles(self, value: Any) -> bool:
         if next(find_instances(value, Variable), None) is not None:
             raise Untraceable("it uses a tf.Variable, whose value may change")
         symbol = next(find_symbolic(value), None)
         if symbol is not None and symbol.of_graph:
-            raise Untraceable("it uses a value of a graph")
+            raise Untraceable("it uses a symbolic tensor of a TensorFlow 1 graph")
         return symbol is not None
 
-    def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name.startswith("variable."):
             raise Untraceable("it uses a tf.Variable, whose value may change")
         if name.startswith("lookup.changing"):
@@ -141,7 +141,7 @@ class _Tracer:
 
 
 def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
-    """Call a function once with symbolic values of a spec; raises Untraceable if that is not possible."""
+    """Trace a function of elements with this spec; raise Untraceable if that is not possible."""
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves(spec)):
         raise Untraceable("its elements hold datasets, ragged or sparse tensors")
     tracer = _Tracer(has_fixed_size(spec))
@@ -180,5 +180,5 @@ def count_uses(calls: Sequence[Call], result: Any) -> Counter[int]:
 
 
 def has_fixed_size(spec: Any) -> bool:
-    """Return whether all elements have one size and hold no strings, which may become images of any size."""
+    """Return whether all shapes are known and no leaf is a string, which may be an encoded image of any size."""
     return all(leaf.dtype != dtypes.string and leaf.shape.is_fully_defined() for leaf in leaves(spec))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import missing
+from recordmill.compat.tensorflow.core.absent import absent
 from recordmill.compat.tensorflow.core.dispatch import run
 from recordmill.compat.tensorflow.core.tensor import as_tensor
 
@@ -20,7 +20,7 @@ __all__ = [
     "get_strategy",
     "has_strategy",
 ]
-__getattr__ = missing(__name__)
+__getattr__ = absent(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Self
 
-from recordmill.compat.tensorflow.core.absent import missing
+from recordmill.compat.tensorflow.core.absent import absent
 from recordmill.compat.tensorflow.core.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
@@ -21,7 +21,7 @@ from recordmill.compat.tensorflow.core.errors import (
 from recordmill.compat.tensorflow.files.errors import path_of, translate_errors
 from recordmill.compat.tensorflow.files.matching import list_entries, match_pattern, sidecars
 
-__getattr__ = missing(__name__, "io.gfile")
+__getattr__ = absent(__name__, "io.gfile")
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
-from recordmill.compat.tensorflow.core.dispatch import BESIDE, op, run
+from recordmill.compat.tensorflow.core.dispatch import LIBRARIES, op, run
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
@@ -143,18 +143,18 @@ class Call:
 
 
 class OperationGraph:
-    """All steps of the process. Registered in `dispatch.BESIDE`, it records the calls that take symbols."""
+    """All steps of the process. Registered in `dispatch.LIBRARIES`, it records the calls that take symbols."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []  # by number of the value that each computes
         self.fed: dict[int, Any] = {}  # values fed to the running session
         self.passes: dict[Any, Any] = {}  # iterators of the running session
 
-    def touches(self, value: Any) -> bool:
+    def handles(self, value: Any) -> bool:
         """Return whether arguments contain symbols."""
         return any(next(find_instances(value, kind), None) is not None for kind in (Symbol, Operation))
 
-    def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call, and return symbols for its results."""
         if name == "control.group":
             return _group(list(find_instances(args, Operation)))
@@ -289,4 +289,4 @@ def global_variables_initializer() -> Operation:
 local_variables_initializer = tables_initializer = global_variables_initializer
 initialize_all_variables = initialize_local_variables = initialize_all_tables = global_variables_initializer
 GRAPH = OperationGraph()
-BESIDE.insert(0, GRAPH)
+LIBRARIES.insert(0, GRAPH)

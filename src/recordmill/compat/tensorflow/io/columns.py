@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.rows import Rows, strings_of
+from recordmill.compat.tensorflow.core.rows import StringVector, strings_of
 from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.io.features import RaggedFeature, SparseFeature
@@ -25,7 +25,7 @@ def feature_tensor(column: Column, found: Any, num_rows: int, single: bool) -> A
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
     if column.form == "fixed" and not column.shape and not single:
-        return Rows(found)
+        return StringVector(found)
     values = _flatten(found)
     if column.form == "fixed":
         return Tensor(values.reshape(column.shape if single else (num_rows, *column.shape)))

@@ -12,7 +12,7 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.rows import Rows
+from recordmill.compat.tensorflow.core.rows import StringVector
 from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.io.columns import combine_columns, feature_tensor
 from recordmill.compat.tensorflow.io.features import (
@@ -76,7 +76,7 @@ def read_payloads(serialized: Any) -> tuple[Payloads, bool]:
     """Return the serialized records, and whether they are a single one."""
     if isinstance(serialized, list) and serialized and {*map(type, serialized)} == {bytes}:
         return serialized, False
-    rows = serialized.rows if isinstance(serialized, Rows) else None
+    rows = serialized.buffer if isinstance(serialized, StringVector) else None
     if rows is not None:
         return rows, False
     array = array_of(serialized, string)

@@ -42,17 +42,17 @@ class _BackendOperations:
         self._keras = keras
         self._kinds = (keras.Variable, keras.KerasTensor)
 
-    def touches(self, value: Any) -> bool:
+    def handles(self, value: Any) -> bool:
         """Tell whether a value, or one inside it, belongs to Keras."""
         if isinstance(value, tuple | list):
-            return any(map(self.touches, value))
+            return any(map(self.handles, value))
         if isinstance(value, Mapping):
-            return any(map(self.touches, value.values()))
+            return any(map(self.handles, value.values()))
         if isinstance(value, Tensor | np.ndarray | np.generic | str | bytes | int | float):
             return False
         return isinstance(value, self._kinds) or bool(self._keras.ops.is_tensor(value))
 
-    def note(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call."""
         bound = inspect.signature(dispatch.OPS[name]).bind(*args, **kwargs)
         bound.apply_defaults()
@@ -70,7 +70,7 @@ class _BackendOperations:
 
 def register_operations(keras: Any) -> None:
     """Let Keras run the operations on its tensors."""
-    dispatch.BESIDE.append(_BackendOperations(keras))
+    dispatch.LIBRARIES.append(_BackendOperations(keras))
 
 
 def _name_dtype(keras: Any, dtype: Any) -> str:

@@ -1,1 +1,1 @@
-"""``tensorflow.core.example``: where scripts find the messages of records by the names of their files."""
+"""``tensorflow.core.example``: the modules from which scripts import the protobuf messages of records."""
