@@ -15,7 +15,7 @@ from recordmill.errors import RecordmillError
 
 
 def to_image(value: Any) -> NDArray[Any]:
-    """Return the array of one image or of a batch of images."""
+    """Convert one image or a batch of images to an array; raise ValueError for other shapes and empty images."""
     image = array_of(value)
     if image.ndim not in (3, 4):
         raise ValueError(f"image must have 3 or 4 dimensions, got shape {image.shape}")
@@ -25,17 +25,17 @@ def to_image(value: Any) -> NDArray[Any]:
 
 
 def to_number(value: Any) -> Any:
-    """Return the Python number of a scalar."""
+    """Convert a scalar, which may be a tensor, to a Python number."""
     return value if isinstance(value, int | float) else array_of(value).item()
 
 
 def to_integer(value: Any) -> int:
-    """Return the Python int of a scalar; floats are rejected."""
+    """Convert an integer scalar, which may be a tensor, to int; raise TypeError for floats."""
     return value if isinstance(value, int) else index(array_of(value).item())
 
 
 def check_dtype(name: str, value: Any, allowed: tuple[DType, ...]) -> np.dtype[Any]:
-    """Return the NumPy dtype of an attribute that must be one of `allowed`."""
+    """Return the NumPy dtype for `value`; raise InvalidArgumentError unless it is one of `allowed`."""
     dtype = as_dtype(value)
     if dtype not in allowed:
         raise_invalid(f"{name} must be one of {', '.join(one.name for one in allowed)}, got {dtype.name}")

@@ -2,7 +2,7 @@
 
 References
 ----------
-tensorflow/core/kernels/image/sample_distorted_bounding_box_op.cc (which numbers are drawn, and in which order).
+tensorflow/core/kernels/image/sample_distorted_bounding_box_op.cc (kinds and order of the random numbers).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images import philox
 from recordmill.compat.tensorflow.images.arguments import raise_invalid, to_number
 
-# Top, left, height and width.
+# Top, left, height and width, in pixels.
 Crop = tuple[int, int, int, int]
 
 _NUM_WORDS = 2**32
 _NATIVE_DTYPES = (np.uint8, np.uint16, np.float32)
-# Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia.
+# RGBA of yellow, blue, red, lime, purple, olive, maroon, navy, aqua and fuchsia.
 _COLORS = np.array(
     [
         *((1, 1, 0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (0, 1, 0, 1), (0.5, 0, 0.5, 1)),
@@ -50,7 +50,7 @@ def sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """Draw a window that covers enough of one of the boxes."""
+    """``tf.image.sample_distorted_bounding_box``: draw a random window that covers enough of one of the boxes."""
     rule = _CropRule.create(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     numbers = current_generator(seed or None)
     words = iter(lambda: int(numbers.integers(0, _NUM_WORDS)), None)
@@ -68,14 +68,14 @@ def stateless_sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """Return the window that follows from a pair of seeds, as in TensorFlow."""
+    """``tf.image.stateless_sample_distorted_bounding_box``: return TensorFlow's window for a pair of seeds."""
     rule = _CropRule.create(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     return _sample_box(philox.words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
 
 
 @dataclass(frozen=True, slots=True)
 class _CropRule:
-    """Limits of the windows that may be drawn."""
+    """Limits of random windows: covered share of a box, aspect ratio, relative area and number of attempts."""
 
     min_covered: float
     aspect_ratios: tuple[float, float]
@@ -101,7 +101,7 @@ class _CropRule:
         return cls(min_covered, (low, high), (smallest, largest), max_attempts)
 
     def draw(self, words: Iterator[int], height: int, width: int, boxes: NDArray[np.int64]) -> Crop | None:
-        """Draw windows until one covers enough of a box; None if none does."""
+        """Draw windows until one covers enough of a box; return None after `max_attempts` failures."""
         low, high = np.float32(self.aspect_ratios[0]), np.float32(self.aspect_ratios[1])
         for _ in range(self.max_attempts):
             ratio = philox.unit_float(next(words)) * (high - low) + low
@@ -118,7 +118,7 @@ class _CropRule:
         if crop_height < max_height:
             crop_height += _draw_below(words, max_height - crop_height + 1)
         crop_width = _round(np.float32(crop_height) * ratio)
-        # Rounding may lead out of the range of areas by one row.
+        # After rounding, the area may be outside the limits by one row.
         if crop_height * crop_width < smallest:
             crop_height += 1
             crop_width = _round(np.float32(crop_height) * ratio)
@@ -136,7 +136,7 @@ class _CropRule:
 def _sample_box(
     words: Iterator[int], image_size: Any, boxes: Any, rule: _CropRule, use_image: bool
 ) -> tuple[Tensor, ...]:
-    """Return begin, size and box of a window."""
+    """Draw a window; return its offset, its size and its box as fractions of the image."""
     size, given = array_of(image_size), array_of(boxes, dtypes.float32)
     if size.shape != (3,):
         raise_invalid(f"image_size must have 3 elements, got shape {size.shape}")
@@ -151,7 +151,7 @@ def _sample_box(
     corners = (given.reshape(-1, 4) * sides).astype(np.int64)
     if not len(corners):
         if not use_image:
-            raise_invalid("bounding_boxes is empty: set use_image_if_no_bounding_boxes")
+            raise_invalid("bounding_boxes is empty; set use_image_if_no_bounding_boxes=True to use the whole image")
         corners = np.array([[0, 0, height, width]])
     y, x, crop_height, crop_width = rule.draw(words, height, width, corners) or (0, 0, height, width)
     box = np.array([y, x, y + crop_height, x + crop_width], np.float32) / sides
@@ -160,7 +160,7 @@ def _sample_box(
 
 
 def _draw_below(words: Iterator[int], limit: int) -> int:
-    """Draw an integer below a limit, without the words that would make some of them more likely."""
+    """Draw an integer below `limit`; reject words that would make some integers more likely."""
     first = (_NUM_WORDS - 1) % limit + 1 if limit & (limit - 1) else 0
     word = next(words)
     while word < first:
@@ -173,7 +173,7 @@ def _round(number: Any) -> int:
 
 
 def _limit_height(height: int, width: int, ratio: np.float32) -> int:
-    """Return the largest height whose width is not beyond the image's."""
+    """Reduce a height until the width that follows from it and from the aspect ratio is at most `width`."""
     if _round(np.float32(height) * ratio) > width:
         height = int((width + 0.5 - 0.0000001) / float(ratio))
         if _round(np.float32(height) * ratio) > width:
@@ -195,7 +195,7 @@ def _covers_box(crop: Crop, boxes: NDArray[np.int64], min_covered: float) -> boo
 
 @op("image.draw_bounding_boxes")
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None) -> Tensor:
-    """Draw the outlines of boxes, one pixel wide."""
+    """``tf.image.draw_bounding_boxes``: draw the outlines of boxes, one pixel wide."""
     canvas, places = array_of(images).copy(), np.asarray(array_of(boxes), np.float32)
     if canvas.ndim != 4 or places.ndim != 3 or places.shape[2] != 4 or len(canvas) != len(places):
         raise_invalid(
@@ -236,7 +236,7 @@ def crop_and_resize(
     method: str = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Tensor:
-    """Crop boxes from images and resize them to one size."""
+    """``tf.image.crop_and_resize``: crop boxes from images and resize them to one size."""
     images, places = array_of(image), np.asarray(array_of(boxes), np.float32)
     indices, sides = np.atleast_1d(array_of(box_indices)), array_of(crop_size)
     if method not in ("bilinear", "nearest"):

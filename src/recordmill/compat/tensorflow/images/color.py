@@ -26,7 +26,7 @@ _IMAGE_AXES = (-3, -2, -1)
 
 @op("image.convert_image_dtype")
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
-    """Convert the dtype and scale the values: floats span 0 to 1, integers 0 to their maximum."""
+    """``tf.image.convert_image_dtype``: convert and scale; floats span 0 to 1, integers span 0 to their maximum."""
     tensor, wanted = as_tensor(image), as_dtype(dtype)
     for kind, one in (("dtype", wanted), ("image dtype", tensor.dtype)):
         if not (one.is_floating or one.is_integer):
@@ -64,14 +64,14 @@ def _saturate(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 @op("image.adjust_brightness")
 def adjust_brightness(image: Any, delta: Any) -> Tensor:
-    """Add an amount, for integers on the scale of 0 to 1."""
+    """``tf.image.adjust_brightness``: add `delta`; integers are scaled to [0, 1] for the addition."""
     amount = to_number(delta)
     return _change_floats(image, lambda floats: floats + floats.dtype.type(amount), saturate=True)
 
 
 @op("image.adjust_contrast")
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
-    """Scale the distance of values from the mean of their image and channel."""
+    """``tf.image.adjust_contrast``: scale the distance of values from the mean of their image and channel."""
     factor = np.float32(to_number(contrast_factor))
 
     def change(floats: Floats) -> Floats:
@@ -86,7 +86,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
 
 @op("image.adjust_gamma")
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
-    """Raise values from 0 to 1 to a power and multiply them."""
+    """``tf.image.adjust_gamma``: return ``gain * image ** gamma``; integers are scaled to [0, 1] first."""
     power, factor = to_number(gamma), to_number(gain)
     if power < 0:
         raise ValueError(f"gamma must be a non-negative number, got {power}")
@@ -101,14 +101,14 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 @op("image.adjust_saturation")
 def adjust_saturation(image: Any, saturation_factor: Any) -> Tensor:
-    """Multiply the saturation of colors."""
+    """``tf.image.adjust_saturation``: multiply the saturation of colors by a factor."""
     factor = to_number(saturation_factor)
     return _change_colors(image, lambda colors: rm.adjust_saturation(colors, factor, like="tensorflow"))
 
 
 @op("image.adjust_hue")
 def adjust_hue(image: Any, delta: Any) -> Tensor:
-    """Rotate the hue of colors."""
+    """``tf.image.adjust_hue``: rotate the hue of colors by `delta` turns."""
     amount = to_number(delta)
     if not -1 <= amount <= 1:
         raise ValueError(f"delta must be in [-1, 1], got {amount}")
@@ -117,7 +117,7 @@ def adjust_hue(image: Any, delta: Any) -> Tensor:
 
 @op("image.per_image_standardization")
 def per_image_standardization(image: Any) -> Tensor:
-    """Subtract the mean of each image and divide by its deviation, or by ``1 / sqrt(values)`` if that is larger."""
+    """``tf.image.per_image_standardization``: subtract the mean and divide by ``max(std, 1 / sqrt(num_values))``."""
     values = array_of(image)
     if values.ndim < 3 or 0 in values.shape[-3:]:
         raise ValueError(f"image must have 3 or more dimensions that are not empty, got shape {values.shape}")
@@ -130,7 +130,7 @@ def per_image_standardization(image: Any) -> Tensor:
 
 @op("image.rgb_to_grayscale")
 def rgb_to_grayscale(images: Any) -> Tensor:
-    """Return the brightness of colors."""
+    """``tf.image.rgb_to_grayscale``: convert colors to one channel of luma."""
     values = array_of(images)
     _check_numeric(values)
     if not values.ndim or values.shape[-1] != 3:
@@ -144,7 +144,7 @@ def rgb_to_grayscale(images: Any) -> Tensor:
 
 @op("image.grayscale_to_rgb")
 def grayscale_to_rgb(images: Any) -> Tensor:
-    """Repeat a gray channel three times."""
+    """``tf.image.grayscale_to_rgb``: repeat the gray channel three times."""
     values = array_of(images)
     if values.ndim < 2 or values.shape[-1] != 1:
         raise ValueError(f"images must have shape (..., 1), got {values.shape}")
@@ -153,13 +153,13 @@ def grayscale_to_rgb(images: Any) -> Tensor:
 
 @op("image.rgb_to_hsv")
 def rgb_to_hsv(images: Any) -> Tensor:
-    """Return hue, saturation and value of colors; floats other than float32 are computed in float32."""
+    """``tf.image.rgb_to_hsv``: convert colors to hue, saturation and value, always in float32."""
     return _convert_space(images, rm.rgb_to_hsv)
 
 
 @op("image.hsv_to_rgb")
 def hsv_to_rgb(images: Any) -> Tensor:
-    """Return colors of hue, saturation and value; floats other than float32 are computed in float32."""
+    """``tf.image.hsv_to_rgb``: convert hue, saturation and value to colors, always in float32."""
     return _convert_space(images, rm.hsv_to_rgb)
 
 
@@ -177,7 +177,7 @@ def _convert_space(images: Any, change: Callable[[Floats], Floats]) -> Tensor:
 
 
 def _change_floats(image: Any, change: Callable[[Floats], Floats], *, saturate: bool) -> Tensor:
-    """Change values as floats and convert them back to their dtype."""
+    """Convert an image to floats, apply a function, and convert the result back to the image's dtype."""
     values = array_of(image)
     _check_numeric(values)
     is_direct = values.dtype in (np.float16, np.float32)
@@ -186,7 +186,7 @@ def _change_floats(image: Any, change: Callable[[Floats], Floats], *, saturate: 
 
 
 def _change_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
-    """Change the colors of an image by a function for uint8 and float32."""
+    """Apply a function of uint8 and float32 colors to an image of any dtype."""
     values = array_of(image)
 
     def change_checked(colors: Floats) -> Floats:
@@ -213,7 +213,7 @@ def _check_dimensions(values: Floats) -> None:
 
 
 def _channel_means(images: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the mean of each channel, added in halves as TensorFlow does, which decides on the rounding."""
+    """Return the mean of each channel, added by halves in TensorFlow's order, so that rounding is the same."""
     *batch, height, width, channels = images.shape
     sums = images.reshape(*batch, height * width, channels)
     while (count := sums.shape[-2]) > 1:

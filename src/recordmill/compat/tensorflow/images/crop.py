@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.images.arguments import to_image, to_integer, 
 def crop_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """Crop a window."""
+    """``tf.image.crop_to_bounding_box``: crop a window, which must be inside the image."""
     window = map(to_integer, (offset_height, offset_width, target_height, target_width))
     return Tensor(crop_image(to_image(image), *window))
 
@@ -26,14 +26,14 @@ def crop_to_bounding_box(
 def pad_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """Pad with zeros."""
+    """``tf.image.pad_to_bounding_box``: place an image at an offset in a larger image of zeros."""
     window = map(to_integer, (offset_height, offset_width, target_height, target_width))
     return Tensor(pad_image(to_image(image), *window))
 
 
 @op("image.resize_with_crop_or_pad")
 def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
-    """Crop the center, or pad with zeros, on each axis."""
+    """``tf.image.resize_with_crop_or_pad``: crop to the center or pad with zeros, separately for each axis."""
     pixels, height, width = to_image(image), to_integer(target_height), to_integer(target_width)
     check_target_size(height, width)
     missing_height, missing_width = height - pixels.shape[-3], width - pixels.shape[-2]
@@ -44,10 +44,10 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 
 @op("image.central_crop")
 def central_crop(image: Any, central_fraction: Any) -> Tensor:
-    """Crop a fraction of each side around the center."""
+    """``tf.image.central_crop``: crop `central_fraction` of each side around the center."""
     pixels, fraction = array_of(image), float(to_number(central_fraction))
     if type(central_fraction) is float and SIZES_UNKNOWN.get():
-        fraction = float(np.float32(fraction))  # TensorFlow's graphs do so for images of unknown size
+        fraction = float(np.float32(fraction))  # TensorFlow's graphs round it for images of unknown size
     if not 0.0 < fraction <= 1.0:
         raise ValueError(f"central_fraction must be in (0, 1], got {fraction}")
     if fraction == 1.0:
@@ -58,13 +58,13 @@ def central_crop(image: Any, central_fraction: Any) -> Tensor:
 
 
 def check_target_size(height: int, width: int) -> None:
-    """Raise ValueError for an empty result."""
+    """Raise ValueError if a target height or width is not positive."""
     if height <= 0 or width <= 0:
         raise ValueError(f"target_height and target_width must be positive, got {height} and {width}")
 
 
 def crop_image(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDArray[Any]:
-    """Crop a window of an array."""
+    """Crop a window of an array; raise ValueError if it is not inside."""
     check_target_size(height, width)
     if not (0 <= y <= image.shape[-3] - height and 0 <= x <= image.shape[-2] - width):
         raise ValueError(f"window {(y, x, height, width)} must be inside the image of shape {image.shape}")

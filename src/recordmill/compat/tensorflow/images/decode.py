@@ -1,4 +1,4 @@
-"""``tf.io.decode_jpeg``, ``decode_png``, ``decode_image`` and the inspection of JPEG headers."""
+"""``tf.io.decode_jpeg``, ``decode_png``, ``decode_image``, ``extract_jpeg_shape`` and ``is_jpeg``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TRANSFORMS: dict[str, Literal["fast", "accurate"]] = {
 # Markers of JPEG frame headers: 0xC0 to 0xCF except DHT, JPG and DAC (ITU T.81, table B.1).
 _FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _INVALID_JPEG = "jpeg::Uncompress failed. Invalid JPEG data or crop window."
-# Offset of the color type in a PNG file, and the channels of the types without alpha.
+# Offset of the color type in a PNG file, and the number of channels of the color types without alpha.
 _PNG_COLOR_TYPE, _PNG_CHANNELS = 25, {0: 1, 2: 3}
 _MAX_ANIMATION_BYTES = 2**29
 
@@ -70,7 +70,7 @@ def decode_jpeg(
     acceptable_fraction: float = 1,
     dct_method: str = "",
 ) -> Tensor:
-    """Decode a JPEG; PNG and GIF files with one frame are decoded, too."""
+    """``tf.io.decode_jpeg``: decode a JPEG; as in TensorFlow, PNG and single-frame GIF files are also accepted."""
     options = _JpegOptions(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     return Tensor(_decode_still(contents, channels, np.dtype(np.uint8), options))
 
@@ -86,10 +86,10 @@ def decode_and_crop_jpeg(
     acceptable_fraction: float = 1,
     dct_method: str = "",
 ) -> Tensor:
-    """Decode a window of a JPEG.
+    """``tf.io.decode_and_crop_jpeg``: decode a window of a JPEG.
 
-    The window equals that part of the decoded image. TensorFlow's outermost columns differ by some levels with
-    `fancy_upscaling`.
+    The result equals the window of the decoded image. In TensorFlow, the outermost columns differ slightly from it if
+    `fancy_upscaling` is True.
     """
     options = _JpegOptions(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     numbers = array_of(crop_window, dtypes.int32).ravel().tolist()
@@ -101,13 +101,13 @@ def decode_and_crop_jpeg(
     data = _encoded_bytes(contents)
     name = _detect_format(data)
     if name != "JPEG":
-        raise_invalid(f"decode_and_crop_jpeg takes JPEG files, got {name}")
+        raise_invalid(f"decode_and_crop_jpeg supports only JPEG, got {name}")
     return Tensor(_decode_jpeg(data, _check_channels(channels), options, (x, y, width, height)))
 
 
 @op("io.decode_png")
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8) -> Tensor:
-    """Decode a PNG; JPEG and GIF files with one frame are decoded, too."""
+    """``tf.io.decode_png``: decode a PNG; as in TensorFlow, JPEG and single-frame GIF files are also accepted."""
     wanted = check_dtype("dtype", dtype, (dtypes.uint8, dtypes.uint16))
     return Tensor(_decode_still(contents, channels, wanted, _JpegOptions()))
 
@@ -120,7 +120,7 @@ def decode_image(
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
-    """Decode a JPEG, PNG, GIF, BMP or WebP; GIF frames are composed as Pillow does it."""
+    """``tf.io.decode_image``: decode a JPEG, PNG, GIF, BMP or WebP; Pillow composes the frames of GIF files."""
     wanted = as_dtype(dtype)
     if not (wanted.is_floating or wanted.is_integer):
         raise AttributeError("dtype must be either floating point or integer")
@@ -133,14 +133,14 @@ def decode_image(
 
 @op("io.extract_jpeg_shape")
 def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32) -> Tensor:
-    """Return the height, width and channels that the header of a JPEG declares."""
+    """``tf.io.extract_jpeg_shape``: return height, width and number of channels from the header of a JPEG."""
     dtype = check_dtype("output_type", output_type, (dtypes.int32, dtypes.int64))
     return Tensor(np.array(_read_jpeg_shape(_encoded_bytes(contents)), dtype))
 
 
 @op("io.is_jpeg")
 def is_jpeg(contents: Any) -> Tensor:
-    """Tell whether bytes begin with the signature of JPEG."""
+    """``tf.io.is_jpeg``: return whether each string starts with the signature of JPEG."""
     strings = array_of(contents, dtypes.string)
     answers = [one.startswith(_SIGNATURES["JPEG"]) for one in strings.ravel().tolist()]
     return Tensor(np.array(answers, np.bool_).reshape(strings.shape))
@@ -167,21 +167,21 @@ def _check_channels(channels: Any) -> int:
 
 
 def _decode_still(contents: Any, channels: int, dtype: np.dtype[Any], jpeg: _JpegOptions) -> NDArray[Any]:
-    """Decode an image of any format except BMP and GIF animations."""
+    """Decode an image of any format except BMP and animated GIF."""
     data = _encoded_bytes(contents)
     name = _detect_format(data)
     if name == "BMP":
-        raise_invalid("BMP is not supported here: use tf.io.decode_image")
+        raise_invalid("this function does not support BMP; use tf.io.decode_image")
     pixels = _decode(data, channels, dtype, jpeg, all_frames=True)
     if name != "GIF":
         return pixels
     if len(pixels) > 1:
-        raise_invalid(f"got {len(pixels)} frames: decode animations with tf.io.decode_image")
+        raise_invalid(f"the GIF has {len(pixels)} frames; decode animations with tf.io.decode_image")
     return np.ascontiguousarray(pixels[0])
 
 
 def _decode(data: bytes, channels: Any, dtype: np.dtype[Any], jpeg: _JpegOptions, *, all_frames: bool) -> NDArray[Any]:
-    """Decode an image; GIF and WebP have an axis of frames if `all_frames`."""
+    """Decode an image; if `all_frames`, the result for GIF and WebP has a first axis of frames."""
     wanted, name = _check_channels(channels), _detect_format(data)
     if name == "PNG":
         return _decode_png(data, wanted, dtype)
@@ -196,7 +196,7 @@ def _decode(data: bytes, channels: Any, dtype: np.dtype[Any], jpeg: _JpegOptions
 
 
 def _scale_bytes(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert decoded bytes as TensorFlow's decoders do it, which differs from `convert_image_dtype`."""
+    """Convert uint8 pixels to `dtype` as TensorFlow's decoders do, which differs from `convert_image_dtype`."""
     if dtype == np.uint16:
         return pixels.astype(np.uint16) * np.uint16(256)
     return pixels if dtype == np.uint8 else pixels.astype(np.float32) * np.float32(1 / 255)
@@ -205,7 +205,7 @@ def _scale_bytes(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any
 def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Window | None = None) -> NDArray[np.uint8]:
     if channels == 4:
         raise_invalid("channels must be 0, 1 or 3 for JPEG, got 4")
-    # Without an end marker TensorFlow accepts what libjpeg accepts.
+    # If there is no end marker, TensorFlow accepts every file that libjpeg accepts.
     is_cut = data.rfind(b"\xff\xd9") < 0
     fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
     arguments: dict[str, Any] = {
@@ -221,7 +221,7 @@ def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Wind
         try:
             pixels = rm.decode_jpeg(data, mode=_TRANSFORMS[options.dct_method], **arguments)
         except RecordmillError as error:
-            # Pillow decodes the rare kinds that the native decoder does not support, but has no fast transform.
+            # Mode "accurate" falls back to Pillow, which decodes rare kinds that the native decoder does not support.
             if error.kind != "unsupported" or options.dct_method or is_cut:
                 raise
             pixels = rm.decode_jpeg(data, mode="accurate", **arguments)
@@ -258,7 +258,7 @@ def _decode_png(data: bytes, channels: int, dtype: np.dtype[Any]) -> NDArray[Any
     if pixels.ndim == 2:
         pixels = pixels[:, :, None]
     if channels == 0:
-        # A transparent color is not a channel.
+        # A transparent color (tRNS chunk) does not add an alpha channel.
         pixels = np.ascontiguousarray(pixels[:, :, : _PNG_CHANNELS.get(data[_PNG_COLOR_TYPE], 4)])
     if channels == 4:
         pixels = _add_alpha(pixels)
@@ -266,7 +266,7 @@ def _decode_png(data: bytes, channels: int, dtype: np.dtype[Any]) -> NDArray[Any
 
 
 def _add_alpha(pixels: NDArray[Any]) -> NDArray[Any]:
-    """Return red, green, blue and alpha of an image of any number of channels."""
+    """Convert an image of 1 to 4 channels to red, green, blue and alpha."""
     stored = pixels.shape[2]
     if stored == 4:
         return pixels
@@ -276,11 +276,11 @@ def _add_alpha(pixels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _decode_bmp(data: bytes, channels: int) -> NDArray[np.uint8]:
-    """Decode an uncompressed BMP as TensorFlow does: palette indices stay indices, a fourth byte is alpha."""
+    """Decode an uncompressed BMP as TensorFlow does: palettes are not applied, and a fourth byte is alpha."""
     if channels == 1:
         raise_invalid("channels must be 0, 3 or 4 for BMP, got 1")
     if len(data) < 32:
-        raise_invalid(f"a BMP header has 32 bytes, got {len(data)}")
+        raise_invalid(f"a BMP file must have at least 32 bytes, got {len(data)}")
     start, width, height, bits = struct.unpack_from("<10xi4xii2xH", data)
     stored, stride = bits // 8, (bits // 8 * width + 3) // 4 * 4
     if start < 0 or width <= 0 or height == 0 or stored not in (1, 3, 4):
@@ -300,7 +300,7 @@ def _decode_bmp(data: bytes, channels: int) -> NDArray[np.uint8]:
 
 
 def _decode_frames(data: bytes, name: str, channels: int, *, all_frames: bool) -> NDArray[np.uint8]:
-    """Decode all frames, or the first one, of a GIF or WebP."""
+    """Decode all frames of a GIF or WebP or, unless `all_frames`, only the first one."""
     if channels not in ((0, 3) if name == "GIF" else (0, 3, 4)):
         raise_invalid(f"channels = {channels} is not supported for {name}")
     module = import_pillow()
@@ -325,7 +325,7 @@ def _decode_frames(data: bytes, name: str, channels: int, *, all_frames: bool) -
 
 
 def import_pillow() -> Any:
-    """Return the module PIL.Image."""
+    """Import PIL.Image; raise MissingExtraError if Pillow is not installed."""
     try:
         from PIL import Image
     except ImportError as error:

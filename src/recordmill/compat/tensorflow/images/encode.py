@@ -39,7 +39,7 @@ def encode_jpeg(
     y_density: int = 300,
     xmp_metadata: str | bytes = "",
 ) -> Tensor:
-    """Encode an image as JPEG with Pillow."""
+    """``tf.io.encode_jpeg``: encode an image as JPEG with Pillow; the bytes differ from TensorFlow's."""
     pixels = array_of(image) if isinstance(image, Tensor) else array_of(image, dtypes.uint8)
     check_dtype("image.dtype", pixels.dtype, (dtypes.uint8,))
     if format not in _FORMAT_CHANNELS:
@@ -68,7 +68,7 @@ def encode_jpeg(
 
 @op("io.encode_png")
 def encode_png(image: Any, compression: int = -1) -> Tensor:
-    """Encode images as PNG; pixels are equal to TensorFlow's, bytes are not."""
+    """``tf.io.encode_png``: encode images as PNG; the pixels equal TensorFlow's, the compressed bytes differ."""
     pixels = array_of(image)
     check_dtype("image.dtype", pixels.dtype, (dtypes.uint8, dtypes.uint16))
     if not -1 <= compression <= 9:
@@ -78,13 +78,13 @@ def encode_png(image: Any, compression: int = -1) -> Tensor:
     if not pixels.size:
         raise InternalError("image must not be empty", kind="bad_shape")
     files = np.empty(pixels.shape[:-3], object)
-    for place in np.ndindex(files.shape):
-        files[place] = _write_png(pixels[place], int(compression))
+    for position in np.ndindex(files.shape):
+        files[position] = _write_png(pixels[position], int(compression))
     return Tensor(files)
 
 
 def _write_png(pixels: NDArray[Any], level: int) -> bytes:
-    """Write a PNG whose rows use the filter Up; Pillow writes no 16-bit colors."""
+    """Write a PNG whose rows use the filter Up; Pillow is not used, because it cannot write 16-bit colors."""
     height, width, channels = pixels.shape
     header = struct.pack(">IIBBBBB", width, height, 8 * pixels.itemsize, _PNG_COLOR_TYPES[channels], 0, 0, 0)
     big_endian = np.ascontiguousarray(pixels.astype(pixels.dtype.newbyteorder(">"), copy=False))

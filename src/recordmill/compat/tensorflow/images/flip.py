@@ -1,4 +1,4 @@
-"""``tf.image.flip_left_right`` and the other rearrangements of pixels."""
+"""``tf.image.flip_left_right``, ``flip_up_down``, ``transpose`` and ``rot90``."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from recordmill.compat.tensorflow.images.arguments import to_image, to_integer
 
 @op("image.flip_left_right")
 def flip_left_right(image: Any) -> Tensor:
-    """Mirror left to right."""
+    """``tf.image.flip_left_right``: mirror images left to right."""
     return Tensor(flip_axis(to_image(image), -2))
 
 
 @op("image.flip_up_down")
 def flip_up_down(image: Any) -> Tensor:
-    """Mirror top to bottom."""
+    """``tf.image.flip_up_down``: mirror images top to bottom."""
     return Tensor(flip_axis(to_image(image), -3))
 
 
 @op("image.transpose")
 def transpose(image: Any) -> Tensor:
-    """Exchange height and width."""
+    """``tf.image.transpose``: swap height and width."""
     return Tensor(np.ascontiguousarray(to_image(image).swapaxes(-3, -2)))
 
 
 @op("image.rot90")
 def rot90(image: Any, k: Any = 1) -> Tensor:
-    """Rotate counterclockwise by multiples of 90 degrees."""
+    """``tf.image.rot90``: rotate counterclockwise by `k` times 90 degrees."""
     return Tensor(np.ascontiguousarray(np.rot90(to_image(image), to_integer(k), axes=(-3, -2))))
 
 
 def flip_axis(pixels: NDArray[Any], axis: int) -> NDArray[Any]:
-    """Reverse an axis of an array; `take` copies whole pixels, which a reversed view does not."""
+    """Reverse an axis of an array; `take` is faster than copying a reversed view, because it copies whole pixels."""
     return np.take(pixels, np.arange(pixels.shape[axis])[::-1], axis)

@@ -1,8 +1,8 @@
-"""Random numbers of TensorFlow's stateless operations: Philox with a key and a counter made from a pair of seeds.
+"""Random numbers of TensorFlow's stateless operations: Philox, whose key and counter derive from a pair of seeds.
 
 References
 ----------
-tensorflow/core/kernels/stateless_random_ops.cc (how a pair of seeds becomes a key and a counter).
+tensorflow/core/kernels/stateless_random_ops.cc (derivation of key and counter from a pair of seeds).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BLOCKS = 16
 
 
 def words(seed: Any) -> Iterator[int]:
-    """Yield the 32-bit words that follow from a pair of seeds."""
+    """Yield TensorFlow's 32-bit random words for a pair of seeds, without end."""
     pair = array_of(seed)
     if pair.shape != (2,) or pair.dtype.kind not in "iu":
         message = f"seed must be 2 integers, got {pair.dtype} of shape {pair.shape}"
@@ -41,26 +41,26 @@ def _generate(third: int, fourth: int, key: tuple[int, int]) -> Iterator[int]:
 
 
 def _block(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks: int) -> list[int]:
-    """Return the four 32-bit words of each of some counters that differ in their first word."""
+    """Return the four 32-bit words of each of `num_blocks` counters, whose first word increases."""
     first, second, third, fourth = counter
     draws = Draws(key[1] << 32 | key[0], epoch=fourth)
-    # Draws has the position in the second word and half of the third, and the stage in the other half.
+    # Draws stores the position in the second word and in half of the third, and the stage in the other half.
     pairs = draws.words([(third & 0xFFFF) << 32 | second], third >> 16, 2 * num_blocks, first=2 * first)
     return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 
 
 def unit_float(word: int) -> np.float32:
-    """Return the number in [0, 1) that the lower 23 bits of a word make."""
+    """Convert the lower 23 bits of a word to a float32 number in [0, 1)."""
     return np.uint32(word & 0x7FFFFF | 127 << 23).view(np.float32) - np.float32(1)
 
 
 def unit_floats(source: Iterator[int], shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Return an array of numbers in [0, 1)."""
+    """Return a float32 array of random numbers in [0, 1)."""
     numbers = [unit_float(next(source)) for _ in range(int(np.prod(shape)))]
     return np.array(numbers, np.float32).reshape(shape)
 
 
 def uniform(source: Iterator[int], low: float, high: float) -> float:
-    """Return a number in [low, high), computed in float32."""
+    """Return a random number in [low, high), computed in float32."""
     start = np.float32(low)
     return float(unit_float(next(source)) * (np.float32(high) - start) + start)

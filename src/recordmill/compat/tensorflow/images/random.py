@@ -1,6 +1,6 @@
-"""``tf.image.random_flip_left_right`` and other random changes, and their stateless forms.
+"""Random operations of ``tf.image``, such as ``random_flip_left_right``, and their stateless variants.
 
-Stateless operations give TensorFlow's numbers; the others draw from NumPy's generator of the program.
+Stateless operations use the same random numbers as TensorFlow; the others use NumPy's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.images.arguments import to_image
 from recordmill.compat.tensorflow.images.color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from recordmill.compat.tensorflow.images.flip import flip_axis
 
-# Draws a number from a range.
+# Function that draws a number from a range.
 Uniform = Callable[[float, float], float]
 
 _INT32_MAX = 2**31 - 1
@@ -30,43 +30,43 @@ _INT32_MAX = 2**31 - 1
 
 @op("image.random_flip_left_right", always=True)
 def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
-    """Mirror each image left to right with a probability of 1/2."""
+    """``tf.image.random_flip_left_right``: mirror each image left to right with probability 1/2."""
     return Tensor(_flip_randomly(image, -2, seed))
 
 
 @op("image.random_flip_up_down", always=True)
 def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
-    """Mirror each image top to bottom with a probability of 1/2."""
+    """``tf.image.random_flip_up_down``: mirror each image top to bottom with probability 1/2."""
     return Tensor(_flip_randomly(image, -3, seed))
 
 
 @op("image.random_brightness", always=True)
 def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
-    """Change the brightness by a random amount."""
+    """``tf.image.random_brightness``: add a random number from [-max_delta, max_delta)."""
     return adjust_brightness(image, _draw_delta(_from_generator(seed), max_delta))
 
 
 @op("image.random_contrast", always=True)
 def random_contrast(image: Any, lower: float, upper: float, seed: int | None = None) -> Tensor:
-    """Multiply the contrast by a random factor."""
+    """``tf.image.random_contrast``: change the contrast by a random factor from [lower, upper)."""
     return adjust_contrast(image, _draw_factor(_from_generator(seed), lower, upper))
 
 
 @op("image.random_saturation", always=True)
 def random_saturation(image: Any, lower: float, upper: float, seed: int | None = None) -> Tensor:
-    """Multiply the saturation by a random factor."""
+    """``tf.image.random_saturation``: multiply the saturation by a random factor from [lower, upper)."""
     return adjust_saturation(image, _draw_factor(_from_generator(seed), lower, upper))
 
 
 @op("image.random_hue", always=True)
 def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
-    """Rotate the hue by a random amount."""
+    """``tf.image.random_hue``: rotate the hue by a random number of turns from [-max_delta, max_delta)."""
     return adjust_hue(image, _draw_delta(_from_generator(seed), max_delta, 0.5))
 
 
 @op("image.random_crop", always=True)
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
-    """Crop a tensor at a random offset."""
+    """``tf.image.random_crop``: crop a tensor of any rank to `size` at a random offset."""
     values = array_of(value)
     lengths = check_crop_size(values, size).tolist()
     offsets = draw_crop_offsets(current_generator(seed), values.shape, lengths)
@@ -75,43 +75,43 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
 
 @op("image.stateless_random_flip_left_right")
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
-    """Mirror each image left to right with a probability of 1/2."""
+    """``tf.image.stateless_random_flip_left_right``: mirror each image with probability 1/2, decided by `seed`."""
     return Tensor(_flip_statelessly(image, -2, seed))
 
 
 @op("image.stateless_random_flip_up_down")
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
-    """Mirror each image top to bottom with a probability of 1/2."""
+    """``tf.image.stateless_random_flip_up_down``: mirror each image with probability 1/2, decided by `seed`."""
     return Tensor(_flip_statelessly(image, -3, seed))
 
 
 @op("image.stateless_random_brightness")
 def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """Change the brightness by an amount that follows from the seeds."""
+    """``tf.image.stateless_random_brightness``: add a number that a pair of seeds determines."""
     return adjust_brightness(image, _draw_delta(_from_seeds(seed), max_delta))
 
 
 @op("image.stateless_random_contrast")
 def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Tensor:
-    """Multiply the contrast by a factor that follows from the seeds."""
+    """``tf.image.stateless_random_contrast``: change the contrast by a factor that a pair of seeds determines."""
     return adjust_contrast(image, _draw_factor(_from_seeds(seed), lower, upper))
 
 
 @op("image.stateless_random_saturation")
 def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any = None) -> Tensor:
-    """Multiply the saturation by a factor that follows from the seeds."""
+    """``tf.image.stateless_random_saturation``: multiply the saturation by a factor that a pair of seeds determines."""
     return adjust_saturation(image, _draw_factor(_from_seeds(seed), lower, upper))
 
 
 @op("image.stateless_random_hue")
 def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """Rotate the hue by an amount that follows from the seeds."""
+    """``tf.image.stateless_random_hue``: rotate the hue by an angle that a pair of seeds determines."""
     return adjust_hue(image, _draw_delta(_from_seeds(seed), max_delta, 0.5))
 
 
 @op("image.stateless_random_crop")
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
-    """Crop a tensor at an offset that follows from the seeds."""
+    """``tf.image.stateless_random_crop``: crop a tensor at an offset that a pair of seeds determines."""
     values = array_of(value)
     lengths = check_crop_size(values, size).tolist()
     words = philox.words(seed)
@@ -153,38 +153,38 @@ def _flip_statelessly(image: Any, axis: int, seed: Any) -> NDArray[Any]:
 
 
 def _flip_some(pixels: NDArray[Any], axis: int, numbers: NDArray[np.float32]) -> NDArray[Any]:
-    """Mirror a single image for a number below 0.5, and images of a batch for numbers above, as TensorFlow does."""
+    """Mirror a single image if its number is below 0.5, images of a batch if theirs is above, as TensorFlow does."""
     if pixels.ndim == 3:
         return flip_axis(pixels, axis) if numbers < 0.5 else pixels
     return flip_selected(pixels, axis, np.rint(numbers) > 0)
 
 
 def flip_selected(pixels: NDArray[Any], axis: int, is_flipped: NDArray[np.bool_]) -> NDArray[Any]:
-    """Mirror some images of a batch."""
+    """Mirror the images of a batch for which `is_flipped` is True."""
     out = pixels.copy()
     out[is_flipped] = flip_axis(pixels[is_flipped], axis)
     return out
 
 
 def draw_unit(numbers: np.random.Generator) -> np.float32:
-    """Draw the number that decides about one image."""
+    """Draw the random number that decides whether one image is flipped."""
     return numbers.random(dtype=np.float32)  # type: ignore[return-value]
 
 
 def draw_crop_offsets(numbers: np.random.Generator, shape: Sequence[int], lengths: Sequence[int]) -> list[int]:
-    """Draw the offset of a window on each axis."""
+    """Draw a random offset on each axis for a window of these lengths."""
     rooms = [side - length for side, length in zip(shape, lengths, strict=True)]
     return [int(numbers.integers(room + 1)) if room else 0 for room in rooms]
 
 
 def slice_window(values: NDArray[Any], offsets: Sequence[int], lengths: Sequence[int]) -> NDArray[Any]:
-    """Return a view of a window."""
+    """Return a view of the window at these offsets and of these lengths."""
     slices = (slice(offset, offset + length) for offset, length in zip(offsets, lengths, strict=True))
     return values[tuple(slices)]
 
 
 def check_crop_size(values: NDArray[Any], size: Any) -> NDArray[np.int64]:
-    """Return the lengths of a window, which must fit into an array."""
+    """Convert `size` to the lengths of a window; raise InvalidArgumentError if it does not fit into the array."""
     lengths = array_of(size, dtypes.int32).astype(np.int64)
     if lengths.shape != (values.ndim,) or (np.array(values.shape) < lengths).any():
         message = f"size must not exceed the shape {values.shape}, got {lengths.tolist()}"

@@ -23,7 +23,7 @@ _NATIVE_DTYPES = (np.uint8, np.uint16, np.float32)
 
 
 class ResizeMethod:
-    """Names of the interpolation methods."""
+    """``tf.image.ResizeMethod``: names of the interpolation methods."""
 
     BILINEAR = "bilinear"
     NEAREST_NEIGHBOR = "nearest"
@@ -46,9 +46,9 @@ def resize(
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
 ) -> Tensor:
-    """Resize images.
+    """``tf.image.resize``: resize an image or a batch to `size` (height, width) with one of the `ResizeMethod` filters.
 
-    The methods lanczos3, lanczos5, gaussian and mitchellcubic do not filter images that already have the size.
+    The methods lanczos3, lanczos5, gaussian and mitchellcubic leave images that already have the size unfiltered.
     """
     pixels = array_of(images)
     target = parse_size(pixels, size, preserve_aspect_ratio=preserve_aspect_ratio)
@@ -63,7 +63,7 @@ def resize_with_pad(
     method: str = ResizeMethod.BILINEAR,
     antialias: bool = False,
 ) -> Tensor:
-    """Resize images without changing their aspect ratio, and pad them with zeros."""
+    """``tf.image.resize_with_pad``: resize images with their aspect ratio to fit the target, and pad with zeros."""
 
     def resize_to(pixels: NDArray[Any], size: Size) -> NDArray[Any]:
         return resize_pixels(pixels, size, method, antialias=antialias)
@@ -72,7 +72,7 @@ def resize_with_pad(
 
 
 def parse_size(pixels: NDArray[Any], size: Any, *, preserve_aspect_ratio: bool) -> Size:
-    """Return the height and width of a result, computed in float32 as TensorFlow does."""
+    """Return the (height, width) to resize to; an aspect ratio is kept with float32 arithmetic, as in TensorFlow."""
     if pixels.ndim not in (3, 4):
         raise ValueError(f"images must have 3 or 4 dimensions, got shape {pixels.shape}")
     try:
@@ -97,7 +97,7 @@ def check_not_empty(pixels: NDArray[Any]) -> None:
 
 
 def resize_pixels(pixels: NDArray[Any], size: Size, method: str, *, antialias: bool) -> NDArray[Any]:
-    """Resize an array of images."""
+    """Resize one image or a batch of images in an array."""
     if method not in _METHODS:
         raise ValueError(f"method must be one of {sorted(_METHODS)}, got {method!r}")
     if min(size) < 1:
@@ -130,7 +130,7 @@ def _nearest_indices(length: int, wanted: int) -> NDArray[np.int64]:
 def fit_and_pad(
     image: Any, target_height: Any, target_width: Any, resize_to: Callable[[NDArray[Any], Size], Any]
 ) -> Tensor:
-    """Resize images to fit into a size with a given function, and center them among zeros."""
+    """Resize images by `resize_to` to the largest size that fits the target, and center them on zeros."""
     pixels, height, width = to_image(image), to_integer(target_height), to_integer(target_width)
     check_target_size(height, width)
     target, stored = np.array((height, width), np.float32), np.array(pixels.shape[-3:-1], np.float32)

@@ -1,4 +1,4 @@
-"""TensorFlow 1's resizing by the corners of pixels: ``tf.compat.v1.image.resize`` and ``tf.image.resize_bicubic``."""
+"""TensorFlow 1's resizing, which aligns pixel corners: ``tf.compat.v1.image.resize`` and ``resize_bicubic``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from recordmill.compat.tensorflow.images.arguments import raise_invalid
 from recordmill.compat.tensorflow.images.resize import Size, check_not_empty, fit_and_pad, parse_size, resize_pixels
 
 _METHODS = ("bilinear", "nearest", "bicubic", "area")
-# TensorFlow looks the weights of the cubic kernel with A = -0.75 up at 1,024 distances.
+# TensorFlow uses a lookup table of the cubic kernel with A = -0.75 at 1,024 distances.
 _CUBIC, _CUBIC_STEPS = -0.75, 1024
 
 
 class ResizeMethod:
-    """Numbers of the interpolation methods."""
+    """``tf.compat.v1.image.ResizeMethod``: numbers of the interpolation methods."""
 
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1
@@ -37,7 +37,7 @@ def resize(
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
 ) -> Tensor:
-    """Resize images; the method AREA has no `align_corners`."""
+    """``tf.compat.v1.image.resize``: resize images; `align_corners` is not supported for the method AREA."""
     pixels = array_of(images)
     target = parse_size(pixels, size, preserve_aspect_ratio=preserve_aspect_ratio)
     name = _METHODS[method] if isinstance(method, int) and 0 <= method < len(_METHODS) else method
@@ -52,7 +52,7 @@ def resize(
 def resize_image_with_pad(
     image: Any, target_height: Any, target_width: Any, method: Any = ResizeMethod.BILINEAR, align_corners: bool = False
 ) -> Tensor:
-    """Resize images without changing their aspect ratio, and pad them with zeros."""
+    """``tf.compat.v1.image.resize_image_with_pad``: resize with the aspect ratio kept, and pad with zeros."""
 
     def resize_to(pixels: NDArray[Any], size: Size) -> Tensor:
         return resize(pixels, size, method, align_corners)
@@ -60,8 +60,8 @@ def resize_image_with_pad(
     return fit_and_pad(image, target_height, target_width, resize_to)
 
 
-def _define(method: str) -> Callable[..., Tensor]:
-    """Make the function of one method; with `half_pixel_centers` it is `tf.image.resize`."""
+def _create_resize(method: str) -> Callable[..., Tensor]:
+    """Create the function of one method; with `half_pixel_centers`, it calls ``tf.image.resize``."""
 
     def resize_by_method(
         images: Any,
@@ -74,13 +74,13 @@ def _define(method: str) -> Callable[..., Tensor]:
             return v2.resize(images, size, method)
         return resize(images, size, method, align_corners)
 
-    resize_by_method.__doc__ = f"Resize images by the method {method}."
+    resize_by_method.__doc__ = f"Resize images with the method {method}."
     return resize_by_method
 
 
-resize_bilinear = _define("bilinear")
-resize_bicubic = _define("bicubic")
-resize_nearest_neighbor = _define("nearest")
+resize_bilinear = _create_resize("bilinear")
+resize_bicubic = _create_resize("bicubic")
+resize_nearest_neighbor = _create_resize("nearest")
 
 
 def _resize_by_corners(pixels: NDArray[Any], size: Size, method: str, *, align_corners: bool) -> NDArray[Any]:
@@ -89,7 +89,7 @@ def _resize_by_corners(pixels: NDArray[Any], size: Size, method: str, *, align_c
     check_not_empty(pixels)
     if method == "area":
         if align_corners:
-            raise NotImplementedError("the method AREA is not supported with align_corners: use tf.image.resize")
+            raise NotImplementedError("the method AREA does not support align_corners=True; use tf.image.resize")
         return resize_pixels(pixels, size, "area", antialias=False)
     sides = zip(pixels.shape[-3:-1], size, strict=True)
     rows, columns = (_source_positions(length, wanted, align_corners) for length, wanted in sides)
@@ -103,7 +103,7 @@ def _resize_by_corners(pixels: NDArray[Any], size: Size, method: str, *, align_c
 
 
 def _source_positions(length: int, wanted: int, align_corners: bool) -> NDArray[np.float32]:
-    """Return the position in the input of each output pixel, in float32 as TensorFlow computes it."""
+    """Return the input position of each output pixel, computed in float32 as in TensorFlow."""
     inside, outside = (length - 1, wanted - 1) if align_corners and wanted > 1 else (length, wanted)
     return np.arange(wanted, dtype=np.float32) * (np.float32(inside) / np.float32(outside))
 
@@ -127,7 +127,7 @@ def _combine_linear(values: NDArray[np.float32], positions: NDArray[np.float32],
 
 
 def _combine_cubic(values: NDArray[np.float32], positions: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
-    """Add four neighbors along an axis, weighted by the cubic kernel."""
+    """Sum four neighbors along an axis, weighted by the cubic kernel."""
     last, first = values.shape[axis] - 1, np.floor(positions).astype(np.int64)
     step = np.rint((positions - first.astype(np.float32)) * np.float32(_CUBIC_STEPS)).astype(np.int64)
     near, far = _cubic_tables()
@@ -140,7 +140,7 @@ def _combine_cubic(values: NDArray[np.float32], positions: NDArray[np.float32], 
 
 
 def _cubic_tables() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the weights at distances from 0 to 1, and from 1 to 2."""
+    """Return the weights of the cubic kernel at distances from 0 to 1, and from 1 to 2."""
     near = np.arange(_CUBIC_STEPS + 1) / _CUBIC_STEPS
     far = near + 1
     near_weights = ((_CUBIC + 2) * near - (_CUBIC + 3)) * near * near + 1

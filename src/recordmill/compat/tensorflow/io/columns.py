@@ -21,7 +21,7 @@ _Array = NDArray[Any]
 
 
 def feature_tensor(column: Column, found: Any, num_rows: int, single: bool) -> Any:
-    """Return the tensor of one feature of the records."""
+    """Convert the parsed column of a feature to a tensor in the column's form; `single` omits the batch axis."""
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
     if column.form == "fixed" and not column.shape and not single:
@@ -30,7 +30,7 @@ def feature_tensor(column: Column, found: Any, num_rows: int, single: bool) -> A
     if column.form == "fixed":
         return Tensor(values.reshape(column.shape if single else (num_rows, *column.shape)))
     if column.form == "padded":
-        return _padded(column, values, found.row_splits, single)
+        return _pad(column, values, found.row_splits, single)
     if column.form == "sparse":
         return FullVector(Tensor(values)) if single else _sparse(values, [found.row_splits], single)
     if single:
@@ -39,10 +39,10 @@ def feature_tensor(column: Column, found: Any, num_rows: int, single: bool) -> A
 
 
 def list_tensor(column: Column, found: Any, single: bool) -> Any:
-    """Return the tensor of one feature list of the records."""
+    """Convert the parsed column of a feature list to a tensor in the column's form; `single` omits the batch axis."""
     values = _flatten(found)
     if column.form == "padded":
-        return _padded(column, values, found.row_splits * column.count, single)
+        return _pad(column, values, found.row_splits * column.count, single)
     if column.form == "sparse":
         return _sparse(values, [found.row_splits, found.data.row_splits], single)
     dtype = column.splits_dtype.numpy_dtype
@@ -51,7 +51,7 @@ def list_tensor(column: Column, found: Any, single: bool) -> Any:
 
 
 def combine_columns(spec: Spec, tensors: dict[str, Any]) -> dict[str, Any]:
-    """Return the requested features, including those that combine several columns."""
+    """Return the requested features; sparse and ragged features combine the tensors of several columns."""
     combined = {}
     for name, feature in spec.features.items():
         if isinstance(feature, SparseFeature):
@@ -62,7 +62,7 @@ def combine_columns(spec: Spec, tensors: dict[str, Any]) -> dict[str, Any]:
 
 
 def _flatten(found: Any) -> _Array:
-    """Return all values of a column in one axis; byte strings as objects."""
+    """Return all values of a column in one axis; byte strings become bytes objects."""
     while isinstance(found, rm.Ragged):
         if isinstance(found.data, np.ndarray) and found.data.dtype == np.uint8:
             return strings_of(found)
@@ -71,14 +71,14 @@ def _flatten(found: Any) -> _Array:
     return flat
 
 
-def _padded(column: Column, values: _Array, splits: NDArray[np.int64], single: bool) -> Tensor:
+def _pad(column: Column, values: _Array, splits: NDArray[np.int64], single: bool) -> Tensor:
     block_size = max(column.count, 1)
     blocks = values.reshape(len(values) // block_size, *column.shape)
     if single:
         return Tensor(blocks)
     fill: Any = None if column.default is None else column.default[()]
     if values.dtype != object:
-        return Tensor(rm.Ragged(blocks, splits // block_size).to_padded(fill))
+        return Tensor(rm.Ragged(blocks, splits // block_size).to_pad(fill))
     counts = np.diff(splits)
     out: _Array = np.empty((len(counts), int(counts.max(initial=0))), object)
     out[...] = fill
@@ -87,7 +87,7 @@ def _padded(column: Column, values: _Array, splits: NDArray[np.int64], single: b
 
 
 def _sparse(values: _Array, nested: list[NDArray[np.int64]], single: bool) -> SparseTensor:
-    """Return values with their indices in nested rows; a single record has no batch axis."""
+    """Create a sparse tensor of values in nested rows; a single record has no batch axis."""
     axes = [np.arange(len(nested[0]) - 1)]
     lengths = [len(nested[0]) - 1]
     for splits in nested:
@@ -120,7 +120,7 @@ def _combine_sparse(feature: SparseFeature, tensors: dict[str, Any]) -> SparseTe
 
 
 def _check_records(value_key: str, values: _Array, index_key: str, indices: _Array) -> None:
-    """Check that each record has as many values as indices."""
+    """Raise InvalidArgumentError unless each record has one index per value."""
     if np.array_equal(values, indices):
         return
     first, second = values[:, 0], indices[:, 0]

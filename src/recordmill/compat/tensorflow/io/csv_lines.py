@@ -1,4 +1,4 @@
-"""``tf.io.decode_csv``: lines of separated values as columns."""
+"""``tf.io.decode_csv``: parse CSV lines into columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def decode_csv(
     na_value: str = "",
     select_cols: Sequence[int] | None = None,
 ) -> list[Tensor]:
-    """Parse lines of separated values into one tensor per column."""
+    """``tf.io.decode_csv``: parse CSV lines into one tensor per column."""
     lines, selected = array_of(records, string), None if select_cols is None else list(map(int, select_cols))
     _check_selected(selected, len(record_defaults))
     delimiter = str(field_delim).encode()
@@ -47,7 +47,7 @@ def decode_csv(
 
 
 def column_dtype(default: Any) -> DType:
-    """Return the dtype of a column with this default."""
+    """Return the dtype of a column, which is that of its default, or float32 if there is none."""
     return float32 if isinstance(default, list) and not default else as_dtype(array_of(default).dtype)
 
 
@@ -55,7 +55,7 @@ def _check_selected(selected: list[int] | None, count: int) -> None:
     if selected is None:
         return
     if len(selected) != count:
-        raise ValueError(f"select_cols must have {count} columns, as record_defaults, got {len(selected)}")
+        raise ValueError(f"select_cols must have one column per entry of record_defaults, {count}, got {len(selected)}")
     if any(index < 0 for index in selected) or any(a >= b for a, b in itertools.pairwise(selected)):
         raise ValueError(f"select_cols must be non-negative and strictly increasing, got {selected}")
 
@@ -70,7 +70,7 @@ class _Column:
             raise InvalidArgumentError(f"field {number} must have at most 1 default, got {self._default.size}")
 
     def parse(self, fields: list[bytes], missing: tuple[bytes, ...], shape: tuple[int, ...]) -> Tensor:
-        """Convert the fields of all records; missing ones become the default."""
+        """Convert the fields of all records; missing fields become the default."""
         absent = [number for number, field in enumerate(fields) if field in missing]
         if absent and not self._default.size:
             raise InvalidArgumentError(f"field {self._number} is required but missing in record {absent[0]}")
@@ -85,7 +85,7 @@ class _Column:
 
 
 def _split(line: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
-    """Split a line into fields."""
+    """Split a CSV line into fields, without quotes if `quoted`."""
     if not line:
         return []
     if not quoted or _QUOTE not in line:
@@ -101,7 +101,7 @@ def _split(line: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
 
 
 def _read_unquoted(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
-    """Return the field and the start of the next one."""
+    """Return the unquoted field at `start` and the start of the next field."""
     end = line.find(delimiter, start)
     end = len(line) if end < 0 else end
     field = line[start:end]
@@ -111,7 +111,7 @@ def _read_unquoted(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, in
 
 
 def _read_quoted(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
-    """Return the field, in which two quotes stand for one, and the start of the next one."""
+    """Return the quoted field at `start`, with doubled quotes replaced, and the start of the next field."""
     parts, position = [], start + 1
     while True:
         end = line.find(_QUOTE, position)

@@ -1,4 +1,4 @@
-"""Specifications of the features to parse: ``tf.io.FixedLenFeature`` and the others."""
+"""Specifications of features for parsing, such as ``tf.io.FixedLenFeature`` and ``VarLenFeature``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recordmill.compat.tensorflow.core import dtypes
 
 
 class FixedLenFeature(NamedTuple):
-    """The same number of values in every record, as a dense tensor."""
+    """``tf.io.FixedLenFeature``: the same number of values in every record, parsed to a dense tensor."""
 
     shape: Any
     dtype: Any
@@ -17,7 +17,7 @@ class FixedLenFeature(NamedTuple):
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """Any number of values or blocks of values, as a dense tensor with padding."""
+    """``tf.io.FixedLenSequenceFeature``: any number of blocks of `shape`, parsed to a padded dense tensor."""
 
     shape: Any
     dtype: Any
@@ -26,13 +26,13 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class VarLenFeature(NamedTuple):
-    """Any number of values, as a sparse tensor."""
+    """``tf.io.VarLenFeature``: any number of values, parsed to a sparse tensor."""
 
     dtype: Any
 
 
 class SparseFeature(NamedTuple):
-    """Values and their indices, stored in different features, as a sparse tensor."""
+    """``tf.io.SparseFeature``: values and indices from different features, parsed to one sparse tensor."""
 
     index_key: Any
     value_key: Any
@@ -42,37 +42,37 @@ class SparseFeature(NamedTuple):
 
 
 class RowSplits(NamedTuple):
-    """Feature with the start of each row and the end of the last one."""
+    """Partition by a feature with the start of each row and the end of the last row."""
 
     key: str
 
 
 class RowLengths(NamedTuple):
-    """Feature with the length of each row."""
+    """Partition by a feature with the length of each row."""
 
     key: str
 
 
 class RowStarts(NamedTuple):
-    """Feature with the start of each row."""
+    """Partition by a feature with the start of each row."""
 
     key: str
 
 
 class RowLimits(NamedTuple):
-    """Feature with the end of each row."""
+    """Partition by a feature with the end of each row."""
 
     key: str
 
 
 class ValueRowIds(NamedTuple):
-    """Feature with the row of each value."""
+    """Partition by a feature with the row number of each value."""
 
     key: str
 
 
 class UniformRowLength(NamedTuple):
-    """Rows of one length."""
+    """Partition into rows of one length."""
 
     length: int
 
@@ -89,7 +89,7 @@ class _RaggedFields(NamedTuple):
 
 
 class RaggedFeature(_RaggedFields):
-    """Any number of values, as a ragged tensor; `partitions` divide the values of a record into rows."""
+    """``tf.io.RaggedFeature``: any number of values, parsed to a ragged tensor; `partitions` divide them into rows."""
 
     __slots__ = ()
     RowSplits = RowSplits
@@ -107,7 +107,7 @@ class RaggedFeature(_RaggedFields):
         row_splits_dtype: Any = dtypes.int32,
         validate: bool = False,
     ) -> Self:
-        """Check the arguments."""
+        """Check the arguments and convert them to the fields of the tuple."""
         if value_key is not None and (not isinstance(value_key, str) or not value_key):
             raise ValueError(f"value_key must be a non-empty string, got {value_key!r}")
         values, splits = dtypes.as_dtype(dtype), dtypes.as_dtype(row_splits_dtype)
@@ -119,7 +119,8 @@ class RaggedFeature(_RaggedFields):
             raise TypeError(f"partitions must be a list or tuple, got {partitions!r}")
         for partition in partitions:
             if not isinstance(partition, PARTITIONS):
-                raise TypeError(f"partitions must be tf.io.RaggedFeature.RowSplits or another one, got {partition!r}")
+                names = ", ".join(kind.__name__ for kind in PARTITIONS)
+                raise TypeError(f"partitions must be {names} of tf.io.RaggedFeature, got {partition!r}")
         if not isinstance(validate, bool):
             raise TypeError(f"validate must be a bool, got {validate!r}")
         return super().__new__(cls, values, value_key, tuple(partitions), splits, validate)

@@ -1,4 +1,4 @@
-"""``tf.io.parse_example`` and ``parse_single_example``: features of records as tensors."""
+"""``tf.io.parse_example`` and ``parse_single_example``: parse the features of records to tensors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ALLOWED = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeatu
 
 @op("io.parse_example")
 def parse_example(serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: Any = None) -> Any:
-    """Parse a batch of serialized ``Example`` messages."""
+    """``tf.io.parse_example``: parse a batch of serialized ``Example`` messages."""
     del name
     if not features:
         raise ValueError(f"features must not be empty, got {features}")
@@ -46,14 +46,14 @@ def parse_example(serialized: Any, features: Mapping[str, Any], example_names: A
 def parse_single_example(
     serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: Any = None
 ) -> Any:
-    """Parse one serialized ``Example`` message."""
+    """``tf.io.parse_single_example``: parse one serialized ``Example`` message."""
     if np.ndim(array_of(serialized, string)):
         raise ValueError("serialized must be a scalar")
     return parse_example(serialized, features, example_names, name)
 
 
 def parse_example_v1(serialized: Any, features: Mapping[str, Any], name: Any = None, example_names: Any = None) -> Any:
-    """Parse a batch as TensorFlow 1 does, whose last two arguments have another order."""
+    """``tf.compat.v1.io.parse_example``, whose last two arguments are in another order."""
     del name
     return parse_example(serialized, features, *([] if example_names is None else [example_names]))
 
@@ -61,19 +61,19 @@ def parse_example_v1(serialized: Any, features: Mapping[str, Any], name: Any = N
 def parse_single_example_v1(
     serialized: Any, features: Mapping[str, Any], name: Any = None, example_names: Any = None
 ) -> Any:
-    """Parse one record as TensorFlow 1 does, whose last two arguments have another order."""
+    """``tf.compat.v1.io.parse_single_example``, whose last two arguments are in another order."""
     del name
-    # Without names, this is the call that datasets run natively for whole batches.
+    # Names are only passed if given, because datasets run the call without names natively on whole batches.
     return parse_single_example(serialized, features, *([] if example_names is None else [example_names]))
 
 
 def names_of(features: Mapping[str, Any]) -> list[str]:
-    """Return the names of features in the order of the results."""
+    """Return the names of features in the order of the parsed dict."""
     return cached_spec(features, _ALLOWED).names
 
 
 def read_payloads(serialized: Any) -> tuple[Payloads, bool]:
-    """Return the serialized records, and whether they are a single one."""
+    """Return the serialized records, and whether the argument is a scalar, that is, a single record."""
     if isinstance(serialized, list) and serialized and {*map(type, serialized)} == {bytes}:
         return serialized, False
     rows = serialized.buffer if isinstance(serialized, StringVector) else None
@@ -87,7 +87,7 @@ def read_payloads(serialized: Any) -> tuple[Payloads, bool]:
 
 
 def parse_error(error: rm.RecordmillError, single: bool, names: Any) -> InvalidArgumentError:
-    """Return TensorFlow's error for an error of the library's parser."""
+    """Convert an error of recordmill's parser to TensorFlow's."""
     labels = [] if names is None else array_of(names).reshape(-1).tolist()
     position = error.record or 0
     label = f" {labels[position].decode('utf-8', 'backslashreplace')}" if position < len(labels) else ""
@@ -112,7 +112,7 @@ def _parse(payloads: Payloads, spec: Spec, single: bool, names: Any) -> dict[str
 
 
 def _check_blocks(columns: Sequence[Column], found: Mapping[str, Any], single: bool) -> None:
-    """Check that padded features hold whole blocks of values."""
+    """Raise InvalidArgumentError unless padded features contain whole blocks of values."""
     for column in columns:
         if column.form != "padded" or column.count == 1:
             continue

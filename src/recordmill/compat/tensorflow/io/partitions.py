@@ -1,4 +1,4 @@
-"""Partitions of ``tf.io.RaggedFeature``: features that divide the values of another one into rows."""
+"""Partitions of ``tf.io.RaggedFeature``, which divide the values of a feature into rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from recordmill.compat.tensorflow.io.features import (
     ValueRowIds,
 )
 
-# A few bytes can claim any number of empty rows; more than these raise instead of filling the memory.
+# Largest number of empty rows; a record of a few bytes could otherwise request any amount of memory.
 _MAX_EMPTY_ROWS = 2**24
 
 
@@ -30,7 +30,7 @@ def apply_partitions(name: str, feature: RaggedFeature, tensors: dict[str, Any])
     found = tensors[feature.value_key or name]
     is_single = isinstance(found, Tensor)
     if is_single:
-        # A single record is divided as a batch of one.
+        # A single record is divided like a batch of one record.
         dtype = feature.row_splits_dtype.numpy_dtype
         tensors = {
             key: RaggedTensor(tensor, np.array([0, len(tensor)], dtype))
@@ -50,7 +50,7 @@ def apply_partitions(name: str, feature: RaggedFeature, tensors: dict[str, Any])
 def _check_rowids(key: str, largest: int, num_values: int) -> None:
     if largest > num_values + _MAX_EMPTY_ROWS:
         raise InvalidArgumentError(
-            f"Feature {key}: found row number {largest}, expected at most {_MAX_EMPTY_ROWS} empty rows beside "
+            f"Feature {key}: there must be at most {_MAX_EMPTY_ROWS} empty rows, got row number {largest} for "
             f"{num_values} values"
         )
 
@@ -89,7 +89,7 @@ def _divide(
     if isinstance(partition, RowLengths):
         return RaggedTensor(_create_rows(rows.values, row_splits.from_lengths(numbers), feature), bounds)
     if isinstance(partition, RowSplits):
-        # The splits of all records without their first zeros are the limits of the rows.
+        # Without their first zeros, the row splits of all records are row limits.
         picked, bounds = row_splits.slice_rows(bounds, slice(1, None))
         numbers = numbers[picked]
     numbers = numbers + np.repeat(splits[:-1], np.diff(bounds))

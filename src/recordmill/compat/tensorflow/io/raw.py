@@ -1,4 +1,4 @@
-"""``tf.io.decode_raw`` and ``decode_compressed``: the content of byte strings."""
+"""``tf.io.decode_raw`` and ``decode_compressed``: decode the content of byte strings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WINDOW_BITS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS | 16}
 def decode_raw(
     input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: int | None = None, name: Any = None
 ) -> Tensor:
-    """Interpret byte strings as numbers; with `fixed_length`, they are cut or padded with zeros."""
+    """``tf.io.decode_raw``: convert byte strings to numbers; `fixed_length` cuts strings or pads them with zeros."""
     del name
     dtype, strings = as_dtype(out_type), array_of(input_bytes, string)
     allowed = _ALLOWED if fixed_length is not None else (*_ALLOWED, "bool")
@@ -50,7 +50,7 @@ def decode_raw(
 
 @op("io.decode_compressed")
 def decode_compressed(bytes: Any, compression_type: str = "") -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Decompress each string."""
+    """``tf.io.decode_compressed``: decompress each string; ZSTD is not supported."""
     array = array_of(bytes, string)
     if not compression_type:
         return Tensor(array)

@@ -13,12 +13,12 @@ from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, No
 from recordmill.compat.tensorflow.files.errors import data_loss, path_of, translate_errors
 
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
-# zlib's defaults; other values are not supported.
+# zlib's default options; other values are not supported.
 _DEFAULTS = {"flush_mode": 0, "window_bits": 15, "compression_method": 8, "mem_level": 9, "compression_strategy": 0}
 
 
 class TFRecordCompressionType:
-    """Numbers of the compression types."""
+    """``tf.compat.v1.io.TFRecordCompressionType``: numbers of the compression types."""
 
     NONE = 0
     ZLIB = 1
@@ -26,7 +26,7 @@ class TFRecordCompressionType:
 
 
 class TFRecordOptions:
-    """Compression of a record file."""
+    """``tf.io.TFRecordOptions``: compression of a TFRecord file; buffer sizes have no effect."""
 
     compression_type_map = {  # noqa: RUF012 (TensorFlow's name)
         TFRecordCompressionType.ZLIB: "ZLIB",
@@ -64,7 +64,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """Return the name of a compression type, or of that of options."""
+        """Return the name of a compression type, which may be a name, a number or `TFRecordOptions`."""
         if not options:
             return ""
         if isinstance(options, TFRecordOptions):
@@ -76,7 +76,7 @@ class TFRecordOptions:
 
 
 class _Output:
-    """File of the process that created it; forked copies of the process never write to it."""
+    """Record file being written; only the process that created it writes to it, forked processes do not."""
 
     def __init__(self, path: str, options: TFRecordOptions) -> None:
         self.path, self.process = path, os.getpid()
@@ -97,7 +97,7 @@ class _Output:
 
 
 class TFRecordWriter:
-    """Writer of a record file, which appears under its name when the writer is closed.
+    """``tf.io.TFRecordWriter``: write a TFRecord file, which appears under its name when the writer is closed.
 
     Until then, and after an exception in a ``with`` block, an existing file of that name is unchanged. A writer
     without references is closed, as are all writers when the program ends.
@@ -123,13 +123,13 @@ class TFRecordWriter:
             output.records.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self) -> None:
-        """Flush to the temporary file."""
+        """Write buffered records to the temporary file; the file still appears only on `close`."""
         output = self._get_output()
         with translate_errors(output.path):
             output.records.flush()
 
     def close(self) -> None:
-        """Move the file to its name; a second call has no effect."""
+        """Finish the file and move it to its name; a second call has no effect."""
         self._output = None
         self._finish()
 
@@ -153,7 +153,7 @@ class TFRecordWriter:
 
 
 def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
-    """Iterate over the records of a file."""
+    """``tf.compat.v1.io.tf_record_iterator``: iterate over the records of a TFRecord file."""
     compression = _COMPRESSIONS[TFRecordOptions.get_compression_type_string(options)]
     name = path_of(path)
     try:

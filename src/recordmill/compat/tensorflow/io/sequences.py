@@ -1,4 +1,4 @@
-"""``tf.io.parse_sequence_example`` and ``parse_single_sequence_example``: contexts and feature lists as tensors."""
+"""``tf.io.parse_sequence_example`` and ``parse_single_sequence_example``: parse contexts and feature lists."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parse_sequence_example(
     example_names: Any = None,
     name: Any = None,
 ) -> tuple[_Tensors, _Tensors, _Tensors]:
-    """Parse a batch of serialized ``SequenceExample`` messages: contexts, feature lists and their lengths."""
+    """``tf.io.parse_sequence_example``: parse a batch of messages; return contexts, feature lists and their lengths."""
     del name
     if not (context_features or sequence_features):
         raise ValueError("context_features or sequence_features must be given")
@@ -74,7 +74,7 @@ def parse_single_sequence_example(
     example_name: Any = None,
     name: Any = None,
 ) -> tuple[_Tensors, _Tensors]:
-    """Parse one serialized ``SequenceExample`` message: its context and its feature lists."""
+    """``tf.io.parse_single_sequence_example``: parse one message; return its context and its feature lists."""
     if np.ndim(array_of(serialized, string)):
         raise ValueError("serialized must be a scalar")
     found = parse_sequence_example(serialized, context_features, sequence_features, example_name, name)

@@ -1,4 +1,4 @@
-"""Columns that the library's parser must return for the features of a program."""
+"""Convert TensorFlow's feature specifications to the columns and schemas of recordmill's parser."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from recordmill.compat.tensorflow.io.features import (
 
 Form = Literal["fixed", "padded", "sparse", "ragged"]
 _KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}
-# Specs by the features that they were created from; programs use few of them.
+# Specs by the features that they were created from; a program uses only a few different ones.
 _CACHE: dict[Any, Spec] = {}
 _MAX_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One feature of the records."""
+    """A feature that the parser reads, and the form of the tensor that it becomes."""
 
     key: str
     form: Form
@@ -46,12 +46,12 @@ class Column:
 
     @property
     def count(self) -> int:
-        """Number of values of the shape."""
+        """Number of values in `shape`."""
         return math.prod(self.shape)
 
     @property
     def kind(self) -> Any:
-        """The library's name of the dtype."""
+        """Name of the dtype in `rm.Feature`."""
         return _KINDS[self.dtype.name]
 
 
@@ -137,7 +137,7 @@ class Spec:
 
 
 def cached_spec(features: Mapping[str, Any], allowed: tuple[type, ...]) -> Spec:
-    """Return the spec of features, created once for equal features."""
+    """Return the spec of features; equal features share a cached spec."""
     try:
         key = (allowed, *((name, type(feature), *map(_hashable, feature)) for name, feature in features.items()))
         found = _CACHE.get(key)
@@ -196,7 +196,7 @@ def _padded_column(key: str, feature: FixedLenSequenceFeature) -> Column:
 
 
 def _schema_feature(column: Column) -> rm.Feature:
-    """Return the schema of a column of an ``Example`` or of a context."""
+    """Return the `rm.Feature` of a column in an ``Example`` or in a context."""
     if column.form != "fixed":
         return rm.Feature(column.kind, (None,), optional=True)
     default: Any = column.default
@@ -206,7 +206,7 @@ def _schema_feature(column: Column) -> rm.Feature:
 
 
 def _schema_list(column: Column) -> rm.Feature:
-    """Return the schema of a column of a feature list."""
+    """Return the `rm.Feature` of a column in feature lists."""
     shape = (None, *column.shape) if column.form == "padded" else (None, None)
     optional = column.form != "padded" or column.allow_missing
     return rm.Feature(column.kind, shape, sequence=True, optional=optional)

@@ -20,13 +20,13 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.train import messages
 
-# Numbers of `DataType`.
+# Numbers of the dtypes in TensorFlow's enum ``DataType``.
 _NUMBERS = {
     "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "int64": 9, "bool": 10,
     "bfloat16": 14, "uint16": 17, "float16": 19, "uint32": 22, "uint64": 23,
 }  # fmt: skip
 _NAMES = {number: name for name, number in _NUMBERS.items()}
-# The field that lists the values of each dtype.
+# Field of ``TensorProto`` that lists the values of each dtype.
 _LISTS = {
     "float32": "float_val", "float64": "double_val", "int32": "int_val", "uint8": "int_val", "int16": "int_val",
     "int8": "int_val", "uint16": "int_val", "string": "string_val", "int64": "int64_val", "bool": "bool_val",
@@ -34,14 +34,14 @@ _LISTS = {
 }  # fmt: skip
 # Dtypes whose values make_tensor_proto always stores in a list.
 _ALWAYS_LISTED = ("string", "bool", "uint16")
-# A message of a few bytes can claim any number of repeated values; more than these raise.
+# Largest number of repeated values; a message of a few bytes could otherwise request any amount of memory.
 _MAX_REPEATED = 1 << 26
 
 
 def make_tensor_proto(
     values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
 ) -> Any:
-    """Convert values to a message; a single value fills the shape."""
+    """``tf.make_tensor_proto``: convert values to a ``TensorProto``; a single value fills the shape."""
     if isinstance(values, messages.TensorProto):
         return values
     array = array_of(values, dtype)
@@ -66,7 +66,7 @@ def make_tensor_proto(
 
 @op("io.serialize_tensor")
 def serialize_tensor(tensor: Any, name: Any = None) -> Tensor:
-    """Serialize a tensor."""
+    """``tf.io.serialize_tensor``: serialize a tensor as a ``TensorProto``."""
     del name
     array = array_of(tensor)
     dtype = as_dtype(array.dtype)
@@ -80,13 +80,13 @@ def serialize_tensor(tensor: Any, name: Any = None) -> Tensor:
 
 @op("io.parse_tensor")
 def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
-    """Parse a tensor that `serialize_tensor` or TensorFlow has serialized."""
+    """``tf.io.parse_tensor``: parse a ``TensorProto``, from `serialize_tensor` or TensorFlow."""
     del name
     wanted, array = as_dtype(out_type), array_of(serialized, dtypes.string)
     if array.ndim:
         raise InvalidArgumentError(f"serialized must be a scalar, got shape {list(array.shape)}")
     proto = messages.TensorProto()
-    from google.protobuf.message import DecodeError  # After the line above, whose error names the extra.
+    from google.protobuf.message import DecodeError  # After the line above, whose error names the extra to install.
 
     try:
         proto.MergeFromString(array.item())
@@ -127,12 +127,12 @@ def _read_values(proto: Any, dtype: DType) -> NDArray[Any]:
     values = _convert_list(listed or [b"" if dtype.name == "string" else 0], dtype)
     if count <= len(values):
         return values[:count].reshape(shape)
-    # The last value of a list stands for all that follow.
+    # The last value of a list is repeated to fill the shape.
     return np.concatenate((values, np.repeat(values[-1:], count - len(values)))).reshape(shape)
 
 
 def _split_strings(content: bytes, count: int, problem: str) -> NDArray[Any]:
-    """Split strings whose lengths precede all of them."""
+    """Split strings that are stored as all lengths (varints) followed by all contents."""
     lengths, start = [], 0
     if count <= len(content):
         for _ in range(count):
@@ -155,7 +155,7 @@ def _read_varint(content: bytes, start: int) -> tuple[int, int]:
 
 
 def _convert_list(values: list[Any], dtype: DType) -> NDArray[Any]:
-    """Return the values of a list; integers are truncated to the dtype, half floats are stored as their bits."""
+    """Convert the values of a list field to an array; half floats are stored as their bits."""
     if dtype.name == "string":
         strings: NDArray[Any] = np.empty(len(values), object)
         strings[:] = values
