@@ -33,7 +33,7 @@ _MODULES = {
     "decode.specs.text": "Text",
     "decode.transforms": "affine crop flip normalize resize resize_boxes warp_affine",
     "errors": (
-        "ChecksumError CompressionError DamageError DecodeError FeatureError FormatError FramingError "
+        "ChecksumError CompressionError DamageError DecodeError ExampleTypeError FeatureError FormatError FramingError "
         "ImageError InputError LabelError LimitError MapError MissingExtraError MissingInputError "
         "OutputExistsError PayloadError RecordmillError ShardChangedError StateError TruncatedError "
         "UnsupportedPathError WorkerError WriteError"
@@ -125,6 +125,7 @@ if TYPE_CHECKING:
         CompressionError as CompressionError,
         DamageError as DamageError,
         DecodeError as DecodeError,
+        ExampleTypeError as ExampleTypeError,
         FeatureError as FeatureError,
         FormatError as FormatError,
         FramingError as FramingError,

@@ -11,6 +11,7 @@
     │   ├── PayloadError                    a payload cannot be parsed
     │   └── CompressionError                a gzip or zlib stream is corrupt
     ├── FeatureError (ValueError)           a feature is missing, or has an unexpected kind or shape
+    │   └── ExampleTypeError (TypeError)    an example is not a mapping, or a feature name is not a string
     ├── LimitError (ValueError)             a size exceeds a configured limit
     ├── ShardChangedError (OSError)         a shard was changed or replaced while it was open
     ├── WriteError (OSError)                the output could not be written; no file has its final name
@@ -38,6 +39,7 @@ __all__ = [
     "CompressionError",
     "DamageError",
     "DecodeError",
+    "ExampleTypeError",
     "FeatureError",
     "FormatError",
     "FramingError",
@@ -204,6 +206,10 @@ class FeatureError(RecordmillError, ValueError):
     def parts(self) -> dict[str, Any]:
         """Return the keyword arguments that recreate this error."""
         return super().parts() | {"feature": self.feature}
+
+
+class ExampleTypeError(FeatureError, TypeError):
+    """An example is not a mapping, a feature name is not a string, or a payload is not bytes."""
 
 
 class LimitError(RecordmillError, ValueError):

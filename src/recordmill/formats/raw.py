@@ -52,14 +52,14 @@ class RawCodec:
         Raises
         ------
         FeatureError
-            If an example has other features.
+            If an example has other features, or its payload is not bytes.
         """
         del schema, first, known
         for example in examples:
             if set(example) != {FEATURE}:
                 message = "an example with a raw payload must have one feature"
                 raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(example))
-        return Ragged.from_rows([bytes(example[FEATURE]) for example in examples])
+        return Ragged.from_rows([_to_bytes(example[FEATURE]) for example in examples])
 
     def infer(self, payloads: Ragged) -> Inference:
         """Summarize the lengths of the payloads."""
@@ -72,6 +72,14 @@ class RawCodec:
         """Return True, because any byte string is a raw payload."""
         del payloads
         return True
+
+
+def _to_bytes(payload: Any) -> bytes:
+    try:
+        return bytes(memoryview(payload))
+    except TypeError:
+        message = f"feature {FEATURE!r} cannot be stored"
+        raise FeatureError(message, kind="feature_mismatch", feature=FEATURE, expected="bytes") from None
 
 
 RAW = RawCodec()

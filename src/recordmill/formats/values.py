@@ -26,7 +26,7 @@ _NUMBER_KINDS: tuple[tuple[type[np.generic], tuple[Kind, ...]], ...] = (
     (np.floating, ("float32",)),
 )
 
-_SHOWN_BYTES = 30
+_SHOWN_BYTES = 16
 _SHORT_REPR = reprlib.Repr()
 _SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
 
@@ -212,7 +212,7 @@ def _flatten_numbers(
     else:
         kind = _kind_of(name, flat, kinds)
         if known is not None and kind != known.kind:
-            raise _value_error(name, known.kind, shorten(flat[0]), hint=_schema_hint(name, known.kind))
+            raise _value_error(name, known.kind, hint=_schema_hint(name, known.kind))
     if kind not in kinds:
         raise _value_error(name, " or ".join(kinds))
     return kind, _convert(name, flat, kind), counts, scalar

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
@@ -11,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.formats.examples import serialize_examples
 from recordmill.formats.registry import format_for, get_format, get_payload
 from recordmill.formats.values import has_no_kind
 from recordmill.schema import Feature, Schema
+from recordmill.shards.examples import copy_example, serialize_examples, type_error
 from recordmill.shards.index import IndexMode
 from recordmill.shards.inference import merge_schemas
 from recordmill.shards.output import (
@@ -42,7 +43,44 @@ _MAX_CHUNKS = 16
 _MAX_CHUNK_GROWTH = 16
 
 
-class ShardWriter:
+class _Writer(ABC):
+    """State of a writer: open until it is closed or discarded, or until a record cannot be written."""
+
+    path: str
+    _is_open = False
+    # What made writing fail; `close` raises it again.
+    _error: BaseException | None = None
+
+    def _check_open(self) -> None:
+        if not self._is_open:
+            raise ValueError(f"the writer of {self.path!r} is closed")
+
+    def _fail(self, error: BaseException) -> None:
+        """Discard the output, of which a part may have been written."""
+        self._error = error
+        self.discard()
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @abstractmethod
+    def discard(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the writer, or discard its files if the block raised an exception."""
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+
+class ShardWriter(_Writer):
     """Write records to one or several shards.
 
     With `shards`, record ``i`` goes to shard ``i % shards``, so that shard sizes differ by at most one record. With
@@ -126,7 +164,6 @@ class ShardWriter:
         self._pending_bytes = 0
         self._chunk_growth = 1
         self._outputs: list[ShardOutput] = []
-        self._closed = False
         self.num_records = 0
         paths = self._shard_paths(shards or 1) if max_shard_bytes is None else []
         self._chunk_records = _CHUNK_RECORDS * min(len(paths) or 1, _MAX_CHUNKS)
@@ -136,6 +173,7 @@ class ShardWriter:
             self._sink: Sink = RoundRobinSink(paths, self._open_output)
         else:
             self._sink = RollingSink(self.path, max_shard_bytes, self._open_output)
+        self._is_open = True
 
     def _shard_paths(self, num_shards: int) -> list[str]:
         return shard_paths(self.path, self._format, num_shards, self._suffix)
@@ -164,7 +202,8 @@ class ShardWriter:
     def write(self, example: Mapping[str, Any] | bytes) -> None:
         """Append one record.
 
-        Examples are collected and serialized in chunks.
+        Examples are collected and serialized in chunks. An error discards all records of the writer, because a part of
+        the chunk may have been written; no output file remains.
 
         Parameters
         ----------
@@ -177,13 +216,21 @@ class ShardWriter:
         FeatureError
             If the payload codec cannot store a value of this example or of an earlier one of its chunk, or if a
             feature has integers and floats and no schema declares its kind. The error names the record.
+        ExampleTypeError
+            If the example is neither a mapping from strings nor bytes.
         WriteError
             If the chunk cannot be written.
         ValueError
             If the writer is closed.
         """
-        if self._closed:
-            raise ValueError(f"the writer of {self.path!r} is closed")
+        self._check_open()
+        try:
+            self._append(example)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def _append(self, example: Mapping[str, Any] | bytes) -> None:
         if isinstance(example, bytes | bytearray | memoryview):
             if self._examples:
                 self._flush()
@@ -192,7 +239,7 @@ class ShardWriter:
         else:
             if self._payloads:
                 self._flush()
-            self._examples.append(dict(example))
+            self._examples.append(copy_example(example, self.num_records + len(self._examples)))
             self._pending_bytes += sum(map(_num_bytes, example.values()))
         count = len(self._examples) + len(self._payloads)
         fullness = max(count / self._chunk_records, self._pending_bytes / _CHUNK_BYTES)
@@ -226,6 +273,8 @@ class ShardWriter:
     def close(self) -> None:
         """Write the remaining records and give all shards their final names. A second call has no effect.
 
+        After an error of `write` or `close`, this raises the same error again.
+
         Raises
         ------
         OutputExistsError
@@ -235,12 +284,13 @@ class ShardWriter:
         FeatureError
             If the payload codec cannot store a value of the last chunk.
         """
-        if self._closed:
+        if self._error is not None:
+            raise self._error
+        if not self._is_open:
             return
         try:
             if self._examples or self._payloads:
                 self._flush()
-            self._closed = True
             self._sink.finish()
             if self._is_rolling:
                 for output, path in zip(self._outputs, self._shard_paths(len(self._outputs)), strict=True):
@@ -248,13 +298,14 @@ class ShardWriter:
             commit_outputs(self._outputs, self._schema, self._codec.name if self._schema is not None else None)
             if self._overwrite:
                 remove_leftover_shards(self._storage, self.path, self._format, self._suffix, self.paths)
-        except BaseException:
-            self.discard()
+        except BaseException as error:
+            self._fail(error)
             raise
+        self._is_open = False
 
     def discard(self) -> None:
         """Remove everything that was written, unless the writer was closed."""
-        self._closed = True
+        self._is_open = False
         for output in self._outputs:
             output.discard()
 
@@ -263,26 +314,13 @@ class ShardWriter:
         """Names of the shards; with `max_shard_bytes` they are final only after `close`."""
         return [output.path for output in self._outputs]
 
-    def __enter__(self) -> Self:
-        """Return the writer."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the writer, or discard its files if the block raised an exception."""
-        if kind is None:
-            self.close()
-        else:
-            self.discard()
-
 
 def _num_bytes(value: Any) -> int:
     """Estimate the memory of a value."""
     return len(value) if isinstance(value, bytes | bytearray | str) else getattr(value, "nbytes", 8)
 
 
-class PayloadWriter:
+class PayloadWriter(_Writer):
     """Write payloads to one file with exactly the given name and without a foreign index file.
 
     For programs that choose file names and write index files themselves; `ShardWriter` does both. An existing file of
@@ -330,7 +368,6 @@ class PayloadWriter:
         self._format = replace(get_format(format), index=None, index_on_write=False)
         self._pending: list[bytes] = []
         self._pending_bytes = 0
-        self._closed = False
         self.num_records = 0
         self._output = ShardOutput(
             self.path,
@@ -341,6 +378,7 @@ class PayloadWriter:
             overwrite=True,
             index=index,
         )
+        self._is_open = True
 
     def write(self, payload: Any) -> None:
         """Append one record.
@@ -354,32 +392,34 @@ class PayloadWriter:
         ------
         FramingError
             If the payload is larger than the format can store. The record is skipped; the writer stays usable.
+        ExampleTypeError
+            If the payload is not a buffer. The record is skipped; the writer stays usable.
         WriteError
-            If the records cannot be written.
+            If the records cannot be written; all records of the writer are discarded.
         ValueError
             If the writer is closed.
         """
-        if self._closed:
-            raise ValueError(f"the writer of {self.path!r} is closed")
-        data = bytes(payload)
-        if len(data) >= _CHUNK_BYTES:
-            self.flush()
-            self._append([data])
-        else:
-            self._pending.append(data)
-            self._pending_bytes += len(data)
+        self._check_open()
+        try:
+            data = bytes(memoryview(payload))
+        except TypeError:
+            raise type_error("a payload must be bytes", "bytes", payload, self.num_records) from None
+        self._pending.append(data)
+        self._pending_bytes += len(data)
         self.num_records += 1
         if len(self._pending) >= _CHUNK_RECORDS or self._pending_bytes >= _CHUNK_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """Write pending records to the temporary file; the file gets its final name on `close`."""
-        if self._pending:
-            payloads, self._pending, self._pending_bytes = self._pending, [], 0
-            self._append(payloads)
-
-    def _append(self, payloads: list[bytes]) -> None:
-        self._output.append(frame_payloads(self._format, payloads))
+        if not self._pending:
+            return
+        payloads, self._pending, self._pending_bytes = self._pending, [], 0
+        try:
+            self._output.append(frame_payloads(self._format, payloads))
+        except BaseException as error:
+            self._fail(error)
+            raise
 
     def tell(self) -> int:
         """Return the uncompressed bytes of all records so far, which is the offset of the next record.
@@ -400,36 +440,27 @@ class PayloadWriter:
     def close(self) -> None:
         """Write pending records and give the file its final name. A second call has no effect.
 
+        After an error of `write` or `close`, this raises the same error again.
+
         Raises
         ------
         WriteError
             If the file cannot be written; an existing file of the same name does not change.
         """
-        if self._closed:
+        if self._error is not None:
+            raise self._error
+        if not self._is_open:
             return
         try:
             self.flush()
-            self._closed = True
             self._output.finish()
             commit_outputs([self._output], None, None)
-        except BaseException:
-            self.discard()
+        except BaseException as error:
+            self._fail(error)
             raise
+        self._is_open = False
 
     def discard(self) -> None:
         """Remove everything that was written, unless the writer was closed."""
-        self._closed = True
+        self._is_open = False
         self._output.discard()
-
-    def __enter__(self) -> Self:
-        """Return the writer."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the writer, or discard its file if the block raised an exception."""
-        if kind is None:
-            self.close()
-        else:
-            self.discard()

@@ -1,15 +1,57 @@
-"""Serialize examples for a writer; errors name the record, the feature and the value."""
+"""Check and serialize examples for a writer; errors name the record, the feature and the value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recordmill.errors import FeatureError
+from recordmill.errors import ExampleTypeError, FeatureError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.values import shorten
 from recordmill.schema import Schema
 from recordmill.types import Ragged
+
+
+def copy_example(example: Mapping[str, Any], record: int) -> dict[str, Any]:
+    """Return an example as a dict; raise ExampleTypeError if it is not a mapping from strings.
+
+    Parameters
+    ----------
+    example : mapping of str to value
+    record : int
+        Position of the example in the writer.
+
+    Returns
+    -------
+    dict of str to value
+    """
+    if not isinstance(example, Mapping):
+        raise type_error("an example must be a mapping", "a mapping from feature names to values", example, record)
+    for name in example:
+        if not isinstance(name, str):
+            raise ExampleTypeError(
+                "a feature name must be a str", kind="bad_type", record=record, expected="str", found=shorten(name)
+            )
+    return dict(example)
+
+
+def type_error(message: str, expected: str, value: object, record: int) -> ExampleTypeError:
+    """Return the error for a record whose type is not supported.
+
+    Parameters
+    ----------
+    message, expected : str
+    value : object
+        The record.
+    record : int
+        Position of the record in the writer.
+
+    Returns
+    -------
+    ExampleTypeError
+    """
+    found = f"{type(value).__name__} {shorten(value)}"
+    return ExampleTypeError(message, kind="bad_type", record=record, expected=expected, found=found)
 
 
 def serialize_examples(
