@@ -1,1 +1,1 @@
-"""Measures recordmill against its peers: same data, alternating rounds, results compared before they count."""
+"""Benchmarks of recordmill and other libraries: same data, alternating rounds, checked results."""

@@ -1,4 +1,4 @@
-"""The command: `python -m benches` makes the data, measures, and prints or keeps the tables."""
+"""The command `python -m benches`, which creates the data, measures all tasks and prints the tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from benches.tasks import TASKS
 DOCUMENT = chart.PAGE
 
 
-def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benches", description="Measure recordmill against its peers.")
     add = parser.add_argument
     add("--tasks", default="*", metavar="NAME,…", help=f"names or patterns from: {', '.join(TASKS)}")
@@ -33,7 +33,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     add("--seconds", type=float, default=6, help="of each timed run (%(default)s)")
     add("--calm", type=float, default=0.15, help="cores that others may use during a run (%(default)s)")
     add("--retries", type=int, default=2, help="repetitions of a disturbed run (%(default)s)")
-    add("--data", type=Path, help="folder of the data sets, 9 GB (datasets beside the environments)")
+    add("--data", type=Path, help="folder of the datasets, 9 GB (datasets beside the environments)")
     add("--json", type=Path, metavar="FILE", help="keep all figures in this file, after each task")
     add("--from", type=Path, metavar="FILE", dest="saved", help="measure nothing: use figures that were kept")
     add(
@@ -59,9 +59,9 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _measure(arguments: argparse.Namespace, folder: str) -> dict[str, Any]:
-    """Make what data are missing, and measure every task."""
+    """Create the missing datasets, and measure the selected tasks."""
     for package in ("benches", "src/recordmill"):
-        compileall.compile_dir(os.path.join(data.ROOT, package), quiet=2)  # as installing does; peers are installed
+        compileall.compile_dir(os.path.join(data.ROOT, package), quiet=2)  # as pip does on installation
     tasks = [TASKS[name] for name in arguments.tasks.split(",")]
     options = Options(
         data=os.path.abspath(folder),
@@ -71,14 +71,14 @@ def _measure(arguments: argparse.Namespace, folder: str) -> dict[str, Any]:
         retries=arguments.retries,
         contenders=tuple(arguments.contenders.split(",")),
     )
-    kinds = {kind for task in tasks for kind in (task.data, *task.also)}
+    kinds = {kind for task in tasks for kind in (task.data, *task.more_data)}
     python = None
     if not arguments.quick and any(not (Path(folder) / f"{kind}.json").exists() for kind in kinds & set(data.IMAGES)):
         python = environments.interpreter("data", environments.DATA)
     data.ensure(options.data, sorted(kinds), QUICK if arguments.quick else Sizes(), python)
     results: dict[str, Any] = {
         "machine": machine.describe(),
-        "command": " ".join(["python -m benches", *_told(arguments)]),
+        "command": " ".join(["python -m benches", *_describe_command(arguments)]),
         "options": asdict(options) | {"data": ""},
         "bytes_per_item": {task.name: _bytes_per_item(options.data, task.data) for task in tasks},
         "tasks": {},
@@ -90,8 +90,8 @@ def _measure(arguments: argparse.Namespace, folder: str) -> dict[str, Any]:
     return results
 
 
-def _told(arguments: argparse.Namespace) -> list[str]:
-    """Words of the command line that say what was measured; not where data lie and what becomes of the tables."""
+def _describe_command(arguments: argparse.Namespace) -> list[str]:
+    """Return the arguments that determine what is measured, without paths of data and output."""
     words, kept = iter(arguments.words), []
     for word in words:
         if word in ("--data", "--json"):
@@ -102,7 +102,7 @@ def _told(arguments: argparse.Namespace) -> list[str]:
 
 
 def _bytes_per_item(folder: str, kind: str) -> float:
-    """Mean bytes of a record, or of a photograph's file."""
+    """Return the mean size in bytes of a record, or of a photograph file."""
     if kind == "photos":
         sizes = [os.path.getsize(path) for path, _ in image_rows(folder, kind)]
         return sum(sizes) / len(sizes)
@@ -110,19 +110,19 @@ def _bytes_per_item(folder: str, kind: str) -> float:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command.
+    """Run the command, and return its exit code.
 
     Parameters
     ----------
     words : sequence of str, optional
-        Those of the process by default.
+        Command line arguments; by default those of the process.
 
     Returns
     -------
     int
-        1 if a contender's results were refused or it could not be run, else 0.
+        1 if a contender delivered wrong results or could not be run, else 0.
     """
-    arguments = _arguments(words)
+    arguments = _parse_arguments(words)
     if arguments.quick:
         arguments.rounds, arguments.seconds = 1, 0.05
         arguments.calm, arguments.retries = 1e9, 0

@@ -42,7 +42,7 @@ def read_rates(page: str, task: str) -> dict[str, float]:
 
 
 def best_rates(rates: dict[str, float], ours: str) -> dict[str, float]:
-    """Return recordmill's rate in the variant `ours`, then the best rate of each peer, in falling order."""
+    """Return recordmill's rate in the variant `ours`, then the best rate of each peer, in descending order."""
     peers: dict[str, float] = {}
     for name, rate in rates.items():
         family = name.split(",")[0]
@@ -57,17 +57,17 @@ def draw(page: str) -> str:
     Parameters
     ----------
     page : str
-        Markdown with the tables that `python -m benches` makes.
+        Markdown with the tables that `python -m benches` writes.
 
     Returns
     -------
     str
-        SVG with one group of bars per task; bars are relative to recordmill, labels state rates.
+        SVG with one group of bars per task; bars are scaled to the fastest, labels show rates.
 
     Raises
     ------
     ValueError
-        A task of the chart has no table.
+        If a task of the chart has no table.
     """
     body: list[str] = []
     top = 0
@@ -95,7 +95,7 @@ def _draw_group(title: str, rates: dict[str, float], top: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Draw the chart from the recorded figures."""
+    """Write the chart of the recorded rates."""
     CHART.write_text(draw(PAGE.read_text("utf-8")), "utf-8")
 
 

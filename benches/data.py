@@ -1,4 +1,4 @@
-"""Makes the data sets that are missing."""
+"""Create the datasets that are missing."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from benches.recipes import NUM_SHARDS, Sizes
 
 ROOT = str(Path(__file__).parents[1])
 IMAGES = ("photos", "digits", "large", "progressive", "pngs")
-# Kinds that are made of the image files of another.
+# Kinds of data that use the image files of another kind.
 _FROM = {"arrays": "digits", "sorted": "digits"}
 
 
 def ensure(folder: str, kinds: Iterable[str], sizes: Sizes, data_python: str | None) -> None:
-    """Make the data sets that are missing.
+    """Create the datasets that are missing.
 
     Parameters
     ----------
     folder : str
     kinds : iterable of str
     sizes : Sizes
-        Noted beside the data, unless there are some.
+        Stored with the data; ignored if sizes are stored there already.
     data_python : str or None
-        Interpreter that has the packages which carry photographs; None makes small drawings in their place.
+        Interpreter with the packages that contain photographs. None draws small images instead.
     """
     os.makedirs(os.path.join(folder, "tfrecord"), exist_ok=True)
     missing = [kind for kind in kinds if len(shards(folder, kind)) < NUM_SHARDS]
@@ -60,7 +60,7 @@ def _make_images(folder: str, kinds: list[str], sizes: Sizes, data_python: str |
 
 
 def _drawing(kind: str) -> Any:
-    """Return a maker of small images for trying the benchmark out, by Pillow alone."""
+    """Return a function that draws small images with Pillow, for trying the benchmark out."""
     from PIL import Image
 
     def draw(number: int) -> tuple[bytes, int]:
@@ -97,7 +97,7 @@ def _schema(kind: str) -> Any:
 
 
 def _examples(folder: str, kind: str, shard: int, num_records: int) -> Iterator[Any]:
-    """Examples of a shard as the writer takes them."""
+    """Yield the examples of a shard."""
     if kind == "big":
         yield from recipes.opaque(shard, num_records)
     elif kind == "tabular":
@@ -114,9 +114,9 @@ def _examples(folder: str, kind: str, shard: int, num_records: int) -> Iterator[
             yield {"image": _image(path, kind), "label": label}
 
 
-@lru_cache(maxsize=1)  # files that come several times come one behind the other
+@lru_cache(maxsize=1)  # repeated files follow one another
 def _image(path: str, kind: str) -> bytes:
-    """Bytes of an image file, or of its pixels."""
+    """Return the bytes of an image file, or its pixels as bytes."""
     if kind != "arrays":
         return Path(path).read_bytes()
     from PIL import Image

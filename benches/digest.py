@@ -1,4 +1,4 @@
-"""Digests of what contenders deliver, equal for equal records in any order; NumPy and the standard library alone."""
+"""Digests of delivered records that do not depend on their order. Needs only NumPy and the standard library."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 
 
 class Digest:
-    """Count, bytes and a sum over hashed records.
+    """Number and size of records, and the sum of their 64-bit hashes.
 
-    The sum is over 64-bit hashes of whole records, so that it does not depend on their order, which some readers do
-    not keep, but on which values stand together in a record.
+    The sum does not depend on the order of records, which some readers change, but it does depend on which values
+    belong to the same record.
     """
 
     def __init__(self) -> None:
         self.count, self.num_bytes, self.total = 0, 0, 0
 
     def add_payloads(self, payloads: Iterable[bytes | memoryview]) -> None:
-        """Take in records as byte strings."""
+        """Add records that are byte strings."""
         crcs, lengths = [], []
         for payload in payloads:
             crcs.append(zlib.crc32(payload))
@@ -29,38 +29,38 @@ class Digest:
         self.num_bytes += sum(lengths)
 
     def add_images(self, images: Iterable[tuple[bytes, int]]) -> None:
-        """Take in records of an image and a label."""
+        """Add records of an image and a label."""
         rows = [(zlib.crc32(image), label, len(image)) for image, label in images]
         array = np.array(rows, np.uint64).reshape(-1, 3)
-        self._add(_mixed(array[:, 0] | array[:, 1] << np.uint64(32)) + array[:, 2])
+        self._add(_mix_bits(array[:, 0] | array[:, 1] << np.uint64(32)) + array[:, 2])
         self.num_bytes += int(array[:, 2].sum())
 
     def add_columns(self, columns: Mapping[str, Any]) -> None:
-        """Take in records as columns, arrays of one or two dimensions; padding with zeros changes nothing."""
+        """Add records as columns of one or two dimensions. Padding with zeros does not change the digest."""
         hashes = np.uint64(0)
         for place, name in enumerate(sorted(columns)):
-            bits = _bits(np.asarray(columns[name]))
-            keys = _mixed(np.arange(bits.shape[1], dtype=np.uint64) + np.uint64(place << 32 | 1)) | np.uint64(1)
+            bits = _to_integers(np.asarray(columns[name]))
+            keys = _mix_bits(np.arange(bits.shape[1], dtype=np.uint64) + np.uint64(place << 32 | 1)) | np.uint64(1)
             hashes = hashes + bits @ keys
             self.num_bytes += np.asarray(columns[name]).nbytes
         self._add(np.asarray(hashes))
 
     def _add(self, hashes: np.ndarray) -> None:
         self.count += len(hashes)
-        self.total = (self.total + int(_mixed(hashes).sum(dtype=np.uint64))) % (1 << 64)
+        self.total = (self.total + int(_mix_bits(hashes).sum(dtype=np.uint64))) % (1 << 64)
 
     def to_json(self) -> dict[str, int | str]:
-        """Plain form; padding makes the bytes of columns depend on the batches, so they are no part of equality."""
+        """Return number and sum. The size is omitted, because padded columns of the same records differ in size."""
         return {"count": self.count, "sum": f"{self.total:016x}"}
 
 
-def _bits(column: np.ndarray) -> np.ndarray:
-    """Values as unsigned 64-bit integers, one row per record."""
+def _to_integers(column: np.ndarray) -> np.ndarray:
+    """Convert a column to unsigned 64-bit integers, one row per record."""
     rows = np.ascontiguousarray(column).reshape(len(column), -1)
     return rows.view(np.uint32).astype(np.uint64) if rows.dtype == np.float32 else rows.astype(np.int64).view(np.uint64)
 
 
-def _mixed(values: np.ndarray) -> np.ndarray:
+def _mix_bits(values: np.ndarray) -> np.ndarray:
     """Spread every bit over all 64 (the finalizer of SplitMix64)."""
     mixed = values.astype(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

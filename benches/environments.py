@@ -1,4 +1,4 @@
-"""One virtual environment per peer, made when it is first needed; versions are pinned by the contenders."""
+"""Virtual environments of the contenders, which are created on first use; the contenders pin versions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import venv
 from collections.abc import Sequence
 from pathlib import Path
 
-# Packages that carry the photographs and digits, and OpenCV, which cuts and encodes them.
+# Packages that contain the photographs and digits, and OpenCV, which crops and encodes them.
 DATA = (
     "scikit-image==0.26.0",
     "scikit-learn==1.9.1",
@@ -22,25 +22,25 @@ _LIST = "import importlib.metadata as m, json; print(json.dumps({d.name: d.versi
 
 
 class UnavailableError(Exception):
-    """An environment cannot be made here."""
+    """An environment cannot be created on this machine."""
 
 
 def home() -> Path:
-    """Folder of the environments: ``$RECORDMILL_BENCH_HOME``, else ``~/.cache/recordmill-bench``."""
+    """Return the folder of the environments: ``$RECORDMILL_BENCH_HOME``, else ``~/.cache/recordmill-bench``."""
     return Path(os.environ.get("RECORDMILL_BENCH_HOME") or Path.home() / ".cache" / "recordmill-bench")
 
 
 def interpreter(name: str, requirements: Sequence[str], built: Sequence[str] = ()) -> str:
-    """Interpreter of an environment, which is made if it is not there or lacks a version.
+    """Return the interpreter of an environment; create it, and install missing packages.
 
     Parameters
     ----------
     name : str
-        "" for the environment that this process runs in.
+        Name of the environment; "" is that of this process.
     requirements : sequence of str
-        ``name==version`` each; a name alone for any version.
+        Packages as ``name==version``, or as ``name`` for any version.
     built : sequence of str
-        The same, of packages that are compiled with what is installed by then.
+        Packages that are compiled against the ones installed before.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def interpreter(name: str, requirements: Sequence[str], built: Sequence[str] = (
     Raises
     ------
     UnavailableError
-        Packages cannot be installed.
+        If packages cannot be installed.
     """
     if not name:
         return sys.executable
@@ -57,24 +57,24 @@ def interpreter(name: str, requirements: Sequence[str], built: Sequence[str] = (
     python = folder / "bin" / "python"
     if not python.exists():
         venv.EnvBuilder(symlinks=True).create(folder)
-    if not _fulfilled(str(python), requirements):
+    if not _are_installed(str(python), requirements):
         _install(str(python), requirements)
-    if not _fulfilled(str(python), built):
+    if not _are_installed(str(python), built):
         _install(str(python), ["--no-build-isolation", *built])
     return str(python)
 
 
-def _fulfilled(python: str, requirements: Sequence[str]) -> bool:
+def _are_installed(python: str, requirements: Sequence[str]) -> bool:
     listed = subprocess.run([python, "-c", _LIST], capture_output=True, text=True, check=True).stdout
-    found = {_normal(name): version for name, version in json.loads(listed).items()}
+    found = {_normalize_name(name): version for name, version in json.loads(listed).items()}
     for name, _, version in (requirement.partition("==") for requirement in requirements):
-        # A build for this machine adds a word of its own to the version: 2.13.0+cpu.
-        if _normal(name) not in found or version not in ("", found[_normal(name)].partition("+")[0]):
+        # Builds for specific hardware have a local version label, such as 2.13.0+cpu.
+        if _normalize_name(name) not in found or version not in ("", found[_normalize_name(name)].partition("+")[0]):
             return False
     return True
 
 
-def _normal(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
@@ -85,4 +85,4 @@ def _install(python: str, requirements: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
-        raise UnavailableError(lines[-1] if lines else f"pip ended with {done.returncode}")
+        raise UnavailableError(lines[-1] if lines else f"pip exited with code {done.returncode}")

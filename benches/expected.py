@@ -1,4 +1,4 @@
-"""What a contender has to deliver, from the recipes or by plain Python from the files."""
+"""Compute the results that contenders have to deliver, from the recipes or in plain Python from the files."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from benches.jobs import Job
 from benches.recipes import NUM_SHARDS, Sizes
 from benches.windows import digest_of, expected_pixels
 
-# The record that is damaged in the copy that a check has to find fault with.
+# Position of the damaged record in the copy with which the task `check` is tested.
 DAMAGED = 2
-# Bytes of a TFRecord frame around the payload: length and its checksum in front, checksum behind.
-_AROUND = 16
+# Bytes of a TFRecord frame besides the payload: a header of length and checksum, and the checksum of the payload.
+_FRAME_OVERHEAD = 16
 _HEADER = 12
 
 
 def expected(job: Job) -> dict[str, Any] | None:
-    """Digest of what the task has to deliver.
+    """Return the digest of the results that a task has to deliver.
 
     Parameters
     ----------
     job : Job
-        Any contender's.
+        Job of any contender in the task.
 
     Returns
     -------
     dict or None
-        None where nothing is delivered that a digest could be made of.
+        None if the results of the task have no fixed digest.
     """
     digest = Digest()
     if job.task.compare == "columns":
@@ -58,7 +58,7 @@ def expected(job: Job) -> dict[str, Any] | None:
 
 
 def _digits(job: Job) -> Iterator[tuple[bytes, int]]:
-    """Pixels and labels of the digits."""
+    """Yield pixels and labels of the digits."""
     from PIL import Image
 
     for path, same in groupby(job.rows(), key=itemgetter(0)):
@@ -74,7 +74,7 @@ def _columns(job: Job) -> Iterator[dict[str, Any]]:
 
 
 def frame_names(paths: Iterable[str]) -> Iterator[bytes]:
-    """Where each frame lies, as bytes: what an index has to find.
+    """Yield shard number, offset and length of each frame as text, as an index must have them.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def frame_names(paths: Iterable[str]) -> Iterator[bytes]:
     for number, path in enumerate(paths):
         offset = 0
         for payload in wire.tfrecord_payloads(path):
-            length = len(payload) + _AROUND
+            length = len(payload) + _FRAME_OVERHEAD
             yield b"%d %d %d" % (number, offset, length)
             offset += length
 
@@ -105,7 +105,7 @@ def damaged_copy(path: str, folder: str) -> str:
     -------
     str
     """
-    lengths = [len(payload) + _AROUND for payload in islice(wire.tfrecord_payloads(path), DAMAGED + 2)]
+    lengths = [len(payload) + _FRAME_OVERHEAD for payload in islice(wire.tfrecord_payloads(path), DAMAGED + 2)]
     with open(path, "rb") as file:
         data = bytearray(file.read(sum(lengths)))
     data[sum(lengths[:DAMAGED]) + _HEADER] ^= 1

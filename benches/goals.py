@@ -1,4 +1,4 @@
-"""Compares what was measured with what had to be reached, and with what the machine allows."""
+"""Compare measured rates with the goals of the tasks and with the limits of the machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class Verdict:
-    """One demand and what became of it; `reached` is None where something was not measured."""
+    """One goal and its result; `reached` is None if a measurement is missing."""
 
     task: str
     demand: str
@@ -27,7 +27,7 @@ class Verdict:
 
 
 def judge(results: Results) -> Iterator[Verdict]:
-    """Verdicts on all demands of the tasks that were run.
+    """Yield the verdicts on all goals of the tasks that were run.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def judge(results: Results) -> Iterator[Verdict]:
 
 
 def rate_of(task: Task, entry: Entry) -> float:
-    """Items per second, or per second of one core where that is what the task compares.
+    """Return the items per second, or per core-second if the task compares those.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def _best(task: Task, entries: list[Entry]) -> Entry | None:
     return max(usable, key=lambda entry: rate_of(task, entry), default=None)
 
 
-def _is_meant(entry: Entry, goal: Ratio) -> bool:
-    """Whether the goal compares with it; what the machine does at most is no peer unless it is named."""
+def _is_compared(entry: Entry, goal: Ratio) -> bool:
+    """Return whether the goal refers to this entry; `limits` is a peer only if the goal names it."""
     if goal.peer == "":
         return entry["contender"] not in (OURS, "limits")
     return entry["contender"] == goal.peer and goal.theirs in ("", entry["variant"])
@@ -75,7 +75,7 @@ def _is_meant(entry: Entry, goal: Ratio) -> bool:
 
 def _judge_ratio(task: Task, goal: Ratio, entries: list[Entry], results: Results) -> Verdict:
     mine = [entry for entry in entries if entry["contender"] == OURS and goal.ours in ("", entry["variant"])]
-    ours, peer = _best(task, mine), _best(task, [entry for entry in entries if _is_meant(entry, goal)])
+    ours, peer = _best(task, mine), _best(task, [entry for entry in entries if _is_compared(entry, goal)])
     theirs = ", ".join(word for word in (goal.peer or "the fastest peer", goal.theirs) if word)
     demand = f"≥ {goal.factor:.3g} × {theirs}{f' ({goal.ours})' if goal.ours else ''}"
     if ours is None or peer is None:
@@ -87,7 +87,7 @@ def _judge_ratio(task: Task, goal: Ratio, entries: list[Entry], results: Results
 
 
 def _judge_bound(task: Task, goal: Bound, entries: list[Entry], results: Results) -> Verdict:
-    sign = "≥" if goal.least else "≤"
+    sign = "≥" if goal.is_minimum else "≤"
     demand = f"{sign} {goal.value:,.10g} {goal.unit}"
     mine = [entry for entry in entries if entry["contender"] == OURS]
     if not mine or not all(entry["runs"] and not entry["fault"] for entry in mine):
@@ -96,19 +96,19 @@ def _judge_bound(task: Task, goal: Bound, entries: list[Entry], results: Results
         values = [median(entry, "rate") * results["bytes_per_item"][task.name] / 1e9 for entry in mine]
     else:
         values = [median(entry, goal.figure) for entry in mine]
-    worst = min(values) if goal.least else max(values)
-    reached = worst >= goal.value if goal.least else worst <= goal.value
-    limit, share = _limit(task, median(mine[0], "rate"), results) if goal.least else ("", "")
+    worst = min(values) if goal.is_minimum else max(values)
+    reached = worst >= goal.value if goal.is_minimum else worst <= goal.value
+    limit, share = _limit(task, median(mine[0], "rate"), results) if goal.is_minimum else ("", "")
     measured = f"{worst:,.0f}" if worst >= 1000 else f"{worst:.3g}"
     return Verdict(task.name, demand, f"{measured} {goal.unit}", reached, limit, share)
 
 
 def _limit(task: Task, rate: float, results: Results) -> tuple[str, str]:
-    """Most items per second that the stages of the task, each measured alone, allow on all cores; our share of it."""
+    """Return the rate that the separately measured stages of a task allow on all cores, and our share of it."""
     entries = {entry["variant"]: entry for entry in results["tasks"].get("limits", []) if entry["runs"]}
     if not task.limit or not all(name in entries for name in task.limit):
         return "", ""
-    # Bytes or photographs per second, of one core for the stages with one thread.
+    # Rates are bytes or photographs per second; those of stages with one thread are per core.
     seconds = sum(1 / median(entries[name], "rate") for name in task.limit)
     is_single = task.limit[0].endswith("1 thread")
     if is_single:

@@ -1,4 +1,4 @@
-"""What a contender is asked to do, and where its data lie; runs in every contender's environment."""
+"""The job of a contender and the paths of its data. Imported in the environments of all contenders."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from typing import Any
 from benches.recipes import Sizes
 from benches.tasks import TASKS, Task
 
-# Single records per element of `counted`.
+# Records per item that `count_in_chunks` yields.
 _CHUNK = 256
-# Kinds of data whose image files are those of another kind.
+# Kinds of data that use the image files of another kind.
 _FILES = {"arrays": "digits", "sorted": "digits", "big": "photos"}
 
 
 @dataclass(frozen=True)
 class Job:
-    """One contender at one task.
+    """One variant of a contender in one task.
 
     Parameters
     ----------
     task_name, contender, variant : str
     data : str
-        Folder of the data sets.
+        Folder of the datasets.
     seconds : float
-        How long to measure, for tasks that are measured by time.
+        Duration of the measurement, for tasks that repeat passes.
     check : bool
-        Whether results are compared before the time is taken.
-    checking : bool
-        Whether this is the pass whose results are compared: once through all data, the last short batch included.
+        Whether to compare results before the measurement.
+    is_check_pass : bool
+        Whether this pass is the one whose results are compared: once through all data, including a short last batch.
     """
 
     task_name: str
@@ -41,30 +41,30 @@ class Job:
     data: str
     seconds: float
     check: bool = True
-    checking: bool = False
+    is_check_pass: bool = False
 
     @property
     def task(self) -> Task:
-        """The task."""
+        """Task of this job."""
         return TASKS[self.task_name]
 
     @property
     def shards(self) -> list[str]:
-        """TFRecord shards of the task's data set."""
+        """Paths of the TFRecord shards of the task's dataset."""
         return shards(self.data, self.task.data)
 
     @property
     def out(self) -> str:
-        """Folder for what is written; nobody else's."""
+        """Folder for the output of this contender and task."""
         return os.path.join(self.data, "out", f"{self.contender}-{self.task_name}")
 
     @property
     def delivered(self) -> str:
-        """File in `out` that says what delivered images look like."""
+        """File in `out` with the colors of the delivered images."""
         return os.path.join(self.out, "delivered.npz")
 
     def empty_out(self) -> str:
-        """Make the folder for what is written anew.
+        """Create the output folder, empty.
 
         Returns
         -------
@@ -75,22 +75,22 @@ class Job:
         return self.out
 
     def packed(self, suffix: str) -> str:
-        """Path of the data set in another format, converted once and kept."""
+        """Return the path of the dataset in another format, which is converted once and kept."""
         os.makedirs(os.path.join(self.data, "packed"), exist_ok=True)
         return os.path.join(self.data, "packed", self.task.data + suffix)
 
     @property
     def num_records(self) -> int:
-        """Records per batch: those of the task, fewer where the data set is tiny."""
+        """Number of records per batch: that of the task, or fewer for a tiny dataset."""
         return min(self.task.num_records, self.size // 2)
 
     @property
     def size(self) -> int:
-        """Records of the data set."""
+        """Number of records of the dataset."""
         return int(getattr(Sizes.load(self.data), self.task.data))
 
     def rows(self) -> list[tuple[str, int]]:
-        """Absolute path and label of each image file, in packing order."""
+        """Return path and label of each image file, in packing order."""
         return rows(self.data, self.task.data)
 
     @property
@@ -109,23 +109,23 @@ class Job:
         os.replace(f"{self.list_file}.part", self.list_file)
 
     def to_json(self) -> str:
-        """Text form, for the command line of the worker."""
+        """Return the job as JSON, for the command line of the worker."""
         return json.dumps(asdict(self))
 
 
 def rows(data: str, kind: str) -> list[tuple[str, int]]:
-    """Absolute path and label of each image file, in packing order.
+    """Return absolute path and label of each image file, in packing order.
 
     Parameters
     ----------
     data : str
-        Folder of the data sets.
+        Folder of the datasets.
     kind : str
 
     Returns
     -------
     list of (str, int)
-        Of the sorted ones, class by class, each several times.
+        For "sorted", files are ordered by class and repeated.
     """
     with open(os.path.join(data, f"{_FILES.get(kind, kind)}.json"), encoding="utf-8") as file:
         found = [(os.path.join(data, path), label) for path, label in json.load(file)]
@@ -137,12 +137,12 @@ def rows(data: str, kind: str) -> list[tuple[str, int]]:
 
 
 def shards(data: str, kind: str) -> list[str]:
-    """TFRecord shards of a data set in order.
+    """Return the paths of the TFRecord shards of a dataset in order.
 
     Parameters
     ----------
     data : str
-        Folder of the data sets.
+        Folder of the datasets.
     kind : str
 
     Returns
@@ -154,8 +154,8 @@ def shards(data: str, kind: str) -> list[str]:
     return [os.path.join(folder, name) for name in names if name.startswith(f"{kind}-") and name.endswith(".tfrecord")]
 
 
-def counted(records: Iterable[Any], chunk: int = _CHUNK) -> Iterator[tuple[int, None]]:
-    """Count single records, so that whoever measures is called once per chunk and not per record."""
+def count_in_chunks(records: Iterable[Any], chunk: int = _CHUNK) -> Iterator[tuple[int, None]]:
+    """Iterate over records and yield their number per chunk, so that measuring costs little per record."""
     number = 0
     for _ in records:
         number += 1

@@ -1,7 +1,7 @@
-"""Compares images that are cut out, mirrored and normalized with their sources, by colors of an 8 x 8 grid.
+"""Compare cropped, flipped and normalized images with their sources, by the colors of an 8 x 8 grid.
 
-Kernels of resizing differ between libraries, so pixels do; means over squares of 28 x 28 pixels hardly do, while
-another window, order of colors, layout or normalization shows.
+Resize kernels, and thus pixels, differ between libraries. Mean colors of squares of 28 x 28 pixels hardly differ, but
+they reveal another window, channel order, layout or normalization.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from benches.steps import MEAN, SIDE, STD, center_box
 from benches.tasks.base import Recipe
 
 _GRID = 8
-# Levels of 255 by which the squares of a center crop may differ from Pillow's, on average and one of them.
+# Maximum difference of the squares of a center crop from Pillow's, in 8-bit levels: on average, and of one square.
 _MAX_MEAN, _MAX_ONE = 2.5, 16.0
-# Crops are like whole images only on average, the more so the more there are: by how much both bounds are widened falls
-# with the root of their number.
+# Random crops resemble their sources only on average. Both bounds are therefore widened, by amounts that decrease with
+# the square root of the number of images.
 _MAX_SHIFT, _MIN_CORRELATION = 8.0, 0.7
 _CONTRAST = (0.4, 1.1)
 
 
 class Likeness:
-    """What is kept of delivered batches: labels, colors of the grid, shape and dtype.
+    """Collects labels, grid colors, shapes and dtypes of delivered batches.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Likeness:
         self._kinds: set[str] = set()
 
     def add(self, images: Any, labels: Any) -> None:
-        """Take in a batch.
+        """Add a batch.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class Likeness:
         return grid if self._recipe == "crop-uint8" else grid * np.float32(STD) + np.float32(MEAN)
 
     def save(self, path: str) -> None:
-        """Keep what was taken in.
+        """Save the collected data to a file.
 
         Parameters
         ----------
@@ -68,33 +68,33 @@ class Likeness:
 
 
 def find_fault(sources: tuple[np.ndarray, np.ndarray], path: str, recipe: Recipe) -> str | None:
-    """Say what is wrong with delivered images, which may come in any order.
+    """Describe what is wrong with delivered images, which may have any order.
 
     Parameters
     ----------
     sources : (ndarray, ndarray)
         Labels of all sources, shape (n,), and colors of their centers, shape (n, 8, 8, 3).
     path : str
-        What `Likeness.save` wrote.
+        File that `Likeness.save` wrote.
     recipe : {"crop", "crop-uint8", "center"}
 
     Returns
     -------
     str or None
-        None if every source is there once, in the right form and colors.
+        None if every source was delivered once, with the right shape, dtype and colors.
     """
     with np.load(path) as delivered:
         labels, grids, kinds = delivered["labels"], delivered["grids"], delivered["kinds"].tolist()
     kind = f"{'uint8' if recipe == 'crop-uint8' else 'float32'} {sorted((SIDE, SIDE, 3))}"
     if kinds != [kind]:
-        return f"images are {' and '.join(kinds)}, not {kind}"
+        return f"images must be {kind}, got {' and '.join(kinds)}"
     if not np.array_equal(np.sort(labels), np.sort(sources[0])):
         return f"{len(labels)} images whose labels are not those of the {len(sources[0])} sources"
-    return (_center_fault if recipe == "center" else _crop_fault)(sources, labels, grids)
+    return (_find_center_fault if recipe == "center" else _find_crop_fault)(sources, labels, grids)
 
 
-def _center_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, grids: np.ndarray) -> str | None:
-    """Match every image with the source of its label that it is most like; no source twice."""
+def _find_center_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, grids: np.ndarray) -> str | None:
+    """Match each image with the most similar unused source of its label; return a fault if they differ too much."""
     left: dict[int, list[np.ndarray]] = defaultdict(list)
     for label, grid in zip(sources[0].tolist(), sources[1], strict=True):
         left[label].append(grid)
@@ -108,8 +108,8 @@ def _center_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, gr
     return None
 
 
-def _crop_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, grids: np.ndarray) -> str | None:
-    """Compare mean color, contrast and the color of each label; crops that are all alike are no random crops."""
+def _find_crop_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, grids: np.ndarray) -> str | None:
+    """Compare mean color, contrast and the color of each label; return a fault if all images are center crops."""
     allowed = _MAX_SHIFT + 60 / np.sqrt(len(labels))
     shift = float(np.abs(grids.mean((0, 1, 2)) - sources[1].mean((0, 1, 2))).max())
     if shift > allowed:
@@ -117,23 +117,23 @@ def _crop_fault(sources: tuple[np.ndarray, np.ndarray], labels: np.ndarray, grid
     contrast = float(grids.std((1, 2)).mean() / sources[1].std((1, 2)).mean())
     if not _CONTRAST[0] <= contrast <= _CONTRAST[1]:
         return f"contrast is {contrast:.2f} times that of the sources"
-    pairs = zip(_by_label(*sources), _by_label(labels, grids), strict=True)
+    pairs = zip(_mean_by_label(*sources), _mean_by_label(labels, grids), strict=True)
     correlations = [float(np.corrcoef(theirs, delivered)[0, 1]) for theirs, delivered in pairs]
     if min(correlations) < _MIN_CORRELATION - 3 / np.sqrt(len(labels)):
         return f"colors of labels correlate by {min(correlations):.2f} with those of their sources"
-    if _center_fault(sources, labels, grids) is None:
+    if _find_center_fault(sources, labels, grids) is None:
         return "every image is the center of its source"
     return None
 
 
-def _by_label(labels: np.ndarray, grids: np.ndarray) -> np.ndarray:
-    """Mean red, green and blue of each label, shape (3, num_labels)."""
+def _mean_by_label(labels: np.ndarray, grids: np.ndarray) -> np.ndarray:
+    """Return mean red, green and blue of each label, shape (3, num_labels)."""
     _, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
     return np.array([np.bincount(places, color) / counts for color in grids.mean((1, 2)).T])
 
 
 def centers(rows: list[tuple[str, int]], kept: str) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of the sources and colors of their centers, by Pillow; worked out once.
+    """Return the labels of the sources and the colors of their center crops by Pillow; computed once.
 
     Parameters
     ----------

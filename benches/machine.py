@@ -1,4 +1,4 @@
-"""What the measurements were made on."""
+"""Describe the machine on which the benchmarks run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def describe() -> dict[str, str | int | float]:
-    """Machine, operating system and day.
+    """Return processor, memory, operating system, Python version and date.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Makes the photographs and digits as files, from images that Python packages carry; runs in the environment `data`.
+"""Create photographs and digits from images in Python packages. Runs in the environment `data`.
 
 Usage: python -m benches.photographs FOLDER KIND=COUNT...
 """
@@ -20,7 +20,7 @@ _NUM_PROCESSES = 2
 
 
 @cache
-def _sources() -> list[np.ndarray]:
+def _load_sources() -> list[np.ndarray]:
     import cv2
     import matplotlib
     import skimage
@@ -39,8 +39,8 @@ def _sources() -> list[np.ndarray]:
     return [image for image in images if image is not None]
 
 
-def _window(random: np.random.Generator, image: np.ndarray) -> tuple[np.ndarray, tuple[int, int], float]:
-    """Choose a part of an image and the size that it gets: about 500 pixels on the longer side."""
+def _choose_window(random: np.random.Generator, image: np.ndarray) -> tuple[np.ndarray, tuple[int, int], float]:
+    """Return a random part of an image, its output size (longer side about 500 pixels), and their ratio."""
     height, width = image.shape[:2]
     longer = int(np.clip(random.normal(500, 40), 320, 800))
     shorter = int(longer * random.uniform(0.62, 0.88))
@@ -51,13 +51,13 @@ def _window(random: np.random.Generator, image: np.ndarray) -> tuple[np.ndarray,
     return image[top : top + part_height, left : left + part_width], size, scale
 
 
-def _photo(number: int, suffix: str = ".jpg", **more: int) -> tuple[bytes, int]:
-    """One photograph as a file: cut, mirrored, changed in contrast and color, with sensor grain."""
+def _generate_photo(number: int, suffix: str = ".jpg", **more: int) -> tuple[bytes, int]:
+    """Return a photograph file and a label; the image is cropped, flipped, recolored and has sensor noise."""
     import cv2
 
     random = np.random.default_rng(1000 + number)
-    sources = _sources()
-    part, size, scale = _window(random, sources[random.integers(len(sources))])
+    sources = _load_sources()
+    part, size, scale = _choose_window(random, sources[random.integers(len(sources))])
     pixels = cv2.resize(part, size, interpolation=cv2.INTER_AREA if scale > 1 else cv2.INTER_CUBIC).astype(np.float32)
     if random.random() < 0.5:
         pixels = pixels[:, ::-1]
@@ -73,12 +73,12 @@ def _photo(number: int, suffix: str = ".jpg", **more: int) -> tuple[bytes, int]:
     return cv2.imencode(suffix, levels, options if suffix == ".jpg" else [])[1].tobytes(), label
 
 
-def _large(number: int) -> tuple[bytes, int]:
-    """One photograph of 12 megapixels: a source enlarged, with sensor grain, as JPEG of quality 92, 4:2:0."""
+def _generate_large_photo(number: int) -> tuple[bytes, int]:
+    """Return a photograph enlarged to 12 megapixels, with sensor noise, as JPEG of quality 92 (4:2:0); and a label."""
     import cv2
 
     random = np.random.default_rng(5_000_000 + number)
-    sources = _sources()
+    sources = _load_sources()
     source = sources[random.integers(len(sources))]
     height = min(source.shape[0], source.shape[1] * 3 // 4)
     part = source[:height, : height * 4 // 3]
@@ -90,17 +90,17 @@ def _large(number: int) -> tuple[bytes, int]:
 
 
 @cache
-def _written_digits() -> Any:
+def _load_digits() -> Any:
     from sklearn.datasets import load_digits
 
     return load_digits()
 
 
-def _digit(number: int) -> tuple[bytes, int]:
-    """One handwritten digit as a PNG file of 28 x 28 gray pixels, turned, scaled and moved a little."""
+def _generate_digit(number: int) -> tuple[bytes, int]:
+    """Return a handwritten digit, slightly rotated, scaled and shifted, as PNG of 28 x 28 pixels; and its label."""
     import cv2
 
-    digits = _written_digits()
+    digits = _load_digits()
     random = np.random.default_rng(9_000_000 + number)
     which = int(random.integers(len(digits.target)))
     canvas = np.zeros((28, 28), np.uint8)
@@ -113,17 +113,17 @@ def _digit(number: int) -> tuple[bytes, int]:
     return cv2.imencode(".png", canvas)[1].tobytes(), int(digits.target[which])
 
 
-_MAKERS: dict[str, Callable[[int], tuple[bytes, int]]] = {
-    "photos": _photo,
-    "digits": _digit,
-    "large": _large,
-    "progressive": partial(_photo, IMWRITE_JPEG_PROGRESSIVE=1),
-    "pngs": partial(_photo, suffix=".png"),
+_GENERATORS: dict[str, Callable[[int], tuple[bytes, int]]] = {
+    "photos": _generate_photo,
+    "digits": _generate_digit,
+    "large": _generate_large_photo,
+    "progressive": partial(_generate_photo, IMWRITE_JPEG_PROGRESSIVE=1),
+    "pngs": partial(_generate_photo, suffix=".png"),
 }
 
 
 def _write_part(folder: str, kind: str, num_images: int, part: int) -> Rows:
-    make = _MAKERS[kind]
+    make = _GENERATORS[kind]
     return [write_image(folder, kind, number, make) for number in range(part, num_images, _NUM_PROCESSES)]
 
 
@@ -136,12 +136,12 @@ def write_image(folder: str, kind: str, number: int, make: Callable[[int], tuple
     kind : {"photos", "digits", "large", "progressive", "pngs"}
     number : int
     make : callable
-        From the number to the bytes of the file and the label.
+        Function from the number to the bytes of the file and the label.
 
     Returns
     -------
     path : str
-        Relative to the folder.
+        Path relative to the folder.
     label : int
     """
     data, label = make(number)
@@ -155,14 +155,14 @@ def write_image(folder: str, kind: str, number: int, make: Callable[[int], tuple
 
 
 def save_rows(folder: str, kind: str, rows: Rows) -> None:
-    """Note all files and labels in the order of the files' numbers, in which labels are mixed as after a shuffle."""
+    """Write paths and labels to a JSON file, in the order of the file numbers, which mixes the labels."""
     rows = sorted(rows, key=lambda row: os.path.basename(row[0]))
     with open(os.path.join(folder, f"{kind}.json"), "w", encoding="utf-8") as file:
         json.dump(rows, file)
 
 
 def main() -> None:
-    """Write the kinds that are not there."""
+    """Create the kinds of images that are missing."""
     folder = sys.argv[1]
     for kind, num_images in ((kind, int(count)) for kind, count in (word.split("=") for word in sys.argv[2:])):
         if os.path.exists(os.path.join(folder, f"{kind}.json")):

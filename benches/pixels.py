@@ -1,4 +1,4 @@
-"""Compares re-encoded photographs with their sources: sizes of all, pixels of some."""
+"""Compare re-encoded photographs with their sources: the sizes of all, and the pixels of some."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from PIL import Image
 
 Key = tuple[int, int, int]
 
-# Mean difference, of 255, that encoding twice may make; a picture of another scene differs by 30 and more.
+# Maximum mean difference of 8-bit levels after re-encoding. Images of other scenes differ by 30 or more.
 _MAX_DIFFERENCE = 4.0
 _EVERY = 20
 
 
 def find_fault(rows: Iterable[tuple[str, int]], images: Iterable[tuple[bytes, int]]) -> str | None:
-    """Say what is wrong with re-encoded images, which may come in any order.
+    """Describe what is wrong with re-encoded images, which may have any order.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def find_fault(rows: Iterable[tuple[str, int]], images: Iterable[tuple[bytes, in
     Returns
     -------
     str or None
-        None if every source is there once, in its size, with its label, and every twentieth shows what it should.
+        None if every source was delivered once with its size and label, and the pixels of every twentieth are right.
     """
     sources: dict[Key, list[str]] = defaultdict(list)
     for path, label in rows:
@@ -43,13 +43,13 @@ def find_fault(rows: Iterable[tuple[str, int]], images: Iterable[tuple[bytes, in
                 return f"image {number} ({image.format}, {key[1]} x {key[2]}, label {label}) has no source"
             left[key] -= 1
             if number % _EVERY == 0 and min(_differences(image, sources[key])) > _MAX_DIFFERENCE:
-                return f"image {number} does not show what its source shows"
+                return f"the pixels of image {number} differ from those of its source"
     missing = sum(left.values())
     return f"{missing} images are missing" if missing else None
 
 
 def _differences(image: Image.Image, paths: Iterable[str]) -> Iterator[float]:
-    """Mean absolute difference from each of the files that it may come from."""
+    """Yield the mean absolute difference of an image from each of its possible sources."""
     pixels = np.asarray(image.convert("RGB"), np.int16)
     for path in paths:
         with Image.open(path) as source:

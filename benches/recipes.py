@@ -1,4 +1,4 @@
-"""Seeded recipes of the data sets that are made of random numbers: values to be written, and to be compared with."""
+"""Random datasets from fixed seeds, to write them and to compare results with them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROWS = 10_000
 
 @dataclass(frozen=True)
 class Sizes:
-    """Records of each data set; every number is a multiple of the number of shards."""
+    """Number of records of each dataset, a multiple of the number of shards."""
 
     photos: int = 4_000
     digits: int = 60_000
@@ -32,13 +32,13 @@ class Sizes:
     sorted: int = 1_000_000
 
     def save(self, data: str) -> None:
-        """Note the sizes beside the data."""
+        """Store the sizes in the folder of the datasets."""
         with open(os.path.join(data, "sizes.json"), "w", encoding="utf-8") as file:
             json.dump(asdict(self), file)
 
     @classmethod
     def load(cls, data: str) -> Sizes:
-        """Sizes of the data in a folder; the usual ones if nothing is noted there."""
+        """Return the sizes stored in a folder; the defaults if there are none."""
         path = os.path.join(data, "sizes.json")
         if not os.path.exists(path):
             return cls()
@@ -61,13 +61,13 @@ QUICK = Sizes(
 
 
 def tabular(shard: int, num_records: int) -> Iterator[dict[str, np.ndarray]]:
-    """Columns of a shard as of an advertisement log: 13 heavy-tailed numbers, 26 identities.
+    """Yield columns like those of an advertisement log: 13 heavy-tailed numbers and 26 ids.
 
     Parameters
     ----------
     shard : int
     num_records : int
-        In the shard.
+        Number of records of the shard.
 
     Yields
     ------
@@ -84,7 +84,7 @@ def tabular(shard: int, num_records: int) -> Iterator[dict[str, np.ndarray]]:
 
 
 def sequences(shard: int, num_records: int) -> Iterator[tuple[np.ndarray, int]]:
-    """Token ids, 5 to 200 of them, and a label.
+    """Yield sequences of 5 to 200 token ids, each with a label.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def sequences(shard: int, num_records: int) -> Iterator[tuple[np.ndarray, int]]:
 
 
 def opaque(shard: int, num_records: int) -> Iterator[bytes]:
-    """Payloads of 64 KiB without any structure.
+    """Yield random payloads of 64 KiB.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def opaque(shard: int, num_records: int) -> Iterator[bytes]:
 
 
 def sequence_columns(shard: int, num_records: int) -> Iterator[dict[str, Any]]:
-    """Sequences as a reader delivers them: padded with zeros, 128 at a time.
+    """Yield the sequences in batches of 128, padded with zeros.
 
     Parameters
     ----------

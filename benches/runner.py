@@ -1,4 +1,4 @@
-"""Runs contenders in turns, A B C, A B C, …, each run a fresh process, and refuses results that differ."""
+"""Run contenders in alternating rounds (A B C, A B C, …), each in a new process, and reject wrong results."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from benches.tasks import Task
 from benches.usage import PeakMemory, busy_seconds
 
 _LIMIT_S = 1200
-# Seconds between two looks at the memory, which cost time themselves, of the tasks in which memory counts.
+# Seconds between two samples of the memory, for the tasks that measure it. Sampling takes CPU time.
 _WATCH_S = {"memory": 0.02, "P6a": 0.1}
 
 
 @dataclass(frozen=True)
 class Options:
-    """How measurements are made.
+    """Options of a benchmark run.
 
     Parameters
     ----------
     data : str
     rounds : int
     seconds : float
-        Of each timed run.
+        Duration of each timed run.
     calm : float
-        Cores that others may use while a run is timed; a run that is disturbed more is repeated.
+        Number of cores that other processes may use during a run; otherwise it is repeated.
     retries : int
     contenders : tuple of str
     """
@@ -54,21 +54,21 @@ class Options:
 
 @dataclass
 class Entry:
-    """One variant of a contender at a task, and what was measured.
+    """One variant of a contender in a task, and its results.
 
     Parameters
     ----------
     module, contender, variant : str
-        Name of the module, and of the contender in tables.
+        Name of the module, name of the contender in tables, and variant.
     python : str
-        Interpreter.
+        Path of the interpreter.
     runs : list of dict
-        Figures of each round.
+        Measured figures of each round.
     versions : dict
     fault : str
-        Why nothing of it counts; empty if nothing is wrong.
+        Why the entry has no valid results; empty if they are valid.
     digest : dict
-        Of what it delivered.
+        Digest of the delivered results.
     """
 
     module: str
@@ -82,12 +82,12 @@ class Entry:
     digest: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain form."""
+        """Return the results as plain values."""
         return {name: getattr(self, name) for name in ("contender", "variant", "runs", "versions", "fault")}
 
 
 def measure_task(task: Task, options: Options) -> list[dict[str, Any]]:
-    """Measure all chosen contenders at one task.
+    """Measure all selected contenders in one task.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def measure_task(task: Task, options: Options) -> list[dict[str, Any]]:
     list of dict
         Contender, variant, runs, versions, fault.
     """
-    entries = _entries(task, options)
+    entries = _create_entries(task, options)
     is_compared = bool(task.compare) or task.name in ("index", "check")
     jobs = [
         Job(task.name, entry.module, entry.variant, options.data, options.seconds, check=is_compared)
@@ -108,12 +108,12 @@ def measure_task(task: Task, options: Options) -> list[dict[str, Any]]:
     wanted = expected(jobs[0]) if jobs else None
     for entry, job in zip(entries, jobs, strict=True):
         if not entry.fault:
-            entry.fault = _start(entry, job, "prepare").get("error", "")
+            entry.fault = _run_worker(entry, job, "prepare").get("error", "")
     for round_ in range(options.rounds):
         for entry, job in zip(entries, jobs, strict=True):
             if not entry.fault:
-                _add_round(entry, replace(job, check=job.check and round_ == 0), wanted, options)
-                _tell(task, round_, entry)
+                _measure_round(entry, replace(job, check=job.check and round_ == 0), wanted, options)
+                _print_progress(task, round_, entry)
     if task.compare == "twin":
         _compare_twins(entries)
     for job in jobs:
@@ -121,32 +121,32 @@ def measure_task(task: Task, options: Options) -> list[dict[str, Any]]:
     return [entry.to_json() for entry in entries]
 
 
-def _entries(task: Task, options: Options) -> list[Entry]:
+def _create_entries(task: Task, options: Options) -> list[Entry]:
     entries = []
     for name, module in modules(options.contenders):
         fault = ""
         variants = module.VARIANTS.get(task.name, ())
         try:
-            python = _interpreter(module) if variants else ""
+            python = _find_interpreter(module) if variants else ""
         except environments.UnavailableError as error:
-            python, fault = "", f"its environment cannot be made: {error}"
+            python, fault = "", f"the environment cannot be created: {error}"
         settings = getattr(module, "SETTINGS", {})
         entries += [Entry(name, label(module), variant, python, settings, fault=fault) for variant in variants]
     return entries
 
 
-def _interpreter(module: Any) -> str:
+def _find_interpreter(module: Any) -> str:
     if hasattr(module, "interpreter"):
         return str(module.interpreter())
     return environments.interpreter(module.ENVIRONMENT, module.REQUIREMENTS, getattr(module, "BUILT", ()))
 
 
-def _add_round(entry: Entry, job: Job, wanted: dict[str, Any] | None, options: Options) -> None:
-    """Measure once, again while others disturb, and keep the calmest run."""
+def _measure_round(entry: Entry, job: Job, wanted: dict[str, Any] | None, options: Options) -> None:
+    """Measure once, repeat the run while other processes disturb it, and keep the least disturbed run."""
     best: dict[str, float] | None = None
     for _ in range(1 + options.retries):
-        _await_calm(options.calm)
-        result = _start(entry, job, "measure")
+        _wait_until_calm(options.calm)
+        result = _run_worker(entry, job, "measure")
         entry.fault = result.get("error", "") or _compare(job, result["digest"], wanted)
         if entry.fault:
             return
@@ -173,20 +173,20 @@ def _compare(job: Job, digest: dict[str, Any], wanted: dict[str, Any] | None) ->
     if job.task.compare in ("crops", "center"):
         sources = likeness.centers(job.rows(), job.packed("-centers.npz"))
         fault = likeness.find_fault(sources, job.delivered, job.task.recipe)
-        return f"refused: {fault}" if fault else ""
-    return "" if wanted is None or digest == wanted else f"refused: delivered {digest}, not {wanted}"
+        return f"wrong results: {fault}" if fault else ""
+    return "" if wanted is None or digest == wanted else f"wrong results: expected {wanted}, got {digest}"
 
 
 def _compare_twins(entries: list[Entry]) -> None:
-    """Refuse what differs from the results of the framework that the program was written for."""
+    """Reject results that differ from those of the framework that the program was written for."""
     theirs = [entry.digest for entry in entries if entry.contender != OURS and not entry.fault]
     for entry in entries:
         if theirs and not entry.fault and entry.digest != theirs[0]:
-            entry.fault = f"refused: delivered {entry.digest}, not {theirs[0]}"
+            entry.fault = f"wrong results: expected {theirs[0]}, got {entry.digest}"
 
 
-def _await_calm(calm: float, patience_s: float = 30) -> None:
-    """Wait until other processes let go of the processor, but not for ever."""
+def _wait_until_calm(calm: float, patience_s: float = 30) -> None:
+    """Wait until other processes use few cores, at most `patience_s` seconds."""
     if calm >= (os.cpu_count() or 1):
         return
     end = time.monotonic() + patience_s
@@ -197,11 +197,11 @@ def _await_calm(calm: float, patience_s: float = 30) -> None:
             return
 
 
-def _start(entry: Entry, job: Job, action: str) -> dict[str, Any]:
-    """Run a worker to its end; what it printed last, or `error`."""
+def _run_worker(entry: Entry, job: Job, action: str) -> dict[str, Any]:
+    """Run a worker process; return the result that it printed, or a dict with the key `error`."""
     process = subprocess.Popen(
         [entry.python, "-m", "benches.worker", action, job.to_json()],
-        env=os.environ | _settings() | entry.settings,
+        env=os.environ | _build_environment() | entry.settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -215,12 +215,12 @@ def _start(entry: Entry, job: Job, action: str) -> dict[str, Any]:
             memory = None
             output, errors = process.communicate(timeout=_LIMIT_S)
     except subprocess.TimeoutExpired:
-        return {"error": f"not ready after {_LIMIT_S} s"}
+        return {"error": f"not finished after {_LIMIT_S} s"}
     finally:
-        _end(process)
+        _kill_group(process)
     lines = [line for line in output.splitlines() if line.startswith("RESULT ")]
     if not lines:
-        return {"error": (errors.strip().splitlines() or [f"ended with {process.returncode}"])[-1]}
+        return {"error": (errors.strip().splitlines() or [f"exit code {process.returncode}"])[-1]}
     result: dict[str, Any] = json.loads(lines[-1][7:])
     if memory is not None:
         figures = result["figures"]
@@ -230,20 +230,20 @@ def _start(entry: Entry, job: Job, action: str) -> dict[str, Any]:
     return result
 
 
-def _settings() -> dict[str, str]:
-    """Environment of a worker: where our packages are, and when it was started."""
+def _build_environment() -> dict[str, str]:
+    """Return environment variables for a worker: the path of our packages, and its start time."""
     paths = os.pathsep.join((ROOT, os.path.join(ROOT, "src")))
     return {"PYTHONPATH": paths, "PYTHONWARNINGS": "ignore", "RECORDMILL_BENCH_STARTED": repr(time.monotonic())}
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """End what is left of a worker's process group."""
+def _kill_group(process: subprocess.Popen[str]) -> None:
+    """Kill the remaining processes of a worker's process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-def _tell(task: Task, round_: int, entry: Entry) -> None:
+def _print_progress(task: Task, round_: int, entry: Entry) -> None:
     name = f"{entry.contender} {entry.variant}".strip()
     figures = entry.runs[-1] if entry.runs and not entry.fault else {}
     text = entry.fault or ", ".join(f"{key} {value:,.2f}" for key, value in figures.items())
@@ -251,7 +251,7 @@ def _tell(task: Task, round_: int, entry: Entry) -> None:
 
 
 def median(entry: dict[str, Any], figure: str) -> float:
-    """Median of a figure over the rounds.
+    """Return the median of a figure over the rounds.
 
     Parameters
     ----------

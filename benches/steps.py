@@ -1,4 +1,4 @@
-"""The steps of the image tasks for contenders that bring none of their own, in OpenCV and NumPy."""
+"""Image transforms in OpenCV and NumPy, for contenders without their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from benches.tasks.base import Recipe
 
 SIDE, SHORTER = 224, 256
-# Of ImageNet, in levels from 0 to 255, red first.
+# Mean and standard deviation of ImageNet in 8-bit levels: red, green, blue.
 MEAN, STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 _AREA, _RATIO = (0.08, 1.0), (3 / 4, 4 / 3)
 
@@ -19,7 +19,7 @@ Box = tuple[int, int, int, int]
 
 
 def random_box(height: int, width: int, draw: random.Random) -> Box:
-    """Window of a random-resized crop: 8 % to all of the area, sides from 3:4 to 4:3, at most ten trials.
+    """Draw the window of a random-resized crop: 8 to 100 % of the area, aspect ratio 3:4 to 4:3, at most ten attempts.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def random_box(height: int, width: int, draw: random.Random) -> Box:
 
 
 def center_box(height: int, width: int) -> Box:
-    """Window that becomes the center crop of 224 once the shorter side is 256.
+    """Return the window that becomes the center crop of 224 when the shorter side is resized to 256.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def center_box(height: int, width: int) -> Box:
 
 
 class Steps:
-    """One image to what the task wants: cut, resized without antialiasing, mirrored, normalized.
+    """Transforms images as a task requires: crop, resize without antialiasing, flip, normalize.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ class Steps:
 
         cv2.setNumThreads(0)
         self._recipe, self._draw = recipe, random.Random()
-        # In full size: broadcasting over three channels takes NumPy ten times as long.
+        # Arrays of full size, because NumPy takes ten times as long to broadcast over three channels.
         self._factors = np.tile(1 / np.array(STD, np.float32), (SIDE, SIDE, 1))
         self._offsets = np.tile(np.array(MEAN, np.float32) / np.array(STD, np.float32), (SIDE, SIDE, 1))
 
     def file(self, data: bytes) -> Any:
-        """From the bytes of an image file.
+        """Decode and transform an image file.
 
         Parameters
         ----------
@@ -89,13 +89,13 @@ class Steps:
 
         buffer = np.frombuffer(data, np.uint8)
         if self._recipe == "function":
-            return framed(cv2.imdecode(buffer, cv2.IMREAD_GRAYSCALE))
+            return pad_and_crop(cv2.imdecode(buffer, cv2.IMREAD_GRAYSCALE))
         if self._recipe == "digit":
             return cv2.imdecode(buffer, cv2.IMREAD_GRAYSCALE).astype(np.float32) * np.float32(1 / 255)
         return self.pixels(cv2.imdecode(buffer, cv2.IMREAD_COLOR_RGB))
 
     def pixels(self, pixels: Any) -> Any:
-        """From decoded pixels.
+        """Transform a decoded image.
 
         Parameters
         ----------
@@ -122,8 +122,8 @@ class Steps:
         return values
 
 
-def framed(pixels: Any) -> Any:
-    """Digit with a frame, cut out of it again where it was: a few small calls, as augmentations consist of.
+def pad_and_crop(pixels: Any) -> Any:
+    """Pad a digit, crop the same pixels and scale them: several small NumPy calls, as in augmentations.
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ def framed(pixels: Any) -> Any:
     return np.pad(pixels, 2)[2:-2, 2:-2].astype(np.float32) * np.float32(1 / 255)
 
 
-def digit_of(data: bytes) -> Any:
-    """Digit stored as the bytes of its pixels.
+def decode_raw_digit(data: bytes) -> Any:
+    """Decode a digit that is stored as raw pixels.
 
     Parameters
     ----------

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # OneFlow runs under Python 3.10, which lacks it.
+    # Not at run time, because OneFlow needs Python 3.10, which does not have Self.
     from typing import Self
 
 
 def group_members(group: int) -> Iterator[int]:
-    """Processes of a process group.
+    """Yield the ids of the processes of a process group.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def group_members(group: int) -> Iterator[int]:
 
 
 def own_seconds() -> float:
-    """CPU seconds of this process, its finished children and the living rest of its process group."""
+    """Return the CPU seconds of this process, its finished children and the other processes of its group."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     total = sum(usage.ru_utime + usage.ru_stime for usage in usages)
     tick = os.sysconf("SC_CLK_TCK")
@@ -52,7 +52,7 @@ def own_seconds() -> float:
 
 
 def busy_seconds() -> float:
-    """CPU seconds that the whole machine has spent, what its host took away included."""
+    """Return the CPU seconds of all processes of the machine, including time that its host took (steal)."""
     with open("/proc/stat", encoding="ascii") as file:
         fields = [int(field) for field in file.readline().split()[1:9]]
     idle, waiting = fields[3:5]
@@ -60,7 +60,7 @@ def busy_seconds() -> float:
 
 
 class PeakMemory:
-    """Greatest proportional set size of a process group while the block lasts; memory that is shared counts once.
+    """Context manager that measures the peak proportional set size of a process group. Shared memory counts once.
 
     Parameters
     ----------
@@ -78,12 +78,12 @@ class PeakMemory:
             self.peak_bytes = max(self.peak_bytes, sum(map(_proportional_bytes, group_members(self._group))))
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Start sampling the memory in a thread."""
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End."""
+        """Stop sampling."""
         self._done.set()
         self._thread.join()
 

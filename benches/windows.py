@@ -1,4 +1,4 @@
-"""Lists of images, and of windows in them, for the tasks that measure decoders alone."""
+"""Lists of images and windows for the tasks that measure only decoders."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from benches.digest import Digest
 from benches.jobs import Job
 from benches.steps import Box, random_box
 
-# Images, evenly spread over the data set, and windows in each: what a pass takes stays far below a second.
+# Numbers of images, evenly spread over the dataset, and of windows in each, so that a pass takes much less than 1 s.
 _NUM_IMAGES, _NUM_WINDOWS = 400, 3
 
 
 def targets(job: Job) -> Iterator[tuple[str, Box | None]]:
-    """Files, and the window of each that is wanted: random-resized crops, or whole images.
+    """Yield files and the window of each to decode: that of a random-resized crop, or None.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def targets(job: Job) -> Iterator[tuple[str, Box | None]]:
 
 
 def list_file(job: Job) -> str:
-    """Path of a text file with a line for each target: path, and x, y, width and height if there is a window.
+    """Return the path of the list file, which has a line per target: path, and x, y, width and height of a window.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def list_file(job: Job) -> str:
 
 
 def write_list(job: Job) -> None:
-    """Write the text file, unless it is there.
+    """Write the list file, unless it exists.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def write_list(job: Job) -> None:
 
 
 def read_list(job: Job) -> list[tuple[bytes, Box | None]]:
-    """Contents of the files, and the windows.
+    """Return the content of each listed file, and its window.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def read_list(job: Job) -> list[tuple[bytes, Box | None]]:
 
 
 def expected_pixels(job: Job) -> Iterator[bytes]:
-    """Pixels of every target, by Pillow.
+    """Yield the pixels of every target as Pillow decodes them.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def expected_pixels(job: Job) -> Iterator[bytes]:
 
 
 def digest_of(images: Iterator[Any]) -> dict[str, int | str]:
-    """Digest of decoded images.
+    """Return the digest of decoded images.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Records of all three formats and the images in them, read by plain Python that owes nothing to recordmill."""
+"""Read records of all three formats and their images in plain Python, independently of recordmill."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MAGIC = 0xCED7230A
 
 
 def tfrecord_payloads(path: str) -> Iterator[bytes]:
-    """Payloads of a TFRecord file; checksums are not looked at."""
+    """Yield the payloads of a TFRecord file without checking checksums."""
     with open(path, "rb") as file:
         while header := file.read(12):
             yield file.read(struct.unpack_from("<Q", header)[0])
@@ -18,20 +18,20 @@ def tfrecord_payloads(path: str) -> Iterator[bytes]:
 
 
 def ofrecord_payloads(path: str) -> Iterator[bytes]:
-    """Payloads of an OFRecord part file."""
+    """Yield the payloads of an OFRecord part file."""
     with open(path, "rb") as file:
         while header := file.read(8):
             yield file.read(struct.unpack("<q", header)[0])
 
 
 def recordio_payloads(path: str) -> Iterator[bytes]:
-    """Payloads of an MXNet RecordIO file; a record in parts is put together again."""
+    """Yield the payloads of an MXNet RecordIO file, joined from their parts."""
     parts: list[bytes] = []
     with open(path, "rb") as file:
         while header := file.read(8):
             magic, word = struct.unpack("<II", header)
             if magic != _MAGIC:
-                raise ValueError(f"{path}: no record where one should begin")
+                raise ValueError(f"{path}: a record must begin with the magic word")
             length, flag = word & (1 << 29) - 1, word >> 29
             parts.append(file.read(length))
             file.read(-length % 4)
@@ -41,7 +41,7 @@ def recordio_payloads(path: str) -> Iterator[bytes]:
 
 
 def fields(message: bytes | memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Fields of a protobuf message: number, and the varint or the bytes."""
+    """Yield the fields of a protobuf message: number, and the value of the varint or the bytes."""
     view, at = memoryview(message), 0
     while at < len(view):
         tag, at = _varint(view, at)
@@ -67,7 +67,7 @@ def _varint(view: memoryview, at: int) -> tuple[int, int]:
 
 
 def features(payload: bytes | memoryview, *, wrapped: bool) -> dict[str, memoryview]:
-    """Value lists of an Example (`wrapped`: the map stands in a message of its own) or of an OFRecord, by name."""
+    """Return the value lists of an OFRecord by name, or with `wrapped` of an Example, whose map is an inner message."""
     maps = [value for number, value in fields(payload) if number == 1] if wrapped else [payload]
     found = {}
     for feature_map in maps:
@@ -84,18 +84,18 @@ def integer(value_list: memoryview) -> int:
 
 
 def example_image(payload: bytes) -> tuple[bytes, int]:
-    """Image and label of an Example with the features `image` and `label`."""
+    """Return image and label of an Example with the features `image` and `label`."""
     found = features(payload, wrapped=True)
     return bytes(next(value for _, value in fields(found["image"]))), integer(found["label"])
 
 
 def ofrecord_image(payload: bytes) -> tuple[bytes, int]:
-    """Image and label of an OFRecord with the features `images` and `labels`."""
+    """Return image and label of an OFRecord with the features `images` and `labels`."""
     found = features(payload, wrapped=False)
     return bytes(next(value for _, value in fields(found["images"]))), integer(found["labels"])
 
 
 def recordio_image(payload: bytes) -> tuple[bytes, int]:
-    """Image and label of a record with an IRHeader."""
+    """Return image and label of a record with an IRHeader."""
     flag, label = struct.unpack_from("<If", payload)
     return payload[24 + 4 * flag :], int(label)

@@ -1,4 +1,4 @@
-"""One measurement in a fresh process of a contender's environment: check what is delivered, then take the time.
+"""Run one measurement in a new process of a contender's environment: check the results, then measure the time.
 
 Usage: python -m benches.worker prepare|measure JOB
 """
@@ -22,18 +22,18 @@ from benches.jobs import Job
 from benches.likeness import Likeness
 from benches.usage import busy_seconds, own_seconds
 
-# Passes that are not counted at first: threads start, buffers grow.
+# Seconds before the measurement starts, in which threads start and buffers grow.
 _WARM_UP_S = 1.0
 
 
 class Clock:
-    """Wall time and CPU time from now on."""
+    """Measures wall time and CPU time from its creation on."""
 
     def __init__(self) -> None:
         self.start, self.own, self.busy = time.perf_counter(), own_seconds(), busy_seconds()
 
     def read(self, num_items: int) -> dict[str, float]:
-        """Rate since the start, and the cores that this process tree and all others kept busy."""
+        """Return the rate since the start, and how many cores this process tree and all others kept busy."""
         elapsed = time.perf_counter() - self.start
         cores = (own_seconds() - self.own) / elapsed
         others = max(0.0, (busy_seconds() - self.busy) / elapsed - cores)
@@ -42,8 +42,8 @@ class Clock:
 
 
 def _check(module: ModuleType, job: Job) -> dict[str, Any]:
-    """Digest of one pass over all data; what crops look like is kept in a file."""
-    job = replace(job, checking=True)
+    """Return the digest of one pass over all data; colors of crops are saved to a file instead."""
+    job = replace(job, is_check_pass=True)
     if hasattr(module, "checked"):
         return dict(module.checked(job))
     digest, likeness = Digest(), Likeness(job.task.recipe)
@@ -67,22 +67,22 @@ def _check(module: ModuleType, job: Job) -> dict[str, Any]:
 
 
 def _pictures(images: Any, labels: Any) -> Iterator[tuple[bytes, int]]:
-    """Pixels as they are, with their dtype and shape, and labels."""
+    """Yield dtype, shape and pixels of each image as bytes, and its label."""
     for image, label in zip(np.asarray(images), np.asarray(labels).reshape(-1).tolist(), strict=True):
         yield f"{image.dtype} {image.shape} ".encode() + image.tobytes(), int(label)
 
 
 def _digits(images: Any, labels: Any) -> Iterator[tuple[bytes, int]]:
-    """Pixels of digits as bytes; only values that are a level exactly, up to the rounding of float32, are right."""
+    """Yield the pixels of digits as bytes, and labels; raise ValueError if a value is not an 8-bit level over 255."""
     levels = np.asarray(images, np.float64).reshape(-1, 28 * 28) * 255
     if np.asarray(images).dtype != np.float32 or np.abs(levels - levels.round()).max() > 1e-4:
-        raise ValueError("digits are no float32 from 0 to 1")
+        raise ValueError("digits must be float32 levels from 0 to 1")
     for level, label in zip(levels.round().astype(np.uint8), np.asarray(labels).reshape(-1).tolist(), strict=True):
         yield level.tobytes(), int(label)
 
 
 def _measure_passes(module: ModuleType, job: Job) -> dict[str, float]:
-    """Rate of passes over the data, one after another, from the end of the warming up."""
+    """Measure the rate of consecutive passes over the data after a warm-up."""
     clock, num_items, ready = None, 0, time.perf_counter() + min(_WARM_UP_S, job.seconds)
     while True:
         count = 0
@@ -95,11 +95,11 @@ def _measure_passes(module: ModuleType, job: Job) -> dict[str, float]:
             if time.perf_counter() - clock.start >= job.seconds:
                 return clock.read(num_items)
         if not count:
-            raise RuntimeError("a pass over the data delivers nothing")
+            raise RuntimeError("a pass over the data yielded no batch")
 
 
 def _measure_start(module: ModuleType, job: Job) -> dict[str, float]:
-    """Seconds from the start of the process to the first batch, and megabytes of the batches in flight."""
+    """Measure the seconds from process start to first batch, and the megabytes of the batches in flight."""
     clock, first_s, in_flight_mb, num_items = Clock(), 0.0, 0.0, 0
     for count, delivered in module.run(job):
         num_items += count
@@ -112,7 +112,7 @@ def _measure_start(module: ModuleType, job: Job) -> dict[str, float]:
 
 
 def _measure_pack(module: ModuleType, job: Job) -> tuple[dict[str, float], dict[str, Any]]:
-    """Rate of one run from call to end, and the digest of what it wrote."""
+    """Measure the rate of one packing run; return it with the digest of the packed files."""
     job.empty_out()
     module.load(job)
     os.sync()
@@ -124,12 +124,12 @@ def _measure_pack(module: ModuleType, job: Job) -> tuple[dict[str, float], dict[
 
 
 def measure(module: ModuleType, job: Job) -> dict[str, Any]:
-    """Check and measure.
+    """Check the results of a contender if requested, and measure it.
 
     Parameters
     ----------
     module : module
-        Of the contender.
+        Module of the contender.
     job : Job
 
     Returns
@@ -152,7 +152,7 @@ def measure(module: ModuleType, job: Job) -> dict[str, Any]:
 
 
 def _versions(module: ModuleType) -> dict[str, str]:
-    # Imported here: they take 50 ms, which would count as the contender's in the time to its first batch.
+    # Imported here, because they take 50 ms, which would add to the contender's time to the first batch.
     import importlib.metadata
     import platform
     import re
@@ -162,7 +162,7 @@ def _versions(module: ModuleType) -> dict[str, str]:
 
 
 def main() -> None:
-    """Do what the command line says and print the result as the last line."""
+    """Run the action of the command line, and print its result as the last line."""
     job = Job(**json.loads(sys.argv[2]))
     module = importlib.import_module(f"benches.contenders.{job.contender}")
     if sys.argv[1] == "prepare":
@@ -171,7 +171,7 @@ def main() -> None:
     else:
         result = measure(module, job)
     print("RESULT " + json.dumps(result), flush=True)
-    # Threads of the peers may hang at the usual exit.
+    # A normal exit may hang, because contenders may leave threads running.
     os._exit(0)
 
 

@@ -72,7 +72,7 @@ def test_find_fault_accepts_center_crops_with_other_resize_method_and_order(
         (lambda images, labels: (images[:-1], labels[:-1]), "labels are not those"),
         (lambda images, labels: (images, np.roll(labels, 1)), "levels on average"),
         (lambda images, labels: (images[np.r_[0, 0, 2 : len(images)]], labels), "levels on average"),
-        (lambda images, labels: (images.astype(np.float64), labels), "images are float64"),
+        (lambda images, labels: (images.astype(np.float64), labels), "got float64"),
     ],
 )
 def test_find_fault_refuses_wrong_center_crops(
@@ -99,7 +99,7 @@ def test_digits_refuses_wrong_range_or_dtype() -> None:
     right = (levels * np.float32(1 / 255)).astype(np.float32)
     assert list(_digits(right, [3])) == [(levels.astype(np.uint8).tobytes(), 3)]
     for wrong in (right.astype(np.float64), right + np.float32(0.001)):
-        with pytest.raises(ValueError, match="no float32"):
+        with pytest.raises(ValueError, match="must be float32"):
             list(_digits(wrong, [3]))
 
 

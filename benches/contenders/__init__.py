@@ -1,9 +1,10 @@
-"""One module per contender; each imports what it measures only when it is run, in an environment of its own.
+"""Contenders: one module each, which imports its library only when it runs, in an environment of its own.
 
-A module says which ENVIRONMENT it runs in, its REQUIREMENTS, and the VARIANTS it has at each task. It has a function
-`prepare` and, by the kind of the task, `run` (yields item counts and what was delivered), `payloads`, `columns`,
-`records` or `arrays` (of what was delivered) or `checked` (a digest), `load` and `images` (imports before the clock
-starts; what was packed), or `figures`. Packages named in BUILT are compiled after the others are installed.
+A module has the constants ENVIRONMENT, REQUIREMENTS, VARIANTS (by task) and optionally BUILT (packages that are
+compiled after the others are installed). It has a function `prepare`. Tasks that repeat passes call `run`, which yields
+item counts and results, and check results with `payloads`, `columns`, `records` or `arrays`, or with `checked`, which
+returns a digest. Packing tasks also call `load`, which imports modules, and `images`, which reads the packed files.
+Other tasks call `figures`.
 """
 
 from __future__ import annotations
@@ -45,22 +46,22 @@ MODULES = (
     "limits",
 )
 OURS = "ours"
-# Measured unless others are chosen. MXNet and OneFlow install on few platforms; ffcv needs libraries of the system.
+# Not measured by default. MXNet and OneFlow install on few platforms, and ffcv needs system libraries.
 RARE = ("mxnet", "oneflow", "ffcv")
-# Ends of the names of further modules of a contender.
-_OF_OTHERS = ("_images", "_programs")
+# Suffixes of the names of further modules of a contender.
+_MORE_SUFFIXES = ("_images", "_programs")
 USUAL = tuple(
-    name for name in MODULES if not name.startswith("ours_") and not name.endswith(_OF_OTHERS) and name not in RARE
+    name for name in MODULES if not name.startswith("ours_") and not name.endswith(_MORE_SUFFIXES) and name not in RARE
 )
 
 
 def modules(names: tuple[str, ...] | list[str]) -> Iterator[tuple[str, ModuleType]]:
-    """Modules of the contenders with the given names.
+    """Yield the modules of the contenders with the given names.
 
     Parameters
     ----------
     names : sequence of str
-        As in tables: recordmill's modules are all called "ours".
+        Names in tables: "ours" for all modules of recordmill.
 
     Yields
     ------
@@ -75,7 +76,7 @@ def modules(names: tuple[str, ...] | list[str]) -> Iterator[tuple[str, ModuleTyp
 
 
 def label(module: ModuleType) -> str:
-    """Name of a contender in tables.
+    """Return the name of a contender in tables.
 
     Parameters
     ----------

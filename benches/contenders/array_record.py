@@ -1,6 +1,6 @@
-"""ArrayRecord, the record files that Grain reads: uncompressed, hashes of its chunks checked on reading.
+"""ArrayRecord, the record files of Grain: uncompressed, with chunk hashes that are verified on reading.
 
-Large records are written one per chunk, small ones 256 per chunk, which is quicker to read in order.
+Large records are written one per chunk, small ones 256 per chunk, which is faster for reading in order.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ ENVIRONMENT = "array_record"
 REQUIREMENTS = ("array_record==0.8.6", "numpy==2.4.6")
 _READ = ("ranges", "single")
 VARIANTS = {"P1a": ("",), "P2a": _READ, "P2b": _READ, "P2c": _READ}
-# Records per call of `read`.
+# Number of records per call of `read`.
 _RANGE = {"P2a": 256, "P2b": 8192, "P2c": 8192}
 
 
 def _path(job: Job) -> str:
-    """Where the records of the task's shards lie in this format."""
+    """Return the path of the task's records in this format."""
     return job.packed("-payloads.array_record")
 
 
 def prepare(job: Job) -> None:
-    """Convert the data set, once."""
+    """Convert the dataset, unless that was done before."""
     path = _path(job)
     if job.task.measure == "pass" and not os.path.exists(path):
         group = 1 if job.task.data == "big" else 256
@@ -48,14 +48,14 @@ def _write(path: str, group: int, payloads: Iterable[bytes]) -> int:
 
 
 def load(_: Job) -> None:
-    """Import what packing needs."""
+    """Import the modules for packing before the time is measured."""
     from array_record.python import array_record_module
 
     assert array_record_module
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Run the task once."""
+    """Run the task once; yield item counts and results."""
     if job.task.measure == "pack":
         yield _write(os.path.join(job.out, "photos.array_record"), 1, _labeled(job)), None
     elif job.variant == "single":
@@ -71,7 +71,7 @@ def _labeled(job: Job) -> Iterator[bytes]:
 
 
 def _single(job: Job) -> Iterator[tuple[int, Any]]:
-    """One record per call; the reader works ahead in threads of its own."""
+    """Read one record per call; the reader prefetches in its own threads."""
     from array_record.python.array_record_module import ArrayRecordReader
 
     reader = ArrayRecordReader(_path(job))
@@ -84,7 +84,7 @@ def _single(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def _ranges(job: Job) -> Iterator[tuple[int, Any]]:
-    """Many records per call."""
+    """Read many records per call."""
     from array_record.python.array_record_module import ArrayRecordReader
 
     options = "readahead_buffer_size:16777216,max_parallelism:2"
@@ -96,12 +96,12 @@ def _ranges(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def payloads(_: Job, delivered: Any) -> Iterable[bytes]:
-    """Records of a batch."""
+    """Return the records of a batch."""
     return delivered
 
 
 def images(job: Job) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of what was packed."""
+    """Yield images and labels from the packed files."""
     from array_record.python.array_record_module import ArrayRecordReader
 
     reader = ArrayRecordReader(os.path.join(job.out, "photos.array_record"))

@@ -1,4 +1,4 @@
-"""DALI on the processor alone: its TFRecord reader, decoders and resize, two threads."""
+"""DALI on the CPU with two threads: its TFRecord reader, decoders and resize."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VARIANTS = {
 
 
 def prepare(job: Job) -> None:
-    """Write the index files that its reader needs: offset and length of each frame."""
+    """Write the index files that DALI's reader needs: offset and length of each frame."""
     for shard, index in zip(job.shards, _indexes(job), strict=True):
         if os.path.exists(index):
             continue
@@ -42,10 +42,10 @@ def _indexes(job: Job) -> list[str]:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Epoch after epoch; one, in file order, if results are compared: its shuffle buffer mixes epochs."""
+    """Yield batches without end; one epoch in file order in the check pass, because the shuffle buffer mixes epochs."""
     pipeline = _pipeline(job)
     pipeline.build()
-    num_left = job.size if job.checking else -1
+    num_left = job.size if job.is_check_pass else -1
     while num_left:
         images, labels = pipeline.run()
         count = job.num_records if num_left < 0 else min(job.num_records, num_left)
@@ -67,7 +67,7 @@ def _pipeline(job: Job) -> Any:
             path=job.shards,
             index_path=_indexes(job),
             features=features,
-            random_shuffle=not job.checking,
+            random_shuffle=not job.is_check_pass,
             initial_fill=1024,
             prefetch_queue_depth=4,
             read_ahead=False,
@@ -99,6 +99,6 @@ def _decoded(job: Job, data: Any) -> Any:
 
 
 def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch."""
+    """Return images and labels of a batch."""
     images, labels, count = delivered
     return images.as_array()[:count], labels.as_array()[:count]

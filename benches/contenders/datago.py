@@ -1,6 +1,6 @@
-"""datago, an image loader in Rust: a folder of files, decoded in threads of its own; samples reach Python one by one.
+"""datago, an image loader in Rust that decodes the files of a folder in its own threads and returns single samples.
 
-It decodes; cutting, mirroring and normalizing are OpenCV and NumPy in the thread that takes the samples.
+OpenCV and NumPy crop, flip and normalize in the thread that takes the samples.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ VARIANTS = dict.fromkeys(("P4a", "P4b", "P4c", "P4-large", "P4-progressive", "P6
 
 
 def prepare(_: Job) -> None:
-    """Nothing to do: it reads the image files."""
+    """Do nothing, because the contender reads the image files."""
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Epoch after epoch; one if results are compared."""
+    """Yield batches of one epoch after another; of a single epoch in the check pass."""
     samples = _samples(job)
-    num_left = job.size if job.checking else -1
+    num_left = job.size if job.is_check_pass else -1
     while num_left:
         count = job.num_records if num_left < 0 else min(job.num_records, num_left)
         batch = _new_batch(job, count)
@@ -44,11 +44,11 @@ def _new_batch(job: Job, count: int) -> tuple[Any, Any]:
 
 
 def _samples(job: Job) -> Iterator[tuple[Any, int]]:
-    """Images as they go into the batch, and labels, which are the names of the folders."""
+    """Yield transformed images and their labels, which are the names of the folders."""
     from datago import DatagoClient
 
     root = os.path.dirname(os.path.dirname(job.rows()[0][0]))
-    source = {"root_path": root, "random_sampling": not job.checking, "rank": 0, "world_size": 1}
+    source = {"root_path": root, "random_sampling": not job.is_check_pass, "rank": 0, "world_size": 1}
     settings = {"source_type": "file", "source_config": source, "limit": job.size, "samples_buffer_size": 256}
     client, steps = DatagoClient(json.dumps(settings)), Steps(job.task.recipe)
     while True:
@@ -62,5 +62,5 @@ def _samples(job: Job) -> Iterator[tuple[Any, int]]:
 
 
 def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch."""
+    """Return images and labels of a batch."""
     return delivered

@@ -1,4 +1,4 @@
-"""ffcv, which reads a format of its own: photographs stored as pixels, five times as large and nothing to decode."""
+"""ffcv, whose own format stores photographs as pixels: five times as large, but without decoding."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ REQUIREMENTS = (
     *("setuptools", "wheel", "pybind11", "pillow", "terminaltables", "tqdm", "psutil"),
     *("assertpy", "fastargs", "imgcat", "pandas", "matplotlib"),
 )
-# Built from source against OpenCV and libjpeg-turbo of the system, with what is installed already.
+# Compiled against the OpenCV and libjpeg-turbo of the system and the packages installed before.
 BUILT = ("ffcv==1.0.2",)
 VARIANTS = {"P4a": ("raw pixels",), "P4b": ("raw pixels",), "P4c": ("raw pixels",), "P5-arrays": ("",)}
 
 
 class Sources:
-    """Images as arrays, and labels, as the writer takes them.
+    """Dataset of images as arrays, and their labels, for the writer.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def _path(job: Job) -> str:
 
 
 def prepare(job: Job) -> None:
-    """Convert the data set, once."""
+    """Convert the dataset, unless that was done before."""
     if os.path.exists(_path(job)):
         return
     from ffcv.fields import IntField, NDArrayField, RGBImageField
@@ -65,13 +65,13 @@ def prepare(job: Job) -> None:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Epoch after epoch; one if results are compared."""
+    """Yield batches of one epoch after another; of a single epoch in the check pass."""
     loader = _loader(job)
     while True:
         for images, labels in loader:
             values = images.float().mul_(1 / 255) if job.task.recipe == "array" else images
             yield len(values), (values, labels)
-        if job.checking:
+        if job.is_check_pass:
             return
 
 
@@ -86,7 +86,7 @@ def _loader(job: Job) -> Any:
         num_workers=2,
         order=OrderOption.RANDOM,
         os_cache=True,
-        drop_last=not job.checking,
+        drop_last=not job.is_check_pass,
         pipelines={"image": [*_steps(job), ToTensor()], "label": [IntDecoder(), ToTensor()]},
     )
 
@@ -105,5 +105,5 @@ def _steps(job: Job) -> list[Any]:
 
 
 def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch."""
+    """Return images and labels of a batch."""
     return delivered[0].numpy(), delivered[1].numpy()

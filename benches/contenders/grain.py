@@ -1,4 +1,4 @@
-"""Grain over ArrayRecord with two threads; it decodes nothing itself, so OpenCV does. And ArrayRecord by position."""
+"""Grain on ArrayRecord with two threads and OpenCV as decoder; and ArrayRecord by position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.jobs import Job
-from benches.steps import Steps, digit_of
+from benches.steps import Steps, decode_raw_digit
 
 ENVIRONMENT = "grain"
 REQUIREMENTS = ("grain==0.2.18", "array_record==0.8.6", "opencv-python-headless==5.0.0.93", "numpy==2.4.6")
@@ -34,7 +34,7 @@ def _path(job: Job) -> str:
 
 
 def prepare(job: Job) -> None:
-    """Convert the data set, once: label, then image."""
+    """Write each label and image as one record, unless that was done before."""
     if not os.path.exists(_path(job)):
         from array_record.python.array_record_module import ArrayRecordWriter
 
@@ -55,33 +55,35 @@ def _stored(job: Job, name: str) -> bytes:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Epoch after epoch; one if results are compared."""
+    """Yield batches of one epoch after another; of a single epoch in the check pass."""
     if job.task_name == "P6b":
         yield from _by_position(job)
         return
     import grain
 
-    step = digit_of if job.task.recipe == "array" else Steps(job.task.recipe).file
+    step = decode_raw_digit if job.task.recipe == "array" else Steps(job.task.recipe).file
 
     def sample(record: bytes) -> tuple[Any, int]:
         return step(record[4:]), _LABEL.unpack_from(record)[0]
 
     samples = grain.MapDataset.source(grain.sources.ArrayRecordDataSource([_path(job)])).shuffle(seed=1)
-    if not job.checking:
+    if not job.is_check_pass:
         samples = samples.repeat()
     options = grain.ReadOptions(num_threads=2, prefetch_buffer_size=256)
-    for batch in samples.map(sample).to_iter_dataset(options).batch(job.num_records, drop_remainder=not job.checking):
+    for batch in (
+        samples.map(sample).to_iter_dataset(options).batch(job.num_records, drop_remainder=not job.is_check_pass)
+    ):
         yield len(batch[1]), batch
 
 
 def _by_position(job: Job) -> Iterator[tuple[int, Any]]:
-    """Records at random positions, each once if results are compared."""
+    """Yield records at random positions; each record once in the check pass."""
     from array_record.python.array_record_module import ArrayRecordReader
 
     options = "readahead_buffer_size:0,index_storage_option:in_memory"
     reader, draw = ArrayRecordReader(_path(job), options), random.Random(1)
     step, size = 1 if job.variant == "one" else job.num_records, job.size
-    if job.checking:
+    if job.is_check_pass:
         yield size, [record for place in range(size) for record in reader.read([place])]
         return
     for _ in range(0, 4096, step):
@@ -89,10 +91,10 @@ def _by_position(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def records(_: Job, delivered: Any) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of records."""
+    """Return images and labels of records."""
     return ((record[4:], _LABEL.unpack_from(record)[0]) for record in delivered)
 
 
 def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch."""
+    """Return images and labels of a batch."""
     return delivered

@@ -1,4 +1,4 @@
-/* One call of libjpeg(-turbo) per image: all of it, or a window by skipping rows and cropping columns, as RGB.
+/* Decode an image with libjpeg(-turbo) to RGB: all of it, or a window by skipping rows and cropping columns.
    cc -O2 -shared -fPIC -o libjpeg_calls.so libjpeg.c -ljpeg */
 #include <setjmp.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include <jpeglib.h>
 
-/* Columns that are decoded beside a window, so that smooth upsampling has its neighbours. */
+/* Number of columns decoded on each side of a window, because fancy upsampling needs neighboring pixels. */
 #define MARGIN 2
 
 struct fault {
@@ -26,8 +26,8 @@ static void copy_rows(struct jpeg_decompress_struct *info, unsigned first, unsig
     }
 }
 
-/* Decode the window of `width` columns (0: the whole image) to `out`. `row` holds a row of the image.
-   Returns the bytes written, or -1. */
+/* Decode a window to `out`, or the whole image if `width` is 0. `row` is a buffer for one row of the image.
+   Return the number of bytes written, or -1 after an error. */
 long decode(const unsigned char *data, unsigned long length, unsigned x, unsigned y, unsigned width, unsigned height,
             unsigned char *row, unsigned char *out) {
     struct jpeg_decompress_struct info;

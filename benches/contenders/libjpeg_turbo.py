@@ -1,4 +1,4 @@
-"""The system's libjpeg-turbo through a few lines of C: whole images; windows by skipping rows, cropping columns."""
+"""The system's libjpeg-turbo, called from C: whole images, and windows by skipping rows and cropping columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENVIRONMENT = ""
 REQUIREMENTS = ("numpy",)
 VARIANTS = {"image-whole": ("",), "image-windows": ("",), "image-progressive": ("",), "image-resize": ("whole image",)}
 _SOURCE = Path(__file__).with_name("libjpeg.c")
-# Largest image side and bytes of the largest image that are decoded here.
+# Maximum side of an image in pixels, and maximum size of its pixels in bytes.
 _SIDE, _BYTES = 1 << 16, 64 << 20
 
 
@@ -28,7 +28,7 @@ def _library() -> Path:
 
 
 def prepare(job: Job) -> None:
-    """Compile the calls, and write the list of what is decoded."""
+    """Compile the C file, and write the list of the images and windows to decode."""
     home().mkdir(parents=True, exist_ok=True)
     command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(_library()), str(_SOURCE), "-ljpeg"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -38,7 +38,7 @@ def prepare(job: Job) -> None:
 
 
 class Decoder:
-    """Decodes into memory that is kept."""
+    """Decodes images into one buffer, which is reused."""
 
     def __init__(self) -> None:
         library = ctypes.CDLL(str(_library()))
@@ -49,7 +49,7 @@ class Decoder:
         self._row, self._out = np.empty(_SIDE * 3, np.uint8), np.empty(_BYTES, np.uint8)
 
     def decode(self, data: bytes, window: Box | None) -> Any:
-        """Pixels of an image or of a window; the next call overwrites them.
+        """Return the pixels of an image or of a window; the next call overwrites them.
 
         Parameters
         ----------
@@ -64,12 +64,12 @@ class Decoder:
         numbers = window or (0, 0, 0, 0)
         length = self._decode(data, len(data), *numbers, self._row.ctypes.data, self._out.ctypes.data)
         if length < 0:
-            raise ValueError("libjpeg-turbo refuses an image")
+            raise ValueError("libjpeg-turbo cannot decode an image")
         return self._out[:length]
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Decode everything over and over."""
+    """Decode all listed images again and again."""
     decoder, targets = Decoder(), read_list(job)
     while True:
         for data, window in targets:
@@ -77,6 +77,6 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def checked(job: Job) -> dict[str, Any]:
-    """Digest of the pixels."""
+    """Return the digest of the decoded pixels."""
     decoder = Decoder()
     return digest_of(decoder.decode(data, window) for data, window in read_list(job))

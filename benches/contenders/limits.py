@@ -1,4 +1,4 @@
-"""What the machine does at most: memory, page cache, checksums, files, and Pillow's JPEG, each alone."""
+"""Limits of the machine: memory copies, page cache reads, checksums, files and Pillow's JPEG, measured separately."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _BLOCK = 1 << 20
 _COPIED = 256 << 20
 _PHOTOS = 16
 
-# What one thread does in one step; tells how many bytes, or photographs, that were.
+# Work of one thread in one step. Takes the number of the step, and returns the number of bytes or photographs.
 Step = Callable[[int], int]
 
 
 def prepare(_: Job) -> None:
-    """Nothing to do."""
+    """Do nothing, because the steps need no preparation."""
 
 
 def run(job: Job) -> Iterator[tuple[int, None]]:
-    """Do one kind of work in one or two threads, for ever."""
+    """Repeat one kind of work in one or two threads without end."""
     if job.variant in (CACHE_READ, ONE_READ):
         yield from _positioned_reads(job)
         return
@@ -58,14 +58,14 @@ def run(job: Job) -> Iterator[tuple[int, None]]:
 
 
 def _positioned_reads(job: Job) -> Iterator[tuple[int, Any]]:
-    """The frames of random records into memory for one batch, or for one record, which is kept; one thread.
+    """Read the frames of random records in one thread, into one buffer for a batch or a record.
 
-    If results are compared, all records in order, a copy of each.
+    In the check pass, yield copies of all records in order.
     """
     frames = _frames(job, [os.open(path, os.O_RDONLY) for path in job.shards])
     step = 1 if job.variant == ONE_READ else job.num_records
     draw, memory = random.Random(1), memoryview(bytearray(step * max(length for *_, length in frames)))
-    if job.checking:
+    if job.is_check_pass:
         for file, offset, length in frames:
             os.preadv(file, [memory[:length]], offset)
             yield 1, bytes(memory[12 : length - 4])
@@ -78,26 +78,26 @@ def _positioned_reads(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def _copies(job: Job) -> Iterator[tuple[int, Any]]:
-    """The frames of random records, copied out of files that are mapped and present: no system call, no page fault."""
+    """Copy the frames of random records from mapped, resident files, without system calls and page faults."""
     flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
     files = []
     for path in job.shards:
         with open(path, "rb") as file:
             files.append(memoryview(mmap.mmap(file.fileno(), 0, flags=flags, prot=mmap.PROT_READ)))
     frames, draw = _frames(job, files), random.Random(1)
-    chosen = frames if job.checking else (draw.choice(frames) for _ in cycle(frames))
+    chosen = frames if job.is_check_pass else (draw.choice(frames) for _ in cycle(frames))
     for file, offset, length in chosen:
         yield 1, bytes(file[offset + 12 : offset + length - 4])
 
 
 def _frames(job: Job, files: list[Any]) -> list[tuple[Any, int, int]]:
-    """File, offset and length of each frame."""
+    """Return file, offset and length of each frame."""
     names = (name.split() for name in frame_names(job.shards))
     return [(files[int(shard)], int(offset), int(length)) for shard, offset, length in names]
 
 
 def _rows_read(job: Job) -> Iterator[tuple[int, Any]]:
-    """The last pixel of the center crop: all rows down to it are entropy-decoded, next to nothing is transformed."""
+    """Decode the last pixel of the center crop, which entropy-decodes all rows above it but transforms few blocks."""
     from PIL import Image
 
     import recordmill as rm
@@ -112,7 +112,7 @@ def _rows_read(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def records(_: Job, delivered: Any) -> list[tuple[bytes, int]]:
-    """Image and label of a record."""
+    """Return image and label of a record."""
     return [wire.example_image(delivered)]
 
 
@@ -122,7 +122,7 @@ def _repeat(step: Step, counts: Queue[int | BaseException]) -> None:
         while True:
             counts.put(step(number))
             number += 1
-    except BaseException as error:  # noqa: BLE001 (raised again by the one who waits)
+    except BaseException as error:  # noqa: BLE001 (raised in the main thread)
         counts.put(error)
 
 
@@ -159,7 +159,7 @@ def _checksum(_: Job, *__: int) -> Step:
 
 
 def _chosen(job: Job, first: int, num_threads: int) -> Callable[[int], list[str]]:
-    """Photographs of one step: the thread's share, 16 at a time, round and round."""
+    """Return a function from the number of a step to its 16 photographs, which cycle through the thread's share."""
     paths = [path for path, _ in job.rows()][first::num_threads]
     return lambda number: [paths[place % len(paths)] for place in range(number * _PHOTOS, (number + 1) * _PHOTOS)]
 
@@ -177,7 +177,7 @@ def _read(job: Job, *share: int) -> Step:
 
 
 def _copy(job: Job, first: int, num_threads: int) -> Step:
-    """Read files and write them to one, which begins anew after all photographs."""
+    """Read files and append them to one output file, which is truncated after all photographs."""
     from recordmill import _core
 
     chosen, num_steps = _chosen(job, first, num_threads), len(job.rows()) // num_threads // _PHOTOS

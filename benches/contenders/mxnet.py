@@ -1,4 +1,4 @@
-"""MXNet's own im2rec.py with two workers, its start of one to two seconds included, as users see it."""
+"""MXNet's im2rec.py with two workers; its start-up time of one to two seconds is included, as for users."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from benches import wire
 from benches.jobs import Job
 
 ENVIRONMENT = "mxnet"
-# Older wheels of OpenCV encode JPEG without vector code.
+# Older wheels of OpenCV encode JPEG without SIMD.
 REQUIREMENTS = ("mxnet==1.9.1", "numpy==1.23.5", "opencv-python-headless==4.11.0.86")
 VARIANTS = {"P1a": ("im2rec",), "P1b": ("im2rec",)}
 
 
 def prepare(job: Job) -> None:
-    """Write the list file that names the images."""
+    """Write the list file of the images."""
     job.write_list_file()
 
 
 def load(_: Job) -> None:
-    """Nothing to do: the tool is a process of its own."""
+    """Do nothing, because the tool runs in its own process."""
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Run the task once."""
+    """Run the task once; yield item counts and results."""
     shutil.copy(job.list_file, os.path.join(job.out, "photos.lst"))
     found = subprocess.run(
         [sys.executable, "-c", "import mxnet; print(mxnet.__path__[0])"], capture_output=True, text=True, check=True
@@ -41,5 +41,5 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def images(job: Job) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of what was packed."""
+    """Yield images and labels from the packed files."""
     return map(wire.recordio_image, wire.recordio_payloads(os.path.join(job.out, "photos.rec")))

@@ -1,7 +1,7 @@
 """MXNet's ImageRecordIter, which decodes with OpenCV, and its reader by position.
 
-On machines of two cores it decodes in one thread, whatever it is told: it asks OpenMP for half of the processors, less
-one. The variant with two threads reports six processors to it.
+On machines with two cores, MXNet decodes in one thread whatever the options are, because it uses half of the processors
+that OpenMP reports, minus one. The variant with two threads therefore reports six processors.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SOURCE = "int omp_get_num_procs(void) { return 6; }\n"
 
 
 def prepare(job: Job) -> None:
-    """Convert the dataset, once."""
+    """Convert the dataset, unless that was done before."""
     path = _path(job)
     if not os.path.exists(path):
         _convert(job, path)
@@ -76,7 +76,7 @@ def _convert(job: Job, path: str) -> None:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Epoch after epoch; one if results are compared."""
+    """Yield batches of one epoch after another; of a single epoch in the check pass."""
     if job.task_name == "P6b":
         import mxnet as mx
 
@@ -89,7 +89,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
         for batch in batches:
             batch.data[0].wait_to_read()
             yield job.num_records - batch.pad, batch
-        if job.checking:
+        if job.is_check_pass:
             return
         batches.reset()
 
@@ -119,6 +119,6 @@ def _iterator(job: Job) -> Any:
 
 
 def arrays(job: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch, without what fills it up."""
+    """Return images and labels of a batch without its padding."""
     count = job.num_records - delivered.pad
     return delivered.data[0].asnumpy()[:count], delivered.label[0].asnumpy()[:count]

@@ -1,4 +1,4 @@
-"""Programs for MXNet under MXNet, with two threads; `mxnet_images` explains how."""
+"""Programs for MXNet, run with MXNet and two threads as explained in `mxnet_images`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ load = mxnet.load
 
 
 def prepare(job: Job) -> None:
-    """Convert the data set, once, or write the list of what is packed."""
+    """Convert the dataset, unless that was done before, or write the list of the images to pack."""
     (mxnet if job.task.measure == "pack" else mxnet_images).prepare(job)
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Run the program."""
+    """Run the program; yield item counts and results."""
     if job.task.measure == "pack":
         yield from mxnet.run(job)
         return

@@ -1,4 +1,4 @@
-"""The way OneFlow's users pack: one process, OpenCV, protobuf messages, five part files opened anew for every image."""
+"""A packing script as OneFlow users write it: one process, OpenCV, protobuf, and a part file opened for each image."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENVIRONMENT = "ofrecord_script"
 REQUIREMENTS = ("protobuf==7.36.2", "opencv-python-headless==5.0.0.93", "numpy==2.4.6")
 VARIANTS = {"P1a": ("",), "P1b": ("",), "of-pack": ("",)}
 _NUM_PARTS = 5
-# Tasks in which it encodes images anew.
+# File suffix of the re-encoded images, by task.
 _SUFFIXES = {"P1b": ".jpg", "of-pack": ".png"}
 
 
@@ -50,11 +50,11 @@ def _message() -> Any:
 
 
 def prepare(_: Job) -> None:
-    """Nothing to do: it reads the image files."""
+    """Do nothing, because the contender reads the image files."""
 
 
 def load(_: Job) -> None:
-    """Import what packing needs."""
+    """Import the modules for packing before the time is measured."""
     import cv2
 
     assert cv2.imread
@@ -62,7 +62,7 @@ def load(_: Job) -> None:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Run the task once."""
+    """Run the task once; yield item counts and results."""
     import cv2
 
     rows, new_record = job.rows(), _message()
@@ -84,7 +84,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def images(job: Job) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of what was packed; of digits, their pixels."""
+    """Yield images and labels from the packed files; digits are decoded to pixels."""
     packed = (
         wire.ofrecord_image(payload)
         for name in sorted(os.listdir(job.out))

@@ -1,4 +1,4 @@
-"""Programs for OneFlow under OneFlow 0.9.0, in the environment that the tests of its recordings use."""
+"""Programs for OneFlow with OneFlow 0.9.0, in the environment in which the test recordings were made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RECORDINGS = Path(__file__).parents[2] / "tests" / "recordings"
 
 
 def interpreter() -> str:
-    """Interpreter beside OneFlow, which needs CPython 3.10 and libraries of CUDA though nothing runs on a GPU.
+    """Return the interpreter of an environment with OneFlow, CPython 3.10 and CUDA libraries; no GPU is used.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def interpreter() -> str:
     Raises
     ------
     UnavailableError
-        It cannot be installed.
+        If OneFlow cannot be installed.
     """
     command = [sys.executable, str(_RECORDINGS / "environments.py"), "oneflow"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -40,11 +40,11 @@ def interpreter() -> str:
 
 
 def prepare(_: Job) -> None:
-    """Nothing to do: ours packed the parts."""
+    """Do nothing, because `ours_programs` has packed the parts."""
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Run the program."""
+    """Run the program; yield item counts and results."""
     sys.path.insert(0, str(_RECORDINGS))
     from recipes.oneflow_runtime import find_cuda_libraries
 

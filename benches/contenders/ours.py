@@ -1,4 +1,4 @@
-"""recordmill through its public names."""
+"""recordmill's readers, writers and loader for records and columns."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ VARIANTS = {
 
 
 def prepare(job: Job) -> None:
-    """Write the list file that names the images."""
+    """Write the list file of the images."""
     if job.task.measure == "pack":
         job.write_list_file()
 
 
 def load(job: Job) -> None:
-    """Import what packing needs."""
+    """Import the modules for packing before the time is measured."""
     import recordmill
 
     if job.task_name == "P1b":
@@ -42,7 +42,7 @@ def load(job: Job) -> None:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Run the task once."""
+    """Run the task once; yield item counts and results."""
     import recordmill as rm
 
     if job.task.measure == "pack":
@@ -51,12 +51,15 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
         rm.pack(source, os.path.join(job.out, "photos"), format="tfrecord", shards=2, workers=2, **options)
         yield len(job.rows()), None
     elif job.task_name.startswith("P2"):
-        # One stream of records, as in array_record's one file.
+        # Read all shards as one stream, because array_record has all records in one file.
         with rm.ShardReader(job.shards) as reader:
             for ragged in reader.batches(job.task.num_records):
                 yield len(ragged), list(ragged) if job.variant == "list" else ragged
     else:
-        stage = {"last": "keep" if job.checking else "drop", "ragged": "pad" if job.task_name == "P3b" else "ragged"}
+        stage = {
+            "last": "keep" if job.is_check_pass else "drop",
+            "ragged": "pad" if job.task_name == "P3b" else "ragged",
+        }
         dataset = rm.open(job.shards)
         dataset = dataset.shuffle(seed=1) if job.variant == "shuffled" else dataset
         for batch in dataset.batch(job.task.num_records, **stage).loader(threads=2):
@@ -64,7 +67,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def payloads(job: Job, delivered: Any) -> Iterable[bytes | memoryview]:
-    """Records of a batch."""
+    """Return the records of a batch."""
     if job.variant == "list":
         return delivered
     splits, data = delivered.row_splits.tolist(), memoryview(delivered.data)
@@ -72,12 +75,12 @@ def payloads(job: Job, delivered: Any) -> Iterable[bytes | memoryview]:
 
 
 def columns(_: Job, delivered: Any) -> dict[str, Any]:
-    """Columns of a batch."""
+    """Return the columns of a batch."""
     return delivered
 
 
 def images(job: Job) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of what was packed."""
+    """Yield images and labels from the packed files."""
     for name in sorted(os.listdir(job.out)):
         if name.startswith("photos"):
             yield from map(wire.example_image, wire.tfrecord_payloads(os.path.join(job.out, name)))

@@ -1,4 +1,4 @@
-"""recordmill's decoders and resize alone, without Python: the speed examples of the crate recordmill-image."""
+"""recordmill's decoders and resize without Python: the speed examples of the crate recordmill-image."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benches.windows import list_file, write_list
 LABEL = "ours"
 ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill",)
-_WORDS = {
+_ARGUMENTS = {
     "image-whole": {"": ("jpeg_speed", "plain")},
     "image-windows": {AS_THEY_ARE: ("jpeg_speed", "plain"), WITH_POINTS: ("jpeg_speed", "entry")},
     "image-progressive": {"": ("jpeg_speed", "plain")},
@@ -26,17 +26,17 @@ _WORDS = {
         name: ("resize_speed", "taps" if name.startswith("two") else "pillow", name[-4:].lower()) for name in RESIZES
     },
 }
-VARIANTS = {task: tuple(words) for task, words in _WORDS.items()}
+VARIANTS = {task: tuple(words) for task, words in _ARGUMENTS.items()}
 
 
 def build() -> None:
-    """Build the examples in release mode; cargo knows whether there is something to do."""
+    """Build the examples in release mode, if they are not up to date."""
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--package", "recordmill-image", "--examples"]
     subprocess.run(command, cwd=ROOT, check=True)
 
 
 def example(name: str) -> str:
-    """Path of a built example.
+    """Return the path of a built example.
 
     Parameters
     ----------
@@ -51,23 +51,23 @@ def example(name: str) -> str:
 
 
 def prepare(job: Job) -> None:
-    """Build the examples, and write the list of what is decoded."""
+    """Build the examples, and write the list of the images and windows to decode."""
     build()
     write_list(job)
 
 
 def _command(job: Job) -> list[str]:
-    name, *words = _WORDS[job.task_name][job.variant]
+    name, *words = _ARGUMENTS[job.task_name][job.variant]
     return [example(name), list_file(job), *words]
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Work for ever in a process of the same group."""
+    """Run the example without end in a process of the same process group."""
     yield from counts(_command(job))
 
 
 def counts(command: list[str]) -> Iterator[tuple[int, None]]:
-    """Numbers that an example prints.
+    """Run an example, and yield the item counts that it prints.
 
     Parameters
     ----------
@@ -82,16 +82,16 @@ def counts(command: list[str]) -> Iterator[tuple[int, None]]:
         assert process.stdout is not None
         for line in process.stdout:
             yield int(line), None
-    raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+    raise RuntimeError(f"{command[0]} exited with code {process.returncode}")
 
 
 def checked(job: Job) -> dict[str, Any]:
-    """Digest of the pixels."""
+    """Return the digest of the decoded pixels."""
     return digest(_command(job))
 
 
 def digest(command: list[str]) -> dict[str, Any]:
-    """Digest that an example prints.
+    """Run an example, and return the digest that it prints.
 
     Parameters
     ----------

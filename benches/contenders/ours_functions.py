@@ -7,7 +7,7 @@ from typing import Any
 
 from benches.contenders.ours_images import PREFETCH, arrays, epochs, prepare
 from benches.jobs import Job
-from benches.steps import framed
+from benches.steps import pad_and_crop
 from benches.tasks.images import ONE_THREAD, TWO_PROCESSES, TWO_THREADS
 
 __all__ = ["arrays", "prepare"]
@@ -17,8 +17,8 @@ REQUIREMENTS = ("recordmill", "numpy")
 VARIANTS = {"P5-function": (ONE_THREAD, TWO_THREADS, TWO_PROCESSES)}
 
 
-def changed(sample: dict[str, Any]) -> dict[str, Any]:
-    """What the function makes of a sample.
+def pad_and_crop_sample(sample: dict[str, Any]) -> dict[str, Any]:
+    """Pad, crop and scale a sample; this is the measured Python function.
 
     Parameters
     ----------
@@ -28,14 +28,14 @@ def changed(sample: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
     """
-    return {"image": framed(sample["image"][0]), "label": sample["label"]}
+    return {"image": pad_and_crop(sample["image"][0]), "label": sample["label"]}
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Epoch after epoch; one if results are compared."""
+    """Yield batches of one epoch after another; of a single epoch in the check pass."""
     import recordmill as rm
 
     digits = rm.open(job.shards).shuffle(seed=1).decode(image=rm.Image(channels="gray", dtype="uint8"))
-    mapped = digits.map(changed, workers="processes" if job.variant == TWO_PROCESSES else "threads")
-    batches = mapped.batch(job.num_records, last="keep" if job.checking else "drop")
+    mapped = digits.map(pad_and_crop_sample, workers="processes" if job.variant == TWO_PROCESSES else "threads")
+    batches = mapped.batch(job.num_records, last="keep" if job.is_check_pass else "drop")
     return epochs(job, batches.loader(threads=1 if job.variant == ONE_THREAD else 2, prefetch=PREFETCH))

@@ -1,4 +1,4 @@
-"""recordmill's pipeline from shards of images to batches, through its public names."""
+"""recordmill's pipeline from shards of images to batches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill", "numpy")
 IN_FILE_ORDER = "file order"
 _FORMS = (AS_THEY_ARE, WITH_POINTS, LIKE_FUSED, LIKE_FAST)
-# Options of an image by variant; without any, it is antialiased and has the accurate transform, as in Pillow.
+# Image options by variant. The defaults are antialiasing and the accurate inverse DCT, as in Pillow.
 _LIKE: dict[str, dict[str, Any]] = {
     LIKE_FUSED: {"kernel": "tensorflow:bilinear", "dct": "fast"},
     LIKE_FAST: {"kernel": "tensorflow:bilinear", "dct": "fast", "upsampling": "plain"},
@@ -32,12 +32,12 @@ VARIANTS = {
     "P6a": ("",),
 }
 THREADS, PREFETCH = 2, 2
-# One in each thread, those that are ready, and the one that was delivered.
+# Batches in the worker threads, finished batches, and the batch of the consumer.
 BATCHES_IN_FLIGHT = THREADS + PREFETCH + 1
 
 
 def prepare(job: Job) -> None:
-    """Index the shards; for row entry points, links to them with tables beside them, which are nobody else's."""
+    """Index the shards; with entry points, in a folder of links, so that other variants do not use them."""
     import recordmill as rm
 
     if job.variant != WITH_POINTS:
@@ -56,7 +56,7 @@ def _shards(job: Job) -> list[str]:
 
 
 def spec_of(job: Job) -> Any:
-    """Spec of the task's images.
+    """Return the spec of the task's images.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def spec_of(job: Job) -> Any:
 
 
 def dataset_of(job: Job) -> Any:
-    """Pipeline of the task's batches.
+    """Return the pipeline of the task's batches.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def dataset_of(job: Job) -> Any:
     """
     import recordmill as rm
 
-    last = "keep" if job.checking else "drop"
+    last = "keep" if job.is_check_pass else "drop"
     dataset = rm.open(_shards(job))
     if job.variant != IN_FILE_ORDER:
         dataset = dataset.shuffle(seed=1)
@@ -102,7 +102,7 @@ def dataset_of(job: Job) -> Any:
 
 
 def loader_of(job: Job) -> Any:
-    """Loader of the task's batches.
+    """Return the loader of the task's batches.
 
     Parameters
     ----------
@@ -116,12 +116,12 @@ def loader_of(job: Job) -> Any:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Epoch after epoch; one if results are compared."""
+    """Yield batches of one epoch after another; of a single epoch in the check pass."""
     return epochs(job, loader_of(job))
 
 
 def epochs(job: Job, loader: Any) -> Iterator[tuple[int, Any]]:
-    """Batches of a loader, epoch after epoch; of one epoch if results are compared.
+    """Yield the batches of a loader, one epoch after another; of a single epoch in the check pass.
 
     Parameters
     ----------
@@ -131,16 +131,16 @@ def epochs(job: Job, loader: Any) -> Iterator[tuple[int, Any]]:
     Yields
     ------
     int
-        Samples of the batch.
+        Number of samples of the batch.
     dict
     """
     while True:
         for batch in loader:
             yield len(batch["label"]), batch
-        if job.checking:
+        if job.is_check_pass:
             return
 
 
 def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch."""
+    """Return images and labels of a batch."""
     return delivered["image"], delivered["label"]

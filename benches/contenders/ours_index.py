@@ -1,4 +1,4 @@
-"""recordmill's index: built from frame headers, checked against every checksum, opened."""
+"""recordmill's index: building it from frame headers, verifying all checksums, and opening indexed shards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VARIANTS = {"index": ("",), "check": ("",), "open": ("",)}
 
 
 def prepare(job: Job) -> None:
-    """Make a folder of links to the shards, so that the indexes in it are nobody else's."""
+    """Create a folder of links to the shards, so that its indexes are not shared with other tasks."""
     import recordmill as rm
 
     folder = job.empty_out()
@@ -34,7 +34,7 @@ def _links(job: Job) -> list[str]:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Index all shards anew, or check them."""
+    """Build the indexes of all shards again, or verify the shards."""
     import recordmill as rm
 
     if job.task_name == "check":
@@ -51,7 +51,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def checked(job: Job) -> dict[str, Any]:
-    """Digest of the frames that the kept indexes know, or of the faults found in a damaged copy."""
+    """Return the digest of the frames in the stored indexes, or the fault found in a damaged copy."""
     import recordmill as rm
 
     count = sum(number for number, _ in run(job))
@@ -67,7 +67,7 @@ def checked(job: Job) -> dict[str, Any]:
 
 
 def figures(job: Job) -> dict[str, float]:
-    """Milliseconds that opening takes when all modules are loaded, and bytes that stay in memory per record."""
+    """Measure the milliseconds to open shards with all modules imported, and the bytes of memory per record."""
     import recordmill as rm
 
     small = os.path.join(job.out, "small", "small.tfrecord")

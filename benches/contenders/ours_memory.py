@@ -1,4 +1,4 @@
-"""Memory that recordmill needs for reading and packing; the runner watches the whole process tree."""
+"""Reading and packing with recordmill, while the runner measures the memory of the process tree."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ REQUIREMENTS = ("recordmill", "numpy")
 
 
 def prepare(job: Job) -> None:
-    """Write the list file that names the images."""
+    """Write the list file of the images."""
     job.write_list_file()
 
 
 def figures(job: Job) -> dict[str, float]:
-    """Do the work once."""
+    """Run the work of the variant once; return the number of records."""
     job.empty_out()
     return {"num_records": _WORK[job.variant](job)}
 

@@ -1,4 +1,4 @@
-"""recordmill's image engine through its public names: one native call per batch, and one large photograph at a time."""
+"""recordmill's `decode_batch`: one call per batch, and one large photograph per call."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ VARIANTS = {"image-threads": ("1 thread", "2 threads"), "image-large": (CROP, QU
 
 
 def prepare(_: Job) -> None:
-    """Nothing to do: it reads the image files."""
+    """Do nothing, because the contender reads the image files."""
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Work on all photographs over and over."""
+    """Decode all photographs again and again."""
     yield from _batches(job) if job.task_name == "image-threads" else _single(job)
 
 

@@ -1,4 +1,4 @@
-"""Programs of other frameworks under recordmill's names for them."""
+"""Programs of other frameworks with `recordmill.compat`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VARIANTS = {
 
 
 def prepare(job: Job) -> None:
-    """Pack what programs of MXNet and OneFlow read, once, and write the list or labels that packing reads."""
+    """Pack the data of MXNet and OneFlow programs unless that was done, and write lists or labels for packing."""
     if job.task_name == "of-pack":
         write_labels(job)
     elif job.task.measure == "pack":
@@ -40,11 +40,11 @@ def prepare(job: Job) -> None:
     elif job.task_name.startswith("mx-"):
         _pack(job, job.packed(".rec"), "recordio")
     elif job.task_name.startswith("of-"):
-        parts_of(job)
+        pack_parts(job)
 
 
 def write_labels(job: Job) -> None:
-    """Write the labels as img2ofrecord reads them, a JSON object a line.
+    """Write the label file of img2ofrecord: one JSON object per line.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def write_labels(job: Job) -> None:
 
 
 def labels_path(job: Job) -> str:
-    """Where the labels are.
+    """Return the path of the label file.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def labels_path(job: Job) -> str:
     return job.packed("-labels.txt")
 
 
-def parts_of(job: Job) -> None:
-    """OFRecord parts of the data set, made once.
+def pack_parts(job: Job) -> None:
+    """Pack the dataset to OFRecord parts, unless that was done before.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _pack(job: Job, path: str, family: Any, **options: Any) -> None:
 
 
 def load(job: Job) -> None:
-    """Import what packing does not count; the tools are processes of their own."""
+    """Import modules before the time is measured; the tools run in their own processes."""
     if job.task_name == "tf-write":
         import recordmill.compat.tensorflow as tf
 
@@ -101,7 +101,7 @@ def load(job: Job) -> None:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Run the program."""
+    """Run the program; yield item counts and results."""
     if job.task_name in ("mx-im2rec", "of-pack"):
         yield from (_im2rec if job.task_name == "mx-im2rec" else _img2ofrecord)(job)
     elif job.task_name.startswith("tf-"):
@@ -123,23 +123,23 @@ def _im2rec(job: Job) -> Iterator[tuple[int, Any]]:
     os.link(job.list_file, list_file)
     module = "recordmill.compat.mxnet.im2rec"
     options = ["--num-thread", "2", "--pass-through"]
-    _quietly([sys.executable, "-m", module, os.path.join(job.out, "photos"), job.data, *options])
+    _run_quietly([sys.executable, "-m", module, os.path.join(job.out, "photos"), job.data, *options])
     yield len(job.rows()), None
 
 
 def _img2ofrecord(job: Job) -> Iterator[tuple[int, Any]]:
     module = "recordmill.compat.oneflow.img2ofrecord"
     options = [f"--image_root={job.data}", f"--label_dir={labels_path(job)}", f"--save_dir={job.out}", "--part_num=5"]
-    _quietly([sys.executable, "-m", module, *options, "--img_format=.png"])
+    _run_quietly([sys.executable, "-m", module, *options, "--img_format=.png"])
     yield len(job.rows()), None
 
 
-def _quietly(command: list[str]) -> None:
+def _run_quietly(command: list[str]) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def arrays(job: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch, without what fills it up."""
+    """Return images and labels of a batch without its padding."""
     if job.task_name.startswith("mx-"):
         count = job.num_records - delivered.pad
         return delivered.data[0].asnumpy()[:count], delivered.label[0].asnumpy()[:count]
@@ -149,26 +149,26 @@ def arrays(job: Job, delivered: Any) -> tuple[Any, Any]:
 
 
 def columns(_: Job, delivered: Any) -> dict[str, Any]:
-    """Columns of a batch."""
+    """Return the columns of a batch."""
     return {name: column.numpy() for name, column in delivered.items()}
 
 
 def images(job: Job) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of what was packed; of digits, their pixels."""
+    """Yield images and labels from the packed files; digits are decoded to pixels."""
     if job.task_name == "mx-im2rec":
         return map(wire.recordio_image, wire.recordio_payloads(os.path.join(job.out, "photos.rec")))
     if job.task_name == "tf-write":
         return map(wire.example_image, wire.tfrecord_payloads(os.path.join(job.out, "photos.tfrecord")))
-    return digits_of(job)
+    return read_digits(job)
 
 
 def records(_: Job, delivered: Any) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of records that were unpacked."""
+    """Return images and labels of unpacked records."""
     return ((image, int(header.label)) for header, image in delivered)
 
 
-def digits_of(job: Job) -> Iterator[tuple[bytes, int]]:
-    """Pixels and labels of digits in OFRecord parts.
+def read_digits(job: Job) -> Iterator[tuple[bytes, int]]:
+    """Yield pixels and labels of the digits in OFRecord parts.
 
     Parameters
     ----------

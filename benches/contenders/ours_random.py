@@ -1,4 +1,4 @@
-"""recordmill's records by position: one at a time, and batches of them."""
+"""recordmill's random access to records: single records, and batches."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def prepare(job: Job) -> None:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Records at random positions, each once if results are compared."""
+    """Yield records at random positions; each record once in the check pass."""
     import recordmill as rm
 
     dataset, draw, step = rm.open(job.shards), random.Random(1), 1 if job.variant == "one" else job.num_records
-    if job.checking:
+    if job.is_check_pass:
         for start in range(0, len(dataset), step):
-            yield step, _fetched(dataset, list(range(start, min(start + step, len(dataset)))))
+            yield step, _fetch(dataset, list(range(start, min(start + step, len(dataset)))))
         return
     size = job.size
     while True:
-        yield step, _fetched(dataset, [draw.randrange(size) for _ in range(step)])
+        yield step, _fetch(dataset, [draw.randrange(size) for _ in range(step)])
 
 
-def _fetched(dataset: Any, places: list[int]) -> list[Any]:
+def _fetch(dataset: Any, places: list[int]) -> list[Any]:
     return [dataset[places[0]]] if len(places) == 1 else dataset.fetch(places)
 
 
 def records(_: Job, delivered: Any) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of records."""
+    """Return images and labels of records."""
     return ((record["image"], int(record["label"])) for record in delivered)

@@ -1,4 +1,4 @@
-"""recordmill's batches as NumPy arrays, alone and beside a framework, and handed over to PyTorch, Keras and JAX."""
+"""recordmill's batches as NumPy arrays, without and with an imported framework, and as tensors of frameworks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ VARIANTS = {"tensors": ("NumPy", *(f"{beside}{name}" for name in HANDED for besi
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Epoch after epoch; one if results are compared. The trainer looks at nothing but the shape."""
+    """Yield batches of one epoch after another; of a single epoch in the check pass."""
     batches = _BATCHES.get(job.variant, _numpy)(job)
-    num_batches = len(dataset_of(job)) if job.checking else -1
+    num_batches = len(dataset_of(job)) if job.is_check_pass else -1
     while num_batches:
         images, labels = next(batches)
         yield len(labels), (images, labels)
@@ -55,7 +55,7 @@ def _jax(job: Job) -> Iterator[tuple[Any, Any]]:
 
 
 def _keras(job: Job) -> Iterator[tuple[Any, Any]]:
-    """Batches as `fit` takes them, on the device as its trainer puts them there (keras/src/backend/jax/trainer.py)."""
+    """Yield batches on the device, where Keras's JAX trainer puts them (keras/src/backend/jax/trainer.py)."""
     import jax
 
     import recordmill as rm
@@ -69,5 +69,5 @@ _BATCHES = {"torch": _torch, "keras": _keras, "jax": _jax}
 
 
 def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch."""
+    """Return images and labels of a batch."""
     return np.asarray(delivered[0]), np.asarray(delivered[1])

@@ -1,4 +1,4 @@
-"""Processor time that recordmill's loader takes while the trainer holds a batch and everything ahead is ready."""
+"""CPU time of recordmill's loader while the consumer keeps a batch and all prefetched batches are ready."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["prepare"]
 ENVIRONMENT = ""
 REQUIREMENTS = ("recordmill", "numpy")
 VARIANTS = {"waiting": ("",)}
-# Shortest time in which the queues fill up; three times what as many batches took if that is longer.
+# Minimum time for the queues to fill up; the time is longer if the first batches took long.
 _FILLING_S = 1.0
 
 
 def figures(job: Job) -> dict[str, float]:
-    """Hold one batch until the queues are full, and look at the time spent from then on."""
+    """Keep one batch until the queues are full, and measure the CPU time from then on."""
     start, batches = time.perf_counter(), run(job)
     for _ in range(BATCHES_IN_FLIGHT + 1):
         next(batches)

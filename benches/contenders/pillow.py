@@ -1,4 +1,4 @@
-"""Pillow, whose wheels carry libjpeg-turbo with vector code."""
+"""Pillow, whose wheels contain libjpeg-turbo with SIMD."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 
-from benches.jobs import Job, counted
+from benches.jobs import Job, count_in_chunks
 from benches.steps import SIDE, center_box
 from benches.windows import digest_of, read_list, write_list
 
@@ -24,15 +24,15 @@ VARIANTS = {
 
 
 def prepare(job: Job) -> None:
-    """Write the list of what is decoded."""
+    """Write the list of the images and windows to decode."""
     write_list(job)
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Decode everything over and over."""
+    """Decode all listed images again and again."""
     step = _crop if job.task_name == "image-large" else _load
     files = cycle(data for data, _ in read_list(job))
-    yield from counted((step(data, job.variant) for data in files), 1 if step is _crop else 32)
+    yield from count_in_chunks((step(data, job.variant) for data in files), 1 if step is _crop else 32)
 
 
 def _load(data: bytes, _: str) -> None:
@@ -43,7 +43,7 @@ def _load(data: bytes, _: str) -> None:
 
 
 def _crop(data: bytes, variant: str) -> Any:
-    """The center crop as float32, of all pixels or of as few as do."""
+    """Return the center crop as float32, decoded at full size, or at reduced size in draft mode."""
     import numpy as np
     from PIL import Image
 
@@ -56,7 +56,7 @@ def _crop(data: bytes, variant: str) -> Any:
 
 
 def checked(job: Job) -> dict[str, Any]:
-    """Digest of the pixels."""
+    """Return the digest of the decoded pixels."""
     from PIL import Image
 
     return digest_of(Image.open(io.BytesIO(data)).tobytes() for data, _ in read_list(job))

@@ -1,4 +1,4 @@
-"""The crate `png`, by the same example that measures our decoder."""
+"""The Rust crate `png`, measured by the same example as our decoder."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def _command(job: Job) -> list[str]:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Work for ever in a process of the same group."""
+    """Run the example without end in a process of the same process group."""
     yield from ours_engine.counts(_command(job))
 
 
 def checked(job: Job) -> dict[str, Any]:
-    """Digest of the pixels."""
+    """Return the digest of the decoded pixels."""
     return ours_engine.digest(_command(job))

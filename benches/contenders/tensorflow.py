@@ -1,4 +1,4 @@
-"""TensorFlow on two cores: tf.data with two threads and free order, TFRecordWriter in one process or two."""
+"""TensorFlow on two cores: tf.data with two threads and any order, TFRecordWriter in one or two processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENVIRONMENT = "tensorflow"
 REQUIREMENTS = ("tensorflow-cpu==2.21.0", "numpy==2.4.6")
 SETTINGS = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
 _BUFFER_BYTES = 4 << 20
-# interleave: batches are made, and parsed, per file and in parallel; batch: in one place, behind a parallel reader.
+# interleave: batches are built and parsed per file, in parallel. batch: they are built after a parallel reader.
 _READ = ("interleave", "batch")
 VARIANTS = {
     "P1a": ("2 processes",),
@@ -29,11 +29,11 @@ VARIANTS = {
 
 
 def prepare(_: Job) -> None:
-    """Nothing to do: it reads the data sets as they are."""
+    """Do nothing, because the contender reads the datasets as they are."""
 
 
 def load(_: Job) -> None:
-    """Import what packing needs."""
+    """Import the modules for packing before the time is measured."""
     import tensorflow as tf
 
     assert tf.io.TFRecordWriter
@@ -41,14 +41,14 @@ def load(_: Job) -> None:
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Run the task once; when it is measured by time, the passes follow each other without a new pipeline."""
+    """Run the task once, or for tasks that repeat passes, without end and without creating the pipeline again."""
     if job.task_name == "P1a":
         yield from _pack(job)
     elif job.task_name == "P1b":
         yield from _recode(job)
     else:
         pipeline = _batches(job) if job.task_name.startswith("P2") else _parsed(job)
-        if not job.checking:
+        if not job.is_check_pass:
             pipeline = pipeline.repeat()
         for batch in pipeline.prefetch(4).with_options(_options()):
             first = batch if job.task_name.startswith("P2") else next(iter(batch.values()))
@@ -56,7 +56,7 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def _pack(job: Job) -> Iterator[tuple[int, None]]:
-    """Two processes, forked (no second import; no TensorFlow operation has run), a file each."""
+    """Pack in two processes, one file each. They are forked, which is safe before any TensorFlow operation has run."""
     rows = job.rows()
     parts = [(os.path.join(job.out, f"{part}.tfrecord"), rows[part::2]) for part in range(2)]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
@@ -112,7 +112,7 @@ def _options() -> Any:
 def _batches(job: Job, parse: Callable[[Any], Any] | None = None) -> Any:
     import tensorflow as tf
 
-    size, drop = job.task.num_records, not job.checking and parse is not None
+    size, drop = job.task.num_records, not job.is_check_pass and parse is not None
     if job.variant == "batch":
         records = tf.data.TFRecordDataset(job.shards, num_parallel_reads=2, buffer_size=_BUFFER_BYTES)
         batches = records.batch(size, drop_remainder=drop)
@@ -148,16 +148,16 @@ def _parsed(job: Job) -> Any:
 
 
 def payloads(_: Job, delivered: Any) -> Iterable[bytes]:
-    """Records of a batch."""
+    """Return the records of a batch."""
     return delivered.numpy().tolist()
 
 
 def columns(_: Job, delivered: Any) -> dict[str, Any]:
-    """Columns of a batch."""
+    """Return the columns of a batch."""
     return {name: column.numpy() for name, column in delivered.items()}
 
 
 def images(job: Job) -> Iterator[tuple[bytes, int]]:
-    """Images and labels of what was packed."""
+    """Yield images and labels from the packed files."""
     for name in sorted(os.listdir(job.out)):
         yield from map(wire.example_image, wire.tfrecord_payloads(os.path.join(job.out, name)))

@@ -1,4 +1,4 @@
-"""TensorFlow's image pipelines on two cores: tf.data over four shards, two threads, free order, a shuffle buffer."""
+"""TensorFlow's image pipelines: tf.data on four shards with two threads, any order and a shuffle buffer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benches.steps import MEAN, SHORTER, SIDE, STD
 
 LABEL = "tensorflow"
 __all__ = ["ENVIRONMENT", "REQUIREMENTS", "SETTINGS"]
-# fused: only the rows of the crop are decoded; fast: with the quick inverse transform and plain upsampling.
+# fused: decode only the rows of the crop. fast: with the fast inverse DCT and plain upsampling.
 _FUSED = ("fused", "fused, fast")
 _DIGITS = ("digit", "array")
 VARIANTS = {
@@ -27,11 +27,11 @@ VARIANTS = {
 
 
 def prepare(_: Job) -> None:
-    """Nothing to do: it reads the data sets as they are."""
+    """Do nothing, because the contender reads the datasets as they are."""
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Epoch after epoch without a new pipeline; one if results are compared."""
+    """Yield batches without end from one pipeline; of a single epoch in the check pass."""
     import tensorflow as tf
 
     options = tf.data.Options()
@@ -39,10 +39,10 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
     options.threading.private_threadpool_size = 2
     records = tf.data.TFRecordDataset(job.shards, num_parallel_reads=2, buffer_size=4 << 20)
     records = records.shuffle(1000 if job.task.data == "photos" else min(job.size, 10_000))
-    if not job.checking:
+    if not job.is_check_pass:
         records = records.repeat()
     samples = records.map(_digit(job) if job.task.recipe in _DIGITS else _photo(job), tf.data.AUTOTUNE)
-    batches = samples.batch(job.num_records, drop_remainder=not job.checking)
+    batches = samples.batch(job.num_records, drop_remainder=not job.is_check_pass)
     if job.task.recipe in _DIGITS:
         batches = batches.map(lambda image, label: (tf.cast(image, tf.float32) * (1 / 255), label), tf.data.AUTOTUNE)
     for batch in batches.prefetch(2).with_options(options):
@@ -72,7 +72,7 @@ def _digit(job: Job) -> Any:
 
 
 def _window(shape: Any, recipe: str) -> Any:
-    """Top, left, height and width of what is cut out."""
+    """Return top, left, height and width of the window to crop."""
     import tensorflow as tf
 
     if recipe == "center":
@@ -95,7 +95,7 @@ def _photo(job: Job) -> Any:
 
     recipe = job.task.recipe
     fast = {"dct_method": "INTEGER_FAST", "fancy_upscaling": False} if job.variant.endswith("fast") else {}
-    # In full size: broadcasting over three channels is slow.
+    # Tensors of full size, because broadcasting over three channels is slow.
     full = (SIDE, SIDE, 3)
     factors = tf.reshape(tf.tile(1 / tf.constant(STD), [SIDE * SIDE]), full)
     offsets = tf.reshape(tf.tile(tf.constant(MEAN) / tf.constant(STD), [SIDE * SIDE]), full)
@@ -114,5 +114,5 @@ def _photo(job: Job) -> Any:
 
 
 def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch."""
+    """Return images and labels of a batch."""
     return delivered[0].numpy(), delivered[1].numpy()

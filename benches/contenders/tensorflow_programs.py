@@ -1,4 +1,4 @@
-"""Programs for TensorFlow under TensorFlow."""
+"""Programs for TensorFlow, run with TensorFlow."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ VARIANTS = {
 
 
 def prepare(_: Job) -> None:
-    """Nothing to do: it reads the data sets as they are."""
+    """Do nothing, because the contender reads the datasets as they are."""
 
 
 def load(_: Job) -> None:
-    """Import what packing does not count."""
+    """Import the framework before the time is measured."""
     import tensorflow as tf
 
     tf.train.Example()
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """Run the program."""
+    """Run the program; yield item counts and results."""
     import tensorflow as tf
 
     yield from for_tensorflow.PROGRAMS[job.task_name](tf, job)

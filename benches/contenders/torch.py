@@ -1,4 +1,4 @@
-"""PyTorch's DataLoader with two worker processes over a folder of files, OpenCV decodes; plain files by position."""
+"""PyTorch's DataLoader with two worker processes and OpenCV on image files; and plain files by position."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VARIANTS |= {"P6b": ("files of a folder",)}
 
 
 class Folder:
-    """Image files as a map-style data set.
+    """Map-style dataset of transformed image files.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ class Folder:
 
 
 def prepare(_: Job) -> None:
-    """Nothing to do: it reads the image files."""
+    """Do nothing, because the contender reads the image files."""
 
 
 def run(job: Job) -> Iterator[tuple[int, Any]]:
-    """One endless epoch, so that the workers start once; one pass if results are compared."""
+    """Yield batches of one endless epoch, so that workers start once; of one pass in the check pass."""
     if job.task_name == "P6b":
         yield from _by_position(job)
         return
@@ -49,27 +49,27 @@ def run(job: Job) -> Iterator[tuple[int, Any]]:
 
     folder = Folder(job)
     sampler = RandomSampler(
-        range(len(folder)), replacement=not job.checking, num_samples=None if job.checking else 10**8
+        range(len(folder)), replacement=not job.is_check_pass, num_samples=None if job.is_check_pass else 10**8
     )
-    options = {"num_workers": 2, "prefetch_factor": 4, "drop_last": not job.checking}
+    options = {"num_workers": 2, "prefetch_factor": 4, "drop_last": not job.is_check_pass}
     for batch in DataLoader(folder, job.num_records, sampler=sampler, **options):
         yield len(batch[1]), batch
 
 
 def _by_position(job: Job) -> Iterator[tuple[int, Any]]:
-    """Files at random positions, each once if results are compared."""
+    """Yield files at random positions; each file once in the check pass."""
     rows, draw = job.rows(), random.Random(1)
-    places = range(len(rows)) if job.checking else [draw.randrange(len(rows)) for _ in range(4096)]
+    places = range(len(rows)) if job.is_check_pass else [draw.randrange(len(rows)) for _ in range(4096)]
     for place in places:
         with open(rows[place][0], "rb") as file:
             yield 1, (file.read(), rows[place][1])
 
 
 def records(_: Job, delivered: Any) -> list[tuple[bytes, int]]:
-    """Images and labels of records."""
+    """Return images and labels of records."""
     return [delivered]
 
 
 def arrays(_: Job, delivered: Any) -> tuple[Any, Any]:
-    """Images and labels of a batch."""
+    """Return images and labels of a batch."""
     return delivered[0].numpy(), delivered[1].numpy()

@@ -1,5 +1,5 @@
-"""Programs as people wrote them, each a function of the module that their import line names.
+"""Typical user programs, as functions whose first argument is the framework module that the program imports.
 
-The same function runs with the real framework and with `recordmill.compat`: what is compared is the program, not a
-translation of it.
+Each function runs with the original framework and with `recordmill.compat`, so that the same program is compared, not
+a translation of it.
 """

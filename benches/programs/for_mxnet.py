@@ -1,4 +1,4 @@
-"""Programs for MXNet: batches of photographs by ImageRecordIter, and records one by one."""
+"""Programs for MXNet: load batches of photographs with ImageRecordIter, and read single records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from benches.jobs import Job, counted
+from benches.jobs import Job, count_in_chunks
 from benches.steps import MEAN, SHORTER, SIDE, STD
 from benches.tasks.programs import IN_ORDER
 
@@ -14,18 +14,18 @@ _CENTER_SIDE = 227
 
 
 def photographs(mx: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Resize and cut, or cut at random, mirror and normalize; once through the data if it is compared.
+    """Yield batches of center crops, or of random crops with flips and normalization; one epoch in the check pass.
 
     Parameters
     ----------
     mx : module
-        MXNet, or ours.
+        MXNet or `recordmill.compat.mxnet`.
     job : Job
 
     Yields
     ------
     int
-        Samples of the batch.
+        Number of samples of the batch.
     DataBatch
     """
     if job.task.recipe == "crop":
@@ -48,13 +48,13 @@ def photographs(mx: Any, job: Job) -> Iterator[tuple[int, Any]]:
         for batch in iterator:
             batch.data[0].wait_to_read()
             yield job.num_records - batch.pad, batch
-        if job.checking:
+        if job.is_check_pass:
             return
         iterator.reset()
 
 
 def records(mx: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Records in order or at random positions, unpacked; each once if results are compared.
+    """Yield unpacked records in order or at random positions; each record once in the check pass.
 
     Parameters
     ----------
@@ -65,14 +65,14 @@ def records(mx: Any, job: Job) -> Iterator[tuple[int, Any]]:
     ------
     int
     list or None
-        Headers and images.
+        Headers and images in the check pass.
     """
     reader = mx.recordio.MXIndexedRecordIO(job.packed(".idx"), job.packed(".rec"), "r")
     draw, size = random.Random(1), job.size
-    places = range(size) if job.checking else (draw.randrange(size) for _ in range(4096))
+    places = range(size) if job.is_check_pass else (draw.randrange(size) for _ in range(4096))
     payloads = iter(reader.read, None) if job.variant == IN_ORDER else map(reader.read_idx, places)
     unpacked = map(mx.recordio.unpack, payloads)
-    if job.checking:
+    if job.is_check_pass:
         yield size, list(unpacked)
     else:
-        yield from counted(unpacked)
+        yield from count_in_chunks(unpacked)

@@ -1,4 +1,4 @@
-"""Programs for OneFlow: the ImageNet chain of its model zoo."""
+"""Programs for OneFlow: the ImageNet pipeline of its model zoo."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from benches.steps import MEAN, SIDE, STD
 
 
 def photographs(flow: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Read at random, cut at random, resize, mirror, normalize; as many as the data hold if it is compared.
+    """Yield batches of shuffled, randomly cropped, resized, flipped and normalized images; one epoch in the check pass.
 
     Parameters
     ----------
     flow : module
-        OneFlow, or ours.
+        OneFlow or `recordmill.compat.oneflow`.
     job : Job
 
     Yields
     ------
     int
-        Samples of the batch.
+        Number of samples of the batch.
     tuple of ndarray
-        Images, labels.
+        Images and labels.
     """
     read = flow.nn.OFRecordReader(
-        job.packed("-parts"), batch_size=job.num_records, data_part_num=4, random_shuffle=not job.checking
+        job.packed("-parts"), batch_size=job.num_records, data_part_num=4, random_shuffle=not job.is_check_pass
     )
     label = flow.nn.OFRecordRawDecoder("label", shape=(), dtype=flow.int64)
     crop = flow.nn.OFRecordImageDecoderRandomCrop("image", color_space="RGB")
@@ -34,9 +34,9 @@ def photographs(flow: Any, job: Job) -> Iterator[tuple[int, Any]]:
     coin = flow.nn.CoinFlip(batch_size=job.num_records)
     normalize = flow.nn.CropMirrorNormalize(color_space="RGB", output_layout="NCHW", mean=list(MEAN), std=list(STD))
     left = job.size // job.num_records
-    while left or not job.checking:
+    while left or not job.is_check_pass:
         records = read()
         images, labels = normalize(resize(crop(records))[0], coin()), label(records)
-        # OneFlow computes when a value is asked for.
+        # OneFlow computes a value when it is requested.
         yield job.num_records, (images.numpy(), labels.numpy())
         left -= 1

@@ -1,4 +1,4 @@
-"""Programs for TensorFlow: photographs written, and read as a beginner does it; other records parsed."""
+"""Programs for TensorFlow: write photographs, read them with a simple pipeline, and parse other records."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from pathlib import Path
 from typing import Any
 
 from benches.jobs import Job
-from benches.programs.tensorflow_images import augmented, description, digits, evaluated
+from benches.programs.tensorflow_images import augmented, digits, evaluated, image_features
 from benches.tasks.programs import AUTOTUNE, IN_SEQUENCE
 
 _BUFFER = 1024
 
 
 def photographs(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Parse, decode, resize to 96 x 96, scale, shuffle, batch, prefetch; once through the data if it is compared.
+    """Parse, decode, resize to 96 x 96, scale, shuffle, batch and prefetch; one epoch in the check pass.
 
     Parameters
     ----------
     tf : module
-        TensorFlow, or ours.
+        TensorFlow or `recordmill.compat.tensorflow`.
     job : Job
 
     Yields
     ------
     int
-        Samples of the batch.
+        Number of samples of the batch.
     tuple
-        Images, labels.
+        Images and labels.
     """
-    features = description(tf)
+    features = image_features(tf)
 
     def parse(payload: Any) -> Any:
         found = tf.io.parse_single_example(payload, features)
@@ -40,7 +40,7 @@ def photographs(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
         return image, tf.stack([tf.cast(found["label"], "int32")])
 
     records = tf.data.TFRecordDataset(job.shards)
-    if not job.checking:
+    if not job.is_check_pass:
         records = records.repeat()
     parallel = {"num_parallel_calls": tf.data.AUTOTUNE} if job.variant == AUTOTUNE else {}
     samples = records.map(parse, **parallel).shuffle(buffer_size=_BUFFER)
@@ -53,7 +53,7 @@ def photographs(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def parsing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Parse batches of payloads that are in memory: 39 numbers of each.
+    """Parse batches of payloads in memory to 39 columns of numbers.
 
     Parameters
     ----------
@@ -68,16 +68,16 @@ def parsing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     """
     wanted = {f"I{place + 1}": tf.io.FixedLenFeature([], tf.float32) for place in range(13)}
     wanted |= {f"C{place + 1}": tf.io.FixedLenFeature([], tf.int64) for place in range(26)}
-    shards = job.shards if job.checking else job.shards[:1]
+    shards = job.shards if job.is_check_pass else job.shards[:1]
     batches = iter(tf.data.TFRecordDataset(shards).batch(job.num_records))
-    if not job.checking:
+    if not job.is_check_pass:
         batches = [next(batches) for _ in range(min(64, job.size // job.num_records // 4))]
     for payloads in batches:
         yield int(payloads.shape[0]), tf.io.parse_example(payloads, wanted)
 
 
 def filtered(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Parse raw pixels, make floats of them, leave out those of the labels from 5 on, batch.
+    """Parse raw pixels, convert them to floats, drop labels from 5 on, and batch.
 
     Parameters
     ----------
@@ -87,11 +87,11 @@ def filtered(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     Yields
     ------
     int
-        Samples of the batch.
+        Number of samples of the batch.
     tuple
-        Images, labels.
+        Images and labels.
     """
-    features = description(tf)
+    features = image_features(tf)
 
     def parse(payload: Any) -> Any:
         found = tf.io.parse_single_example(payload, features)
@@ -115,7 +115,7 @@ def sequences(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     ------
     int
     tuple
-        Tokens, labels.
+        Tokens and labels.
     """
     context = {"label": tf.io.FixedLenFeature([], tf.int64)}
     frames = {"tokens": tf.io.FixedLenSequenceFeature([], tf.int64)}
@@ -130,7 +130,7 @@ def sequences(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def writing(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Write images and labels, an Example each.
+    """Write images and labels as Examples.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Programs for TensorFlow that prepare images as public training scripts do, with functions that choose and draw."""
+"""Programs for TensorFlow that prepare images as public training scripts do, with conditions and random numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from benches.jobs import Job
 from benches.steps import MEAN, SIDE, STD
 
 
-def description(tf: Any) -> dict[str, Any]:
-    """Features of all images.
+def image_features(tf: Any) -> dict[str, Any]:
+    """Return the feature specs of an image and its label.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def description(tf: Any) -> dict[str, Any]:
 
 
 def augmented(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Cut a window that is drawn, resize it to 224 x 224, mirror it or not, normalize, batch, prefetch.
+    """Crop a random window, resize it to 224 x 224, flip it at random, normalize, batch and prefetch.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ def augmented(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     Yields
     ------
     int
-        Samples of the batch.
+        Number of samples of the batch.
     tuple
-        Images, labels.
+        Images and labels.
     """
-    features = description(tf)
+    features = image_features(tf)
 
     def parse(payload: Any) -> Any:
         found = tf.io.parse_single_example(payload, features)
@@ -63,7 +63,7 @@ def augmented(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def evaluated(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Make floats of photographs, cut the middle out, resize it to 224 x 224, normalize, batch, prefetch.
+    """Convert photographs to floats, crop the center, resize it to 224 x 224, normalize, batch and prefetch.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def evaluated(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     ------
     int
     tuple
-        Images, labels.
+        Images and labels.
     """
-    features = description(tf)
+    features = image_features(tf)
 
     def parse(payload: Any) -> Any:
         found = tf.io.parse_single_example(payload, features)
@@ -88,7 +88,7 @@ def evaluated(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
 
 
 def digits(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
-    """Decode PNG digits as they are, scale them, batch, prefetch.
+    """Decode PNG digits, scale them, batch and prefetch.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ def digits(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
     ------
     int
     tuple
-        Images, labels.
+        Images and labels.
     """
-    features = description(tf)
+    features = image_features(tf)
 
     def parse(payload: Any) -> Any:
         found = tf.io.parse_single_example(payload, features)
@@ -112,7 +112,7 @@ def digits(tf: Any, job: Job) -> Iterator[tuple[int, Any]]:
 
 def _batches(tf: Any, job: Job, parse: Any) -> Iterator[tuple[int, Any]]:
     records = tf.data.TFRecordDataset(job.shards)
-    if not job.checking:
+    if not job.is_check_pass:
         records = records.repeat()
     samples = records.map(parse, num_parallel_calls=tf.data.AUTOTUNE)
     for image, label in samples.batch(job.num_records).prefetch(tf.data.AUTOTUNE):

@@ -1,4 +1,4 @@
-"""What is measured: the tasks, their data, and what has to be reached."""
+"""The tasks that are measured, with their data and goals."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from benches.tasks.pixels import PIXEL_TASKS
 from benches.tasks.programs import PROGRAM_TASKS
 from benches.tasks.records import RECORD_TASKS
 
-# The limits come last.
+# The task "limits" is the last one.
 TASKS = {task.name: task for task in (*RECORD_TASKS[:-1], *IMAGE_TASKS, *PIXEL_TASKS, *PROGRAM_TASKS, RECORD_TASKS[-1])}

@@ -1,35 +1,35 @@
-"""What a task is, and what can be demanded of it."""
+"""Classes of tasks and of their goals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-# "pack": one run from call to end. "pass": passes over the data until the time is up. "value": figures of one run.
-# "start": from the start of the process to the first batch, and the memory of it.
+# "pack": time of one run. "pass": rate of passes over the data for a given time. "value": figures of one run.
+# "start": time from process start to the first batch, and memory.
 Measure = Literal["pack", "pass", "value", "start"]
-# What is compared before figures count: records as bytes, columns of numbers, exact pixels, likeness to the sources'
-# centers, or what random crops have in common with their sources; "twin": exact pixels, with those of the framework
-# that the program was written for.
+# How results are checked: "payloads" and "records" by bytes, "columns" by numbers, "pixels" exactly, "center" and
+# "crops" by colors of the sources, "twin" by the exact pixels of the framework that the program was written for.
 Compare = Literal["", "payloads", "columns", "records", "pixels", "center", "crops", "twin"]
-# What is made of an image: a random-resized crop, mirrored at random, of normalized float32 or of uint8; a center crop,
-# normalized; a digit as float32 from 0 to 1, from a PNG or from the bytes of an array, or by a function of NumPy calls.
+# How images are transformed: "crop" is a random-resized crop with a random flip as normalized float32, "crop-uint8"
+# the same as uint8, "center" a normalized center crop. Digits become float32 from 0 to 1: "digit" from PNG, "array"
+# from raw bytes, "function" by a Python function.
 Recipe = Literal["", "crop", "crop-uint8", "center", "digit", "array", "function"]
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Our rate is at least `factor` times the best rate among the variants of a peer ("" for every peer).
+    """Goal: our rate is at least `factor` times the best rate of a peer.
 
     Parameters
     ----------
     peer : str
-        "ours" compares two variants of our own.
+        Contender to compare with: "" for the fastest one, "ours" to compare two of our variants.
     factor : float
     ours : str
-        Our variant; the best one by default.
+        Our variant; by default the fastest one.
     theirs : str
-        The peer's variant; the best one by default.
+        Variant of the peer; by default the fastest one.
     """
 
     peer: str
@@ -40,17 +40,17 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Bound:
-    """A figure of each of our variants is at least, or at most, `value`."""
+    """Goal: a figure is at least (`is_minimum`) or at most `value` in each of our variants."""
 
     figure: str
-    least: bool
+    is_minimum: bool
     value: float
     unit: str
 
 
 @dataclass(frozen=True)
 class Task:
-    """One thing that is measured.
+    """One task of the benchmark.
 
     Parameters
     ----------
@@ -58,20 +58,20 @@ class Task:
     title : str
     measure : {"pack", "pass", "value", "start"}
     data : str
-        Kind of the data set.
+        Name of the dataset.
     num_records : int
-        Records per batch.
+        Number of records per batch.
     goals : tuple of Ratio or Bound
     limit : tuple of str
-        Variants of the contender `limits` that bound the task: the times of those with one thread add up.
-    also : tuple of str
-        Data sets that are needed too.
+        Variants of the contender `limits` whose rates bound that of the task. If there are several, their times add up.
+    more_data : tuple of str
+        Other datasets that the task needs.
     compare : str
-        How what is delivered is compared.
+        How results are checked.
     recipe : str
-        What is made of an image.
+        How images are transformed.
     per_core : bool
-        Whether rates are compared per core-second, which holds also while other processes are busy.
+        Whether rates per core-second are compared, which depend less on other busy processes.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Task:
     num_records: int = 0
     goals: tuple[Ratio | Bound, ...] = field(default=())
     limit: tuple[str, ...] = field(default=())
-    also: tuple[str, ...] = field(default=())
+    more_data: tuple[str, ...] = field(default=())
     compare: Compare = ""
     recipe: Recipe = ""
     per_core: bool = False

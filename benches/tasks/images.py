@@ -1,17 +1,18 @@
-"""Tasks of training from images: from shards to batches, first batch, random access, hand-over, waiting."""
+"""Tasks of loading images for training: batches, first batch, random access, tensors of frameworks, idle CPU time."""
 
 from __future__ import annotations
 
 from benches.tasks.base import Bound, Ratio, Task
 
 AS_THEY_ARE, WITH_POINTS = "files as they are", "row entry points"
-# As TensorFlow's fused forms compute it: two taps, the quick inverse transform; the fast one without fancy upsampling.
+# Our variants with TensorFlow's arithmetic: bilinear without antialiasing, fast inverse DCT; `LIKE_FAST` also with
+# plain upsampling.
 LIKE_FUSED, LIKE_FAST = "like TensorFlow's fused", "like TensorFlow's fused, fast"
 _LIKE_FOR_LIKE = (Ratio("tensorflow", 2.2, LIKE_FUSED, "fused"), Ratio("tensorflow", 2.2, LIKE_FAST, "fused, fast"))
-# Frameworks that batches are handed to; what the import of one costs the rest of its process is not the hand-over's.
+# Frameworks whose tensors are produced. "NumPy beside" measures the cost of only importing a framework.
 HANDED, BESIDE = ("torch", "keras", "jax"), "NumPy beside "
 ONE_THREAD, TWO_THREADS, TWO_PROCESSES = "1 thread", "2 threads", "2 processes"
-# Variants of the limits: the same records by positioned reads into memory that is kept, and copied out of mapped files.
+# Variants of the limits: the same records by positioned reads into one buffer, or copied from memory-mapped files.
 CACHE_READ, ONE_READ = "page cache read, batches of 128", "page cache read, one"
 ONE_COPY = "copied out of mapped files, one"
 

@@ -1,11 +1,11 @@
-"""Tasks of the image decoders alone, per core: whole images, windows, PNG, resizing, two threads."""
+"""Tasks that measure only image decoding and resizing, per core."""
 
 from __future__ import annotations
 
 from benches.tasks.base import Bound, Ratio, Task
 from benches.tasks.images import AS_THEY_ARE, WITH_POINTS
 
-# Our variants of the task `image-large`, and the limit that they are compared with.
+# Our variants of the task `image-large`, and the limit with which they are compared.
 CROP, QUICK_CROP, ROWS = "crop of 224", "crop of 224, scale auto", "entropy decoding of the rows down to the crop"
 
 # Variants of the task `image-resize`.

@@ -1,11 +1,11 @@
-"""Tasks of programs that people have: the same lines under the framework that they were written for and under ours."""
+"""Tasks that run the same program with the framework that it was written for and with `recordmill.compat`."""
 
 from __future__ import annotations
 
 from benches.tasks.base import Ratio, Task
 
 AS_WRITTEN, AUTOTUNE = "as written", "AUTOTUNE"
-# TensorFlow without the rewriting that spreads a `map` over the cores though nobody asked for it.
+# TensorFlow without the optimization that parallelizes each `map`, although the program does not ask for it.
 IN_SEQUENCE = "as written, map in sequence"
 IN_ORDER, BY_KEY = "in order", "by key"
 

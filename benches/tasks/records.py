@@ -100,7 +100,7 @@ RECORD_TASKS = (
         "value",
         "big",
         goals=(Bound("peak_mb", False, 300, "MB"),),
-        also=("tabular", "photos"),
+        more_data=("tabular", "photos"),
     ),
-    Task("limits", "what the machine does at most", "pass", "big", also=("photos",)),
+    Task("limits", "what the machine does at most", "pass", "big", more_data=("photos",)),
 )
