@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -12,6 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.concurrency.forks import Forks
+from recordmill.errors import WriteError
 from recordmill.formats.registry import format_for, get_format, get_payload
 from recordmill.formats.values import has_no_kind
 from recordmill.schema import Feature, Schema
@@ -47,24 +50,63 @@ class _Writer(ABC):
     """State of a writer: open until it is closed or discarded, or until a record cannot be written."""
 
     path: str
+    _outputs: Sequence[ShardOutput] = ()
     _is_open = False
     # What made writing fail; `close` raises it again.
     _error: BaseException | None = None
 
+    def __init__(self) -> None:
+        # The files belong to the process that creates the writer, not to its forked children.
+        self._fork_depth = Forks.depth
+
     def _check_open(self) -> None:
         if not self._is_open:
             raise ValueError(f"the writer of {self.path!r} is closed")
+        if self._fork_depth != Forks.depth:
+            message = "the writer was created before a fork and belongs to the parent process"
+            raise WriteError(message, shard=self.path, hint="create a writer in the process that uses it")
 
     def _fail(self, error: BaseException) -> None:
         """Discard the output, of which a part may have been written."""
         self._error = error
         self.discard()
 
-    @abstractmethod
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Write the remaining records and give the output its final name. A second call has no effect.
+
+        After an error of `write` or `close`, this raises the same error again.
+
+        Raises
+        ------
+        OutputExistsError
+            If another program created a shard of the same name and `overwrite` is False.
+        WriteError
+            If a file cannot be written; no output file remains.
+        FeatureError
+            If the payload codec cannot store a value of the last chunk.
+        """
+        if self._error is not None:
+            raise self._error
+        if not self._is_open:
+            return
+        self._check_open()
+        try:
+            self._commit()
+        except BaseException as error:
+            self._fail(error)
+            raise
+        self._is_open = False
 
     @abstractmethod
-    def discard(self) -> None: ...
+    def _commit(self) -> None:
+        """Write the remaining records and give the output its final name."""
+
+    def discard(self) -> None:
+        """Remove everything that was written, unless the writer was closed."""
+        self._is_open = False
+        if self._fork_depth == Forks.depth:
+            for output in self._outputs:
+                output.discard()
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -79,13 +121,21 @@ class _Writer(ABC):
         else:
             self.discard()
 
+    def __del__(self, _warn: Callable[..., None] = warnings.warn) -> None:
+        """Warn if the writer was neither closed nor discarded, and remove its temporary files."""
+        if self._is_open and self._fork_depth == Forks.depth:
+            message = f"the writer of {self.path!r} was not closed, so its records are lost; use `with` or call close()"
+            _warn(message, ResourceWarning, source=self)
+            self.discard()
+
 
 class ShardWriter(_Writer):
     """Write records to one or several shards.
 
     With `shards`, record ``i`` goes to shard ``i % shards``, so that shard sizes differ by at most one record. With
     `max_shard_bytes`, a new shard begins when the current one is full. The shards get their final names together, on
-    `close` or at the end of the ``with`` block; after an exception no output file remains.
+    `close` or at the end of the ``with`` block; after an exception no output file remains. A writer that is not closed
+    loses its records and emits a ResourceWarning. In a forked process, the writers of its parent cannot be used.
 
     Parameters
     ----------
@@ -149,6 +199,7 @@ class ShardWriter(_Writer):
         overwrite: bool = False,
         index: IndexMode = "auto",
     ) -> None:
+        super().__init__()
         if shards is not None and shards < 1:
             raise ValueError(f"shards must be a positive integer, got {shards}")
         if shards is not None and max_shard_bytes is not None:
@@ -270,44 +321,16 @@ class ShardWriter(_Writer):
         self.num_records += count
         self._sink.append(frame_payloads(self._format, payloads), keys)
 
-    def close(self) -> None:
-        """Write the remaining records and give all shards their final names. A second call has no effect.
-
-        After an error of `write` or `close`, this raises the same error again.
-
-        Raises
-        ------
-        OutputExistsError
-            If another program created a shard of the same name and `overwrite` is False.
-        WriteError
-            If a file cannot be written; no output file remains.
-        FeatureError
-            If the payload codec cannot store a value of the last chunk.
-        """
-        if self._error is not None:
-            raise self._error
-        if not self._is_open:
-            return
-        try:
-            if self._examples or self._payloads:
-                self._flush()
-            self._sink.finish()
-            if self._is_rolling:
-                for output, path in zip(self._outputs, self._shard_paths(len(self._outputs)), strict=True):
-                    output.rename(path)
-            commit_outputs(self._outputs, self._schema, self._codec.name if self._schema is not None else None)
-            if self._overwrite:
-                remove_leftover_shards(self._storage, self.path, self._format, self._suffix, self.paths)
-        except BaseException as error:
-            self._fail(error)
-            raise
-        self._is_open = False
-
-    def discard(self) -> None:
-        """Remove everything that was written, unless the writer was closed."""
-        self._is_open = False
-        for output in self._outputs:
-            output.discard()
+    def _commit(self) -> None:
+        if self._examples or self._payloads:
+            self._flush()
+        self._sink.finish()
+        if self._is_rolling:
+            for output, path in zip(self._outputs, self._shard_paths(len(self._outputs)), strict=True):
+                output.rename(path)
+        commit_outputs(self._outputs, self._schema, self._codec.name if self._schema is not None else None)
+        if self._overwrite:
+            remove_leftover_shards(self._storage, self.path, self._format, self._suffix, self.paths)
 
     @property
     def paths(self) -> list[str]:
@@ -364,6 +387,7 @@ class PayloadWriter(_Writer):
         compression_level: int = -1,
         index: IndexMode = "auto",
     ) -> None:
+        super().__init__()
         self.path = check_local_path(path)
         self._format = replace(get_format(format), index=None, index_on_write=False)
         self._pending: list[bytes] = []
@@ -378,6 +402,7 @@ class PayloadWriter(_Writer):
             overwrite=True,
             index=index,
         )
+        self._outputs = [self._output]
         self._is_open = True
 
     def write(self, payload: Any) -> None:
@@ -414,6 +439,7 @@ class PayloadWriter(_Writer):
         """Write pending records to the temporary file; the file gets its final name on `close`."""
         if not self._pending:
             return
+        self._check_open()
         payloads, self._pending, self._pending_bytes = self._pending, [], 0
         try:
             self._output.append(frame_payloads(self._format, payloads))
@@ -437,30 +463,7 @@ class PayloadWriter(_Writer):
         self.flush()
         return self._output.index.offsets
 
-    def close(self) -> None:
-        """Write pending records and give the file its final name. A second call has no effect.
-
-        After an error of `write` or `close`, this raises the same error again.
-
-        Raises
-        ------
-        WriteError
-            If the file cannot be written; an existing file of the same name does not change.
-        """
-        if self._error is not None:
-            raise self._error
-        if not self._is_open:
-            return
-        try:
-            self.flush()
-            self._output.finish()
-            commit_outputs([self._output], None, None)
-        except BaseException as error:
-            self._fail(error)
-            raise
-        self._is_open = False
-
-    def discard(self) -> None:
-        """Remove everything that was written, unless the writer was closed."""
-        self._is_open = False
-        self._output.discard()
+    def _commit(self) -> None:
+        self.flush()
+        self._output.finish()
+        commit_outputs([self._output], None, None)
