@@ -12,7 +12,7 @@
     │   └── CompressionError                a gzip or zlib stream is corrupt
     ├── FeatureError (ValueError)           a feature is missing, or has an unexpected kind or shape
     │   └── ExampleTypeError (TypeError)    an example is not a mapping, or a feature name is not a string
-    ├── LimitError (ValueError)             a size exceeds a configured limit
+    ├── LimitError (ValueError)             a size exceeds a limit of the format or of the caller
     ├── ShardChangedError (OSError)         a shard was changed or replaced while it was open
     ├── WriteError (OSError)                the output could not be written; no file has its final name
     │   └── OutputExistsError (FileExistsError)
@@ -213,7 +213,7 @@ class ExampleTypeError(FeatureError, TypeError):
 
 
 class LimitError(RecordmillError, ValueError):
-    """A size exceeds a configured limit."""
+    """A size exceeds a limit of the format or of the caller."""
 
 
 class ShardChangedError(RecordmillError, OSError):

@@ -19,12 +19,13 @@ class Framing:
     ----------
     kind : _core.FrameKind
         The native framing, which scans, reads and writes frames.
-    min_payload_bytes : int
-        Smallest length of a payload.
+    min_payload_bytes, max_payload_bytes : int
+        Smallest and largest length of a payload.
     """
 
     kind: _core.FrameKind
     min_payload_bytes: int
+    max_payload_bytes: int = 2**63 - 1
 
     @property
     def has_checksum(self) -> bool:

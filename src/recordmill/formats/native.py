@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recordmill import _core
-from recordmill.errors import FeatureError
+from recordmill.errors import FeatureError, LimitError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.values import column
 from recordmill.schema import Feature, Kind, Schema
@@ -153,6 +153,8 @@ class NativeCodec:
         try:
             data, row_splits = _core.serialize(self.kind, num_records, columns)
         except _core.CoreFault as error:
+            if error.args[0] == "limit_exceeded":
+                raise _limit_error(error) from None
             raise _feature_error(error) from None
         return Ragged.from_blocks(data, row_splits)
 
@@ -198,6 +200,12 @@ def _narrowest_feature(kind: Kind, sequence: bool, is_missing: bool, counts: tup
 def _feature_error(fault: _core.CoreFault) -> FeatureError:
     kind, _, _, expected, found, message = fault.args
     return FeatureError(message, kind=kind, expected=expected, found=found)
+
+
+def _limit_error(fault: _core.CoreFault) -> LimitError:
+    kind, _, _, expected, found, _ = fault.args
+    message = "the record is too large for a message"
+    return LimitError(message, kind=kind, expected=f"at most {expected} bytes", found=f"{found} bytes")
 
 
 def _missing_value(name: str, feature: Feature) -> Any:

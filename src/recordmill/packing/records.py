@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -60,13 +61,25 @@ class RecordBuilder:
 
     def build(self, items: Items) -> ChunkRecords:
         """Build the records of items; skip and report those whose files cannot be used."""
-        outside = find_outside(items)
-        if not outside:
+        unusable = find_outside(items) | self._find_too_large(items)
+        if not unusable:
             return self._build(items)
-        rows = np.array([row for row in range(len(items)) if row not in outside], np.int64)
+        rows = np.array([row for row in range(len(items)) if row not in unusable], np.int64)
         records = self._build(items.take(rows))
         failures = {int(rows[row]): failure for row, failure in records.failures.items()}
-        return replace(records, failures=outside | failures)
+        return replace(records, failures=unusable | failures)
+
+    def _find_too_large(self, items: Items) -> Failures:
+        """Return the row of a file that the format cannot store; such a file is the only item of its chunk."""
+        if len(items) != 1 or self.options.recoding is not None:
+            return {}
+        path, most = items.paths()[0], get_format(self.format).framing.max_payload_bytes
+        with contextlib.suppress(OSError):
+            num_bytes = os.path.getsize(path)
+            if num_bytes > most:
+                cause = f"the file has {num_bytes:,} bytes, but {self.format} stores at most {most:,} bytes per record"
+                return {0: (path, cause)}
+        return {}
 
     def _build(self, items: Items) -> ChunkRecords:
         if self._copies_files:

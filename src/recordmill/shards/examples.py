@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recordmill.errors import ExampleTypeError, FeatureError
+from recordmill.errors import ExampleTypeError, FeatureError, LimitError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.values import shorten
 from recordmill.schema import Schema
@@ -82,10 +82,13 @@ def serialize_examples(
     ------
     FeatureError
         If the payload cannot store a value; `record` is the position of its example in the writer.
+    LimitError
+        If an example is too large for a message.
     """
+    error: FeatureError | LimitError
     try:
         return codec.serialize(examples, schema, first, known)
-    except FeatureError as caught:
+    except (FeatureError, LimitError) as caught:
         error = caught
     # Examples are serialized by columns, so the error of all of them may describe a value of any record. The first
     # `num_valid` examples can be serialized, the first `num_invalid` cannot.
@@ -95,9 +98,9 @@ def serialize_examples(
         try:
             codec.serialize(examples[:count], schema, first, known)
             num_valid = count
-        except FeatureError as caught:
+        except (FeatureError, LimitError) as caught:
             error, num_invalid = caught, count
     error.record = first + num_valid
-    if error.found is None and error.feature is not None:
+    if isinstance(error, FeatureError) and error.found is None and error.feature is not None:
         error.found = shorten(examples[num_valid].get(error.feature))
     raise error

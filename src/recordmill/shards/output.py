@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.errors import WriteError
+from recordmill.errors import FramingError, LimitError, WriteError
 from recordmill.formats.base import Format, IndexCodec
 from recordmill.schema import Schema
 from recordmill.shards.foreign_index import foreign_index_path
@@ -58,6 +58,28 @@ class FramedRecords:
     checksums: NDArray[np.uint32] | None
 
 
+def check_payload_size(format_: Format, num_bytes: int, record: int) -> None:
+    """Raise an error if a format cannot store a payload of this size; `record` is its position in the writer."""
+    least, most = format_.framing.min_payload_bytes, format_.framing.max_payload_bytes
+    if num_bytes > most:
+        raise LimitError(
+            f"the record is too large for {format_.name}",
+            kind="limit_exceeded",
+            record=record,
+            expected=f"at most {most:,} bytes",
+            found=f"{num_bytes:,} bytes",
+            hint="store it in parts, or in a format with a higher limit",
+        )
+    if num_bytes < least:
+        raise FramingError(
+            f"the record is empty, which {format_.name} does not support",
+            kind="bad_length",
+            record=record,
+            expected=f"at least {least} byte",
+            found=f"{num_bytes} bytes",
+        )
+
+
 def frame_payloads(format_: Format, payloads: Ragged | list[bytes]) -> FramedRecords:
     """Frame payloads; safe to call in any thread or process."""
     if isinstance(payloads, list):
@@ -74,8 +96,10 @@ def _frame(frame: Callable[[], tuple[_core.Block, _core.Block, _core.Block]]) ->
     try:
         data, lengths, checksums = frame()
     except _core.CoreFault as error:
-        # An offset within the buffer of this call says nothing about the shard.
-        raise convert_error((*error.args[:2], None, *error.args[3:]), "the output") from None
+        converted = convert_error(error.args, "the output")
+        # The offset is that of a buffer, and the hint is meant for readers.
+        converted.offset = converted.hint = None
+        raise converted from None
     sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
     return FramedRecords(memoryview(data), np.asarray(lengths), sums)
 

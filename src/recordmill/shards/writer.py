@@ -27,6 +27,7 @@ from recordmill.shards.output import (
     ShardOutput,
     Sink,
     check_output_compression,
+    check_payload_size,
     commit_outputs,
     frame_payloads,
 )
@@ -269,6 +270,10 @@ class ShardWriter(_Writer):
             feature has integers and floats and no schema declares its kind. The error names the record.
         ExampleTypeError
             If the example is neither a mapping from strings nor bytes.
+        LimitError
+            If the record is larger than the format can store.
+        FramingError
+            If the record is empty and the format is OFRecord.
         WriteError
             If the chunk cannot be written.
         ValueError
@@ -285,6 +290,8 @@ class ShardWriter(_Writer):
         if isinstance(example, bytes | bytearray | memoryview):
             if self._examples:
                 self._flush()
+            num_bytes = memoryview(example).nbytes
+            check_payload_size(self._format, num_bytes, self.num_records + len(self._payloads))
             self._payloads.append(bytes(example))
             self._pending_bytes += len(self._payloads[-1])
         else:
@@ -315,6 +322,9 @@ class ShardWriter(_Writer):
         if self._examples:
             keys = [example.get("id", key) for example, key in zip(self._examples, keys, strict=True)]
             payloads = serialize_examples(self._codec, self._examples, self._declared_schema, first, self._schema)
+            lengths = np.diff(payloads.row_splits)
+            for row in (int(lengths.argmax()), int(lengths.argmin())):
+                check_payload_size(self._format, int(lengths[row]), first + row)
             if self._declared_schema is None:
                 self._schema = merge_schemas(self._schema, self._codec.infer(payloads).schema)
         self._examples, self._payloads, self._pending_bytes, self._chunk_growth = [], [], 0, 1
@@ -415,8 +425,10 @@ class PayloadWriter(_Writer):
 
         Raises
         ------
-        FramingError
+        LimitError
             If the payload is larger than the format can store. The record is skipped; the writer stays usable.
+        FramingError
+            If the payload is empty and the format is OFRecord. The record is skipped; the writer stays usable.
         ExampleTypeError
             If the payload is not a buffer. The record is skipped; the writer stays usable.
         WriteError
@@ -426,9 +438,11 @@ class PayloadWriter(_Writer):
         """
         self._check_open()
         try:
-            data = bytes(memoryview(payload))
+            view = memoryview(payload)
         except TypeError:
             raise type_error("a payload must be bytes", "bytes", payload, self.num_records) from None
+        check_payload_size(self._format, view.nbytes, self.num_records)
+        data = bytes(view)
         self._pending.append(data)
         self._pending_bytes += len(data)
         self.num_records += 1

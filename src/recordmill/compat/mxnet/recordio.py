@@ -136,9 +136,7 @@ class MXRecordIO:
             raise TypeError(f"a record must be bytes, got {type(buf).__name__}; encode text first")
         try:
             output.writer.write(buf)
-        except rm.FramingError as error:
-            if len(buf) < 1 << 29:
-                raise as_mxnet_error(error) from error
+        except rm.LimitError as error:
             wording = "Check failed: size < (1 << 29U): RecordIO only accept record less than 2^29 bytes"
             error.message = wording
             raise as_mxnet_error(error, found=f"{len(buf)} bytes") from error

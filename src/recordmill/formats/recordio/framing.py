@@ -9,6 +9,7 @@ MAGIC = (0xCED7230A).to_bytes(4, "little")
 FRAMING = Framing(
     kind=_core.FrameKind("recordio"),
     min_payload_bytes=0,
+    max_payload_bytes=2**29 - 1,
 )
 
 
