@@ -16,6 +16,11 @@ import recordmill as rm
 WRITERS = pytest.mark.parametrize("writer_class", [rm.ShardWriter, rm.PayloadWriter])
 
 
+def drop(objects: list[Any]) -> None:
+    objects.clear()
+    gc.collect()
+
+
 @WRITERS
 @pytest.mark.parametrize("options", [{}, {"max_shard_bytes": 1000}])
 def test_unclosed_writer_warns_and_removes_temporary_files(
@@ -24,11 +29,10 @@ def test_unclosed_writer_warns_and_removes_temporary_files(
     if writer_class is rm.PayloadWriter:
         options = {}
     path = tmp_path / "a.tfrecord"
-    writer = writer_class(path, format="tfrecord", **options)
-    writer.write(b"record")
+    writers = [writer_class(path, format="tfrecord", **options)]
+    writers[0].write(b"record")
     with pytest.warns(ResourceWarning, match=r"a\.tfrecord.*`with`.*close\(\)"):
-        del writer
-        gc.collect()
+        drop(writers)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -47,7 +51,7 @@ def test_writer_does_not_warn_after_close_discard_or_error(tmp_path: Path, write
         with pytest.raises(RuntimeError):
             fail()
         for options in ({"format": "unknown"}, {"format": "recordio", "compression": "gzip"}, {"index": "always"}):
-            with pytest.raises(ValueError):
+            with pytest.raises(ValueError, match=r"format|compression|index"):
                 writer_class(tmp_path / "d.tfrecord", **({"format": "tfrecord"} | options))
         with pytest.raises(rm.WriteError):
             writer_class(path / "e.tfrecord", format="tfrecord")
