@@ -17,17 +17,16 @@ from typing import Any
 PAGE = Path(__file__).parents[1] / "docs" / "migrating" / "names.md"
 TITLE = """# Supported names of TensorFlow, MXNet and OneFlow
 
-`python -m tools.list_names` generates this page from the modules. The migration pages of
-[TensorFlow](tensorflow.md), [MXNet](mxnet.md) and [OneFlow](oneflow.md) describe what the names do
-and what differs. A name that is not supported raises an error that says what to use instead. Not
-listed are `tf.keras` (Keras 3, with `tf.losses`, `tf.metrics`, `tf.optimizers` and
-`tf.initializers`), operators and methods of tensors, and aliases: `tf.compat.v1`, `tf.compat.v2`,
-`tf.contrib` and `tensorflow.python` lead to the names below.
+The migration pages of [TensorFlow](tensorflow.md), [MXNet](mxnet.md) and [OneFlow](oneflow.md) say
+what differs. A missing name raises an error that says what to use instead. This generated list
+does not contain `tf.keras` (Keras 3, with `tf.losses`, `tf.metrics`, `tf.optimizers` and
+`tf.initializers`), `tf.flags` and `tf.app.flags` (absl), operators and methods of tensors, and
+aliases: `tf.compat.v1`, `tf.compat.v2`, `tf.contrib` and `tensorflow.python` lead to these names.
 """
 # Namespaces whose names are listed, in this order; the first entry of each framework is the package itself.
 NAMESPACES = {
     "TensorFlow": """tensorflow as tf
-        tf. tf.app tf.config tf.compat tf.contrib tf.data tf.data.experimental tf.debugging tf.distribute tf.dtypes
+        tf. tf.app tf.autograph tf.config tf.compat tf.contrib tf.data tf.data.experimental tf.debugging tf.distribute tf.dtypes
         tf.errors tf.gfile tf.image tf.io tf.io.gfile tf.linalg tf.logging tf.lookup tf.math tf.nest tf.nn tf.python_io
         tf.ragged tf.random tf.signal tf.sparse tf.strings tf.train tf.compat.v1""",
     "MXNet": """mxnet as mx

@@ -1,4 +1,8 @@
-"""Entry point of the command `recordmill`."""
+"""Entry point of the command `recordmill`.
+
+Each module in `COMMANDS` defines ``add_parser(commands)``, which returns the parser of the subcommand, and
+``run(args, printer)``, which returns the exit code.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,7 @@ exit codes:
   0  success
   1  the command ran and found damaged data or skipped files
   2  the command could not run
+  128 + number of the signal  ended by Ctrl-C (130), SIGTERM (143) or SIGHUP (129)
 
 All commands have --help and --json. Set RECORDMILL_TRACEBACK=1 to print the traceback of an error."""
 

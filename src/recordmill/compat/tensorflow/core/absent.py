@@ -74,7 +74,7 @@ HINTS: dict[str, str] = {
     "test": "use unittest or pytest",
     "train": "use tf.keras.optimizers, and model.save or callbacks.ModelCheckpoint for checkpoints",
     "train.batch_join": "use tf.train.batch, or tf.data with interleave",
-    "train.input_producer": "use tf.train.slice_input_producer, or tf.data",
+    "train.input_producer": "use tf.train.string_input_producer for file names, or tf.data",
     "train.range_input_producer": "use tf.data.Dataset.range",
     "train.shuffle_batch_join": "use tf.train.shuffle_batch, or tf.data with interleave and shuffle",
     "train.summary_iterator": "read the records of event files with tf.data.TFRecordDataset",
@@ -86,7 +86,7 @@ def absent_error(module: str, public_path: str, name: str) -> AttributeError:
     """Return the error for a name that a module does not have; `public_path` is the module's path below ``tf``."""
     message = f"module {module!r} has no attribute {name!r}"
     if not name.startswith("_"):
-        message = f"{message}: {_find_hint(public_path, name)}; the migration page lists the names that are supported"
+        message = f'{message}: {_find_hint(public_path, name)}; the migration page "Supported names" lists all names'
     return AttributeError(message, name=name, obj=sys.modules.get(module))
 
 
