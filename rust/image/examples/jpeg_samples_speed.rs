@@ -1,6 +1,8 @@
-//! CPU time of the sample half of JPEG decoding: `cargo run --release --example jpeg_samples_speed -- photo.jpg...`
+//! Measures the CPU time of sample processing in JPEG decoding: `cargo run --release --example jpeg_samples_speed --
+//! photo.jpg...`
 //!
-//! Coefficients come from libjpeg. Reports milliseconds per image (best of several rounds) for the inverse DCT and for rows of RGB, per kernel.
+//! The coefficients come from libjpeg. Prints milliseconds per image (best of several rounds) for the inverse DCT and
+//! for the conversion to rows of RGB, for each kernel.
 use recordmill_image::jpeg::samples::*;
 use recordmill_image::pixels::{Size, Window};
 use std::hint::black_box;
@@ -12,15 +14,16 @@ mod libjpeg;
 const ROUNDS: usize = 20;
 
 unsafe extern "C" {
-    /// Microseconds of CPU time of this process.
+    /// CPU time of this process in microseconds.
     safe fn clock() -> std::ffi::c_long;
 }
 
-/// What is prepared once per image.
+/// Data that is prepared once per image.
 struct Image {
     layout: Layout,
     transforms: Vec<Transform>,
-    /// Per component: blocks in a row, and blocks with the position of their last coefficient.
+    /// Per component: the number of blocks in a row, and the blocks with the zig-zag index of their last nonzero
+    /// coefficient.
     blocks: Vec<(usize, Vec<(Block, usize)>)>,
 }
 
@@ -41,7 +44,7 @@ impl Image {
     }
 }
 
-/// One decoding; yields CPU microseconds of both stages.
+/// Decodes one image. Returns the CPU time of both stages in microseconds.
 struct Decode<'a> {
     image: &'a Image,
     planes: &'a mut Vec<Vec<u8>>,

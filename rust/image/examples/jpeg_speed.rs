@@ -1,7 +1,8 @@
-//! Decodes the JPEG files or windows of a list over and over into memory that is kept; prints how many, ten times a second.
+//! Decodes the JPEG files or windows of a list repeatedly into a reused buffer. Prints the number of decoded images ten
+//! times a second.
 //!
-//! Usage: jpeg_speed LIST plain|entry [digest], where `entry` decodes with entry points at every row of MCUs, and `digest`
-//! decodes everything once and prints the count and the digest of the pixels.
+//! Usage: jpeg_speed LIST plain|entry [digest]. With `entry`, decoding uses entry points at every row of MCUs. With
+//! `digest`, the program decodes everything once and prints the count and the digest of the pixels.
 use common::{Item, Outcome, read_list, repeat};
 use digest::Digest;
 use recordmill_image::jpeg::{Decoder, EntryPoints, Header, Options};
@@ -33,11 +34,11 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// One window and what is known of its file.
+/// One window to decode, with the data of its file.
 struct Job<'a> {
     item: &'a Item,
     window: Window,
-    /// Entry points as they are kept; read anew for each window.
+    /// Serialized entry points, which are parsed for each window.
     points: Option<Vec<u8>>,
 }
 

@@ -1,6 +1,8 @@
-//! Decodes the PNG files of a list over and over, with our decoder or with the `png` crate; prints how many, ten times a second.
+//! Decodes the PNG files of a list repeatedly with this crate or with the `png` crate. Prints the number of decoded
+//! images ten times a second.
 //!
-//! Usage: png_speed LIST ours|crate [digest], where `digest` decodes everything once and prints the count and the digest of the pixels.
+//! Usage: png_speed LIST ours|crate [digest]. With `digest`, the program decodes everything once and prints the count
+//! and the digest of the pixels.
 use common::{Item, Outcome, read_list, repeat};
 use digest::Digest;
 use recordmill_image::png::{Decoder, Options};
@@ -21,7 +23,7 @@ fn main() -> Outcome {
         if is_ours { ours(&mut decoder, &item.data, out) } else { theirs(&item.data, out) }
     };
     if items.iter().any(|item| item.window.is_some()) {
-        return Err("whole images, no windows".into());
+        return Err("windows are not supported".into());
     }
     if rest.is_empty() {
         return repeat(&items, |item| {
@@ -38,11 +40,11 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// Into memory that is kept, as batches are; returns the bytes of the image.
+/// Decodes into a reused buffer. Returns the number of bytes of the image.
 fn ours(decoder: &mut Decoder, file: &[u8], out: &mut Vec<u8>) -> Outcome<usize> {
     let shape = decoder.decode_to(file, &Options::default(), out, &mut Vec::new())?;
     if shape.bits != 8 {
-        return Err("samples of 8 bits are compared, not of 16".into());
+        return Err("16-bit samples are not supported".into());
     }
     Ok(shape.row_samples() * shape.size.height)
 }

@@ -1,7 +1,8 @@
-//! Resizes made-up pictures, as large as the JPEG files or windows of a list, to 224 x 224 float32, mirrored and normalized, over and over;
-//! prints how many, ten times a second.
+//! Resizes synthetic images of the sizes in a list (JPEG files or windows) to 224 x 224 float32 with flip and
+//! normalization, repeatedly. Prints the number of resized images ten times a second.
 //!
-//! Usage: resize_speed LIST taps|pillow nhwc|nchw, where `taps` is the kernel of two taps and `pillow` Pillow's bilinear filter.
+//! Usage: resize_speed LIST taps|pillow nhwc|nchw. `taps` selects the kernel with two taps and `pillow` Pillow's
+//! bilinear filter.
 use common::{Item, Outcome, read_list, repeat};
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::color::normalize::Normalize;
@@ -24,8 +25,8 @@ fn main() -> Outcome {
     let kernel = if kernel == "taps" { Kernel::Fast } else { Kernel::Pillow(Filter::Bilinear) };
     let layout = if layout == "nhwc" { Layout::Nhwc } else { Layout::Nchw };
     let sizes = read_list(list)?.iter().map(size_of).collect::<Outcome<Vec<Size>>>()?;
-    let most = sizes.iter().map(|size| size.width * size.height * 3).max().unwrap_or(0);
-    let pixels: Vec<u8> = (0..most).map(|place| (place * 7 % 251 + place / 977) as u8).collect();
+    let max_len = sizes.iter().map(|size| size.width * size.height * 3).max().unwrap_or(0);
+    let pixels: Vec<u8> = (0..max_len).map(|index| (index * 7 % 251 + index / 977) as u8).collect();
     let normalize = Normalize::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174])?;
     let mut values = vec![0.0_f32; SIDE * SIDE * 3];
     repeat(&sizes, |&size| {

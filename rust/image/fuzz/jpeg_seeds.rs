@@ -1,9 +1,9 @@
-//! Writes seeds for the target `jpeg`: small sound files of every kind. Usage: jpeg_seeds FOLDER
+//! Writes seeds for the fuzz target `jpeg`: small valid files of every kind. Usage: jpeg_seeds FOLDER
 #[path = "../tests/jpeg/libjpeg.rs"]
 #[allow(dead_code)]
 mod libjpeg;
 
-use libjpeg::{Recipe, Scan, encode, picture};
+use libjpeg::{Recipe, Scan, encode, test_image};
 use mozjpeg_sys::J_COLOR_SPACE::JCS_RGB;
 
 fn main() -> std::io::Result<()> {
@@ -11,7 +11,7 @@ fn main() -> std::io::Result<()> {
     std::fs::create_dir_all(&folder)?;
     for (number, recipe) in recipes().iter().enumerate() {
         let channels = if recipe.sampling.len() == 1 { 1 } else { 3 };
-        let data = encode(recipe, &picture(recipe.width, recipe.height, channels, number as u64));
+        let data = encode(recipe, &test_image(recipe.width, recipe.height, channels, number as u64));
         std::fs::write(format!("{folder}/{number}.jpg"), data)?;
     }
     Ok(())

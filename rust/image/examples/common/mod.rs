@@ -1,26 +1,27 @@
-//! What the speed examples share: a list of images and windows, and work that is repeated for ever.
+//! Functions that the benchmark examples share: reading a list of images and windows, and repeating a task endlessly.
 //!
-//! Each line of a list is `PATH`, or `PATH X Y WIDTH HEIGHT` with a tab between; each line of output says how many images were done.
+//! Each line of a list is `PATH`, or `PATH X Y WIDTH HEIGHT` separated by tabs. Each line of output is the number of
+//! images processed since the last line.
 use recordmill_image::pixels::Window;
 use std::error::Error;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// What examples return.
+/// Return type of the examples.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// Time between two lines of output.
 const REPORT: Duration = Duration::from_millis(100);
 
-/// A file and the part of it that is wanted.
+/// A file, and the window of it to process.
 pub struct Item {
-    /// The bytes of the file.
+    /// Contents of the file.
     pub data: Vec<u8>,
-    /// All of the image if there is none.
+    /// The window; `None` for the whole image.
     pub window: Option<Window>,
 }
 
-/// Reads the list at `path` and the files that it names.
+/// Reads the list at `path` and the files in it.
 pub fn read_list(path: &str) -> Outcome<Vec<Item>> {
     std::fs::read_to_string(path)?.lines().map(read_item).collect()
 }
@@ -32,12 +33,12 @@ fn read_item(line: &str) -> Outcome<Item> {
         [x, y, width, height] => {
             Some(Window { x: x.parse()?, y: y.parse()?, width: width.parse()?, height: height.parse()? })
         }
-        _ => return Err(format!("a path, or a path and four numbers, not {line:?}").into()),
+        _ => return Err(format!("expected a path, or a path and four numbers, got {line:?}").into()),
     };
     Ok(Item { data: std::fs::read(fields[0])?, window })
 }
 
-/// Does `work` on one item after the other, over and over, and prints how many were done, until nobody reads it any more.
+/// Processes the items in an endless cycle and prints counts, until the output is closed.
 pub fn repeat<T>(items: &[T], mut work: impl FnMut(&T) -> Outcome) -> Outcome {
     let (mut count, mut since) = (0_usize, Instant::now());
     for item in items.iter().cycle() {

@@ -1,23 +1,24 @@
-//! Entry points of arbitrary bytes for a sound image: no panic, whatever they claim, and what is read is written alike.
+//! Fuzzes entry points for a valid image: no panic for any values, and parsed entry points serialize to the same
+//! values.
 #![no_main]
 #[path = "../../tests/jpeg/libjpeg.rs"]
 #[allow(dead_code)]
 mod libjpeg;
 
 use libfuzzer_sys::fuzz_target;
-use libjpeg::{Recipe, encode, picture};
+use libjpeg::{Recipe, encode, test_image};
 use recordmill_image::jpeg::{Decoder, EntryPoints, Options};
 use recordmill_image::pixels::Window;
 use std::sync::OnceLock;
 
 /// Width and height of the images.
 const SIDE: usize = 70;
-/// Bytes of a table in front of its numbers: magic, version, fingerprint.
+/// Serialized length of magic, version and fingerprint.
 const HEAD: usize = 13;
 
 static IMAGES: OnceLock<Vec<(Vec<u8>, Vec<u8>)>> = OnceLock::new();
 
-/// Images, and the true table of each.
+/// Returns images and the correct entry points of each.
 fn images() -> Vec<(Vec<u8>, Vec<u8>)> {
     let recipes = [
         Recipe::gray(SIDE, SIDE),
@@ -26,8 +27,8 @@ fn images() -> Vec<(Vec<u8>, Vec<u8>)> {
         Recipe { restart_interval: 20, optimize: true, ..Recipe::new(SIDE, SIDE, (2, 1)) },
     ];
     let with_table = |recipe: &Recipe| {
-        let file = encode(recipe, &picture(SIDE, SIDE, if recipe.sampling.len() == 1 { 1 } else { 3 }, 1));
-        let table = EntryPoints::build(&file, 1).expect("a sound file").to_bytes();
+        let file = encode(recipe, &test_image(SIDE, SIDE, if recipe.sampling.len() == 1 { 1 } else { 3 }, 1));
+        let table = EntryPoints::build(&file, 1).expect("a valid file").to_bytes();
         (file, table)
     };
     recipes.iter().map(with_table).collect()

@@ -1,5 +1,5 @@
-//! JPEG decoding of arbitrary bytes: no panic, and what is accepted equals what libjpeg gives, whole, in windows, by entry points;
-//! nor a panic where files that end too early may pass.
+//! Fuzzes JPEG decoding: no panic, and accepted files have libjpeg's pixels, as whole images, in windows, and with
+//! entry points. Truncated decoding must not panic either.
 #![no_main]
 #[path = "../../tests/jpeg/compare.rs"]
 mod compare;
@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
     let mut rest = Vec::new();
     let passed = decoder.decode_truncated(data, None, &options, choice & 4 == 0, &mut rest);
     if let (Outcome::Equal, Ok((size, _, rows))) = (outcome, passed) {
-        assert!(rows == size.height, "a sound file has all rows");
+        assert!(rows == size.height, "a valid file has all rows");
     }
     let Ok(header) = Header::parse(data) else { return };
     let Ok((size, channels)) = options.shape(&header) else { return };
@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// A way to decode for every number.
+/// Derives decoding options from a number.
 fn options(choice: u64) -> Options {
     let pick = |shift: u32, count: u64| (choice >> shift) % count;
     Options {
@@ -51,7 +51,7 @@ fn options(choice: u64) -> Options {
     }
 }
 
-/// A window for every number.
+/// Derives a window from a number.
 fn window(choice: u64, size: Size) -> Window {
     let span = |bits: u64, whole: usize| {
         let length = 1 + bits as usize % whole.min(64);

@@ -1,4 +1,5 @@
-//! Any bytes as a PNG file, and any pixels in one: no panic, bounded work, and the pixels of the `png` crate.
+//! Fuzzes PNG decoding with arbitrary files, and with arbitrary pixels in a valid file: no panic, bounded work, and the
+//! pixels of the `png` crate.
 #![no_main]
 #[path = "../../tests/png/encoder.rs"]
 #[allow(dead_code)]
@@ -20,15 +21,16 @@ const LENIENT: Options = Options {
     limits: LIMITS,
 };
 
-/// Whether a transparent color has bits beyond the samples' depth, which the specification masks and the crate compares.
+/// Returns whether a transparent color has bits above the bit depth, which the specification masks but the `png` crate
+/// compares.
 fn has_wide_key(info: &png::Info) -> bool {
     let key = info.trns.as_deref().filter(|_| info.color_type != png::ColorType::Indexed);
     let depth = info.bit_depth as u8;
     depth < 8 && key.is_some_and(|key| key.iter().any(|byte| byte >> depth != 0))
 }
 
-/// Samples and channels as the `png` crate expands them, if it accepts the file.
-fn judged(file: &[u8]) -> Option<(Vec<u16>, Channels)> {
+/// Returns samples and channels as expanded by the `png` crate, if it accepts the file.
+fn decode_with_png_crate(file: &[u8]) -> Option<(Vec<u16>, Channels)> {
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::EXPAND);
     decoder.ignore_checksums(true);
@@ -59,7 +61,8 @@ fn widened(pixels: &Pixels) -> Vec<u16> {
     }
 }
 
-/// Every way of decoding: none panics, and memory of the caller's gets the same pixels.
+/// Decodes with every combination of options: none may panic, and decoding into a caller's buffer must give the same
+/// pixels.
 fn exercise(decoder: &mut Decoder, file: &[u8]) {
     let header = Header::parse(file);
     for channels in [Channels::Gray, Channels::GrayAlpha, Channels::Rgb, Channels::Rgba, Channels::Bgr, Channels::Bgra]
@@ -82,7 +85,7 @@ fn check(file: &[u8]) {
     let mut decoder = Decoder::new();
     let stored = decoder.decode(file, &LENIENT);
     exercise(&mut decoder, file);
-    if let (Ok(_), Some((expected, channels))) = (&stored, judged(file)) {
+    if let (Ok(_), Some((expected, channels))) = (&stored, decode_with_png_crate(file)) {
         let ours = decoder.decode(file, &Options { channels, ..LENIENT }).expect("pixels, as there were some");
         assert!(widened(&ours) == expected);
     }
@@ -91,8 +94,8 @@ fn check(file: &[u8]) {
     }
 }
 
-/// An image of the pixels, filters, palette and transparency that the input describes.
-fn built(input: &[u8]) -> Option<Vec<u8>> {
+/// Builds a file with the pixels, filters, palette and transparency that the input describes.
+fn build_file(input: &[u8]) -> Option<Vec<u8>> {
     let (&[kind, width, height, entries, key, ref rest @ ..], interlaced) = (input, input.len() % 2 == 1) else {
         return None;
     };
@@ -113,6 +116,6 @@ fn built(input: &[u8]) -> Option<Vec<u8>> {
 fuzz_target!(|input: &[u8]| {
     match input.first() {
         Some(0x89) => check(input),
-        _ => built(input).iter().for_each(|file| check(file)),
+        _ => build_file(input).iter().for_each(|file| check(file)),
     }
 });

@@ -60,7 +60,7 @@ impl Jitter {
     fn parse(row: &[f64]) -> Self {
         Self {
             factors: std::array::from_fn(|which| Some(row[which]).filter(|factor| !factor.is_nan())),
-            order: std::array::from_fn(|place| row[4 + place] as usize),
+            order: std::array::from_fn(|index| row[4 + index] as usize),
         }
     }
 }
@@ -82,15 +82,16 @@ impl Shift {
 }
 
 fn parse_window(row: &[f64]) -> Option<Window> {
-    let [x, y, width, height] = std::array::from_fn(|place| row[place] as usize);
+    let [x, y, width, height] = std::array::from_fn(|index| row[index] as usize);
     (width > 0).then_some(Window { x, y, width, height })
 }
 
 /// Applies the steps to the colors of image number `row`; floats are rounded first.
-pub fn change(image: &mut Image, steps: &[ColorStep], row: usize) -> Result<()> {
-    let refuse = |expected: &str, found: String| Err(ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found));
+pub fn apply_color_steps(image: &mut Image, steps: &[ColorStep], row: usize) -> Result<()> {
+    let unsupported =
+        |expected: &str, found: String| Err(ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found));
     if !matches!(image.channels, 1 | 3) {
-        return refuse("gray or RGB for changes of color", format!("{} channels", image.channels));
+        return unsupported("gray or RGB for color steps", format!("{} channels", image.channels));
     }
     if let PixelValues::Floats(values) = &image.levels {
         image.levels = PixelValues::Bytes(values.iter().map(|value| u8::nearest(*value)).collect());
@@ -99,7 +100,7 @@ pub fn change(image: &mut Image, steps: &[ColorStep], row: usize) -> Result<()> 
         PixelValues::Bytes(pixels) => {
             steps.iter().try_for_each(|step| apply(pixels, (image.size, image.channels), step, row))
         }
-        _ => refuse("8 bits for changes of color", "16".into()),
+        _ => unsupported("8-bit samples for color steps", "16 bits".into()),
     }
 }
 

@@ -1,5 +1,5 @@
 //! One image: from encoded bytes to its slot in the batch.
-use super::colors::change;
+use super::colors::apply_color_steps;
 use super::pixel_values::{PixelValues, SourcePixel};
 use super::plan::{DecodeOptions, ImageGeometry, Job, OutputFormat};
 use super::read::read;
@@ -11,7 +11,7 @@ use crate::color::channels::swap_red_blue;
 use crate::color::normalize::Normalize;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::dispatch;
-use crate::geometry::rearrange::upright;
+use crate::geometry::rearrange::apply_orientation;
 use crate::geometry::resized_part::ResizedPart;
 use crate::geometry::view::View;
 use crate::jpeg::Region;
@@ -45,8 +45,8 @@ pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mu
     }
     if let Some(factors) = job.output_format.factors_before_resize {
         let mut floats = match found.is_deep {
-            false => multiplied(&worker.pixels, factors[0]),
-            true => multiplied(&worker.deep, factors[1]),
+            false => multiply(&worker.pixels, factors[0]),
+            true => multiply(&worker.deep, factors[1]),
         };
         return process_pixels(&mut floats, (found.size, found.channels), found.is_window, job, row, memory);
     }
@@ -56,13 +56,14 @@ pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mu
     process_pixels(&mut worker.pixels, (found.size, found.channels), found.is_window, job, row, memory)
 }
 
-fn multiplied<T: SourcePixel>(source: &[T], factor: f32) -> Vec<f32> {
+fn multiply<T: SourcePixel>(source: &[T], factor: f32) -> Vec<f32> {
     let mut output = vec![0.0; source.len()];
     dispatch::run(Multiply { source, factor, output: &mut output });
     output
 }
 
-/// Returns the part (or all) of the resized image, if resizing is the only step and the kernel can compute that part alone.
+/// Returns the part (or all) of the resized image, if resizing is the only step and the kernel can compute that part
+/// alone.
 fn find_resized_part(job: &Job, geometry: &ImageGeometry) -> Result<Option<ResizedPart>> {
     let resized = geometry.resized;
     let from = Size { width: geometry.window.width, height: geometry.window.height };
@@ -104,7 +105,7 @@ pub fn process_pixels<T: SourcePixel>(
     }
     let source = View::new(pixels, size, channels)?;
     if geometry.orientation != 1 {
-        let (size, pixels) = upright(source, geometry.orientation)?;
+        let (size, pixels) = apply_orientation(source, geometry.orientation)?;
         return resize_into_slot(View::new(&pixels, size, channels)?.crop(geometry.window)?, job, row, memory);
     }
     resize_into_slot(if is_window { source } else { source.crop(geometry.window)? }, job, row, memory)
@@ -134,9 +135,9 @@ fn resize_into_slot<T: SourcePixel>(
     let mut image = apply_geometry(source, job, geometry, T::UNIT)?;
     if !job.colors.is_empty() {
         if T::UNIT != 1 {
-            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits for changes of color", "16"));
+            return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8-bit samples for color steps", "16 bits"));
         }
-        change(&mut image, job.colors, row)?;
+        apply_color_steps(&mut image, job.colors, row)?;
     }
     write(image, normalize, job, geometry, memory)
 }

@@ -1,4 +1,4 @@
-//! Segmentation masks: stored class numbers under the geometry of their images, without interpolation.
+//! Segmentation masks: class numbers transformed with the geometry of their images, without interpolation.
 use super::pixel_values::{PixelValues, SourcePixel};
 use super::plan::{ImageGeometry, Job, MaskPlan};
 use super::read::{ImageFormat, detect_format};
@@ -6,22 +6,22 @@ use super::run::WorkerState;
 use super::run::{Decoded, run_in_threads};
 use super::transform::apply_geometry;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use crate::geometry::rearrange::upright;
+use crate::geometry::rearrange::apply_orientation;
 use crate::geometry::resize::resize_nearest;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 use crate::png::{self, Palette};
 
-/// A type that classes can have.
+/// An element type of class numbers.
 pub trait Class: Copy + Default + Send + 'static {
-    /// The class, if it fits.
-    fn of(value: u16) -> Option<Self>;
+    /// Converts a class number, if it fits.
+    fn from_value(value: u16) -> Option<Self>;
 }
 
 macro_rules! class {
     ($($type:ty),*) => {$(
         impl Class for $type {
-            fn of(value: u16) -> Option<Self> {
+            fn from_value(value: u16) -> Option<Self> {
                 value.try_into().ok()
             }
         }
@@ -30,49 +30,50 @@ macro_rules! class {
 
 class!(u8, u16, i32, i64);
 
-/// Decodes masks into `out`, where each takes up as many values; returns the rows that failed, in order.
+/// Decodes masks into equal parts of `out`. Returns the rows that failed, in order.
 pub fn masks_into<C: Class>(job: &Job, plan: &MaskPlan, out: &mut [C], threads: usize) -> Vec<(usize, ImageFault)> {
     let count = job.payloads.len();
     let per_mask = out.len().checked_div(count).unwrap_or(0).max(1);
     let rows = out.chunks_mut(per_mask).take(count).enumerate();
     let mut faults = run_in_threads(rows, threads, |worker, (row, memory)| {
-        let made = decode_mask(worker, job, plan, row).and_then(|(_, levels)| put(&levels, memory));
-        made.err().map(|fault| (row, fault))
+        let result = decode_mask(worker, job, plan, row).and_then(|(_, levels)| store_classes(&levels, memory));
+        result.err().map(|fault| (row, fault))
     });
     faults.sort_unstable_by_key(|(row, _)| *row);
     faults
 }
 
-/// Decodes masks into memory of their own, in order.
+/// Decodes each mask into newly allocated memory, in order.
 pub fn masks_each<C: Class>(job: &Job, plan: &MaskPlan, threads: usize) -> Vec<Result<Decoded<C>>> {
     let mut done = run_in_threads(0..job.payloads.len(), threads, |worker, row| {
-        let made = decode_mask(worker, job, plan, row).and_then(|(size, levels)| {
+        let result = decode_mask(worker, job, plan, row).and_then(|(size, levels)| {
             let mut values = vec![C::default(); size.width * size.height];
-            put(&levels, &mut values)?;
+            store_classes(&levels, &mut values)?;
             Ok(Decoded { values, size, channels: 1 })
         });
-        Some((row, made))
+        Some((row, result))
     });
     done.sort_unstable_by_key(|(row, _)| *row);
     done.into_iter().map(|(_, decoded)| decoded).collect()
 }
 
-fn put<C: Class>(levels: &PixelValues, out: &mut [C]) -> Result<()> {
+fn store_classes<C: Class>(levels: &PixelValues, out: &mut [C]) -> Result<()> {
     match levels {
-        PixelValues::Bytes(values) => copy(values, out),
-        PixelValues::Words(values) => copy(values, out),
+        PixelValues::Bytes(values) => copy_classes(values, out),
+        PixelValues::Words(values) => copy_classes(values, out),
         PixelValues::Floats(_) => Err(unsupported("classes", "fractions")),
     }
 }
 
-fn copy<T: Copy + Into<u16>, C: Class>(values: &[T], out: &mut [C]) -> Result<()> {
+fn copy_classes<T: Copy + Into<u16>, C: Class>(values: &[T], out: &mut [C]) -> Result<()> {
     if values.len() != out.len() {
         let found = format!("{} classes", values.len());
         return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, format!("{} classes", out.len()), found));
     }
     for (to, from) in out.iter_mut().zip(values) {
         let value = (*from).into();
-        *to = C::of(value).ok_or_else(|| unsupported("classes that fit", &value.to_string()))?;
+        *to =
+            C::from_value(value).ok_or_else(|| unsupported("classes that fit the element type", &value.to_string()))?;
     }
     Ok(())
 }
@@ -81,7 +82,7 @@ fn unsupported(expected: &str, found: &str) -> ImageFault {
     ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found)
 }
 
-/// Size and classes of mask number `row`.
+/// Decodes mask number `row`. Returns its size and class numbers.
 fn decode_mask(worker: &mut WorkerState, job: &Job, plan: &MaskPlan, row: usize) -> Result<(Size, PixelValues)> {
     let data = job.payloads[row];
     if detect_format(data)? != ImageFormat::Png {
@@ -97,7 +98,7 @@ fn decode_mask(worker: &mut WorkerState, job: &Job, plan: &MaskPlan, row: usize)
     }
 }
 
-/// Undoes the orientation of a mask, resizes it to its image, and applies the geometry of the image.
+/// Applies the orientation of a mask, resizes it to its image, and applies the geometry of the image.
 fn transform_mask<T: SourcePixel>(
     stored: &[T],
     size: Size,
@@ -106,14 +107,14 @@ fn transform_mask<T: SourcePixel>(
     plan: &MaskPlan,
     row: usize,
 ) -> Result<(Size, PixelValues)> {
-    let (size, turned) = upright(View::new(stored, size, 1)?, orientation)?;
-    let Some((image, decoded)) = plan.sizes.get(row) else { return Ok((size, T::wrap(turned))) };
+    let (size, oriented) = apply_orientation(View::new(stored, size, 1)?, orientation)?;
+    let Some((image, decoded)) = plan.sizes.get(row) else { return Ok((size, T::wrap(oriented))) };
     if size != *image && !plan.fit {
         return Err(unsupported("a mask of its image's size", &format!("{} x {}", size.width, size.height)));
     }
     let fitted = match size == *decoded {
-        true => turned,
-        false => resize_nearest(View::new(&turned, size, 1)?, *decoded, plan.rule)?,
+        true => oriented,
+        false => resize_nearest(View::new(&oriented, size, 1)?, *decoded, plan.rule)?,
     };
     let step: &ImageGeometry = &job.geometry[row];
     let whole = View::new(&fitted, *decoded, 1)?.crop(step.window)?;

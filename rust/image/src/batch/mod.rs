@@ -1,4 +1,4 @@
-//! Whole batches: encoded images in, batch memory out, on several threads; one plan says what happens to each image.
+//! Batches: decodes encoded images into batch memory on several threads. A plan describes the processing of each image.
 mod colors;
 mod image;
 mod mask;

@@ -1,4 +1,4 @@
-//! Pixel values of 8 bits, 16 bits and floats, and how each type is resized and written.
+//! Pixel values of 8 bits, 16 bits and float32, with the functions that resize and write each type.
 use crate::collate::slot::Slot;
 use crate::color::normalize::Normalize;
 use crate::fault::Result;
@@ -8,7 +8,7 @@ use crate::geometry::resized_part;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
-/// All values of an image.
+/// All pixel values of an image.
 pub enum PixelValues {
     Bytes(Vec<u8>),
     Words(Vec<u16>),
@@ -17,13 +17,13 @@ pub enum PixelValues {
 
 /// A type of decoded pixels.
 pub trait SourcePixel: PixelType {
-    /// Value that corresponds to 1 in 8 bits.
+    /// The value that corresponds to 1 in 8 bits.
     const UNIT: u16 = 1;
 
     /// Wraps the values of an image.
     fn wrap(values: Vec<Self>) -> PixelValues;
 
-    /// Resizes an image; kernels that do not round return floats.
+    /// Resizes an image. Kernels that do not round return floats.
     fn resized(view: View<Self>, size: Size, kernel: Kernel) -> Result<PixelValues> {
         match kernel {
             Kernel::Fast | Kernel::Tensorflow { .. } => Ok(PixelValues::Floats(resize_f32(view, size, kernel)?)),

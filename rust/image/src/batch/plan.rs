@@ -1,4 +1,4 @@
-//! The plan of a batch: how its images are decoded, transformed and stored. Random parameters are already drawn.
+//! The plan of a batch: how its images are decoded, transformed and stored. Random parameters have been drawn before.
 use super::colors::ColorStep;
 use super::pixel_values::SourcePixel;
 use crate::collate::slot::{Layout, SlotValues};
@@ -20,19 +20,19 @@ pub enum OutputChannels {
     Stored,
 }
 
-/// How color is converted to gray.
+/// Conversion of color to gray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gray {
-    /// Pillow's rule, applied to decoded colors.
+    /// Pillow's conversion, applied to the decoded colors.
     Pillow,
-    /// The luma plane of JPEG; libpng's rule for PNG.
+    /// The luma plane of JPEG; libpng's conversion for PNG.
     Libpng,
 }
 
-/// How samples of 16 bits are treated.
+/// Treatment of 16-bit samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SixteenBit {
-    /// The image is refused.
+    /// The image is rejected.
     Refuse,
     /// All bits are kept.
     Keep,
@@ -40,101 +40,102 @@ pub enum SixteenBit {
     HighByte,
 }
 
-/// How an encoded image is decoded.
+/// Decoding options.
 #[derive(Debug, Clone, Copy)]
 pub struct DecodeOptions {
-    /// Channels.
+    /// Channels of the output.
     pub want: OutputChannels,
-    /// Rule for gray.
+    /// Conversion of color to gray.
     pub gray: Gray,
-    /// Rule for 16 bits.
+    /// Treatment of 16-bit samples.
     pub deep: SixteenBit,
-    /// Inverse transform of JPEG.
+    /// Inverse DCT algorithm for JPEG.
     pub dct: Dct,
-    /// How CMYK JPEG images are converted to RGB.
+    /// Formula that converts CMYK JPEG images to RGB.
     pub cmyk: CmykConversion,
-    /// Whether chroma of JPEG is interpolated.
+    /// Whether subsampled chroma of JPEG is interpolated.
     pub fancy: bool,
-    /// Size at which JPEG is decoded.
+    /// Scale at which JPEG is decoded.
     pub scale: Scale,
-    /// Largest number of pixels; larger images are faults.
+    /// Maximum number of pixels; larger images are faults.
     pub max_pixels: usize,
 }
 
-/// A rectangle that may reach beyond an image.
+/// A rectangle that may extend beyond an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
-    /// Left edge.
+    /// Column of the left edge.
     pub x: i64,
-    /// Upper edge.
+    /// Row of the top edge.
     pub y: i64,
-    /// Columns and rows.
+    /// Width and height.
     pub size: Size,
 }
 
-/// Geometry steps of one image, in this order.
+/// Geometric operations on one image, in this order.
 #[derive(Debug, Clone, Copy)]
 pub struct ImageGeometry {
-    /// EXIF orientation to undo, 1 to 8.
+    /// EXIF orientation to apply, 1 to 8.
     pub orientation: u8,
-    /// JPEG scale of this image, instead of that of the decode options.
+    /// JPEG scale of this image, which overrides that of the decode options.
     pub scale: Option<Scale>,
-    /// Window in the upright image.
+    /// Window of the upright image.
     pub window: Window,
     /// Size to which the window is resized.
     pub resized: Size,
     /// Output rectangle in the resized image.
     pub place: Placement,
-    /// Horizontal flip, vertical flip.
+    /// Horizontal flip and vertical flip.
     pub flip: [bool; 2],
     /// Affine map from output coordinates to input coordinates.
     pub matrix: Option<Affine>,
 }
 
-/// Values outside an image.
+/// Pixels outside an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Padding {
     /// One 8-bit value per channel or for all channels, or a class number.
     Constant(Vec<u16>),
-    /// The nearest pixel.
+    /// The nearest pixel of the image.
     Edge,
-    /// The image mirrored.
+    /// The image reflected at its outermost pixels.
     Reflect,
 }
 
-/// Additional options of masks. Of the job's decode options only `max_pixels` applies to them, and its kernel does not.
+/// Additional options for masks. Of the job's decode options, only `max_pixels` applies to masks; its kernel does not
+/// apply.
 pub struct MaskPlan {
-    /// Whether the mask's own EXIF orientation is undone.
+    /// Whether the mask's own EXIF orientation is applied.
     pub upright: bool,
-    /// Size of each upright image, and its decoded size; empty for masks without images, which keep their size.
+    /// Size and decoded size of each upright image; empty for masks without images, which keep their size.
     pub sizes: Vec<(Size, Size)>,
     /// Whether a mask of another size is resized to its image.
     pub fit: bool,
-    /// Rule for the nearest neighbor.
+    /// Nearest-neighbor rule.
     pub rule: Nearest,
 }
 
-/// Layout and values of the output.
+/// Memory layout and values of the output.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputFormat {
     /// Order of the axes.
     pub layout: Layout,
-    /// Whether the channels are blue, green, red.
+    /// Whether the channel order is blue, green, red.
     pub reverse: bool,
-    /// Mean and factor for values 0 to 255.
+    /// Normalization of values from 0 to 255.
     pub normalize: Normalize,
-    /// Mean and factor for values 0 to 65,535.
+    /// Normalization of values from 0 to 65,535.
     pub deep: Normalize,
     /// Whether 16-bit memory holds binary16 floats instead of integers.
     pub halves: bool,
-    /// Number of means and of factors: 1 or the number of channels.
+    /// Number of means and number of factors: 1 or the number of channels.
     pub counts: [usize; 2],
-    /// Factors for values of 8 and of 16 bits, applied before the resize.
+    /// Factors for 8-bit and for 16-bit values, applied before the resize.
     pub factors_before_resize: Option<[f32; 2]>,
 }
 
 impl OutputFormat {
-    /// Mean and factor for a type of decoded pixels.
+    /// Returns the normalization for a type of decoded pixels.
     pub(super) fn normalize<T: SourcePixel>(&self) -> &Normalize {
         if T::UNIT == 1 { &self.normalize } else { &self.deep }
     }
@@ -144,27 +145,25 @@ impl OutputFormat {
 pub struct Job<'a> {
     /// Encoded images.
     pub payloads: &'a [&'a [u8]],
-    /// JPEG entry points of each image as bytes, possibly empty; or no entries at all.
+    /// Serialized JPEG entry points of each image, or an empty slice per image without; empty if no image has any.
     pub points: &'a [&'a [u8]],
-    /// How images are decoded.
+    /// Decoding options.
     pub decode_options: DecodeOptions,
-    /// Geometry steps of each image.
+    /// Geometric operations on each image.
     pub geometry: &'a [ImageGeometry],
-    /// How images are resized.
+    /// Resize kernel.
     pub kernel: Kernel,
-    /// Values outside the image.
+    /// Pixels outside the image in crops and padding.
     pub padding: Padding,
-    /// How the affine map samples.
+    /// Interpolation method of the affine map.
     pub sampling: Sampling,
-    /// Values where the affine map leaves the image, one per channel or one for all.
+    /// Value outside the image in the affine map: one per channel, or one for all.
     pub warp_fill: Vec<u16>,
     /// Color steps.
     pub colors: &'a [ColorStep],
-    /// Layout and values of the output.
+    /// Memory layout and values of the output.
     pub output_format: OutputFormat,
 }
-
-// Element types of batch memory.
 
 /// An element type of batch memory.
 pub trait Element: Copy + Default + Send + Sync + 'static {
@@ -178,7 +177,7 @@ impl Element for u8 {
     }
 }
 
-/// Integers, or the bits of binary16 floats.
+/// 16-bit memory holds integers or the bits of binary16 floats.
 impl Element for u16 {
     fn slot<'v>(values: &'v mut [Self], output_format: &OutputFormat) -> SlotValues<'v> {
         if output_format.halves { SlotValues::F16(values) } else { SlotValues::U16(values) }

@@ -1,4 +1,4 @@
-//! Reading one encoded image: header, choice of decoder, channels, depth, and pixels.
+//! Decoding of one encoded image: detects the format and selects decoder, channels and bit depth.
 use super::plan::{DecodeOptions, Gray, OutputChannels, SixteenBit};
 use super::run::WorkerState;
 use crate::color::channels::to_gray;
@@ -16,7 +16,7 @@ pub enum ImageFormat {
     Png,
 }
 
-/// Detects the format of an image by its first bytes.
+/// Detects the format of an image from its first bytes.
 pub fn detect_format(data: &[u8]) -> Result<ImageFormat> {
     if data.starts_with(&[0xff, 0xd8]) {
         return Ok(ImageFormat::Jpeg);
@@ -28,7 +28,8 @@ pub fn detect_format(data: &[u8]) -> Result<ImageFormat> {
     Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG or PNG", format!("a file that begins with {start:02x?}")))
 }
 
-/// Describes the pixels in the worker's memory: `is_window` if only the window was decoded, `is_deep` if they have 16 bits.
+/// Shape of the pixels in the worker's memory: `is_window` if only the window was decoded, `is_deep` if they have 16
+/// bits.
 pub struct Pixels {
     pub size: Size,
     pub channels: usize,
@@ -36,8 +37,8 @@ pub struct Pixels {
     pub is_deep: bool,
 }
 
-/// Decodes an image into the worker's memory, only `region` of it if the decoder can do that. Entry points of another image are
-/// ignored.
+/// Decodes an image into the worker's memory. Decodes only `region` if the decoder supports it. Entry points of another
+/// image are ignored.
 pub fn read(
     worker: &mut WorkerState,
     (data, points): (&[u8], &[u8]),
@@ -103,24 +104,22 @@ fn read_png(worker: &mut WorkerState, data: &[u8], reading: &DecodeOptions) -> R
     Ok(Pixels { size: shape.size, channels: shape.channels, is_window: false, is_deep: shape.bits == 16 })
 }
 
-// Reading headers: sizes, orientation and channels without decoding pixels.
-
-/// Sizes, orientation and channels of an encoded image.
+/// Header information of an encoded image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageInfo {
-    /// The upright image.
+    /// Size of the upright image.
     pub size: Size,
-    /// The upright image as it is decoded: smaller at a reduced scale.
+    /// Size of the upright image as decoded, which is smaller at a reduced scale.
     pub decoded: Size,
-    /// EXIF orientation, 1 to 8; 1 if it is not asked for.
+    /// EXIF orientation, 1 to 8; 1 if not requested.
     pub orientation: u8,
-    /// Channels of what is stored, transparency counted.
+    /// Number of stored channels, including transparency.
     pub channels: usize,
-    /// Whether it can be decoded at a reduced size.
+    /// Whether the image can be decoded at a reduced scale.
     pub scalable: bool,
 }
 
-/// Reads the header of an encoded image; with `upright`, its orientation too.
+/// Parses the header of an encoded image, and its orientation if `upright` is set.
 pub fn describe(data: &[u8], reading: &DecodeOptions, upright: bool) -> Result<ImageInfo> {
     let coded = detect_format(data)?;
     let (stored, orientation, channels) = match coded {
@@ -153,7 +152,7 @@ pub fn describe(data: &[u8], reading: &DecodeOptions, upright: bool) -> Result<I
     })
 }
 
-/// Size of an image after its EXIF orientation is undone.
+/// Returns the size of an image after its EXIF orientation is applied.
 pub fn upright_size(size: Size, orientation: u8) -> Size {
     if orientation > 4 { Size { width: size.height, height: size.width } } else { size }
 }

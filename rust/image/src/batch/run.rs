@@ -1,4 +1,4 @@
-//! The threads of a batch: each takes the next image that no other thread has taken.
+//! Execution of a batch on several threads. Each thread takes the next unprocessed image.
 use std::sync::Mutex;
 
 use super::image::{OutputMemory, decode_image, process_pixels};
@@ -13,17 +13,17 @@ use crate::{jpeg, png};
 /// One decoded image.
 #[derive(Debug, Clone)]
 pub struct Decoded<T> {
-    /// Its numbers.
+    /// Interleaved or planar values, as the output format states.
     pub values: Vec<T>,
     /// Width and height.
     pub size: Size,
-    /// Values per pixel.
+    /// Number of channels.
     pub channels: usize,
 }
 
-/// Decodes all images into equal parts of `out`; returns the rows that failed, in order.
+/// Decodes all images into equal parts of `out`. Returns the rows that failed, in order.
 ///
-/// The values of a row that failed are unspecified; no other row is touched.
+/// The values of a failed row are unspecified; other rows are not affected.
 pub fn decode_into<T: Element>(job: &Job, out: &mut [T], threads: usize) -> Vec<(usize, ImageFault)> {
     let count = job.geometry.len();
     let per_image = out.len().checked_div(count).unwrap_or(0).max(1);
@@ -35,13 +35,13 @@ pub fn decode_into<T: Element>(job: &Job, out: &mut [T], threads: usize) -> Vec<
     faults
 }
 
-/// Decodes each image into its own memory, in order.
+/// Decodes each image into newly allocated memory, in order.
 pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Vec<Result<Decoded<T>>> {
     let mut done = run_in_threads(0..job.geometry.len(), threads, |worker, row| {
         let size = job.geometry[row].place.size;
         let mut image = Decoded { values: Vec::new(), size, channels: 0 };
-        let made = decode_image(worker, job, row, &mut image);
-        Some((row, made.map(|()| image)))
+        let result = decode_image(worker, job, row, &mut image);
+        Some((row, result.map(|()| image)))
     });
     done.sort_unstable_by_key(|(row, _)| *row);
     done.into_iter().map(|(_, decoded)| decoded).collect()
@@ -59,7 +59,7 @@ pub fn change_pixels<S: SourcePixel, T: Element>(
     Ok(image)
 }
 
-/// Memory of a fixed size.
+/// Caller-provided memory of a fixed size.
 struct FixedMemory<'a, T>(&'a mut [T]);
 
 impl<T: Element> OutputMemory for FixedMemory<'_, T> {
@@ -76,7 +76,7 @@ impl<T: Element> OutputMemory for Decoded<T> {
     }
 }
 
-/// Calls `work` for every item on `threads` threads, including this one; results come in any order.
+/// Calls `work` for every item on `threads` threads, including the calling one. Results are in arbitrary order.
 pub(super) fn run_in_threads<I: Send, R: Send>(
     items: impl Iterator<Item = I> + Send,
     threads: usize,
@@ -85,20 +85,20 @@ pub(super) fn run_in_threads<I: Send, R: Send>(
     let (items, results) = (Mutex::new(items), Mutex::new(Vec::new()));
     let drain = || {
         let mut worker = WorkerState::take();
-        let mut own = Vec::new();
+        let mut results_of_thread = Vec::new();
         loop {
             let item = items.lock().map_or(None, |mut items| items.next());
             let Some(item) = item else { break };
-            own.extend(work(&mut worker, item));
+            results_of_thread.extend(work(&mut worker, item));
         }
         worker.give_back();
         if let Ok(mut results) = results.lock() {
-            results.append(&mut own);
+            results.append(&mut results_of_thread);
         }
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // If a thread cannot be started, the others do its work.
+            // If a thread cannot be started, the others process its items.
             let _ = std::thread::Builder::new().name("recordmill-decode".into()).spawn_scoped(scope, drain);
         }
         drain();
@@ -106,9 +106,7 @@ pub(super) fn run_in_threads<I: Send, R: Send>(
     results.into_inner().unwrap_or_default()
 }
 
-// The state of one thread: decoders with their tables, an encoder, and memory that is reused.
-
-/// One thread's decoders and memory.
+/// The reusable state of one thread: decoders with their tables, an encoder, and buffers.
 #[derive(Default)]
 pub struct WorkerState {
     /// JPEG decoder.
@@ -119,18 +117,18 @@ pub struct WorkerState {
     pub png_encoder: png::Encoder,
     /// Pixels of the current image.
     pub pixels: Vec<u8>,
-    /// Pixels of the current image if it has 16 bits.
+    /// Pixels of the current image if it has 16-bit samples.
     pub deep: Vec<u16>,
 }
 
-/// A state with more memory than this is dropped.
+/// A state with larger buffers than this is dropped.
 const MAX_REUSED_BYTES: usize = 64 << 20;
 const MAX_IDLE: usize = 64;
 
 static IDLE: Mutex<Vec<WorkerState>> = Mutex::new(Vec::new());
 
 impl WorkerState {
-    /// Returns a state that was used before, or a new one. `try_lock`, because a fork may have left the lock held forever.
+    /// Returns an idle state or a new one. Uses `try_lock`, because the lock may be held forever after a fork.
     pub fn take() -> Self {
         IDLE.try_lock().ok().and_then(|mut idle| idle.pop()).unwrap_or_default()
     }
@@ -148,10 +146,9 @@ impl WorkerState {
     }
 }
 
-// Entry points of many images at once.
-
-/// Returns the entry points of each payload as bytes, at most `share` bytes per byte of the payload minus `fixed`. Empty if too few
-/// fit, and for anything but a sound sequential JPEG without restart markers.
+/// Builds the entry points of each payload in serialized form. Each may take `share` bytes per payload byte, minus
+/// `fixed` bytes. The result is empty if too few fit, and for anything other than a valid sequential JPEG without
+/// restart markers.
 pub fn entry_points(payloads: &[&[u8]], share: f64, fixed: usize, threads: usize) -> Vec<Vec<u8>> {
     let mut found = run_in_threads(payloads.iter().enumerate(), threads, |worker, (row, data)| {
         let max_bytes = ((data.len() as f64 * share) as usize).saturating_sub(fixed);

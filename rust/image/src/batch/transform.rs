@@ -1,33 +1,33 @@
-//! Geometry steps of one image: resize, crop, pad, flip, affine map.
+//! Geometric operations on one image: resize, crop, pad, flip, affine map.
 use super::pixel_values::{PixelValues, SourcePixel};
 use super::plan::{ImageGeometry, Job, Padding, Placement};
 use crate::fault::Result;
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::rearrange::{Border, Margins, flip_horizontal, flip_vertical, pad};
-use crate::geometry::view::{MAX_CHANNELS, View, refuse};
+use crate::geometry::view::{MAX_CHANNELS, View, bad_argument};
 use crate::geometry::warp::warp;
 use crate::pixels::{Size, Window};
 
-/// An image between two steps.
+/// An image between two operations.
 pub struct Image {
     pub size: Size,
     pub channels: usize,
     pub levels: PixelValues,
 }
 
-/// Whether the output is the whole resized image.
+/// Returns whether the output is the whole resized image.
 pub fn is_whole(place: &Placement, resized: Size) -> bool {
     (place.x, place.y) == (0, 0) && place.size == resized
 }
 
-/// Converts a placement to a window; None if it reaches outside an image of `size`.
+/// Converts a placement to a window. Returns `None` if it extends beyond an image of `size`.
 pub fn window_inside(place: &Placement, size: Size) -> Option<Window> {
     let (x, y) = (usize::try_from(place.x).ok()?, usize::try_from(place.y).ok()?);
     let window = Window { x, y, width: place.size.width, height: place.size.height };
     window.lies_in(size).then_some(window)
 }
 
-/// Applies all geometry steps after the window; fill values of 8 bits are multiplied by `unit`.
+/// Applies all geometric operations after the window. 8-bit fill values are multiplied by `unit`.
 pub fn apply_geometry<T: SourcePixel>(
     source: View<T>,
     job: &Job,
@@ -72,25 +72,25 @@ fn crop_flip_warp<T: PixelType>(source: View<T>, job: &Job, geometry: &ImageGeom
 }
 
 /// Converts 8-bit fill values to pixel values, one per channel.
-fn fill_values<T: PixelType>(given: &[u16], channels: usize, unit: u16) -> Result<[T; MAX_CHANNELS]> {
-    Ok(per_channel(given, channels)?.map(|level| T::nearest(f32::from(level) * f32::from(unit))))
+fn fill_values<T: PixelType>(values: &[u16], channels: usize, unit: u16) -> Result<[T; MAX_CHANNELS]> {
+    Ok(per_channel(values, channels)?.map(|level| T::nearest(f32::from(level) * f32::from(unit))))
 }
 
 /// Repeats a single fill value for all channels.
-pub fn per_channel(given: &[u16], channels: usize) -> Result<[u16; MAX_CHANNELS]> {
-    match given {
+pub fn per_channel(values: &[u16], channels: usize) -> Result<[u16; MAX_CHANNELS]> {
+    match values {
         [one] => Ok([*one; MAX_CHANNELS]),
         many if many.len() == channels => Ok(std::array::from_fn(|channel| many.get(channel).copied().unwrap_or(0))),
-        _ => refuse(format!("1 or {channels} levels to fill with"), given.len().to_string()),
+        _ => bad_argument(format!("1 or {channels} fill values"), values.len().to_string()),
     }
 }
 
-/// Returns the part of an image at `place`, padded where the image does not reach.
-fn crop_or_pad<T: PixelType>(view: View<T>, place: &Placement, beyond: &Padding, unit: u16) -> Result<Vec<T>> {
+/// Returns the part of an image at `place`, padded where it extends beyond the image.
+fn crop_or_pad<T: PixelType>(view: View<T>, place: &Placement, padding: &Padding, unit: u16) -> Result<Vec<T>> {
     if let Some(window) = window_inside(place, view.size()) {
         return Ok(view.crop(window)?.to_vec());
     }
-    let border = match beyond {
+    let border = match padding {
         Padding::Constant(fill) => Border::Constant(fill_values(fill, view.channels(), unit)?),
         Padding::Edge => Border::Edge,
         Padding::Reflect => Border::Reflect,
@@ -104,13 +104,16 @@ fn crop_or_pad<T: PixelType>(view: View<T>, place: &Placement, beyond: &Padding,
     Ok(View::new(&pixels, size, view.channels())?.crop(window)?.to_vec())
 }
 
-/// Pixels to add before and after an axis of `length` so that `count` pixels from `start` exist.
+/// Returns the number of pixels to add before and after an axis of `length` so that `count` pixels from `start` exist.
 fn margins(start: i64, count: usize, length: usize) -> Result<(usize, usize)> {
     const FAR: i64 = 1 << 24;
     if !(-FAR..=FAR).contains(&start) || count as i64 > FAR {
-        return refuse(format!("a place within {FAR} pixels of the image"), format!("{count} from {start} on"));
+        return bad_argument(
+            format!("a position within {FAR} pixels of the image"),
+            format!("{count} pixels from {start}"),
+        );
     }
     let before = (-start).max(0) as usize;
-    let behind = (start + count as i64 - length as i64).max(0) as usize;
-    Ok((before, behind))
+    let after = (start + count as i64 - length as i64).max(0) as usize;
+    Ok((before, after))
 }

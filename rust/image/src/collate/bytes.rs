@@ -1,18 +1,18 @@
-//! Rows of bytes on their way to memory: widened, normalized and stored in one pass.
+//! Normalization and storage of rows of bytes in one pass.
 #[cfg(target_arch = "x86_64")]
 use super::planes;
 use super::writer::{Encode, Floats};
 use crate::geometry::dispatch::{self, Kernel};
 
-/// An interleaved row; mean and factor repeat along it.
-pub(super) struct Interleaved<'a, E: Encode> {
+/// Normalizes and stores an interleaved row. Mean and factor are repeated for every pixel.
+pub(super) struct NormalizeRow<'a, E: Encode> {
     pub row: &'a [u8],
     pub mean: &'a [f32],
     pub factor: &'a [f32],
     pub output: &'a mut [E::Stored],
 }
 
-impl<E: Encode> Kernel for Interleaved<'_, E> {
+impl<E: Encode> Kernel for NormalizeRow<'_, E> {
     type Output = ();
 
     #[inline(always)]
@@ -24,15 +24,15 @@ impl<E: Encode> Kernel for Interleaved<'_, E> {
     }
 }
 
-/// Bytes of one channel.
-pub(super) struct Single<'a, E: Encode> {
+/// Normalizes and stores the bytes of one channel.
+pub(super) struct NormalizeChannel<'a, E: Encode> {
     pub row: &'a [u8],
     pub mean: f32,
     pub factor: f32,
     pub output: &'a mut [E::Stored],
 }
 
-impl<E: Encode> Kernel for Single<'_, E> {
+impl<E: Encode> Kernel for NormalizeChannel<'_, E> {
     type Output = ();
 
     #[inline(always)]
@@ -43,15 +43,15 @@ impl<E: Encode> Kernel for Single<'_, E> {
     }
 }
 
-/// Pixels of three channels to a row of each plane.
-pub(super) struct Planes<'a, E: Encode> {
+/// Normalizes and stores a row of three-channel pixels in three planes.
+pub(super) struct NormalizePlanes<'a, E: Encode> {
     pub row: &'a [u8],
     pub mean: [f32; 3],
     pub factor: [f32; 3],
     pub output: [&'a mut [E::Stored]; 3],
 }
 
-impl<E: Encode> Kernel for Planes<'_, E> {
+impl<E: Encode> Kernel for NormalizePlanes<'_, E> {
     type Output = ();
 
     #[inline(always)]
@@ -66,13 +66,13 @@ impl<E: Encode> Kernel for Planes<'_, E> {
     }
 }
 
-/// Pixels of three channels to a row of floats of each plane.
+/// Normalizes and stores a row of three-channel pixels as floats in three planes.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
 pub(super) fn float_planes(row: &[u8], mean: [f32; 3], factor: [f32; 3], mut output: [&mut [f32]; 3]) {
     #[cfg(target_arch = "x86_64")]
     let done = if dispatch::has_avx2() {
         let output = output.each_mut().map(|plane| &mut **plane);
-        // SAFETY: the function needs AVX2 alone, and `has_avx2` has just found it on this machine.
+        // SAFETY: the function needs only AVX2, which `has_avx2` found on this machine.
         #[allow(unsafe_code)]
         unsafe {
             planes::bytes(row, mean, factor, output)
@@ -83,16 +83,16 @@ pub(super) fn float_planes(row: &[u8], mean: [f32; 3], factor: [f32; 3], mut out
     #[cfg(not(target_arch = "x86_64"))]
     let done = 0;
     let output = output.map(|plane| &mut plane[done..]);
-    dispatch::run(Planes::<Floats> { row: &row[3 * done..], mean, factor, output });
+    dispatch::run(NormalizePlanes::<Floats> { row: &row[3 * done..], mean, factor, output });
 }
 
-/// Pixels of three channels to a row of each plane, as they are.
-pub(super) struct Part<'a> {
+/// Stores a row of three-channel pixels in three planes without normalization.
+pub(super) struct CopyPlanes<'a> {
     pub row: &'a [u8],
     pub output: [&'a mut [u8]; 3],
 }
 
-impl Kernel for Part<'_> {
+impl Kernel for CopyPlanes<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -1,28 +1,29 @@
-//! IEEE 754 half precision: float32 to the nearest binary16, ties to even.
+//! IEEE 754 half precision: conversion from float32 to binary16, and back.
 use crate::geometry::dispatch::{self, Kernel};
 
-/// The bits of the binary16 nearest to `value`. Too large becomes infinity; a NaN stays one, quiet.
+/// Converts to the nearest binary16, ties to even, and returns its bits. Values out of range become infinity; a NaN
+/// becomes a quiet NaN.
 ///
-/// Branches are written as selections, so that loops over it become vector code.
+/// Branches are written as selections, so that loops are vectorized.
 #[inline(always)]
 pub fn to_half(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) & 0x8000;
     let magnitude = bits & 0x7fff_ffff;
-    // Adding 2^-1 of the right exponent lets the float adder round a subnormal result to a multiple of 2^-24.
+    // Adding 0.5 makes the float addition round a subnormal result to a multiple of 2^-24.
     let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
-    // The exponent's bias shrinks from 127 to 15; 0xfff and the last kept bit round the 13 lost bits to even.
+    // The exponent bias changes from 127 to 15. Adding 0xfff and the last kept bit rounds the 13 dropped bits to even.
     let normal = magnitude.wrapping_add(0xc800_0fff).wrapping_add((magnitude >> 13) & 1) >> 13;
     let finite = if magnitude < 0x3880_0000 { subnormal } else { normal };
     let special = if magnitude > 0x7f80_0000 { 0x7e00 | ((magnitude >> 13) & 0x3ff) } else { 0x7c00 };
     (sign | if magnitude >= 0x4780_0000 { special } else { finite }) as u16
 }
 
-/// The binary16 values nearest to `row`.
+/// Converts a row to the nearest binary16 values.
 pub fn narrow(row: &[f32], output: &mut [u16]) {
     #[cfg(target_arch = "x86_64")]
     if dispatch::has_f16c() {
-        // SAFETY: `narrow_f16c` needs AVX and F16C, and `has_f16c` has just found both on this machine.
+        // SAFETY: `narrow_f16c` needs only AVX and F16C, which `has_f16c` found on this machine.
         #[allow(unsafe_code)]
         return unsafe { narrow_f16c(row, output) };
     }
@@ -60,7 +61,7 @@ fn narrow_f16c(row: &[f32], output: &mut [u16]) {
     last.iter_mut().zip(rest).for_each(|(to, from)| *to = to_half(*from));
 }
 
-/// The float32 with the value of binary16 `half`: always exact.
+/// Converts binary16 to float32, which is always exact.
 pub fn from_half(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;
     let magnitude = u32::from(half & 0x7fff);
@@ -75,10 +76,10 @@ pub fn from_half(half: u16) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::{from_half, narrow, to_half};
-    use crate::geometry::dispatch::portably;
+    use crate::geometry::dispatch::with_portable;
 
     #[test]
-    fn every_half_when_widened_and_narrowed_then_comes_back() {
+    fn every_half_round_trips_through_float() {
         for half in 0..=u16::MAX {
             let is_nan = half & 0x7fff > 0x7c00;
             let back = to_half(from_half(half));
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn midpoint_when_narrowed_then_goes_to_the_even_neighbor() {
+    fn midpoint_rounds_to_even_half() {
         for half in (0..0x7bfd_u16).filter(|half| half & 1 == 0) {
             let middle = |a: u16, b: u16| (from_half(a) + from_half(b)) / 2.0;
             let above = middle(half, half + 1);
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn value_beyond_the_range_when_narrowed_then_is_infinity_or_zero() {
+    fn narrowing_beyond_range_gives_infinity_or_zero() {
         assert_eq!(to_half(65519.996), 0x7bff);
         assert_eq!(to_half(65520.0), 0x7c00);
         assert_eq!(to_half(f32::MAX), 0x7c00);
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn row_when_narrowed_on_both_paths_then_has_the_same_bits() {
+    fn narrowing_is_equal_with_all_instruction_sets() {
         let special = [f32::NAN, -f32::NAN, f32::INFINITY, -0.0, 1e-45, 6e-8, 65504.0, 65519.0, 65520.0, -1e9];
         let row: Vec<f32> = special.into_iter().chain((0..99_991).map(|step| f32::from_bits(step * 42_953))).collect();
         let halves = || {
@@ -117,6 +118,6 @@ mod tests {
             narrow(&row, &mut output);
             output
         };
-        assert!(halves() == portably(halves));
+        assert!(halves() == with_portable(halves));
     }
 }

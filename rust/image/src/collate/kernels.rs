@@ -1,26 +1,26 @@
-//! Small kernels that the passes share: rounding, widening, blending.
+//! Small kernels that several passes share: rounding, widening, blending.
 use crate::geometry::dispatch::Kernel;
 
-/// Rounds to the nearest byte, ties to even; what lies outside goes to the border, a NaN to 0.
+/// Rounds to the nearest byte, ties to even. Values out of range saturate; NaN becomes 0.
 #[inline(always)]
 pub(crate) fn to_byte(value: f32) -> u8 {
-    // 2^23 has no fraction bits: adding it rounds to an integer, ties to even, which stands in the low bits.
+    // Numbers from 2^23 on have no fraction bits: the addition rounds to an integer, ties to even, in the low bits.
     const SHIFT: f32 = 8_388_608.0;
     let above = if value > 0.0 { value } else { 0.0 };
-    let held = if above < 255.0 { above } else { 255.0 };
-    (held + SHIFT).to_bits() as u8
+    let clamped = if above < 255.0 { above } else { 255.0 };
+    (clamped + SHIFT).to_bits() as u8
 }
 
-/// The same for 16 bits: to 65,535.
+/// Rounds to the nearest 16-bit integer in the same way.
 #[inline(always)]
 pub(crate) fn to_word(value: f32) -> u16 {
     const SHIFT: f32 = 8_388_608.0;
     let above = if value > 0.0 { value } else { 0.0 };
-    let held = if above < 65535.0 { above } else { 65535.0 };
-    (held + SHIFT).to_bits() as u16
+    let clamped = if above < 65535.0 { above } else { 65535.0 };
+    (clamped + SHIFT).to_bits() as u16
 }
 
-/// Whole numbers as floats.
+/// Converts values to floats.
 pub(crate) struct Widen<'a, T> {
     pub source: &'a [T],
     pub output: &'a mut [f32],
@@ -34,7 +34,7 @@ impl<T: Copy + Into<f32>> Kernel for Widen<'_, T> {
     }
 }
 
-/// Whole numbers or floats as floats, times a factor.
+/// Converts values to floats and multiplies them by a factor.
 pub(crate) struct Multiply<'a, T> {
     pub source: &'a [T],
     pub factor: f32,
@@ -50,7 +50,7 @@ impl<T: Copy + Into<f32>> Kernel for Multiply<'_, T> {
     }
 }
 
-/// A row between two rows: `upper + (lower - upper) * weight`.
+/// Interpolates between two rows: `upper + (lower - upper) * weight`.
 pub(crate) struct Blend<'a> {
     pub upper: &'a [f32],
     pub lower: &'a [f32],

@@ -1,4 +1,4 @@
-//! From images to batch memory: slots of every element type and layout.
+//! Storage of images in batch memory: slots of every element type and layout.
 mod blend;
 mod bytes;
 pub mod half;

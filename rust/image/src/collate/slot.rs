@@ -1,14 +1,14 @@
-//! One image's place in batch memory: its element type, its layout, its size.
+//! A slot: the memory of one image in a batch, with its element type, layout and size.
 use super::kernels::Widen;
 use super::writer::{RowWriter, write_single};
 use crate::color::normalize::Normalize;
 use crate::fault::Result;
 use crate::geometry::dispatch;
 use crate::geometry::pixel_type::PixelType;
-use crate::geometry::view::{View, count_values, refuse};
+use crate::geometry::view::{View, bad_argument, count_values};
 use crate::pixels::Size;
 
-/// The order of a batch's axes.
+/// Order of the axes of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Rows, columns, channels.
@@ -17,16 +17,16 @@ pub enum Layout {
     Nchw,
 }
 
-/// The memory of a slot.
+/// The values of a slot.
 #[derive(Debug)]
 pub enum SlotValues<'a> {
-    /// Bytes, rounded to the nearest and held within 0 to 255; ties go to even.
+    /// 8-bit integers, rounded to the nearest, ties to even, and saturated.
     U8(&'a mut [u8]),
-    /// 16-bit words, rounded and held likewise.
+    /// 16-bit integers, rounded and saturated likewise.
     U16(&'a mut [u16]),
-    /// The bits of binary16 values.
+    /// Bits of binary16 values.
     F16(&'a mut [u16]),
-    /// Floats.
+    /// float32 values.
     F32(&'a mut [f32]),
 }
 
@@ -40,7 +40,7 @@ impl SlotValues<'_> {
     }
 }
 
-/// A place for one image of known size.
+/// The memory of one image of known size.
 #[derive(Debug)]
 pub struct Slot<'a> {
     pub(super) values: SlotValues<'a>,
@@ -50,26 +50,26 @@ pub struct Slot<'a> {
 }
 
 impl<'a> Slot<'a> {
-    /// A slot for an image of `size` that fills `values`.
+    /// Creates a slot in `values`, which must have the length of an image of `size`.
     pub fn new(values: SlotValues<'a>, layout: Layout, size: Size, channels: usize) -> Result<Self> {
         let expected = count_values(size, channels)?;
         if values.len() != expected {
-            return refuse(format!("a slot of {expected} values"), values.len().to_string());
+            return bad_argument(format!("a slot of {expected} values"), values.len().to_string());
         }
         Ok(Self { values, layout, size, channels })
     }
 
-    /// Width and height of the image that fits.
+    /// Returns the width and height of the image.
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// Channels of the image that fits.
+    /// Returns the number of channels of the image.
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// Writes a whole image of this slot's size, mirrored when `flip` is set.
+    /// Writes an image of this slot's size, flipped horizontally if `flip` is set.
     pub fn write(mut self, image: View<u8>, flip: bool, normalize: &Normalize) -> Result<()> {
         self.expect(image.size(), image.channels())?;
         let plain = self.layout == Layout::Nhwc && *normalize == Normalize::IDENTITY && !flip;
@@ -90,7 +90,7 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// The same for an image of any levels.
+    /// Writes an image of any sample type in the same way.
     pub fn write_levels<T: PixelType>(self, image: View<T>, flip: bool, normalize: &Normalize) -> Result<()> {
         self.expect(image.size(), image.channels())?;
         let channels = self.channels;
@@ -99,33 +99,33 @@ impl<'a> Slot<'a> {
         for (y, source) in image.rows().enumerate() {
             dispatch::run(Widen { source, output: &mut row });
             if flip {
-                mirror(&mut row, channels);
+                reverse_pixels(&mut row, channels);
             }
             writer.write(y, &row);
         }
         Ok(())
     }
 
-    /// A fault unless an image of `size` and `channels` fits.
+    /// Returns a fault unless the slot is for an image of `size` and `channels`.
     pub(crate) fn expect(&self, size: Size, channels: usize) -> Result<()> {
         let own = (self.size.width, self.size.height, self.channels);
         if own == (size.width, size.height, channels) {
             return Ok(());
         }
         let text = |(width, height, channels)| format!("{width} x {height} x {channels}");
-        refuse(format!("an image of {}", text(own)), text((size.width, size.height, channels)))
+        bad_argument(format!("an image of {}", text(own)), text((size.width, size.height, channels)))
     }
 }
 
-/// Turns the pixels of a row around.
-fn mirror(row: &mut [f32], channels: usize) {
-    fn turn<const CHANNELS: usize>(row: &mut [f32]) {
+/// Reverses the pixels of a row.
+fn reverse_pixels(row: &mut [f32], channels: usize) {
+    fn reverse<const CHANNELS: usize>(row: &mut [f32]) {
         row.as_chunks_mut::<CHANNELS>().0.reverse();
     }
     match channels {
-        1 => turn::<1>(row),
-        2 => turn::<2>(row),
-        3 => turn::<3>(row),
-        _ => turn::<4>(row),
+        1 => reverse::<1>(row),
+        2 => reverse::<2>(row),
+        3 => reverse::<3>(row),
+        _ => reverse::<4>(row),
     }
 }

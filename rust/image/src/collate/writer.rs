@@ -1,6 +1,6 @@
-//! Writes the rows of an image into its slot: normalized, in the slot's element type and layout.
-use super::blend::{Pair, Row, Stored, planes_between};
-use super::bytes::{Interleaved, Part, Planes, Single, float_planes};
+//! Writes the rows of an image into its slot: normalized, in the element type and layout of the slot.
+use super::blend::{InterpolatedRow, RowPair, StoreFloats, interpolate_planes};
+use super::bytes::{CopyPlanes, NormalizeChannel, NormalizePlanes, NormalizeRow, float_planes};
 use super::half::narrow;
 use super::kernels::{Blend, Widen, to_byte, to_word};
 use super::slot::{Layout, Slot, SlotValues};
@@ -10,7 +10,7 @@ use crate::geometry::view::MAX_CHANNELS;
 use crate::pixels::Size;
 use std::ops::Range;
 
-/// The end of every fused form.
+/// Writes rows to a slot; the last stage of all fused operations.
 pub(crate) struct RowWriter<'a> {
     slot: Slot<'a>,
     normalize: Normalize,
@@ -24,16 +24,16 @@ impl<'a> RowWriter<'a> {
     pub fn new(slot: Slot<'a>, normalize: &Normalize) -> Self {
         let length = slot.size.width * slot.channels;
         let channels: Vec<(f32, f32)> = (0..slot.channels).map(|channel| normalize.channel(channel)).collect();
-        let spread = |part: fn(&(f32, f32)) -> f32| {
+        let repeat_channels = |part: fn(&(f32, f32)) -> f32| {
             let mut values = Vec::with_capacity(length);
             (0..slot.size.width).for_each(|_| values.extend(channels.iter().map(part)));
             values
         };
-        let (mean, factor) = (spread(|channel| channel.0), spread(|channel| channel.1));
+        let (mean, factor) = (repeat_channels(|channel| channel.0), repeat_channels(|channel| channel.1));
         Self { slot, normalize: *normalize, mean, factor, blended: vec![0.0; length], plane: Vec::new() }
     }
 
-    /// Writes row `y`, given interleaved in bytes.
+    /// Writes row `y` from interleaved bytes.
     pub fn write_bytes(&mut self, y: usize, row: &[u8]) {
         if self.is_planar() && self.slot.channels == 3 {
             return self.write_byte_planes(y, row);
@@ -46,21 +46,21 @@ impl<'a> RowWriter<'a> {
             return;
         }
         let (length, mean, factor) = (row.len(), &self.mean[..], &self.factor[..]);
-        let place = y * length..(y + 1) * length;
+        let range = y * length..(y + 1) * length;
         match &mut self.slot.values {
-            SlotValues::U8(slot) if self.normalize == Normalize::IDENTITY => slot[place].copy_from_slice(row),
+            SlotValues::U8(slot) if self.normalize == Normalize::IDENTITY => slot[range].copy_from_slice(row),
             SlotValues::U8(slot) => {
-                dispatch::run(Interleaved::<Bytes> { row, mean, factor, output: &mut slot[place] });
+                dispatch::run(NormalizeRow::<Bytes> { row, mean, factor, output: &mut slot[range] });
             }
             SlotValues::U16(slot) => {
-                dispatch::run(Interleaved::<Words> { row, mean, factor, output: &mut slot[place] });
+                dispatch::run(NormalizeRow::<Words> { row, mean, factor, output: &mut slot[range] });
             }
             SlotValues::F16(slot) => {
-                dispatch::run(Interleaved::<Floats> { row, mean, factor, output: &mut self.blended });
-                narrow(&self.blended, &mut slot[place]);
+                dispatch::run(NormalizeRow::<Floats> { row, mean, factor, output: &mut self.blended });
+                narrow(&self.blended, &mut slot[range]);
             }
             SlotValues::F32(slot) => {
-                dispatch::run(Interleaved::<Floats> { row, mean, factor, output: &mut slot[place] });
+                dispatch::run(NormalizeRow::<Floats> { row, mean, factor, output: &mut slot[range] });
             }
         }
     }
@@ -72,45 +72,45 @@ impl<'a> RowWriter<'a> {
         let factor = std::array::from_fn(|channel| self.normalize.channel(channel).1);
         match &mut self.slot.values {
             SlotValues::U8(slot) => {
-                let output = three(slot, plane, row_of_plane);
+                let output = plane_rows(slot, plane, row_of_plane);
                 match self.normalize == Normalize::IDENTITY {
-                    true => dispatch::run(Part { row, output }),
-                    false => dispatch::run(Planes::<Bytes> { row, mean, factor, output }),
+                    true => dispatch::run(CopyPlanes { row, output }),
+                    false => dispatch::run(NormalizePlanes::<Bytes> { row, mean, factor, output }),
                 }
             }
             SlotValues::U16(slot) => {
-                let output = three(slot, plane, row_of_plane);
-                dispatch::run(Planes::<Words> { row, mean, factor, output });
+                let output = plane_rows(slot, plane, row_of_plane);
+                dispatch::run(NormalizePlanes::<Words> { row, mean, factor, output });
             }
             SlotValues::F16(slot) => {
-                let output = three(&mut self.blended, width, 0..width);
+                let output = plane_rows(&mut self.blended, width, 0..width);
                 float_planes(row, mean, factor, output);
-                let halves = three(slot, plane, row_of_plane);
+                let halves = plane_rows(slot, plane, row_of_plane);
                 self.blended.chunks_exact(width).zip(halves).for_each(|(floats, halves)| narrow(floats, halves));
             }
             SlotValues::F32(slot) => {
-                let output = three(slot, plane, row_of_plane);
+                let output = plane_rows(slot, plane, row_of_plane);
                 float_planes(row, mean, factor, output);
             }
         }
     }
 
-    /// Writes row `y`, given interleaved.
+    /// Writes row `y` from interleaved floats.
     pub fn write(&mut self, y: usize, row: &[f32]) {
         if self.is_planar() {
             return self.write_planes(y, row);
         }
-        self.write_interleaved(y, Pair { upper: row, lower: row, weight: 0.0 });
+        self.write_interleaved(y, RowPair { upper: row, lower: row, weight: 0.0 });
     }
 
-    /// Writes row `y`: `upper + (lower - upper) * weight`, both interleaved.
-    pub fn write_between(&mut self, y: usize, upper: &[f32], lower: &[f32], weight: f32) {
+    /// Writes row `y` as `upper + (lower - upper) * weight`; both rows are interleaved.
+    pub fn write_interpolated(&mut self, y: usize, upper: &[f32], lower: &[f32], weight: f32) {
         if !self.is_planar() {
-            return self.write_interleaved(y, Pair { upper, lower, weight });
+            return self.write_interleaved(y, RowPair { upper, lower, weight });
         }
         let mut blended = std::mem::take(&mut self.blended);
         if self.slot.channels == 3 {
-            self.write_planes_between(y, Pair { upper, lower, weight }, &mut blended);
+            self.write_interpolated_planes(y, RowPair { upper, lower, weight }, &mut blended);
             self.blended = blended;
             return;
         }
@@ -119,27 +119,27 @@ impl<'a> RowWriter<'a> {
         self.blended = blended;
     }
 
-    fn write_planes_between(&mut self, y: usize, pair: Pair, spare: &mut [f32]) {
+    fn write_interpolated_planes(&mut self, y: usize, pair: RowPair, scratch: &mut [f32]) {
         let Size { width, height } = self.slot.size;
         let (plane, row) = (width * height, y * width..(y + 1) * width);
         let mean = std::array::from_fn(|channel| self.normalize.channel(channel).0);
         let factor = std::array::from_fn(|channel| self.normalize.channel(channel).1);
         if let SlotValues::F32(slot) = &mut self.slot.values {
-            return planes_between(pair, mean, factor, three(slot, plane, row), spare);
+            return interpolate_planes(pair, mean, factor, plane_rows(slot, plane, row), scratch);
         }
         self.plane.resize(3 * width, 0.0);
-        planes_between(pair, mean, factor, three(&mut self.plane, width, 0..width), spare);
+        interpolate_planes(pair, mean, factor, plane_rows(&mut self.plane, width, 0..width), scratch);
         for (channel, floats) in self.plane.chunks_exact(width).enumerate() {
-            let place = (channel * height + y) * width;
+            let start = (channel * height + y) * width;
             match &mut self.slot.values {
                 SlotValues::U8(slot) => {
-                    dispatch::run(Stored::<Bytes> { row: floats, output: &mut slot[place..][..width] });
+                    dispatch::run(StoreFloats::<Bytes> { row: floats, output: &mut slot[start..][..width] });
                 }
                 SlotValues::U16(slot) => {
-                    dispatch::run(Stored::<Words> { row: floats, output: &mut slot[place..][..width] });
+                    dispatch::run(StoreFloats::<Words> { row: floats, output: &mut slot[start..][..width] });
                 }
-                SlotValues::F16(slot) => narrow(floats, &mut slot[place..][..width]),
-                SlotValues::F32(slot) => slot[place..][..width].copy_from_slice(floats),
+                SlotValues::F16(slot) => narrow(floats, &mut slot[start..][..width]),
+                SlotValues::F32(slot) => slot[start..][..width].copy_from_slice(floats),
             }
         }
     }
@@ -148,25 +148,25 @@ impl<'a> RowWriter<'a> {
         self.slot.layout == Layout::Nchw && self.slot.channels > 1
     }
 
-    fn write_interleaved(&mut self, y: usize, pair: Pair) {
+    fn write_interleaved(&mut self, y: usize, pair: RowPair) {
         let length = pair.upper.len();
         let (mean, factor) = (&self.mean, &self.factor);
         match &mut self.slot.values {
             SlotValues::U8(slot) => {
                 let output = &mut slot[y * length..][..length];
-                dispatch::run(Row::<Bytes> { pair, mean, factor, output });
+                dispatch::run(InterpolatedRow::<Bytes> { pair, mean, factor, output });
             }
             SlotValues::U16(slot) => {
                 let output = &mut slot[y * length..][..length];
-                dispatch::run(Row::<Words> { pair, mean, factor, output });
+                dispatch::run(InterpolatedRow::<Words> { pair, mean, factor, output });
             }
             SlotValues::F16(slot) => {
-                dispatch::run(Row::<Floats> { pair, mean, factor, output: &mut self.blended });
+                dispatch::run(InterpolatedRow::<Floats> { pair, mean, factor, output: &mut self.blended });
                 narrow(&self.blended, &mut slot[y * length..][..length]);
             }
             SlotValues::F32(slot) => {
                 let output = &mut slot[y * length..][..length];
-                dispatch::run(Row::<Floats> { pair, mean, factor, output });
+                dispatch::run(InterpolatedRow::<Floats> { pair, mean, factor, output });
             }
         }
     }
@@ -175,24 +175,24 @@ impl<'a> RowWriter<'a> {
         let normalize = &self.normalize;
         let Size { width, height } = self.slot.size;
         for channel in 0..self.slot.channels {
-            let place = (channel * height + y) * width;
+            let start = (channel * height + y) * width;
             let from = Channel { row, channels: self.slot.channels, channel, normalize };
             match &mut self.slot.values {
-                SlotValues::U8(slot) => from.write::<Bytes>(&mut slot[place..][..width]),
-                SlotValues::U16(slot) => from.write::<Words>(&mut slot[place..][..width]),
+                SlotValues::U8(slot) => from.write::<Bytes>(&mut slot[start..][..width]),
+                SlotValues::U16(slot) => from.write::<Words>(&mut slot[start..][..width]),
                 SlotValues::F16(slot) => {
                     self.plane.resize(width, 0.0);
                     from.write::<Floats>(&mut self.plane);
-                    narrow(&self.plane, &mut slot[place..][..width]);
+                    narrow(&self.plane, &mut slot[start..][..width]);
                 }
-                SlotValues::F32(slot) => from.write::<Floats>(&mut slot[place..][..width]),
+                SlotValues::F32(slot) => from.write::<Floats>(&mut slot[start..][..width]),
             }
         }
     }
 }
 
-/// The same row of three planes of `plane` values.
-fn three<T>(values: &mut [T], plane: usize, row: Range<usize>) -> [&mut [T]; 3] {
+/// Returns the same row of three planes of `plane` values.
+fn plane_rows<T>(values: &mut [T], plane: usize, row: Range<usize>) -> [&mut [T]; 3] {
     let (first, rest) = values.split_at_mut(plane);
     let (second, third) = rest.split_at_mut(plane);
     [&mut first[row.clone()], &mut second[row.clone()], &mut third[row]]
@@ -202,18 +202,18 @@ fn three<T>(values: &mut [T], plane: usize, row: Range<usize>) -> [&mut [T]; 3] 
 pub(super) fn write_single(slot: &mut Slot, row: &[u8], normalize: &Normalize) {
     let (mean, factor) = normalize.channel(0);
     match &mut slot.values {
-        SlotValues::U8(output) => dispatch::run(Single::<Bytes> { row, mean, factor, output }),
-        SlotValues::U16(output) => dispatch::run(Single::<Words> { row, mean, factor, output }),
+        SlotValues::U8(output) => dispatch::run(NormalizeChannel::<Bytes> { row, mean, factor, output }),
+        SlotValues::U16(output) => dispatch::run(NormalizeChannel::<Words> { row, mean, factor, output }),
         SlotValues::F16(output) => {
             let mut floats = vec![0.0; row.len()];
-            dispatch::run(Single::<Floats> { row, mean, factor, output: &mut floats });
+            dispatch::run(NormalizeChannel::<Floats> { row, mean, factor, output: &mut floats });
             narrow(&floats, output);
         }
-        SlotValues::F32(output) => dispatch::run(Single::<Floats> { row, mean, factor, output }),
+        SlotValues::F32(output) => dispatch::run(NormalizeChannel::<Floats> { row, mean, factor, output }),
     }
 }
 
-/// How a float is stored.
+/// Conversion of a float to an element type.
 pub(super) trait Encode {
     type Stored;
     fn encode(value: f32) -> Self::Stored;

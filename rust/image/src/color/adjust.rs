@@ -1,14 +1,15 @@
-//! Brightness, contrast and saturation, and color noise. The first three are those that Pillow's `ImageEnhance` and torchvision on Pillow images define.
+//! Brightness, contrast and saturation as in Pillow's `ImageEnhance` and in torchvision on Pillow images, and color
+//! noise.
 //!
-//! Each blends the image with a degenerate one: `degenerate + factor * (value - degenerate)` in float32, cut to an integer
-//! within 0 to 255 (libImaging/Blend.c). Factor 1 changes nothing, 0 gives the degenerate image. A last channel of two or
-//! four is alpha and stays.
+//! Each adjustment blends the image with a degenerate image: `degenerate + factor * (value - degenerate)` in float32,
+//! truncated to an integer in 0 to 255 (libImaging/Blend.c). Factor 1 changes nothing; factor 0 gives the degenerate
+//! image. The last channel of two or four is alpha and is not changed.
 use super::channels::luma;
 use crate::collate::kernels::to_byte;
 use crate::fault::Result;
-use crate::geometry::view::{MAX_CHANNELS, refuse};
+use crate::geometry::view::{MAX_CHANNELS, bad_argument};
 
-/// Blends with black.
+/// Adjusts brightness: blends with black.
 pub fn brightness(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
     check(pixels, channels, factor)?;
     let table: [u8; 256] = std::array::from_fn(|value| blend(0, value as u8, factor));
@@ -16,7 +17,7 @@ pub fn brightness(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()>
     Ok(())
 }
 
-/// Blends with the mean luma of the whole image, halves rounded up.
+/// Adjusts contrast: blends with the mean luma of the whole image, halves rounded up.
 pub fn contrast(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
     check(pixels, channels, factor)?;
     let count = (pixels.len() / channels).max(1);
@@ -27,7 +28,7 @@ pub fn contrast(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
     Ok(())
 }
 
-/// Blends every pixel with its luma. Gray images stay as they are.
+/// Adjusts saturation: blends every pixel with its luma. Grayscale images are not changed.
 pub fn saturation(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
     check(pixels, channels, factor)?;
     for pixel in colors(pixels, channels) {
@@ -39,15 +40,18 @@ pub fn saturation(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()>
 
 fn check(pixels: &[u8], channels: usize, factor: f32) -> Result<()> {
     if !(1..=MAX_CHANNELS).contains(&channels) || !pixels.len().is_multiple_of(channels) {
-        return refuse("whole pixels of 1 to 4 channels", format!("{} values, {channels} channels", pixels.len()));
+        return bad_argument(
+            "whole pixels of 1 to 4 channels",
+            format!("{} values, {channels} channels", pixels.len()),
+        );
     }
     if factor >= 0.0 && factor.is_finite() {
         return Ok(());
     }
-    refuse("a finite factor of 0 or more", factor.to_string())
+    bad_argument("a finite factor of 0 or more", factor.to_string())
 }
 
-/// The color channels of every pixel: one of one or two, three of three or four.
+/// Iterates over the color channels of every pixel: one channel of one or two, three of three or four.
 fn colors(pixels: &mut [u8], channels: usize) -> impl Iterator<Item = &mut [u8]> {
     let count = if channels < 3 { 1 } else { 3 };
     pixels.chunks_exact_mut(channels).map(move |pixel| &mut pixel[..count])
@@ -65,18 +69,17 @@ fn blend(degenerate: u8, value: u8, factor: f32) -> u8 {
     (degenerate + factor * (value - degenerate)) as u8
 }
 
-// Color noise along the principal components of natural images.
-//
-// A. Krizhevsky, I. Sutskever, G. E. Hinton: ImageNet Classification with Deep Convolutional Neural Networks, 2012,
-// section 4.1: every pixel gets the same offset.
-
-/// Adds an offset per channel to every pixel, rounded to the nearest byte, ties to even, within 0 to 255.
+/// Adds color noise: one offset per channel for all pixels, rounded to the nearest integer, ties to even, and
+/// saturated.
+///
+/// The caller computes the offsets along the principal components of natural images (A. Krizhevsky, I. Sutskever, G. E.
+/// Hinton: ImageNet Classification with Deep Convolutional Neural Networks, 2012, section 4.1).
 pub fn add_offset<const CHANNELS: usize>(pixels: &mut [u8], offset: [f32; CHANNELS]) -> Result<()> {
     let found = pixels.len();
     let (colors, rest) = pixels.as_chunks_mut::<CHANNELS>();
     if !rest.is_empty() || offset.iter().any(|value| !value.is_finite()) {
         let expected = format!("whole pixels of {CHANNELS} channels and finite offsets");
-        return refuse(expected, format!("{found} values, offsets {offset:?}"));
+        return bad_argument(expected, format!("{found} values, offsets {offset:?}"));
     }
     let tables = offset.map(|offset| std::array::from_fn::<u8, 256, _>(|value| to_byte(value as f32 + offset)));
     for pixel in colors {

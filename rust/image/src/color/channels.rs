@@ -1,17 +1,17 @@
-//! Gray values and the order of channels.
+//! Grayscale conversion, and channel order.
 use crate::fault::Result;
-use crate::geometry::view::refuse;
+use crate::geometry::view::bad_argument;
 
-/// Weights of red, green and blue, of 65,536.
+/// Weights of red, green and blue in units of 1/65,536.
 const WEIGHTS: [u32; 3] = [19_595, 38_470, 7_471];
 
-/// ITU-R 601 luma as Pillow's conversion to mode `L` computes it: 16 bits after the point, halves up.
+/// Returns the ITU-R 601 luma as in Pillow's conversion to mode `L`: 16 fraction bits, rounded half up.
 #[inline(always)]
 pub fn luma(red: u8, green: u8, blue: u8) -> u8 {
     weigh([red, green, blue].map(u32::from)) as u8
 }
 
-/// The same for samples of 16 bits.
+/// Returns the luma of 16-bit samples.
 #[inline(always)]
 pub fn luma_16(red: u16, green: u16, blue: u16) -> u16 {
     weigh([red, green, blue].map(u32::from)) as u16
@@ -22,31 +22,31 @@ fn weigh([red, green, blue]: [u32; 3]) -> u32 {
     (WEIGHTS[0] * red + WEIGHTS[1] * green + WEIGHTS[2] * blue + 0x8000) >> 16
 }
 
-/// One gray value per pixel of an RGB image.
+/// Converts an RGB image to one gray value per pixel.
 pub fn to_gray(pixels: &[u8]) -> Result<Vec<u8>> {
     let (colors, rest) = pixels.as_chunks::<3>();
     if !rest.is_empty() {
-        return refuse("whole pixels of 3 channels", format!("{} values", pixels.len()));
+        return bad_argument("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
     Ok(colors.iter().map(|[red, green, blue]| luma(*red, *green, *blue)).collect())
 }
 
-/// An RGB image becomes gray and keeps three channels.
+/// Converts an RGB image to gray with three equal channels.
 pub fn gray_in_place(pixels: &mut [u8]) -> Result<()> {
     let found = pixels.len();
     let (colors, rest) = pixels.as_chunks_mut::<3>();
     if !rest.is_empty() {
-        return refuse("whole pixels of 3 channels", format!("{found} values"));
+        return bad_argument("whole pixels of 3 channels", format!("{found} values"));
     }
     colors.iter_mut().for_each(|pixel| *pixel = [luma(pixel[0], pixel[1], pixel[2]); 3]);
     Ok(())
 }
 
-/// RGB pixels of four bytes each, the last of which means nothing, at the front of `out`.
+/// Converts RGB pixels to four bytes each in `out`. The fourth byte has no meaning.
 pub fn pad_colors(pixels: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let (colors, rest) = pixels.as_chunks::<3>();
     if !rest.is_empty() {
-        return refuse("whole pixels of 3 channels", format!("{} values", pixels.len()));
+        return bad_argument("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
     out.resize(4 * colors.len(), 0);
     let (groups, last) = pixels.as_chunks::<12>();
@@ -67,10 +67,13 @@ pub fn pad_colors(pixels: &[u8], out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Exchanges red and blue: the first and third of three or four channels.
+/// Swaps red and blue, the first and third of three or four channels.
 pub fn swap_red_blue<T>(pixels: &mut [T], channels: usize) -> Result<()> {
     if !(channels == 3 || channels == 4) || !pixels.len().is_multiple_of(channels) {
-        return refuse("whole pixels of 3 or 4 channels", format!("{} values, {channels} channels", pixels.len()));
+        return bad_argument(
+            "whole pixels of 3 or 4 channels",
+            format!("{} values, {channels} channels", pixels.len()),
+        );
     }
     pixels.chunks_exact_mut(channels).for_each(|pixel| pixel.swap(0, 2));
     Ok(())

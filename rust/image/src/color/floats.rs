@@ -1,34 +1,35 @@
-//! Changes of colors in floats, of red, green and blue from 0 to 1 or of bytes that stand for them, as TensorFlow makes them.
+//! Color adjustments in float32 as in TensorFlow, on RGB values from 0 to 1 or on bytes that are converted to that
+//! range.
 use super::hsv;
 use crate::fault::Result;
 use crate::geometry::dispatch::{self, Kernel};
-use crate::geometry::view::refuse;
+use crate::geometry::view::bad_argument;
 
-/// Pixels that are taken apart and changed together: three planes of them stay in the nearest cache.
+/// Number of pixels that are processed at a time in planar form: three planes fit into the L1 cache.
 const GROUP: usize = 64;
 
-/// What becomes of every color.
+/// A color operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Change {
-    /// Hue, saturation and value.
+pub enum Operation {
+    /// RGB to HSV.
     ToHsv,
-    /// Red, green and blue of hue, saturation and value.
+    /// HSV to RGB.
     FromHsv,
-    /// The saturation is multiplied.
-    Saturate(f32),
-    /// The hue is turned, by -1 to 1 of the circle.
-    Turn(f32),
+    /// Multiplies the saturation by a factor.
+    ScaleSaturation(f32),
+    /// Shifts the hue by -1 to 1 of the circle.
+    ShiftHue(f32),
 }
 
-/// A value that colors are made of.
-pub trait Part: Copy + Default {
-    /// As a float from 0 to 1.
+/// A channel value.
+pub trait ChannelValue: Copy + Default {
+    /// Converts to a float from 0 to 1.
     fn widen(self) -> f32;
-    /// Back from there.
+    /// Converts from a float.
     fn narrow(value: f32) -> Self;
 }
 
-impl Part for f32 {
+impl ChannelValue for f32 {
     #[inline(always)]
     fn widen(self) -> f32 {
         self
@@ -40,8 +41,8 @@ impl Part for f32 {
     }
 }
 
-/// As `tf.image.convert_image_dtype` brings bytes to floats and back: the brightest level takes half a step more.
-impl Part for u8 {
+/// Converts as `tf.image.convert_image_dtype` does; the conversion to bytes multiplies by 255.5 and truncates.
+impl ChannelValue for u8 {
     #[inline(always)]
     fn widen(self) -> f32 {
         f32::from(self) * (1.0 / 255.0)
@@ -53,39 +54,39 @@ impl Part for u8 {
     }
 }
 
-/// Every pixel of `pixels`, which have three channels, changed.
-pub fn change<T: Part>(pixels: &[T], change: Change) -> Result<Vec<T>> {
+/// Applies an operation to every pixel of `pixels`, which have three channels.
+pub fn change<T: ChannelValue>(pixels: &[T], change: Operation) -> Result<Vec<T>> {
     if !pixels.len().is_multiple_of(3) {
-        return refuse("whole pixels of 3 channels", format!("{} values", pixels.len()));
+        return bad_argument("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
     Ok(match change {
-        Change::ToHsv => changed(pixels, hsv::of_color),
-        Change::FromHsv => changed(pixels, hsv::to_color),
-        Change::Saturate(factor) => changed(
+        Operation::ToHsv => map_pixels(pixels, hsv::from_rgb),
+        Operation::FromHsv => map_pixels(pixels, hsv::to_rgb),
+        Operation::ScaleSaturation(factor) => map_pixels(
             pixels,
             #[inline(always)]
-            move |color| hsv::saturated(color, factor),
+            move |color| hsv::adjust_saturation(color, factor),
         ),
-        Change::Turn(turn) if turn.abs() <= 1.0 => changed(
+        Operation::ShiftHue(shift) if shift.abs() <= 1.0 => map_pixels(
             pixels,
             #[inline(always)]
-            move |color| hsv::turned(color, turn * 6.0),
+            move |color| hsv::shift_hue(color, shift * 6.0),
         ),
-        Change::Turn(turn) => return refuse("a turn from -1 to 1", turn.to_string()),
+        Operation::ShiftHue(turn) => return bad_argument("a hue shift from -1 to 1", turn.to_string()),
     })
 }
 
-fn changed<T: Part>(pixels: &[T], change: impl Fn([f32; 3]) -> [f32; 3]) -> Vec<T> {
-    dispatch::run(Colors { pixels, change })
+fn map_pixels<T: ChannelValue>(pixels: &[T], change: impl Fn([f32; 3]) -> [f32; 3]) -> Vec<T> {
+    dispatch::run(MapPixels { pixels, change })
 }
 
-/// All pixels, a group at a time.
-struct Colors<'a, T, F> {
+/// Applies a function to all pixels, a group at a time.
+struct MapPixels<'a, T, F> {
     pixels: &'a [T],
     change: F,
 }
 
-impl<T: Part, F: Fn([f32; 3]) -> [f32; 3]> Kernel for Colors<'_, T, F> {
+impl<T: ChannelValue, F: Fn([f32; 3]) -> [f32; 3]> Kernel for MapPixels<'_, T, F> {
     type Output = Vec<T>;
 
     #[inline(always)]
@@ -102,54 +103,55 @@ impl<T: Part, F: Fn([f32; 3]) -> [f32; 3]> Kernel for Colors<'_, T, F> {
 }
 
 #[inline(always)]
-fn change_group<T: Part>(group: &mut [T; 3 * GROUP], change: &impl Fn([f32; 3]) -> [f32; 3]) {
+fn change_group<T: ChannelValue>(group: &mut [T; 3 * GROUP], change: &impl Fn([f32; 3]) -> [f32; 3]) {
     let mut planes = [[0.0; GROUP]; 3];
-    for (place, pixel) in group.as_chunks::<3>().0.iter().enumerate() {
-        (0..3).for_each(|channel| planes[channel][place] = pixel[channel].widen());
+    for (index, pixel) in group.as_chunks::<3>().0.iter().enumerate() {
+        (0..3).for_each(|channel| planes[channel][index] = pixel[channel].widen());
     }
     let [first, second, third] = &mut planes;
     for ((first, second), third) in first.iter_mut().zip(second).zip(third) {
         [*first, *second, *third] = change([*first, *second, *third]);
     }
-    for (place, pixel) in group.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-        (0..3).for_each(|channel| pixel[channel] = T::narrow(planes[channel][place]));
+    for (index, pixel) in group.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+        (0..3).for_each(|channel| pixel[channel] = T::narrow(planes[channel][index]));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, change};
-    use crate::geometry::dispatch::portably;
+    use super::{Operation, change};
+    use crate::geometry::dispatch::with_portable;
 
-    const CHANGES: [Change; 4] = [Change::ToHsv, Change::FromHsv, Change::Saturate(1.7), Change::Turn(-0.4)];
+    const OPERATIONS: [Operation; 4] =
+        [Operation::ToHsv, Operation::FromHsv, Operation::ScaleSaturation(1.7), Operation::ShiftHue(-0.4)];
 
     #[test]
-    fn colors_when_changed_on_all_paths_then_are_equal() {
+    fn colors_are_equal_with_all_instruction_sets() {
         let odd = [f32::NAN, f32::INFINITY, -0.0, 1e-45, 3e38, -1.0];
-        let level = |place: u32| place.wrapping_mul(2_654_435_761) as f32 / u32::MAX as f32;
+        let level = |index: u32| index.wrapping_mul(2_654_435_761) as f32 / u32::MAX as f32;
         let floats: Vec<f32> = odd.into_iter().chain((0..3 * 150).map(level)).collect();
-        let bytes: Vec<u8> = (0..3 * 150_u32).map(|place| (place * place / 5) as u8).collect();
+        let bytes: Vec<u8> = (0..3 * 150_u32).map(|index| (index * index / 5) as u8).collect();
         let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<u32>>();
-        for how in CHANGES {
-            let narrow = portably(|| (change(&floats, how), change(&bytes, how)));
-            assert_eq!(change(&floats, how).map(bits), narrow.0.map(bits), "{how:?}");
-            assert_eq!(change(&bytes, how), narrow.1, "{how:?}");
+        for operation in OPERATIONS {
+            let narrow = with_portable(|| (change(&floats, operation), change(&bytes, operation)));
+            assert_eq!(change(&floats, operation).map(bits), narrow.0.map(bits), "{operation:?}");
+            assert_eq!(change(&bytes, operation), narrow.1, "{operation:?}");
         }
     }
 
     #[test]
-    fn colors_when_changed_in_parts_then_do_not_depend_on_their_neighbors() {
-        let bytes: Vec<u8> = (0..3 * 131).map(|place| (place * 7) as u8).collect();
-        for how in CHANGES {
-            let parts: Vec<u8> = bytes.chunks(3).flat_map(|pixel| change(pixel, how).expect("a pixel")).collect();
-            assert_eq!(change(&bytes, how).as_ref(), Ok(&parts), "{how:?}");
+    fn colors_do_not_depend_on_neighbors() {
+        let bytes: Vec<u8> = (0..3 * 131).map(|index| (index * 7) as u8).collect();
+        for operation in OPERATIONS {
+            let parts: Vec<u8> = bytes.chunks(3).flat_map(|pixel| change(pixel, operation).expect("a pixel")).collect();
+            assert_eq!(change(&bytes, operation).as_ref(), Ok(&parts), "{operation:?}");
         }
     }
 
     #[test]
-    fn colors_when_cut_or_turned_too_far_then_are_refused() {
-        assert!(change(&[0.0_f32; 4], Change::ToHsv).is_err());
-        assert!(change(&[0.0_f32; 3], Change::Turn(1.5)).is_err());
-        assert!(change(&[0.0_f32; 3], Change::Turn(f32::NAN)).is_err());
+    fn partial_pixels_and_hue_out_of_range_are_rejected() {
+        assert!(change(&[0.0_f32; 4], Operation::ToHsv).is_err());
+        assert!(change(&[0.0_f32; 3], Operation::ShiftHue(1.5)).is_err());
+        assert!(change(&[0.0_f32; 3], Operation::ShiftHue(f32::NAN)).is_err());
     }
 }

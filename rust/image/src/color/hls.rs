@@ -1,34 +1,38 @@
-//! Hue, lightness and saturation in bytes, with the arithmetic of OpenCV 3.4 (modules/imgproc/src/color.cpp), which MXNet
-//! carries: floats from 0 to 1 in between, hues in steps of two degrees. It takes four pixels of a row together, and subtracts
-//! in another order where fewer are left. OpenCV 4 and 5 differ by one in 0.03 % of the colors on the way there, and not at
-//! all on the way back.
+//! RGB to HLS and back for 8-bit images, with the arithmetic of OpenCV 3.4 (modules/imgproc/src/color.cpp), which MXNet
+//! contains: floats from 0 to 1 internally, hues in steps of two degrees.
+//!
+//! OpenCV 3.4 processes four pixels of a row at a time; for the remaining pixels it subtracts in another order. OpenCV
+//! 4 and 5 differ by one for 0.03 % of the colors in RGB to HLS, and not at all in HLS to RGB.
 use crate::collate::kernels::to_byte;
 use crate::fault::Result;
 use crate::geometry::dispatch::{self, Kernel};
-use crate::geometry::view::refuse;
+use crate::geometry::view::bad_argument;
 
-/// Which way colors go.
+/// Direction of the conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// From red, green and blue to hue, lightness and saturation.
-    There,
-    /// From hue, lightness and saturation to red, green and blue.
-    Back,
+pub enum Direction {
+    /// RGB to HLS.
+    RgbToHls,
+    /// HLS to RGB.
+    HlsToRgb,
 }
 
-/// Every pixel of `pixels`, which have three channels, in rows of `width`; the last `behind` of each are taken one by one.
-pub fn change(pixels: &[u8], way: Way, width: usize, behind: usize) -> Result<Vec<u8>> {
-    if width == 0 || !pixels.len().is_multiple_of(3 * width) || behind > width {
-        let found = format!("{} values, {behind} of {width} pixels behind", pixels.len());
-        return refuse("whole rows of pixels of 3 channels", found);
+/// Converts every pixel of `pixels`, which have three channels, in rows of `width`. The last `num_scalar` pixels of
+/// each row use the arithmetic of OpenCV's scalar code.
+pub fn change(pixels: &[u8], direction: Direction, width: usize, num_scalar: usize) -> Result<Vec<u8>> {
+    if width == 0 || !pixels.len().is_multiple_of(3 * width) || num_scalar > width {
+        let found = format!("{} values, {num_scalar} of {width} pixels in scalar code", pixels.len());
+        return bad_argument("whole rows of pixels of 3 channels", found);
     }
     let mut output = pixels.to_vec();
-    match way {
-        Way::Back => dispatch::run(Pixels { pixels: &mut output, change: from_hls }),
-        Way::There if behind == 0 => dispatch::run(Pixels { pixels: &mut output, change: to_hls::<false> }),
-        Way::There => {
+    match direction {
+        Direction::HlsToRgb => dispatch::run(Pixels { pixels: &mut output, change: from_hls }),
+        Direction::RgbToHls if num_scalar == 0 => {
+            dispatch::run(Pixels { pixels: &mut output, change: to_hls::<false> })
+        }
+        Direction::RgbToHls => {
             for row in output.chunks_exact_mut(3 * width) {
-                let (together, one_by_one) = row.split_at_mut(3 * (width - behind));
+                let (together, one_by_one) = row.split_at_mut(3 * (width - num_scalar));
                 dispatch::run(Pixels { pixels: together, change: to_hls::<false> });
                 dispatch::run(Pixels { pixels: one_by_one, change: to_hls::<true> });
             }
@@ -37,7 +41,7 @@ pub fn change(pixels: &[u8], way: Way, width: usize, behind: usize) -> Result<Ve
     Ok(output)
 }
 
-/// Pixels that are taken apart and changed together: three planes of them stay in the nearest cache.
+/// Number of pixels that are processed at a time in planar form: three planes fit into the L1 cache.
 const GROUP: usize = 64;
 
 struct Pixels<'a, F> {
@@ -52,66 +56,66 @@ impl<F: Fn([f32; 3]) -> [f32; 3]> Kernel for Pixels<'_, F> {
     fn run(self) {
         let mut planes = [[0.0; GROUP]; 3];
         for group in self.pixels.as_chunks_mut::<3>().0.chunks_mut(GROUP) {
-            for (place, pixel) in group.iter().enumerate() {
-                (0..3).for_each(|channel| planes[channel][place] = f32::from(pixel[channel]));
+            for (index, pixel) in group.iter().enumerate() {
+                (0..3).for_each(|channel| planes[channel][index] = f32::from(pixel[channel]));
             }
             let [first, second, third] = &mut planes;
             for ((first, second), third) in first.iter_mut().zip(second).zip(third) {
                 [*first, *second, *third] = (self.change)([*first, *second, *third]);
             }
-            for (place, pixel) in group.iter_mut().enumerate() {
-                (0..3).for_each(|channel| pixel[channel] = to_byte(planes[channel][place]));
+            for (index, pixel) in group.iter_mut().enumerate() {
+                (0..3).for_each(|channel| pixel[channel] = to_byte(planes[channel][index]));
             }
         }
     }
 }
 
 #[inline(always)]
-fn to_hls<const ALONE: bool>(levels: [f32; 3]) -> [f32; 3] {
+fn to_hls<const SCALAR: bool>(levels: [f32; 3]) -> [f32; 3] {
     let [red, green, blue] = levels.map(|level| level * (1.0 / 255.0));
-    let (most, least) = (red.max(green).max(blue), red.min(green).min(blue));
-    let (spread, sum) = (most - least, most + least);
+    let (max, min) = (red.max(green).max(blue), red.min(green).min(blue));
+    let (spread, sum) = (max - min, max + min);
     let lightness = sum * 0.5;
-    let rest = if ALONE { 2.0 - most - least } else { 2.0 - sum };
-    let saturation = spread / pick(lightness < 0.5, sum, rest);
+    let rest = if SCALAR { 2.0 - max - min } else { 2.0 - sum };
+    let saturation = spread / select(lightness < 0.5, sum, rest);
     let unit = 60.0 / spread;
     let (of_green, of_blue) = ((blue - red) * unit + 120.0, (red - green) * unit + 240.0);
-    let hue = pick(most == red, (green - blue) * unit, pick(most == green, of_green, of_blue));
-    let hue = pick(hue < 0.0, hue + 360.0, hue);
+    let hue = select(max == red, (green - blue) * unit, select(max == green, of_green, of_blue));
+    let hue = select(hue < 0.0, hue + 360.0, hue);
     let colored = spread > f32::EPSILON;
-    [pick(colored, hue * 0.5, 0.0), lightness * 255.0, pick(colored, saturation * 255.0, 0.0)]
+    [select(colored, hue * 0.5, 0.0), lightness * 255.0, select(colored, saturation * 255.0, 0.0)]
 }
 
 #[inline(always)]
 fn from_hls([hue, lightness, saturation]: [f32; 3]) -> [f32; 3] {
     let (lightness, saturation) = (lightness * (1.0 / 255.0), saturation * (1.0 / 255.0));
     let of_dark = lightness * (1.0 + saturation);
-    let most = pick(lightness <= 0.5, of_dark, lightness + saturation - lightness * saturation);
-    let least = 2.0 * lightness - most;
+    let max = select(lightness <= 0.5, of_dark, lightness + saturation - lightness * saturation);
+    let min = 2.0 * lightness - max;
     let sixths = hue * (6.0 / 180.0);
-    let sixths = pick(sixths >= 6.0, sixths - 6.0, sixths);
-    let past = sixths - sixths.floor();
-    let (falling, rising) = (least + (most - least) * (1.0 - past), least + (most - least) * past);
+    let sixths = select(sixths >= 6.0, sixths - 6.0, sixths);
+    let fraction = sixths - sixths.floor();
+    let (falling, rising) = (min + (max - min) * (1.0 - fraction), min + (max - min) * fraction);
     let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(|border| sixths < border);
     let color = [
-        pick(one, most, pick(two, falling, pick(four, least, pick(five, rising, most)))),
-        pick(one, rising, pick(three, most, pick(four, falling, least))),
-        pick(two, least, pick(three, rising, pick(five, most, falling))),
+        select(one, max, select(two, falling, select(four, min, select(five, rising, max)))),
+        select(one, rising, select(three, max, select(four, falling, min))),
+        select(two, min, select(three, rising, select(five, max, falling))),
     ];
-    color.map(|part| pick(saturation == 0.0, lightness, part) * 255.0)
+    color.map(|part| select(saturation == 0.0, lightness, part) * 255.0)
 }
 
 #[inline(always)]
-fn pick(first: bool, yes: f32, no: f32) -> f32 {
+fn select(first: bool, yes: f32, no: f32) -> f32 {
     if first { yes } else { no }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Way, change};
+    use super::{Direction, change};
 
     #[test]
-    fn colors_when_brought_there_then_have_the_known_parts() {
+    fn rgb_to_hls_gives_known_values() {
         let known: [([u8; 3], [u8; 3]); 8] = [
             ([0, 0, 0], [0, 0, 0]),
             ([255, 255, 255], [0, 255, 0]),
@@ -123,21 +127,21 @@ mod tests {
             ([177, 188, 118], [35, 153, 88]),
         ];
         for (rgb, hls) in known {
-            assert_eq!(change(&rgb, Way::There, 1, 0), Ok(hls.to_vec()), "{rgb:?}");
+            assert_eq!(change(&rgb, Direction::RgbToHls, 1, 0), Ok(hls.to_vec()), "{rgb:?}");
         }
     }
 
     #[test]
-    fn colors_when_behind_the_others_then_are_taken_one_by_one() {
+    fn remaining_pixels_of_a_row_use_scalar_arithmetic() {
         let row = [[150, 148, 158], [156, 137, 134], [177, 188, 118]].concat();
         let alone = [[126, 153, 13], [4, 145, 25], [35, 153, 87]].concat();
-        assert_eq!(change(&row, Way::There, 3, 3), Ok(alone.clone()));
-        let together = change(&row, Way::There, 3, 0).expect("a row");
-        assert_eq!(change(&row, Way::There, 3, 1), Ok([&together[..6], &alone[6..]].concat()));
+        assert_eq!(change(&row, Direction::RgbToHls, 3, 3), Ok(alone.clone()));
+        let together = change(&row, Direction::RgbToHls, 3, 0).expect("a row");
+        assert_eq!(change(&row, Direction::RgbToHls, 3, 1), Ok([&together[..6], &alone[6..]].concat()));
     }
 
     #[test]
-    fn colors_when_brought_back_then_have_the_known_parts() {
+    fn hls_to_rgb_gives_known_values() {
         let known: [([u8; 3], [u8; 3]); 4] = [
             ([0, 128, 255], [255, 1, 1]),
             ([180, 128, 255], [255, 1, 1]),
@@ -145,14 +149,14 @@ mod tests {
             ([200, 100, 50], [120, 107, 80]),
         ];
         for (hls, rgb) in known {
-            assert_eq!(change(&hls, Way::Back, 1, 0), Ok(rgb.to_vec()), "{hls:?}");
+            assert_eq!(change(&hls, Direction::HlsToRgb, 1, 0), Ok(rgb.to_vec()), "{hls:?}");
         }
     }
 
     #[test]
-    fn colors_when_cut_then_are_refused() {
-        assert!(change(&[0; 4], Way::There, 1, 0).is_err());
-        assert!(change(&[0; 6], Way::There, 4, 0).is_err());
-        assert!(change(&[0; 6], Way::There, 1, 2).is_err());
+    fn partial_rows_and_pixels_are_rejected() {
+        assert!(change(&[0; 4], Direction::RgbToHls, 1, 0).is_err());
+        assert!(change(&[0; 6], Direction::RgbToHls, 4, 0).is_err());
+        assert!(change(&[0; 6], Direction::RgbToHls, 1, 2).is_err());
     }
 }

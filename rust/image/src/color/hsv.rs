@@ -1,120 +1,122 @@
-//! Hue, saturation and value as floats, one color at a time and without branches, so that loops over them become vectors.
+//! HSV conversions of single colors in float32 without branches, so that loops over them are vectorized.
 //!
-//! The arithmetic, its order and its few steps in double precision are TensorFlow's (kernels/image/colorspace_op.h,
-//! adjust_saturation_op.cc, adjust_hue_op.cc). Multiplications and additions are rounded separately everywhere.
+//! The operations, their order, and the few steps in double precision are TensorFlow's (kernels/image/colorspace_op.h,
+//! adjust_saturation_op.cc, adjust_hue_op.cc). Multiplications and additions are rounded separately on every machine.
 
-/// Red, green and blue, or what stands for them.
+/// Three channels of a color.
 type Color = [f32; 3];
 
 const SIXTHS: f32 = 6.0;
 
-/// Hue, saturation and value from 0 to 1: `tf.image.rgb_to_hsv`. A part that is no number makes all three so.
+/// Converts RGB to HSV, each from 0 to 1: `tf.image.rgb_to_hsv`. If one channel is NaN, all results are NaN.
 #[inline(always)]
-pub(super) fn of_color([red, green, blue]: Color) -> Color {
-    let most = larger(larger(red, green), blue);
-    let spread = most - smaller(smaller(red, green), blue);
-    let unit = (1.0 / spread) * (1.0 / SIXTHS);
-    let of_green = unit * (blue - red) + 2.0 / SIXTHS;
-    let of_blue = unit * (red - green) + 4.0 / SIXTHS;
-    let hue = pick(red == most, unit * (green - blue), pick(green == most, of_green, of_blue));
-    let hue = pick(spread > 0.0, hue, 0.0);
-    [pick(hue < 0.0, hue + 1.0, hue), pick(most > 0.0, spread / most, 0.0), most]
+pub(super) fn from_rgb([red, green, blue]: Color) -> Color {
+    let max = max_or_nan(max_or_nan(red, green), blue);
+    let chroma = max - min_or_nan(min_or_nan(red, green), blue);
+    let unit = (1.0 / chroma) * (1.0 / SIXTHS);
+    let hue_of_green = unit * (blue - red) + 2.0 / SIXTHS;
+    let hue_of_blue = unit * (red - green) + 4.0 / SIXTHS;
+    let hue = select(red == max, unit * (green - blue), select(green == max, hue_of_green, hue_of_blue));
+    let hue = select(chroma > 0.0, hue, 0.0);
+    [select(hue < 0.0, hue + 1.0, hue), select(max > 0.0, chroma / max, 0.0), max]
 }
 
-/// Red, green and blue of hue, saturation and value: `tf.image.hsv_to_rgb`.
+/// Converts HSV to RGB: `tf.image.hsv_to_rgb`.
 #[inline(always)]
-pub(super) fn to_color([hue, saturation, value]: Color) -> Color {
+pub(super) fn to_rgb([hue, saturation, value]: Color) -> Color {
     let (sixth, rest) = (hue * SIXTHS, 1.0 - saturation);
     let ramps = [(sixth - 3.0).abs() - 1.0, 2.0 - (sixth - 2.0).abs(), 2.0 - (sixth - 4.0).abs()];
     ramps.map(|ramp| {
-        let held = pick(ramp < 0.0, 0.0, ramp);
-        (rest + saturation * pick(held > 1.0, 1.0, held)) * value
+        let clamped = select(ramp < 0.0, 0.0, ramp);
+        (rest + saturation * select(clamped > 1.0, 1.0, clamped)) * value
     })
 }
 
-/// A color whose saturation is multiplied, at most to the full: `tf.image.adjust_saturation`.
+/// Multiplies the saturation of a color, clamped to 1: `tf.image.adjust_saturation`.
 #[inline(always)]
-pub(super) fn saturated([red, green, blue]: Color, factor: f32) -> Color {
-    let inner = pick(green < blue, blue, green);
-    let most = pick(red < inner, inner, red);
-    let inner = pick(blue < green, blue, green);
-    let spread = most - pick(inner < red, inner, red);
-    let unit = 1.0 / (SIXTHS * spread);
-    // A third is added in double precision there.
-    let of_green = (f64::from(unit * (blue - red)) + 2.0 / 6.0) as f32;
-    let of_blue = (f64::from(unit * (red - green)) + 4.0 / 6.0) as f32;
-    let hue = pick(red == most, unit * (green - blue), pick(green == most, of_green, of_blue));
-    let hue = pick(spread <= 0.0, 0.0, hue);
-    let hue = pick(hue < 0.0, hue + 1.0, hue);
-    let saturation = pick(most > 0.0, spread / most, 0.0) * factor;
-    let held = pick(saturation > 0.0, saturation, 0.0);
-    mixed(hue * SIXTHS, pick(held < 1.0, held, 1.0) * most, most)
+pub(super) fn adjust_saturation([red, green, blue]: Color, factor: f32) -> Color {
+    let inner = select(green < blue, blue, green);
+    let max = select(red < inner, inner, red);
+    let inner = select(blue < green, blue, green);
+    let chroma = max - select(inner < red, inner, red);
+    let unit = 1.0 / (SIXTHS * chroma);
+    // TensorFlow adds these constants in double precision.
+    let hue_of_green = (f64::from(unit * (blue - red)) + 2.0 / 6.0) as f32;
+    let hue_of_blue = (f64::from(unit * (red - green)) + 4.0 / 6.0) as f32;
+    let hue = select(red == max, unit * (green - blue), select(green == max, hue_of_green, hue_of_blue));
+    let hue = select(chroma <= 0.0, 0.0, hue);
+    let hue = select(hue < 0.0, hue + 1.0, hue);
+    let saturation = select(max > 0.0, chroma / max, 0.0) * factor;
+    let clamped = select(saturation > 0.0, saturation, 0.0);
+    color_of_hue(hue * SIXTHS, select(clamped < 1.0, clamped, 1.0) * max, max)
 }
 
-/// The color in a sixth of the circle; a hue that is a whole turn by rounding is none, and gray.
+/// Returns the color of a hue in sixths of the circle. A hue that was rounded to a full circle gives gray, as in
+/// TensorFlow.
 #[inline(always)]
-fn mixed(sixth: f32, chroma: f32, value: f32) -> Color {
-    let least = value - chroma;
+fn color_of_hue(sixth: f32, chroma: f32, value: f32) -> Color {
+    let min = value - chroma;
     let within = sixth - 2.0 * (sixth * 0.5).floor();
     let middle = chroma * (1.0 - (within - 1.0).abs());
     let inside = (0.0..SIXTHS).contains(&sixth);
-    placed(sixth, [chroma, middle, 0.0]).map(|part| pick(inside, part, 0.0) + least)
+    assign_channels(sixth, [chroma, middle, 0.0]).map(|part| select(inside, part, 0.0) + min)
 }
 
-/// A color turned on the circle, by `sixths` of it from -6 to 6: `tf.image.adjust_hue`.
+/// Shifts the hue of a color by `sixths` of the circle, from -6 to 6: `tf.image.adjust_hue`.
 #[inline(always)]
-pub(super) fn turned([red, green, blue]: Color, sixths: f32) -> Color {
-    let ([most, middle, least], sixth) = ordered([red, green, blue]);
-    let share = (middle - least) / (most - least);
+pub(super) fn shift_hue([red, green, blue]: Color, sixths: f32) -> Color {
+    let ([max, middle, min], sixth) = sort_channels([red, green, blue]);
+    let share = (middle - min) / (max - min);
     let odd = sixth == 1.0 || sixth == 3.0 || sixth == 5.0;
-    let hue = pick(most == least, 0.0, sixth + pick(odd, 1.0 - share, share)) + sixths;
-    let hue = pick(hue < 0.0, hue + SIXTHS, hue);
-    let hue = pick(hue >= SIXTHS, hue - SIXTHS, hue);
-    // From 12, which is a whole turn behind a hue of 6.
-    let hue = pick(hue >= SIXTHS, hue - SIXTHS, hue);
-    let past = hue - hue.floor();
+    let hue = select(max == min, 0.0, sixth + select(odd, 1.0 - share, share)) + sixths;
+    let hue = select(hue < 0.0, hue + SIXTHS, hue);
+    let hue = select(hue >= SIXTHS, hue - SIXTHS, hue);
+    // A hue of 6 plus a shift of 6 needs a second subtraction.
+    let hue = select(hue >= SIXTHS, hue - SIXTHS, hue);
+    let fraction = hue - hue.floor();
     let halves = hue.floor() * 0.5;
-    let share = pick(halves == halves.floor(), past, 1.0 - past);
-    placed(hue, [most, least + share * (most - least), least])
+    let share = select(halves == halves.floor(), fraction, 1.0 - fraction);
+    assign_channels(hue, [max, min + share * (max - min), min])
 }
 
-/// The largest, middle and smallest part of a color and its sixth of the circle.
+/// Returns the largest, middle and smallest channel of a color, and its sixth of the circle.
 #[inline(always)]
-fn ordered([red, green, blue]: Color) -> (Color, f32) {
-    let (low, high) = (pick(red < green, red, green), pick(red < green, green, red));
+fn sort_channels([red, green, blue]: Color) -> (Color, f32) {
+    let (low, high) = (select(red < green, red, green), select(red < green, green, red));
     let (below, above) = (blue < low, blue > high);
-    let most = pick(below, high, pick(above, blue, high));
-    let middle = pick(below, low, pick(above, high, blue));
-    let least = pick(below, blue, low);
-    let if_red_less = pick(below, 1.0, pick(above, 3.0, 2.0));
-    let if_red_more = pick(below, 0.0, pick(above, 4.0, 5.0));
-    ([most, middle, least], pick(red < green, if_red_less, if_red_more))
+    let max = select(below, high, select(above, blue, high));
+    let middle = select(below, low, select(above, high, blue));
+    let min = select(below, blue, low);
+    let if_red_less = select(below, 1.0, select(above, 3.0, 2.0));
+    let if_red_more = select(below, 0.0, select(above, 4.0, 5.0));
+    ([max, middle, min], select(red < green, if_red_less, if_red_more))
 }
 
-/// The largest, middle and smallest part where a sixth of the circle has them; those of the last where there is none.
+/// Assigns the largest, middle and smallest value to channels according to a sixth of the circle; values out of range
+/// use the last one.
 #[inline(always)]
-fn placed(sixth: f32, [most, middle, least]: Color) -> Color {
+fn assign_channels(sixth: f32, [max, middle, min]: Color) -> Color {
     let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(|border| sixth < border);
     [
-        pick(one, most, pick(two, middle, pick(four, least, pick(five, middle, most)))),
-        pick(one, middle, pick(three, most, pick(four, middle, least))),
-        pick(two, least, pick(three, middle, pick(five, most, middle))),
+        select(one, max, select(two, middle, select(four, min, select(five, middle, max)))),
+        select(one, middle, select(three, max, select(four, middle, min))),
+        select(two, min, select(three, middle, select(five, max, middle))),
     ]
 }
 
 #[inline(always)]
-fn pick(first: bool, yes: f32, no: f32) -> f32 {
+fn select(first: bool, yes: f32, no: f32) -> f32 {
     if first { yes } else { no }
 }
 
-/// The larger number, or the one that is none.
+/// Returns the larger number, or NaN if one is NaN.
 #[inline(always)]
-fn larger(first: f32, second: f32) -> f32 {
+fn max_or_nan(first: f32, second: f32) -> f32 {
     if first >= second || first.is_nan() { first } else { second }
 }
 
-/// The smaller number, or the one that is none.
+/// Returns the smaller number, or NaN if one is NaN.
 #[inline(always)]
-fn smaller(first: f32, second: f32) -> f32 {
+fn min_or_nan(first: f32, second: f32) -> f32 {
     if first <= second || first.is_nan() { first } else { second }
 }

@@ -1,21 +1,22 @@
-//! Hue, turned on Pillow's eight-bit HSV circle as torchvision does it on Pillow images (libImaging/Convert.c).
+//! Hue shift on Pillow's 8-bit HSV circle, as torchvision does on Pillow images (libImaging/Convert.c).
 use crate::fault::Result;
-use crate::geometry::view::refuse;
+use crate::geometry::view::bad_argument;
 
-/// The steps of Pillow's hue circle that `factor` (-0.5 to 0.5 of a turn) stands for: `factor * 255`, cut, modulo 256.
+/// Converts a hue factor (-0.5 to 0.5 of a turn) to steps of Pillow's hue circle: `factor * 255`, truncated, modulo
+/// 256.
 pub fn steps(factor: f64) -> Result<u8> {
     if !(-0.5..=0.5).contains(&factor) {
-        return refuse("a hue factor from -0.5 to 0.5", factor.to_string());
+        return bad_argument("a hue factor from -0.5 to 0.5", factor.to_string());
     }
     Ok((factor * 255.0) as i32 as u8)
 }
 
-/// Turns the hue of every RGB pixel by `steps` of 256, through HSV and back.
+/// Shifts the hue of every RGB pixel by `steps` of 256, through HSV and back.
 pub fn turn(pixels: &mut [u8], steps: u8) -> Result<()> {
     let found = pixels.len();
     let (colors, rest) = pixels.as_chunks_mut::<3>();
     if !rest.is_empty() {
-        return refuse("whole pixels of 3 channels", format!("{found} values"));
+        return bad_argument("whole pixels of 3 channels", format!("{found} values"));
     }
     for pixel in colors {
         let [hue, saturation, value] = to_hsv(*pixel);
@@ -24,7 +25,7 @@ pub fn turn(pixels: &mut [u8], steps: u8) -> Result<()> {
     Ok(())
 }
 
-/// Hue, saturation and value of an RGB pixel, cut to bytes. The widths of the intermediate values are Pillow's.
+/// Converts an RGB pixel to HSV, truncated to bytes. The precision of the intermediate values is Pillow's.
 pub fn to_hsv(pixel: [u8; 3]) -> [u8; 3] {
     let [red, green, blue] = pixel;
     let most = red.max(green).max(blue);
@@ -46,7 +47,7 @@ pub fn to_hsv(pixel: [u8; 3]) -> [u8; 3] {
     [(f64::from(hue) * 255.0) as u8, (f64::from(saturation) * 255.0) as u8, most]
 }
 
-/// The RGB pixel of hue, saturation and value, rounded.
+/// Converts an HSV pixel to RGB, rounded.
 pub fn to_rgb([hue, saturation, value]: [u8; 3]) -> [u8; 3] {
     if saturation == 0 {
         return [value; 3];

@@ -1,4 +1,4 @@
-//! Color: what changes values and leaves pixels where they are.
+//! Color operations: they change pixel values but do not move pixels.
 pub mod adjust;
 pub mod channels;
 pub mod erase;

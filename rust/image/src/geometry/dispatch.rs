@@ -1,19 +1,19 @@
-//! Runs a kernel with the widest vectors of the machine. Kernels are plain loops without fused multiply-add, so every
-//! path gives the same bits; wider instructions only give them sooner.
+//! Runs a kernel with the widest vector instructions of the machine. Kernels are plain loops without fused
+//! multiply-add, so every instruction set gives bit-identical results.
 
-/// A piece of arithmetic over slices. `run` must be marked `#[inline(always)]` to be compiled for each target.
+/// A computation over slices. Mark `run` with `#[inline(always)]`, so that it is compiled for each instruction set.
 pub(crate) trait Kernel {
-    /// What the kernel gives.
+    /// Result of the computation.
     type Output;
-    /// Does the work.
+    /// Runs the computation.
     fn run(self) -> Self::Output;
 }
 
-/// Runs `kernel` compiled for AVX2 where the machine has it, else as compiled for the build's target.
+/// Runs `kernel` compiled for AVX2 if the machine supports it, otherwise as compiled for the target of the build.
 pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        // SAFETY: `run_avx2` needs AVX2 alone, and `has_avx2` has just found it on this machine.
+        // SAFETY: `run_avx2` needs only AVX2, which `has_avx2` found on this machine.
         #[allow(unsafe_code)]
         return unsafe { run_avx2(kernel) };
     }
@@ -26,7 +26,7 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }
 
-/// Whether AVX2 is there, and tests have not switched it off.
+/// Returns whether AVX2 is available and not disabled by a test.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_avx2() -> bool {
     #[cfg(test)]
@@ -36,7 +36,7 @@ pub(crate) fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
 }
 
-/// Whether the byte dot products of AVX-512 on 256 bits are there, and tests have not switched them off.
+/// Returns whether the AVX-512 VNNI instructions on 256-bit vectors are available and not disabled by a test.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_vnni() -> bool {
     #[cfg(test)]
@@ -46,21 +46,21 @@ pub(crate) fn has_vnni() -> bool {
     has_avx2() && is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512vl")
 }
 
-/// Whether AVX and F16C are there, and tests have not switched them off.
+/// Returns whether AVX2 and F16C are available and not disabled by a test.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_f16c() -> bool {
     has_avx2() && is_x86_feature_detected!("f16c")
 }
 
-/// The widest instructions that may be used.
+/// The widest instruction set that a test allows.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Widest {
-    /// Those of the build's target.
+    /// The target of the build.
     Portable,
-    /// Those of AVX2.
+    /// AVX2.
     Avx2,
-    /// All that the machine has.
+    /// Everything that the machine supports.
     Any,
 }
 
@@ -71,15 +71,15 @@ thread_local! {
 
 /// Runs `work` on this thread with no wider instructions than `widest`.
 #[cfg(test)]
-pub(crate) fn at_most<R>(widest: Widest, work: impl FnOnce() -> R) -> R {
+pub(crate) fn with_widest<R>(widest: Widest, work: impl FnOnce() -> R) -> R {
     WIDEST.set(widest);
     let result = work();
     WIDEST.set(Widest::Any);
     result
 }
 
-/// Runs `work` on this thread without any wider instructions.
+/// Runs `work` on this thread with the instructions of the build target only.
 #[cfg(test)]
-pub(crate) fn portably<R>(work: impl FnOnce() -> R) -> R {
-    at_most(Widest::Portable, work)
+pub(crate) fn with_portable<R>(work: impl FnOnce() -> R) -> R {
+    with_widest(Widest::Portable, work)
 }

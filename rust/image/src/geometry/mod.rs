@@ -1,4 +1,4 @@
-//! Geometry: where pixels come from. Crops, resizes, flips, turns and small affine maps of images.
+//! Geometric operations: crop, resize, flip, orientation, padding and affine maps.
 pub(crate) mod dispatch;
 pub mod pixel_type;
 pub mod rearrange;

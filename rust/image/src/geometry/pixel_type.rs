@@ -1,24 +1,25 @@
-//! The types that levels have: bytes, 16-bit words, and floats where a kernel does not round.
+//! Sample types: 8-bit and 16-bit integers, and float32.
 
-/// A value of an image.
+/// A sample type.
 pub trait PixelType: Copy + Default + Into<f32> + Send + Sync + 'static {
-    /// Whether values are whole numbers.
-    const IS_WHOLE: bool;
+    /// Whether samples are integers.
+    const IS_INTEGER: bool;
 
-    /// The value nearest to `value`, ties to even; what lies outside goes to the border.
+    /// Rounds `value` to the nearest sample, ties to even, and saturates.
     fn nearest(value: f32) -> Self;
 
-    /// What Pillow's bilinear sampling makes of a mixture: cut in bytes; 16 bits go through float32 and are rounded.
-    fn mixed(value: f64) -> Self;
+    /// Converts an interpolated value as Pillow's bilinear transform does: truncated to 8 bits; for 16 bits converted
+    /// to float32 and rounded.
+    fn from_interpolated(value: f64) -> Self;
 
-    /// The values, if they are floats as they are.
-    fn floats(_values: &[Self]) -> Option<&[f32]> {
+    /// Returns the values as float32 if that is their type.
+    fn as_f32(_values: &[Self]) -> Option<&[f32]> {
         None
     }
 }
 
 impl PixelType for u8 {
-    const IS_WHOLE: bool = true;
+    const IS_INTEGER: bool = true;
 
     #[inline(always)]
     fn nearest(value: f32) -> Self {
@@ -26,13 +27,13 @@ impl PixelType for u8 {
     }
 
     #[inline(always)]
-    fn mixed(value: f64) -> Self {
+    fn from_interpolated(value: f64) -> Self {
         value as Self
     }
 }
 
 impl PixelType for u16 {
-    const IS_WHOLE: bool = true;
+    const IS_INTEGER: bool = true;
 
     #[inline(always)]
     fn nearest(value: f32) -> Self {
@@ -40,13 +41,13 @@ impl PixelType for u16 {
     }
 
     #[inline(always)]
-    fn mixed(value: f64) -> Self {
+    fn from_interpolated(value: f64) -> Self {
         Self::nearest(value as f32)
     }
 }
 
 impl PixelType for f32 {
-    const IS_WHOLE: bool = false;
+    const IS_INTEGER: bool = false;
 
     #[inline(always)]
     fn nearest(value: f32) -> Self {
@@ -54,11 +55,11 @@ impl PixelType for f32 {
     }
 
     #[inline(always)]
-    fn mixed(value: f64) -> Self {
+    fn from_interpolated(value: f64) -> Self {
         value as Self
     }
     #[inline(always)]
-    fn floats(values: &[Self]) -> Option<&[f32]> {
+    fn as_f32(values: &[Self]) -> Option<&[f32]> {
         Some(values)
     }
 }

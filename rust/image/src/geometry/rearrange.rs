@@ -1,67 +1,69 @@
-//! Moves pixels without mixing them: flips, EXIF orientation, padding. For values of any type.
-use super::resize::pick;
-use super::view::{MAX_CHANNELS, View, count_values, refuse};
+//! Operations that move pixels without interpolation: flips, EXIF orientation, and padding. They accept any sample
+//! type.
+use super::resize::gather_pixels;
+use super::view::{MAX_CHANNELS, View, bad_argument, count_values};
 use crate::fault::Result;
 use crate::pixels::Size;
 
-/// What lies outside an image.
+/// Pixels outside an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Border<T> {
-    /// One value per channel.
+    /// A constant pixel with one value per channel.
     Constant([T; MAX_CHANNELS]),
     /// The nearest pixel of the image.
     Edge,
-    /// The image mirrored at its outermost pixels, which are not repeated; mirrored again where one mirror is too short.
+    /// The image reflected at its outermost pixels, which are not repeated. The reflection is periodic.
     Reflect,
 }
 
-/// Pixels to add on each side.
+/// Number of pixels to add on each side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Margins {
     /// Columns on the left.
     pub left: usize,
-    /// Rows above.
+    /// Rows at the top.
     pub upper: usize,
     /// Columns on the right.
     pub right: usize,
-    /// Rows below.
+    /// Rows at the bottom.
     pub lower: usize,
 }
 
-/// Left and right exchanged.
+/// Flips an image horizontally.
 pub fn flip_horizontal<T: Copy>(source: View<T>) -> Vec<T> {
     let columns: Vec<usize> = (0..source.size().width).rev().collect();
     let rows: Vec<usize> = (0..source.size().height).collect();
-    pick(source, &columns, &rows)
+    gather_pixels(source, &columns, &rows)
 }
 
-/// Upper and lower exchanged.
+/// Flips an image vertically.
 pub fn flip_vertical<T: Copy>(source: View<T>) -> Vec<T> {
     let columns: Vec<usize> = (0..source.size().width).collect();
     let rows: Vec<usize> = (0..source.size().height).rev().collect();
-    pick(source, &columns, &rows)
+    gather_pixels(source, &columns, &rows)
 }
 
-/// The upright image of a file with EXIF orientation 1 to 8 (EXIF 2.32, tag 0x0112), and its size.
-pub fn upright<T: Copy>(source: View<T>, orientation: u8) -> Result<(Size, Vec<T>)> {
+/// Applies an EXIF orientation of 1 to 8 (EXIF 2.32, tag 0x0112). Returns the size and pixels of the upright image.
+pub fn apply_orientation<T: Copy>(source: View<T>, orientation: u8) -> Result<(Size, Vec<T>)> {
     let Size { width, height } = source.size();
-    // Where the stored first row and column lie: right to left in 2, 3, 7, 8; bottom to top in 3, 4, 6, 7; 5 to 8 turned.
-    let (backwards, upwards, turned) = match orientation {
+    // The stored rows run right to left in 2, 3, 7, 8; the stored columns run bottom to top in 3, 4, 6, 7; 5 to 8 are
+    // transposed.
+    let (backwards, upwards, is_transposed) = match orientation {
         1..=8 => (matches!(orientation, 2 | 3 | 7 | 8), matches!(orientation, 3 | 4 | 6 | 7), orientation > 4),
-        _ => return refuse("an EXIF orientation of 1 to 8", orientation.to_string()),
+        _ => return bad_argument("an EXIF orientation of 1 to 8", orientation.to_string()),
     };
     let order = |length: usize, reverse: bool| -> Vec<usize> {
         if reverse { (0..length).rev().collect() } else { (0..length).collect() }
     };
     let (columns, rows) = (order(width, backwards), order(height, upwards));
-    if turned {
-        return Ok((Size { width: height, height: width }, turn(source, &columns, &rows)));
+    if is_transposed {
+        return Ok((Size { width: height, height: width }, transpose(source, &columns, &rows)));
     }
-    Ok((source.size(), pick(source, &columns, &rows)))
+    Ok((source.size(), gather_pixels(source, &columns, &rows)))
 }
 
-/// The pixels at `columns` and `rows`, with rows and columns exchanged.
-fn turn<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
+/// Returns the pixels at `columns` and `rows`, transposed.
+fn transpose<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
     let mut output = Vec::with_capacity(columns.len() * rows.len() * source.channels());
     for x in columns {
         rows.iter().for_each(|y| output.extend_from_slice(source.pixel(*x, *y)));
@@ -69,7 +71,7 @@ fn turn<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
     output
 }
 
-/// `source` with `margins` around it, and the new size.
+/// Pads `source` by `margins`. Returns the new size and the pixels.
 pub fn pad<T: Copy>(source: View<T>, margins: Margins, border: Border<T>) -> Result<(Size, Vec<T>)> {
     let Size { width, height } = source.size();
     let sum = |low: usize, length: usize, high: usize| low.saturating_add(length).saturating_add(high);
@@ -79,27 +81,27 @@ pub fn pad<T: Copy>(source: View<T>, margins: Margins, border: Border<T>) -> Res
     if let Border::Constant(fill) = border {
         return Ok((size, pad_constant(source, margins, size, &fill[..source.channels()])));
     }
-    let place = if border_is_edge(&border) { clamped } else { mirrored };
-    let columns: Vec<usize> = (0..size.width).map(|x| place(x, margins.left, width)).collect();
-    let rows: Vec<usize> = (0..size.height).map(|y| place(y, margins.upper, height)).collect();
-    Ok((size, pick(source, &columns, &rows)))
+    let source_index = if is_edge(&border) { clamp_index } else { reflect_index };
+    let columns: Vec<usize> = (0..size.width).map(|x| source_index(x, margins.left, width)).collect();
+    let rows: Vec<usize> = (0..size.height).map(|y| source_index(y, margins.upper, height)).collect();
+    Ok((size, gather_pixels(source, &columns, &rows)))
 }
 
-fn border_is_edge<T>(border: &Border<T>) -> bool {
+fn is_edge<T>(border: &Border<T>) -> bool {
     matches!(border, Border::Edge)
 }
 
-fn clamped(place: usize, before: usize, length: usize) -> usize {
-    place.saturating_sub(before).min(length - 1)
+fn clamp_index(index: usize, before: usize, length: usize) -> usize {
+    index.saturating_sub(before).min(length - 1)
 }
 
-fn mirrored(place: usize, before: usize, length: usize) -> usize {
+fn reflect_index(index: usize, before: usize, length: usize) -> usize {
     if length == 1 {
         return 0;
     }
     let period = 2 * (length - 1);
-    let place = (place + period - before % period) % period;
-    place.min(period - place)
+    let index = (index + period - before % period) % period;
+    index.min(period - index)
 }
 
 fn pad_constant<T: Copy>(source: View<T>, margins: Margins, size: Size, fill: &[T]) -> Vec<T> {

@@ -1,4 +1,5 @@
-//! Resizing, horizontal flip and normalization in one pass into a batch slot, for a whole image or a part of the resized image.
+//! Resize, horizontal flip and normalization in one pass into a batch slot, for a whole image or a window of the
+//! resized image.
 use super::resize::two_tap::{self, TwoTap};
 use super::resize::{Kernel, opencv, pillow, resize, resize_f32, tensorflow::Method};
 use super::view::View;
@@ -8,18 +9,19 @@ use crate::color::normalize::Normalize;
 use crate::fault::Result;
 use crate::pixels::{Size, Window};
 
-/// A part, by the kernel that makes it row by row.
+/// A window of a resized image, with a kernel that computes it row by row.
 pub(crate) enum ResizedPart {
     /// Pillow's filters.
     Pillow(pillow::Part),
-    /// OpenCV's kernels of two taps.
+    /// OpenCV's kernels with two taps.
     Opencv(opencv::Part),
-    /// TensorFlow's kernel of two taps.
+    /// TensorFlow's kernel with two taps.
     TwoTap(two_tap::Part),
 }
 
 impl ResizedPart {
-    /// The `window` of an image of size `from` at size `to`; none where the kernel makes whole images only.
+    /// Prepares the `window` of an image of size `from` resized to `to`. Returns `None` for kernels that compute only
+    /// whole images.
     pub fn new(kernel: Kernel, from: Size, to: Size, window: Window) -> Result<Option<Self>> {
         Ok(match kernel {
             Kernel::Pillow(filter) => pillow::Part::new(from, to, filter, window)?.map(Self::Pillow),
@@ -31,7 +33,7 @@ impl ResizedPart {
         })
     }
 
-    /// The part of the source that is read.
+    /// Returns the window of the source that the computation reads.
     pub fn source_window(&self) -> Window {
         match self {
             Self::Pillow(part) => part.source_window(),
@@ -40,7 +42,8 @@ impl ResizedPart {
         }
     }
 
-    /// Which rows of what it needs are read, where many are not; none otherwise.
+    /// Returns a flag for each row of the source window that states whether it is read. Returns an empty vector if most
+    /// rows are read.
     pub fn rows(&self) -> Vec<bool> {
         let (height, lines): (_, Vec<[usize; 2]>) = match self {
             Self::Pillow(_) => return Vec::new(),
@@ -55,7 +58,8 @@ impl ResizedPart {
         rows
     }
 
-    /// A part whose levels are multiplied before they are resized; none where the kernel does not compute in floats.
+    /// Multiplies samples by `factor` before they are resized. Returns `None` for kernels that do not compute in
+    /// floating point.
     pub fn scaled(self, factor: f32) -> Option<Self> {
         match self {
             Self::TwoTap(part) => Some(Self::TwoTap(part.scaled(factor))),
@@ -63,7 +67,8 @@ impl ResizedPart {
         }
     }
 
-    /// Makes the part of `source`, which is what it needs, mirrors it left to right when `flip` is set, and normalizes.
+    /// Resizes `source`, which must be the source window, flips it horizontally if `flip` is set, and normalizes it
+    /// into `slot`.
     pub fn write(self, source: View<u8>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         slot.expect(slot.size(), source.channels())?;
         match self {
@@ -76,11 +81,11 @@ impl ResizedPart {
                 write_rows(|y, row| reader.read(y, row), normalize, slot);
             }
             Self::TwoTap(part) => {
-                let (height, mut reader) = (slot.size().height, TwoTap::of_part(source, part, flip));
+                let (height, mut reader) = (slot.size().height, TwoTap::from_part(source, part, flip));
                 let mut writer = RowWriter::new(slot, normalize);
                 for y in 0..height {
                     let (upper, lower, weight) = reader.pair(y);
-                    writer.write_between(y, upper, lower, weight);
+                    writer.write_interpolated(y, upper, lower, weight);
                 }
             }
         }
@@ -98,9 +103,9 @@ fn write_rows(mut read: impl FnMut(usize, &mut [u8]), normalize: &Normalize, slo
     }
 }
 
-/// Resizes `source` to the slot's size, mirrors it left to right when `flip` is set, and normalizes.
+/// Resizes `source` to the slot's size, flips it horizontally if `flip` is set, and normalizes it.
 ///
-/// Kernels of two taps and Pillow's filters go from source rows to the slot; others make an image between.
+/// Kernels with two taps and Pillow's filters write directly to the slot. Other kernels create an intermediate image.
 pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
     let (size, channels) = (slot.size(), source.channels());
     slot.expect(size, channels)?;

@@ -1,5 +1,5 @@
-//! Tests: what the widest path gives, the others give bit for bit.
-use super::dispatch::{Widest, at_most};
+//! Tests that all instruction sets give bit-identical results.
+use super::dispatch::{Widest, with_widest};
 use super::resize::opencv::Interpolation;
 use super::resize::pillow::Filter;
 use super::resize::tensorflow::Method;
@@ -25,18 +25,18 @@ const TO: [Size; 4] = [
 ];
 
 fn bytes(size: Size, channels: usize) -> Vec<u8> {
-    (0..size.width * size.height * channels).map(|place| (place * place / 7 + place * 31) as u8).collect()
+    (0..size.width * size.height * channels).map(|index| (index * index / 7 + index * 31) as u8).collect()
 }
 
-/// What `work` gives is the same on every path, for every pair of sizes and number of channels.
+/// Asserts that `work` gives equal results with every instruction set, for every pair of sizes and number of channels.
 fn compare<R: PartialEq>(work: impl Fn(View<u8>, Size) -> R) {
     for (from, to) in FROM.into_iter().flat_map(|from| TO.map(|to| (from, to))) {
         for channels in 1..=4 {
             let bytes = bytes(from, channels);
-            let view = View::new(&bytes, from, channels).expect("a picture");
+            let view = View::new(&bytes, from, channels).expect("an image");
             let wide = work(view, to);
             for widest in [Widest::Portable, Widest::Avx2] {
-                let equal = at_most(widest, || work(view, to)) == wide;
+                let equal = with_widest(widest, || work(view, to)) == wide;
                 assert!(equal, "{from:?} to {to:?}, {channels} channels, {widest:?}");
             }
         }
@@ -44,7 +44,7 @@ fn compare<R: PartialEq>(work: impl Fn(View<u8>, Size) -> R) {
 }
 
 #[test]
-fn resized_bytes_when_computed_on_all_paths_then_are_equal() {
+fn byte_resizes_are_equal_with_all_instruction_sets() {
     let mut kernels: Vec<Kernel> = vec![Kernel::Fast];
     kernels.extend([Filter::Box, Filter::Bilinear, Filter::Lanczos, Filter::Mks2021].map(Kernel::Pillow));
     let opencv = [Interpolation::Linear, Interpolation::Cubic, Interpolation::Area, Interpolation::Lanczos4];
@@ -55,7 +55,7 @@ fn resized_bytes_when_computed_on_all_paths_then_are_equal() {
 }
 
 #[test]
-fn resized_floats_when_computed_on_all_paths_then_are_equal() {
+fn float_resizes_are_equal_with_all_instruction_sets() {
     let methods =
         [(Method::Area, false), (Method::Bicubic, false), (Method::Lanczos3, false), (Method::Mitchell, true)];
     for (method, antialias) in methods {
@@ -68,7 +68,7 @@ fn resized_floats_when_computed_on_all_paths_then_are_equal() {
 }
 
 #[test]
-fn slots_when_written_on_all_paths_then_are_equal() {
+fn slots_are_equal_with_all_instruction_sets() {
     let normalize = Normalize::new(&[123.7, 116.3, 103.5, 76.5], &[0.0171, 0.0175, 0.0174, 0.02]).expect("channels");
     let kernels = [Kernel::Fast, Kernel::Pillow(Filter::Bilinear), Kernel::Opencv(Interpolation::Linear)];
     for (layout, kernel) in [Layout::Nhwc, Layout::Nchw].into_iter().flat_map(|layout| kernels.map(|k| (layout, k))) {
@@ -86,11 +86,11 @@ fn slots_when_written_on_all_paths_then_are_equal() {
 }
 
 #[test]
-fn part_when_made_alone_then_equals_that_part_of_the_whole() {
+fn window_equals_crop_of_whole_resized_image() {
     let normalize = Normalize::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174]).expect("channels");
     let (from, to) = (Size { width: 61, height: 83 }, Size { width: 37, height: 44 });
     let bytes = bytes(from, 3);
-    let source = View::new(&bytes, from, 3).expect("a picture");
+    let source = View::new(&bytes, from, 3).expect("an image");
     let kernels = [
         Kernel::Fast,
         Kernel::Pillow(Filter::Bilinear),

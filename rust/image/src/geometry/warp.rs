@@ -1,60 +1,60 @@
-//! Images under an affine map, sampled at pixel centers with the arithmetic of Pillow's `Image.transform` (Geometry.c).
+//! Affine transform with the arithmetic of Pillow's `Image.transform` (Geometry.c), sampled at pixel centers.
 //!
-//! The map given leads from the output to the source, as Pillow's `data` does. Bilinear values are float64 and cut to
-//! integers; nearest neighbors use 16.16 fixed point where it suffices. Both equal Pillow's eight-bit modes and its mode
-//! `F` bit for bit; 16-bit values go through `F` and are rounded.
+//! The map leads from the output to the source, like Pillow's `data`. Bilinear values are computed in float64 and
+//! truncated to integers. Nearest-neighbor positions use 16.16 fixed point if its range suffices. Both are bit-exact
+//! with Pillow's 8-bit modes and its mode `F`; 16-bit samples are computed as `F` and rounded.
 use super::pixel_type::PixelType;
-use super::view::{MAX_CHANNELS, View, count_values, refuse};
+use super::view::{MAX_CHANNELS, View, bad_argument, count_values};
 use crate::fault::Result;
 use crate::pixels::Size;
 
-/// An affine map of the plane, `x' = a x + b y + c` and `y' = d x + e y + f`. Coordinates are continuous: pixel (0, 0) covers 0 to 1 on
-/// both axes.
+/// An affine map, `x' = a x + b y + c` and `y' = d x + e y + f`. Coordinates are continuous: pixel (0, 0) covers 0 to 1
+/// on both axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Affine {
-    /// How much of `x` goes into `x'`.
+    /// Coefficient of `x` in `x'`.
     pub a: f64,
-    /// How much of `y` goes into `x'`.
+    /// Coefficient of `y` in `x'`.
     pub b: f64,
-    /// What is added to `x'`.
+    /// Offset of `x'`.
     pub c: f64,
-    /// How much of `x` goes into `y'`.
+    /// Coefficient of `x` in `y'`.
     pub d: f64,
-    /// How much of `y` goes into `y'`.
+    /// Coefficient of `y` in `y'`.
     pub e: f64,
-    /// What is added to `y'`.
+    /// Offset of `y'`.
     pub f: f64,
 }
 
 impl Affine {
-    /// Nothing moves.
+    /// The identity map.
     pub const IDENTITY: Self = Self { a: 1.0, b: 0.0, c: 0.0, d: 0.0, e: 1.0, f: 0.0 };
 
-    /// Where (`x`, `y`) goes.
+    /// Maps (`x`, `y`).
     pub fn apply(&self, x: f64, y: f64) -> (f64, f64) {
         (self.a * x + self.b * y + self.c, self.d * x + self.e * y + self.f)
     }
 
-    /// A fault unless all numbers are finite.
+    /// Returns a fault unless all coefficients are finite.
     pub(crate) fn check(&self) -> Result<()> {
         let numbers = [self.a, self.b, self.c, self.d, self.e, self.f];
         if numbers.iter().all(|number| number.is_finite()) {
             return Ok(());
         }
-        refuse("finite numbers", format!("{self:?}"))
+        bad_argument("finite numbers", format!("{self:?}"))
     }
 }
 
-/// How an output pixel is made of source pixels.
+/// Interpolation method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sampling {
-    /// The pixel under the center.
+    /// The pixel that contains the mapped center.
     Nearest,
-    /// The four pixels around the center; at the border, those that exist.
+    /// The four pixels around the mapped center; at the border, those that exist.
     Bilinear,
 }
 
-/// The output of `size` whose pixel at `p` is the source at `map(p)`, or `fill` outside.
+/// Computes an image of `size` whose pixel at `p` is the source at `map(p)`, or `fill` outside the source.
 pub fn warp<T: PixelType>(
     source: View<T>,
     map: &Affine,
@@ -67,58 +67,58 @@ pub fn warp<T: PixelType>(
     let mut output = fill[..channels].repeat(count_values(size, channels)? / channels);
     let rows = output.chunks_exact_mut(size.width * channels);
     match sampling {
-        Sampling::Bilinear => rows.enumerate().for_each(|(y, row)| mix_row(source, map, y, row)),
+        Sampling::Bilinear => rows.enumerate().for_each(|(y, row)| interpolate_row(source, map, y, row)),
         Sampling::Nearest => {
-            let steps = Steps::new(map, size);
-            rows.enumerate().for_each(|(y, row)| steps.copy_row(source, y, row));
+            let positions = NearestPositions::new(map, size);
+            rows.enumerate().for_each(|(y, row)| positions.copy_row(source, y, row));
         }
     }
     Ok(output)
 }
 
-fn mix_row<T: PixelType>(source: View<T>, map: &Affine, y: usize, row: &mut [T]) {
+fn interpolate_row<T: PixelType>(source: View<T>, map: &Affine, y: usize, row: &mut [T]) {
     let Size { width, height } = source.size();
     for (x, pixel) in row.chunks_exact_mut(source.channels()).enumerate() {
         let (x, y) = map.apply(x as f64 + 0.5, y as f64 + 0.5);
         if (0.0..width as f64).contains(&x) && (0.0..height as f64).contains(&y) {
-            mix_pixel(source, x - 0.5, y - 0.5, pixel);
+            interpolate_pixel(source, x - 0.5, y - 0.5, pixel);
         }
     }
 }
 
-/// The mixture around (`x`, `y`), in which pixel centers are whole numbers.
-fn mix_pixel<T: PixelType>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
+/// Interpolates at (`x`, `y`), where pixel centers are integers.
+fn interpolate_pixel<T: PixelType>(source: View<T>, x: f64, y: f64, pixel: &mut [T]) {
     let Size { width, height } = source.size();
     let (left, upper) = (x.floor(), y.floor());
     let (across, down) = (x - left, y - upper);
-    let clamp = |place: f64, length: usize| (place.max(0.0) as usize).min(length - 1);
+    let clamp = |position: f64, length: usize| (position.max(0.0) as usize).min(length - 1);
     let columns = [clamp(left, width), clamp(left + 1.0, width)];
     let rows = [clamp(upper, height), clamp(upper + 1.0, height)];
     for (channel, value) in pixel.iter_mut().enumerate() {
         let level = |column: usize, row: usize| -> f32 { source.pixel(columns[column], rows[row])[channel].into() };
         // Pillow subtracts neighbors in float32.
         let step = |row: usize| f64::from(level(1, row) - level(0, row));
-        let between = |row: usize| f64::from(level(0, row)) + step(row) * across;
-        let (first, second) = (between(0), between(1));
-        *value = T::mixed(first + (second - first) * down);
+        let interpolate = |row: usize| f64::from(level(0, row)) + step(row) * across;
+        let (first, second) = (interpolate(0), interpolate(1));
+        *value = T::from_interpolated(first + (second - first) * down);
     }
 }
 
-/// The numbers of a nearest-neighbor walk over the output.
-enum Steps {
-    /// Rows and columns stay rows and columns: source places by repeated sums, `None` outside.
+/// Source positions of a nearest-neighbor transform.
+enum NearestPositions {
+    /// Axis-aligned maps: source positions of each column and row, computed by repeated addition as in Pillow.
     Grid { columns: Vec<f64>, rows: Vec<f64> },
-    /// 16.16 fixed point: start, step along x, step along y for each coordinate.
+    /// 16.16 fixed point: start, step along x, and step along y for each coordinate.
     Fixed { x: [i64; 3], y: [i64; 3] },
-    /// The same in float64, for sources beyond 32,768 pixels.
+    /// The same in float64, for positions beyond 32,768 pixels.
     Wide { x: [f64; 3], y: [f64; 3] },
 }
 
-impl Steps {
+impl NearestPositions {
     fn new(map: &Affine, size: Size) -> Self {
         if map.b == 0.0 && map.d == 0.0 {
             let sums = |start: f64, step: f64, count: usize| {
-                std::iter::successors(Some(start + step * 0.5), |place| Some(place + step)).take(count).collect()
+                std::iter::successors(Some(start + step * 0.5), |position| Some(position + step)).take(count).collect()
             };
             return Self::Grid { columns: sums(map.c, map.a, size.width), rows: sums(map.f, map.e, size.height) };
         }
@@ -139,25 +139,29 @@ impl Steps {
     fn copy_row<T: Copy>(&self, source: View<T>, y: usize, row: &mut [T]) {
         let pixels = row.chunks_exact_mut(source.channels()).enumerate();
         match self {
-            Self::Grid { columns, rows } => pixels.for_each(|(x, to)| copy(source, cut(columns[x]), cut(rows[y]), to)),
+            Self::Grid { columns, rows } => {
+                pixels.for_each(|(x, to)| copy_pixel(source, truncate(columns[x]), truncate(rows[y]), to))
+            }
             Self::Fixed { x: across, y: down } => pixels.for_each(|(x, to)| {
-                let place = |steps: &[i64; 3]| (steps[0] + steps[2] * y as i64 + steps[1] * x as i64) >> 16;
-                copy(source, place(across), place(down), to);
+                let position =
+                    |positions: &[i64; 3]| (positions[0] + positions[2] * y as i64 + positions[1] * x as i64) >> 16;
+                copy_pixel(source, position(across), position(down), to);
             }),
             Self::Wide { x: across, y: down } => pixels.for_each(|(x, to)| {
-                let place = |steps: &[f64; 3]| cut(steps[0] + steps[2] * y as f64 + steps[1] * x as f64);
-                copy(source, place(across), place(down), to);
+                let position =
+                    |positions: &[f64; 3]| truncate(positions[0] + positions[2] * y as f64 + positions[1] * x as f64);
+                copy_pixel(source, position(across), position(down), to);
             }),
         }
     }
 }
 
-/// The pixel that holds `place`; -1 before the first.
-fn cut(place: f64) -> i64 {
-    if place < 0.0 { -1 } else { place as i64 }
+/// Returns the pixel that contains `position`; -1 for negative positions.
+fn truncate(position: f64) -> i64 {
+    if position < 0.0 { -1 } else { position as i64 }
 }
 
-fn copy<T: Copy>(source: View<T>, x: i64, y: i64, to: &mut [T]) {
+fn copy_pixel<T: Copy>(source: View<T>, x: i64, y: i64, to: &mut [T]) {
     let Size { width, height } = source.size();
     if (0..width as i64).contains(&x) && (0..height as i64).contains(&y) {
         to.copy_from_slice(source.pixel(x as usize, y as usize));

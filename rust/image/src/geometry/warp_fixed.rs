@@ -1,8 +1,8 @@
-//! Bytes under an affine map with the fixed-point arithmetic of OpenCV's `warpAffine` (modules/imgproc/src/imgwarp.cpp of
-//! 3.x and 4.x up to 4.11, which MXNet carries too).
+//! Affine transform of 8-bit images with the fixed-point arithmetic of OpenCV's `warpAffine`
+//! (modules/imgproc/src/imgwarp.cpp of 3.x and 4.x up to 4.11, also used by MXNet).
 //!
-//! The map leads from the output to the source, and pixel centers are whole numbers. Places have ten bits after the point
-//! when they are added up, and five when weights are looked up; weights have fifteen.
+//! The map leads from the output to the source, and pixel centers are integers. Positions have ten fraction bits when
+//! they are added and five when weights are looked up; weights have fifteen.
 use super::resize::opencv::{cubic, lanczos};
 use super::view::{MAX_CHANNELS, View, count_values};
 use super::warp::Affine;
@@ -10,94 +10,102 @@ use crate::fault::Result;
 use crate::pixels::Size;
 use std::sync::OnceLock;
 
-/// How an output pixel is made of source pixels.
+/// Interpolation method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taps {
     /// The nearest pixel.
     Nearest,
-    /// Two by two pixels.
+    /// Bilinear: 2 x 2 pixels.
     Linear,
-    /// Four by four pixels, Keys' cubic.
+    /// Bicubic: 4 x 4 pixels with Keys' cubic.
     Cubic,
-    /// Eight by eight pixels.
+    /// Lanczos: 8 x 8 pixels.
     Lanczos4,
 }
 
-/// One, among places that are added up.
-const ONE: f64 = 1024.0;
-/// Steps of a pixel that have weights of their own.
-const STEPS: usize = 32;
-/// One, among weights.
-const WHOLE: i32 = 1 << 15;
+/// 1.0 in the fixed-point unit of positions.
+const POSITION_ONE: f64 = 1024.0;
+/// Number of subpixel positions with separate weights.
+const SUBPIXELS: usize = 32;
+/// 1.0 in the fixed-point unit of weights.
+const WEIGHT_ONE: i32 = 1 << 15;
 
-/// The output of `size` whose pixel at `p` is the source at `map(p)`, or `fill` outside.
+/// Computes an image of `size` whose pixel at `p` is the source at `map(p)`, or `fill` outside the source.
 pub fn warp_fixed(source: View<u8>, map: &Affine, size: Size, taps: Taps, fill: [u8; MAX_CHANNELS]) -> Result<Vec<u8>> {
     map.check()?;
     let channels = source.channels();
     let mut output = vec![0; count_values(size, channels)?];
-    let walk = Walk::new(map, size.width);
+    let positions = SourcePositions::new(map, size.width);
     match channels {
-        1 => fill_rows::<1>(source, &walk, taps, fill, &mut output),
-        2 => fill_rows::<2>(source, &walk, taps, fill, &mut output),
-        3 => fill_rows::<3>(source, &walk, taps, fill, &mut output),
-        _ => fill_rows::<4>(source, &walk, taps, fill, &mut output),
+        1 => fill_rows::<1>(source, &positions, taps, fill, &mut output),
+        2 => fill_rows::<2>(source, &positions, taps, fill, &mut output),
+        3 => fill_rows::<3>(source, &positions, taps, fill, &mut output),
+        _ => fill_rows::<4>(source, &positions, taps, fill, &mut output),
     }
     Ok(output)
 }
 
-fn fill_rows<const C: usize>(source: View<u8>, walk: &Walk, taps: Taps, fill: [u8; MAX_CHANNELS], output: &mut [u8]) {
+fn fill_rows<const C: usize>(
+    source: View<u8>,
+    positions: &SourcePositions,
+    taps: Taps,
+    fill: [u8; MAX_CHANNELS],
+    output: &mut [u8],
+) {
     let fill = std::array::from_fn::<u8, C, _>(|channel| fill[channel]);
-    for (y, row) in output.chunks_exact_mut(walk.columns.len() * C).enumerate() {
-        let pixels = walk.row(y, taps).zip(row.as_chunks_mut::<C>().0);
+    for (y, row) in output.chunks_exact_mut(positions.columns.len() * C).enumerate() {
+        let pixels = positions.row(y, taps).zip(row.as_chunks_mut::<C>().0);
         match taps {
             Taps::Nearest => pixels.for_each(|(([x, y], _), to)| *to = pixel(source, x, y).unwrap_or(fill)),
-            Taps::Linear => pixels.for_each(|(place, to)| *to = mixed(source, place, linear, fill)),
-            Taps::Cubic => pixels.for_each(|(place, to)| *to = mixed(source, place, |at| cubic_table()[at], fill)),
+            Taps::Linear => pixels.for_each(|(position, to)| *to = weighted_sum(source, position, linear, fill)),
+            Taps::Cubic => {
+                pixels.for_each(|(position, to)| *to = weighted_sum(source, position, |at| cubic_table()[at], fill))
+            }
             Taps::Lanczos4 => {
-                pixels.for_each(|(place, to)| *to = mixed(source, place, |at| lanczos_table()[at], fill));
+                pixels.for_each(|(position, to)| *to = weighted_sum(source, position, |at| lanczos_table()[at], fill));
             }
         }
     }
 }
 
-/// Where an output pixel lies in the source: whole pixels across and down, and the number of its weights.
-type Place = ([i64; 2], usize);
+/// Source position of an output pixel: integer column and row, and the index of its weights.
+type SourcePosition = ([i64; 2], usize);
 
-/// The parts of all places that depend on the column, and the map.
-struct Walk {
+/// The map, with the terms of source positions that depend only on the column.
+struct SourcePositions {
     columns: Vec<[i64; 2]>,
     map: Affine,
 }
 
-impl Walk {
+impl SourcePositions {
     fn new(map: &Affine, width: usize) -> Self {
         let column = |x: usize| [fixed(map.a * x as f64), fixed(map.d * x as f64)];
         Self { columns: (0..width).map(column).collect(), map: *map }
     }
 
-    fn row(&self, y: usize, taps: Taps) -> impl Iterator<Item = Place> + '_ {
+    fn row(&self, y: usize, taps: Taps) -> impl Iterator<Item = SourcePosition> + '_ {
         let start = [fixed(self.map.b * y as f64 + self.map.c), fixed(self.map.e * y as f64 + self.map.f)];
         let nearest = taps == Taps::Nearest;
         let (half, bits) = if nearest { (512, 10) } else { (16, 5) };
         self.columns.iter().map(move |column| {
             let [x, y] = [0, 1].map(|axis| (start[axis] + half + column[axis]) >> bits);
             if nearest {
-                return ([x, y].map(short), 0);
+                return ([x, y].map(saturate_16), 0);
             }
-            let step = |place: i64| (place & (STEPS as i64 - 1)) as usize;
-            ([x >> 5, y >> 5].map(short), step(y) * STEPS + step(x))
+            let step = |position: i64| (position & (SUBPIXELS as i64 - 1)) as usize;
+            ([x >> 5, y >> 5].map(saturate_16), step(y) * SUBPIXELS + step(x))
         })
     }
 }
 
-/// A number with ten bits after the point, ties to even.
-fn fixed(place: f64) -> i64 {
-    i64::from((place * ONE).round_ties_even() as i32)
+/// Converts to ten fraction bits, ties to even.
+fn fixed(position: f64) -> i64 {
+    i64::from((position * POSITION_ONE).round_ties_even() as i32)
 }
 
-/// Places are kept in sixteen bits.
-fn short(place: i64) -> i64 {
-    place.clamp(i64::from(i16::MIN), i64::from(i16::MAX))
+/// Saturates to 16 bits, in which OpenCV stores positions.
+fn saturate_16(position: i64) -> i64 {
+    position.clamp(i64::from(i16::MIN), i64::from(i16::MAX))
 }
 
 fn pixel<const C: usize>(source: View<u8>, x: i64, y: i64) -> Option<[u8; C]> {
@@ -106,11 +114,11 @@ fn pixel<const C: usize>(source: View<u8>, x: i64, y: i64) -> Option<[u8; C]> {
     inside.then(|| std::array::from_fn(|channel| source.pixel(x as usize, y as usize)[channel]))
 }
 
-/// The weighted sum of `K` by `K` pixels, of which those outside are `fill`.
+/// Returns the weighted sum of `K` by `K` pixels; pixels outside the source are `fill`.
 #[inline(always)]
-fn mixed<const K: usize, const C: usize>(
+fn weighted_sum<const K: usize, const C: usize>(
     source: View<u8>,
-    ([x, y], at): Place,
+    ([x, y], at): SourcePosition,
     weights: impl Fn(usize) -> [[i32; K]; K],
     fill: [u8; C],
 ) -> [u8; C] {
@@ -120,7 +128,7 @@ fn mixed<const K: usize, const C: usize>(
         return fill;
     }
     let within = left >= 0 && upper >= 0 && left + reach <= width as i64 && upper + reach <= height as i64;
-    let mut sums = [WHOLE / 2; C];
+    let mut sums = [WEIGHT_ONE / 2; C];
     for (row, line) in weights(at).iter().enumerate() {
         let pixels: [[u8; C]; K] = if within {
             let from = &source.row(upper as usize + row)[left as usize * C..][..K * C];
@@ -135,11 +143,11 @@ fn mixed<const K: usize, const C: usize>(
     sums.map(|sum| (sum >> 15).clamp(0, 255) as u8)
 }
 
-/// Two by two weights, which are exact.
+/// Returns the bilinear weights, which are exact.
 fn linear(at: usize) -> [[i32; 2]; 2] {
-    let (down, across) = ((at / STEPS) as i32, (at % STEPS) as i32);
-    let axis = |step: i32| [STEPS as i32 - step, step];
-    axis(down).map(|row| axis(across).map(|column| row * column * STEPS as i32))
+    let (down, across) = ((at / SUBPIXELS) as i32, (at % SUBPIXELS) as i32);
+    let axis = |step: i32| [SUBPIXELS as i32 - step, step];
+    axis(down).map(|row| axis(across).map(|column| row * column * SUBPIXELS as i32))
 }
 
 fn cubic_table() -> &'static [[[i32; 4]; 4]] {
@@ -152,28 +160,31 @@ fn lanczos_table() -> &'static [[[i32; 8]; 8]] {
     TABLE.get_or_init(|| table(lanczos))
 }
 
-/// The weights of every step down and across.
-fn table<const K: usize>(curve: impl Fn(f32) -> [f32; K]) -> Vec<[[i32; K]; K]> {
-    let axes: Vec<[f32; K]> = (0..STEPS).map(|step| curve(step as f32 / STEPS as f32)).collect();
+/// Computes the weights for every subpixel position.
+fn table<const K: usize>(kernel: impl Fn(f32) -> [f32; K]) -> Vec<[[i32; K]; K]> {
+    let axes: Vec<[f32; K]> = (0..SUBPIXELS).map(|step| kernel(step as f32 / SUBPIXELS as f32)).collect();
     let steps = axes.iter().flat_map(|down| axes.iter().map(move |across| (down, across)));
-    steps.map(|(down, across)| evened(down.map(|row| across.map(|column| rounded(row * column))))).collect()
+    steps
+        .map(|(down, across)| correct_sum(down.map(|row| across.map(|column| to_fixed_weight(row * column)))))
+        .collect()
 }
 
-fn rounded(weight: f32) -> i32 {
-    i32::from((weight * WHOLE as f32).round_ties_even() as i16)
+fn to_fixed_weight(weight: f32) -> i32 {
+    i32::from((weight * WEIGHT_ONE as f32).round_ties_even() as i16)
 }
 
-/// Weights whose sum is one: what is missing or too much goes to the largest or smallest of the inner four.
-fn evened<const K: usize>(mut weights: [[i32; K]; K]) -> [[i32; K]; K] {
-    let excess = weights.iter().flatten().sum::<i32>() - WHOLE;
+/// Corrects weights so that their sum is one: the difference is subtracted from the largest or smallest of the four
+/// center weights.
+fn correct_sum<const K: usize>(mut weights: [[i32; K]; K]) -> [[i32; K]; K] {
+    let excess = weights.iter().flatten().sum::<i32>() - WEIGHT_ONE;
     let middle = K / 2;
     let (mut least, mut most) = ((middle, middle), (middle, middle));
-    for place in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(row, column)| (middle + row, middle + column)) {
+    for position in [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(row, column)| (middle + row, middle + column)) {
         let at = |(row, column): (usize, usize)| weights[row][column];
-        if at(place) < at(least) {
-            least = place;
-        } else if at(place) > at(most) {
-            most = place;
+        if at(position) < at(least) {
+            least = position;
+        } else if at(position) > at(most) {
+            most = position;
         }
     }
     let (row, column) = if excess < 0 { most } else { least };

@@ -188,9 +188,9 @@ impl<'a> Stream<'a> {
     }
 
     fn fill(&mut self) {
-        let wanted = self.unstuffed.len() + CHUNK_LEN;
+        let target_len = self.unstuffed.len() + CHUNK_LEN;
         self.chunks.push((self.dropped + self.unstuffed.len(), self.next));
-        while self.unstuffed.len() < wanted && self.end.is_none() {
+        while self.unstuffed.len() < target_len && self.end.is_none() {
             let rest = &self.data[self.next..];
             let chunk = &rest[..rest.len().min(CHUNK_LEN)];
             let plain = memchr(0xff, chunk).unwrap_or(chunk.len());

@@ -1,4 +1,4 @@
-//! Requests that make no sense are refused before anything is allocated.
+//! Tests that invalid requests are rejected before memory is allocated, and of flat images.
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::geometry::rearrange::{Border, Margins, pad};
 use recordmill_image::geometry::resize::opencv::Interpolation;
@@ -31,7 +31,7 @@ fn every_kernel() -> Vec<Kernel> {
 }
 
 #[test]
-fn view_when_its_size_lies_then_is_refused() {
+fn view_rejects_size_that_does_not_match() {
     let bytes = [0_u8; 12];
     let size = |width, height| Size { width, height };
     assert_eq!(View::new(&bytes, size(2, 2), 4).unwrap_err().kind, ImageFaultKind::BadArgument);
@@ -42,9 +42,9 @@ fn view_when_its_size_lies_then_is_refused() {
 }
 
 #[test]
-fn size_when_impossible_then_every_kernel_refuses() {
+fn every_kernel_rejects_impossible_size() {
     let bytes = [7_u8; 12];
-    let view = View::new(&bytes, Size { width: 2, height: 2 }, 3).expect("a picture");
+    let view = View::new(&bytes, Size { width: 2, height: 2 }, 3).expect("an image");
     for kernel in every_kernel() {
         let kind = |width, height| resize(view, Size { width, height }, kernel).unwrap_err().kind;
         assert_eq!(kind(0, 5), ImageFaultKind::BadDimensions, "{kernel:?}");
@@ -54,10 +54,10 @@ fn size_when_impossible_then_every_kernel_refuses() {
 }
 
 #[test]
-fn flat_picture_when_resized_then_stays_flat() {
+fn flat_image_stays_flat() {
     for (from, to) in [((1, 1), (9, 4)), ((7, 3), (2, 11)), ((64, 5), (3, 3)), ((3, 200), (5, 2))] {
         let bytes = vec![77; from.0 * from.1 * 2];
-        let view = View::new(&bytes, Size { width: from.0, height: from.1 }, 2).expect("a picture");
+        let view = View::new(&bytes, Size { width: from.0, height: from.1 }, 2).expect("an image");
         for kernel in every_kernel() {
             let found = resize(view, Size { width: to.0, height: to.1 }, kernel).expect("a resize");
             assert_eq!(found, vec![77; to.0 * to.1 * 2], "{from:?} to {to:?} by {kernel:?}");
@@ -66,10 +66,10 @@ fn flat_picture_when_resized_then_stays_flat() {
 }
 
 #[test]
-fn flat_deep_picture_when_resized_then_stays_flat() {
+fn flat_16_bit_image_stays_flat() {
     for (from, to) in [((1, 1), (9, 4)), ((7, 3), (2, 11)), ((64, 5), (3, 3)), ((3, 200), (5, 2)), ((8, 6), (4, 3))] {
         let words = vec![54_321; from.0 * from.1 * 2];
-        let view = View::new(&words, Size { width: from.0, height: from.1 }, 2).expect("a picture");
+        let view = View::new(&words, Size { width: from.0, height: from.1 }, 2).expect("an image");
         for kernel in every_kernel() {
             let found: Vec<u16> = resize_deep(view, Size { width: to.0, height: to.1 }, kernel).expect("a resize");
             assert_eq!(found, vec![54_321; to.0 * to.1 * 2], "{from:?} to {to:?} by {kernel:?}");
@@ -78,9 +78,9 @@ fn flat_deep_picture_when_resized_then_stays_flat() {
 }
 
 #[test]
-fn margins_when_endless_then_are_refused() {
+fn pad_rejects_excessive_margins() {
     let bytes = [7_u8; 1];
-    let view = View::new(&bytes, Size { width: 1, height: 1 }, 1).expect("a picture");
+    let view = View::new(&bytes, Size { width: 1, height: 1 }, 1).expect("an image");
     let margins = Margins { left: usize::MAX, upper: 0, right: usize::MAX, lower: 0 };
     for border in [Border::Constant([0; 4]), Border::Edge, Border::Reflect] {
         assert!(pad(view, margins, border).is_err());

@@ -1,4 +1,4 @@
-//! Geometry, color and collation against recordings of real libraries and against their own definitions.
+//! Tests of geometry, color and collation against recordings of other libraries and against definitions.
 mod collate;
 mod color;
 mod fused;

@@ -1,47 +1,47 @@
-//! Orientation, flips and padding against pictures written out.
-use recordmill_image::geometry::rearrange::{Border, Margins, flip_horizontal, flip_vertical, pad, upright};
+//! Tests of orientation, flips, padding and crops against written-out results.
+use recordmill_image::geometry::rearrange::{Border, Margins, apply_orientation, flip_horizontal, flip_vertical, pad};
 use recordmill_image::geometry::view::View;
 use recordmill_image::pixels::{Size, Window};
 
-const PICTURE: [u8; 6] = [1, 2, 3, 4, 5, 6];
+const PIXELS: [u8; 6] = [1, 2, 3, 4, 5, 6];
 
-fn picture() -> View<'static, u8> {
-    View::new(&PICTURE, Size { width: 3, height: 2 }, 1).expect("a picture")
+fn image() -> View<'static, u8> {
+    View::new(&PIXELS, Size { width: 3, height: 2 }, 1).expect("an image")
 }
 
 #[test]
-fn orientation_when_undone_then_pixels_stand_where_exif_says() {
-    let upright_as = |orientation| upright(picture(), orientation).expect("an orientation");
+fn every_exif_orientation_gives_upright_image() {
+    let oriented = |orientation| apply_orientation(image(), orientation).expect("an orientation");
     let (wide, tall) = (Size { width: 3, height: 2 }, Size { width: 2, height: 3 });
-    assert_eq!(upright_as(1), (wide, vec![1, 2, 3, 4, 5, 6]));
-    assert_eq!(upright_as(2), (wide, vec![3, 2, 1, 6, 5, 4]));
-    assert_eq!(upright_as(3), (wide, vec![6, 5, 4, 3, 2, 1]));
-    assert_eq!(upright_as(4), (wide, vec![4, 5, 6, 1, 2, 3]));
-    assert_eq!(upright_as(5), (tall, vec![1, 4, 2, 5, 3, 6]));
-    assert_eq!(upright_as(6), (tall, vec![4, 1, 5, 2, 6, 3]));
-    assert_eq!(upright_as(7), (tall, vec![6, 3, 5, 2, 4, 1]));
-    assert_eq!(upright_as(8), (tall, vec![3, 6, 2, 5, 1, 4]));
-    assert!(upright(picture(), 0).is_err() && upright(picture(), 9).is_err());
+    assert_eq!(oriented(1), (wide, vec![1, 2, 3, 4, 5, 6]));
+    assert_eq!(oriented(2), (wide, vec![3, 2, 1, 6, 5, 4]));
+    assert_eq!(oriented(3), (wide, vec![6, 5, 4, 3, 2, 1]));
+    assert_eq!(oriented(4), (wide, vec![4, 5, 6, 1, 2, 3]));
+    assert_eq!(oriented(5), (tall, vec![1, 4, 2, 5, 3, 6]));
+    assert_eq!(oriented(6), (tall, vec![4, 1, 5, 2, 6, 3]));
+    assert_eq!(oriented(7), (tall, vec![6, 3, 5, 2, 4, 1]));
+    assert_eq!(oriented(8), (tall, vec![3, 6, 2, 5, 1, 4]));
+    assert!(apply_orientation(image(), 0).is_err() && apply_orientation(image(), 9).is_err());
 }
 
 #[test]
-fn pixels_of_three_channels_when_turned_then_stay_together() {
+fn transposed_pixels_keep_their_channels() {
     let samples: Vec<u16> = (0..12).collect();
-    let view = View::new(&samples, Size { width: 2, height: 2 }, 3).expect("a picture");
-    let (_, turned) = upright(view, 6).expect("an orientation");
-    assert_eq!(turned, [6, 7, 8, 0, 1, 2, 9, 10, 11, 3, 4, 5]);
+    let view = View::new(&samples, Size { width: 2, height: 2 }, 3).expect("an image");
+    let (_, transposed) = apply_orientation(view, 6).expect("an orientation");
+    assert_eq!(transposed, [6, 7, 8, 0, 1, 2, 9, 10, 11, 3, 4, 5]);
 }
 
 #[test]
-fn picture_when_flipped_then_is_mirrored() {
-    assert_eq!(flip_horizontal(picture()), [3, 2, 1, 6, 5, 4]);
-    assert_eq!(flip_vertical(picture()), [4, 5, 6, 1, 2, 3]);
+fn flips_reverse_columns_or_rows() {
+    assert_eq!(flip_horizontal(image()), [3, 2, 1, 6, 5, 4]);
+    assert_eq!(flip_vertical(image()), [4, 5, 6, 1, 2, 3]);
 }
 
 #[test]
-fn picture_when_padded_then_has_the_border_asked_for() {
+fn padding_uses_the_requested_border() {
     let margins = Margins { left: 2, upper: 1, right: 1, lower: 0 };
-    let padded = |border| pad(picture(), margins, border).expect("margins");
+    let padded = |border| pad(image(), margins, border).expect("margins");
     let size = Size { width: 6, height: 3 };
     let constant = vec![7, 7, 7, 7, 7, 7, 7, 7, 1, 2, 3, 7, 7, 7, 4, 5, 6, 7];
     assert_eq!(padded(Border::Constant([7, 0, 0, 0])), (size, constant));
@@ -52,9 +52,9 @@ fn picture_when_padded_then_has_the_border_asked_for() {
 }
 
 #[test]
-fn margins_when_wider_than_the_picture_then_reflect_again_and_again() {
+fn reflection_repeats_if_margins_exceed_image() {
     let samples = [1_u8, 2, 3];
-    let view = View::new(&samples, Size { width: 3, height: 1 }, 1).expect("a picture");
+    let view = View::new(&samples, Size { width: 3, height: 1 }, 1).expect("an image");
     let margins = Margins { left: 6, upper: 2, right: 4, lower: 0 };
     let (_, padded) = pad(view, margins, Border::Reflect).expect("margins");
     assert_eq!(
@@ -64,8 +64,8 @@ fn margins_when_wider_than_the_picture_then_reflect_again_and_again() {
 }
 
 #[test]
-fn window_when_cropped_then_is_a_view_of_it() {
-    let crop = picture().crop(Window { x: 1, y: 0, width: 2, height: 2 }).expect("a window");
+fn crop_is_a_view_of_the_window() {
+    let crop = image().crop(Window { x: 1, y: 0, width: 2, height: 2 }).expect("a window");
     assert_eq!(crop.to_vec(), [2, 3, 5, 6]);
     let inner = crop.crop(Window { x: 1, y: 1, width: 1, height: 1 }).expect("a window");
     assert_eq!(inner.to_vec(), [6]);

@@ -1,27 +1,27 @@
-//! Reads `tests/recordings/resize`: sources, and what a library made of them.
+//! Reads `tests/recordings/resize`: source images, and the results of other libraries.
 use recordmill_image::geometry::view::View;
 use recordmill_image::pixels::Size;
 use std::path::PathBuf;
 
-/// A source picture.
-pub struct Picture {
+/// A source image with 8 and with 16 bits.
+pub struct SourceImage {
     pub size: Size,
     pub channels: usize,
     pub bytes: Vec<u8>,
     pub deep: Vec<u16>,
 }
 
-impl Picture {
+impl SourceImage {
     pub fn view(&self) -> View<'_, u8> {
-        View::new(&self.bytes, self.size, self.channels).expect("a recorded picture")
+        View::new(&self.bytes, self.size, self.channels).expect("a recorded image")
     }
 
     pub fn deep_view(&self) -> View<'_, u16> {
-        View::new(&self.deep, self.size, self.channels).expect("a recorded picture")
+        View::new(&self.deep, self.size, self.channels).expect("a recorded image")
     }
 }
 
-/// A recorded result.
+/// Recorded pixel values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     U8(Vec<u8>),
@@ -29,11 +29,11 @@ pub enum Values {
     F32(Vec<f32>),
 }
 
-/// One line of a recording.
+/// One recorded result.
 pub struct Case {
     pub line: String,
     pub operation: String,
-    pub picture: usize,
+    pub image: usize,
     pub size: Size,
     pub arguments: Vec<f64>,
     pub expected: Values,
@@ -53,19 +53,20 @@ fn data(name: &str) -> Vec<u8> {
     std::fs::read(folder().join(name)).expect("a recording")
 }
 
-pub fn pictures() -> Vec<Picture> {
+pub fn images() -> Vec<SourceImage> {
     let data = data("images.bin");
-    let picture = |line: &String| {
+    let image = |line: &String| {
         let numbers: Vec<usize> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
         let (size, channels) = (Size { width: numbers[0], height: numbers[1] }, numbers[2]);
         let bytes = data[numbers[3]..][..size.width * size.height * channels].to_vec();
         let deep = bytes.iter().map(|byte| u16::from(*byte) * 257).collect();
-        Picture { size, channels, bytes, deep }
+        SourceImage { size, channels, bytes, deep }
     };
-    text("images.txt").iter().map(picture).collect()
+    text("images.txt").iter().map(image).collect()
 }
 
-/// The cases of a library whose operation begins with `prefix`; a test over none of them is no test.
+/// Returns the recorded results of a library whose operation begins with `prefix`. Panics if there are none, because
+/// the test would check nothing.
 pub fn cases(library: &str, prefix: &str) -> Vec<Case> {
     let data = data(&format!("{library}.bin"));
     let lines = text(&format!("{library}.txt"));
@@ -86,10 +87,10 @@ fn case(line: &str, data: &[u8]) -> Case {
         _ => Values::F32(data[..count * 4].as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()),
     };
     let arguments = words[7..].iter().map(|word| word.parse().expect("a number")).collect();
-    Case { line: line.to_owned(), operation: words[0].to_owned(), picture: numbers[0], size, arguments, expected }
+    Case { line: line.to_owned(), operation: words[0].to_owned(), image: numbers[0], size, arguments, expected }
 }
 
-/// A picture of reproducible noise: an xorshift generator's bytes.
+/// Returns an image of reproducible noise (xorshift).
 pub fn noise(size: Size, channels: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {

@@ -1,5 +1,5 @@
-//! Every resize kernel against what its library recorded.
-use crate::recordings::{Case, Picture, Values, cases, pictures};
+//! Tests of every resize kernel against recordings of its library.
+use crate::recordings::{Case, SourceImage, Values, cases, images};
 use recordmill_image::geometry::resize::opencv::Interpolation;
 use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::tensorflow::Method;
@@ -42,43 +42,43 @@ fn filter(operation: &str) -> Filter {
     }
 }
 
-fn computed(case: &Case, picture: &Picture) -> Values {
+fn computed(case: &Case, image: &SourceImage) -> Values {
     match &case.expected {
-        Values::U16(_) => Values::U16(resize_deep(picture.deep_view(), case.size, kernel(case)).expect("a resize")),
+        Values::U16(_) => Values::U16(resize_deep(image.deep_view(), case.size, kernel(case)).expect("a resize")),
         Values::F32(_) if case.operation.starts_with("pillow") => {
-            let levels: Vec<f32> = picture.deep.iter().map(|level| f32::from(*level)).collect();
-            let view = View::new(&levels, picture.size, picture.channels).expect("a recorded picture");
+            let levels: Vec<f32> = image.deep.iter().map(|level| f32::from(*level)).collect();
+            let view = View::new(&levels, image.size, image.channels).expect("a recorded image");
             Values::F32(resize_deep(view, case.size, kernel(case)).expect("a resize"))
         }
-        Values::F32(_) => Values::F32(resize_f32(picture.view(), case.size, kernel(case)).expect("a resize")),
-        Values::U8(_) => Values::U8(resize(picture.view(), case.size, kernel(case)).expect("a resize")),
+        Values::F32(_) => Values::F32(resize_f32(image.view(), case.size, kernel(case)).expect("a resize")),
+        Values::U8(_) => Values::U8(resize(image.view(), case.size, kernel(case)).expect("a resize")),
     }
 }
 
 fn assert_equal(library: &str, prefix: &str) {
-    let pictures = pictures();
+    let images = images();
     for case in cases(library, prefix) {
-        assert_eq!(computed(&case, &pictures[case.picture]), case.expected, "{}", case.line);
+        assert_eq!(computed(&case, &images[case.image]), case.expected, "{}", case.line);
     }
 }
 
 #[test]
-fn pillow_kernels_when_compared_with_pillow_then_are_equal() {
+fn pillow_kernels_equal_pillow() {
     assert_equal("pillow", "pillow_");
 }
 
 #[test]
-fn opencv_kernels_when_compared_with_opencv_then_are_equal() {
+fn opencv_kernels_equal_opencv() {
     for exact in ["opencv_nearest", "opencv_linear", "opencv_cubic", "opencv_area"] {
         assert_equal("opencv", exact);
     }
 }
 
 #[test]
-fn opencv_lanczos_when_compared_with_opencv_then_is_equal_in_bytes_and_one_level_apart_in_words() {
-    let pictures = pictures();
+fn opencv_lanczos_equals_opencv_in_bytes_and_is_within_one_level_in_words() {
+    let images = images();
     for case in cases("opencv", "opencv_lanczos4") {
-        match (computed(&case, &pictures[case.picture]), &case.expected) {
+        match (computed(&case, &images[case.image]), &case.expected) {
             (Values::U16(found), Values::U16(expected)) => {
                 assert!(
                     found.iter().zip(expected).all(|(found, expected)| found.abs_diff(*expected) <= 1),
@@ -92,11 +92,11 @@ fn opencv_lanczos_when_compared_with_opencv_then_is_equal_in_bytes_and_one_level
 }
 
 #[test]
-fn auto_kernel_when_sizes_grow_or_shrink_then_is_mxnets_choice() {
-    let pictures = pictures();
-    let picture = &pictures[0];
-    let Size { width, height } = picture.size;
-    let at = |size, interpolation| resize(picture.view(), size, Kernel::Opencv(interpolation)).expect("a resize");
+fn auto_kernel_follows_mxnet() {
+    let images = images();
+    let image = &images[0];
+    let Size { width, height } = image.size;
+    let at = |size, interpolation| resize(image.view(), size, Kernel::Opencv(interpolation)).expect("a resize");
     for (to, chosen) in [
         ((width + 3, height + 2), Interpolation::Cubic),
         ((width - 3, height - 2), Interpolation::Area),
@@ -109,11 +109,11 @@ fn auto_kernel_when_sizes_grow_or_shrink_then_is_mxnets_choice() {
 }
 
 #[test]
-fn area_or_linear_kernel_when_sizes_grow_or_shrink_then_is_oneflows_choice() {
-    let pictures = pictures();
-    let picture = &pictures[0];
-    let Size { width, height } = picture.size;
-    let at = |size, interpolation| resize(picture.view(), size, Kernel::Opencv(interpolation)).expect("a resize");
+fn area_or_linear_kernel_follows_oneflow() {
+    let images = images();
+    let image = &images[0];
+    let Size { width, height } = image.size;
+    let at = |size, interpolation| resize(image.view(), size, Kernel::Opencv(interpolation)).expect("a resize");
     for (to, chosen) in [
         ((width - 3, height - 2), Interpolation::Area),
         ((width, height - 2), Interpolation::Area),
@@ -126,7 +126,7 @@ fn area_or_linear_kernel_when_sizes_grow_or_shrink_then_is_oneflows_choice() {
 }
 
 #[test]
-fn tensorflow_kernels_when_compared_with_tensorflow_then_are_equal() {
+fn tensorflow_kernels_equal_tensorflow() {
     for exact in
         ["tensorflow_nearest", "tensorflow_bilinear", "tensorflow_bicubic", "tensorflow_area", "tensorflow_mitchell"]
     {
@@ -135,12 +135,11 @@ fn tensorflow_kernels_when_compared_with_tensorflow_then_are_equal() {
 }
 
 #[test]
-fn tensorflow_kernels_with_sines_when_compared_with_tensorflow_then_differ_by_rounding_only() {
-    let pictures = pictures();
+fn tensorflow_kernels_with_sines_differ_only_by_rounding() {
+    let images = images();
     for case in ["tensorflow_lanczos", "tensorflow_gaussian"].into_iter().flat_map(|prefix| cases("tensorflow", prefix))
     {
-        let (Values::F32(found), Values::F32(expected)) = (computed(&case, &pictures[case.picture]), &case.expected)
-        else {
+        let (Values::F32(found), Values::F32(expected)) = (computed(&case, &images[case.image]), &case.expected) else {
             panic!("{} is no float", case.line);
         };
         let apart = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
@@ -149,14 +148,13 @@ fn tensorflow_kernels_with_sines_when_compared_with_tensorflow_then_differ_by_ro
 }
 
 #[test]
-fn opencv_kernels_when_compared_with_mxnet_then_are_equal_but_for_cubic() {
+fn opencv_kernels_equal_mxnet_except_cubic() {
     for exact in ["mxnet_nearest", "mxnet_linear", "mxnet_area", "mxnet_lanczos4"] {
         assert_equal("mxnet", exact);
     }
-    let pictures = pictures();
+    let images = images();
     for case in cases("mxnet", "mxnet_cubic") {
-        let (Values::U8(found), Values::U8(expected)) = (computed(&case, &pictures[case.picture]), &case.expected)
-        else {
+        let (Values::U8(found), Values::U8(expected)) = (computed(&case, &images[case.image]), &case.expected) else {
             panic!("{} is no byte", case.line);
         };
         assert!(found.iter().zip(expected).all(|(found, expected)| found.abs_diff(*expected) <= 1), "{}", case.line);

@@ -1,14 +1,14 @@
-//! Affine maps against Pillow.
-use crate::recordings::{Case, Values, cases, noise, pictures};
+//! Tests of affine transforms against Pillow.
+use crate::recordings::{Case, Values, cases, images, noise};
 use recordmill_image::geometry::view::View;
 use recordmill_image::geometry::warp::Affine;
 use recordmill_image::geometry::warp::{Sampling, warp};
 use recordmill_image::pixels::Size;
 
 fn compare(prefix: &str, sampling: Sampling) {
-    let pictures = pictures();
+    let images = images();
     for case in cases("pillow", prefix) {
-        let found = warp(pictures[case.picture].view(), &map(&case), case.size, sampling, [0; 4]).expect("a map");
+        let found = warp(images[case.image].view(), &map(&case), case.size, sampling, [0; 4]).expect("a map");
         assert_eq!(Values::U8(found), case.expected, "{}", case.line);
     }
 }
@@ -19,29 +19,29 @@ fn map(case: &Case) -> Affine {
 }
 
 #[test]
-fn warp_when_compared_with_pillow_then_is_equal() {
+fn warp_equals_pillow() {
     compare("affine_nearest", Sampling::Nearest);
     compare("affine_bilinear", Sampling::Bilinear);
 }
 
 #[test]
-fn warp_when_nothing_moves_then_copies_bytes_and_16_bit_values() {
+fn identity_warp_copies_8_and_16_bit_values() {
     let size = Size { width: 9, height: 5 };
     let bytes = noise(size, 3, 1);
     let deep: Vec<u16> = bytes.iter().map(|byte| u16::from(*byte) * 251 + 3).collect();
     for sampling in [Sampling::Nearest, Sampling::Bilinear] {
-        let view = View::new(&bytes, size, 3).expect("a picture");
+        let view = View::new(&bytes, size, 3).expect("an image");
         assert_eq!(warp(view, &Affine::IDENTITY, size, sampling, [0; 4]).expect("a map"), bytes);
-        let view = View::new(&deep, size, 3).expect("a picture");
+        let view = View::new(&deep, size, 3).expect("an image");
         assert_eq!(warp(view, &Affine::IDENTITY, size, sampling, [0; 4]).expect("a map"), deep);
     }
 }
 
 #[test]
-fn warp_when_the_source_is_elsewhere_then_fills() {
+fn warp_fills_pixels_outside_source() {
     let size = Size { width: 3, height: 2 };
     let bytes = noise(size, 3, 2);
-    let view = View::new(&bytes, size, 3).expect("a picture");
+    let view = View::new(&bytes, size, 3).expect("an image");
     for away in [3.0, -3.0, 1e300, -1e300] {
         let map = Affine { b: -1e-9, c: away, d: 1e-9, ..Affine::IDENTITY };
         for sampling in [Sampling::Nearest, Sampling::Bilinear] {
@@ -51,20 +51,20 @@ fn warp_when_the_source_is_elsewhere_then_fills() {
 }
 
 #[test]
-fn warp_when_numbers_are_not_finite_then_refuses() {
+fn warp_rejects_non_finite_coefficients() {
     let bytes = [0_u8; 3];
     let size = Size { width: 1, height: 1 };
-    let view = View::new(&bytes, size, 3).expect("a picture");
+    let view = View::new(&bytes, size, 3).expect("an image");
     for odd in [f64::NAN, f64::INFINITY] {
         assert!(warp(view, &Affine { c: odd, ..Affine::IDENTITY }, size, Sampling::Nearest, [0; 4]).is_err());
     }
 }
 
 #[test]
-fn wide_source_when_turned_slightly_then_reads_the_pixel_under_the_center() {
+fn slight_rotation_of_wide_source_reads_pixel_under_center() {
     let size = Size { width: 40_000, height: 1 };
     let deep: Vec<u16> = (0..40_000).map(|x| x as u16).collect();
-    let view = View::new(&deep, size, 1).expect("a picture");
+    let view = View::new(&deep, size, 1).expect("an image");
     let map = Affine { b: 1e-9, ..Affine::IDENTITY };
     assert_eq!(warp(view, &map, size, Sampling::Nearest, [0; 4]).expect("a map"), deep);
 }

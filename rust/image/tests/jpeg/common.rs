@@ -1,5 +1,5 @@
 //! Decoding modes, as options of this decoder and of libjpeg.
-use crate::libjpeg::{Decoded, LibjpegOptions, Random, Recipe, encode, picture};
+use crate::libjpeg::{Decoded, LibjpegOptions, Random, Recipe, encode, test_image};
 use mozjpeg_sys::J_COLOR_SPACE::{JCS_EXT_BGR, JCS_GRAYSCALE, JCS_RGB};
 use recordmill_image::jpeg::samples::{Dct, Scale};
 use recordmill_image::jpeg::{Channels, Options};
@@ -58,7 +58,7 @@ pub const SAMPLINGS: [(i32, i32); 8] = [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), 
 /// Encodes `recipe` with an image generated from `seed`.
 pub fn file(recipe: &Recipe, seed: u64) -> Vec<u8> {
     let channels = if recipe.color == JCS_GRAYSCALE { 1 } else { 3 };
-    encode(recipe, &picture(recipe.width, recipe.height, channels, seed))
+    encode(recipe, &test_image(recipe.width, recipe.height, channels, seed))
 }
 
 /// Returns a random window of an image of `width` by `height`. It often touches an edge.

@@ -296,7 +296,7 @@ impl Random {
 }
 
 /// Returns an image with gradients, edges and noise that has `channels` samples per pixel.
-pub fn picture(width: usize, height: usize, channels: usize, seed: u64) -> Vec<u8> {
+pub fn test_image(width: usize, height: usize, channels: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let (scale, noise) = (1 + random.below(7), 1 + random.below(90));
     let mut samples = Vec::with_capacity(width * height * channels);

@@ -35,7 +35,7 @@ fn decode_with_png_crate(file: &[u8]) -> (Vec<u8>, u32, u32, usize) {
 }
 
 /// Returns an image with regions that suit each of the filters: noise, flat areas, and ramps in each direction.
-fn picture(width: usize, height: usize, channels: usize) -> Vec<u8> {
+fn test_image(width: usize, height: usize, channels: usize) -> Vec<u8> {
     let mut noise = Noise::new((width * 31 + height) as u64);
     let value = |row: usize, column: usize, noise: &mut Noise| match row * 5 / height {
         0 => noise.below(256) as usize,
@@ -54,7 +54,7 @@ fn picture(width: usize, height: usize, channels: usize) -> Vec<u8> {
 fn encoded_file_of_any_channels_and_size_has_the_given_samples() {
     for channels in 1..=4 {
         for (width, height) in [(1, 1), (1, 7), (9, 1), (2, 3), (28, 28), (65, 40), (300, 5)] {
-            let pixels = picture(width, height, channels);
+            let pixels = test_image(width, height, channels);
             let file = encode(&pixels, width, height, channels).expect("a file");
             assert_eq!(
                 decode_with_png_crate(&file),

@@ -1,8 +1,8 @@
 //! Changes of colors in floats.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::color::floats::{self, Change, Part};
-use recordmill_image::color::hls::{self, Way};
+use recordmill_image::color::floats::{self, ChannelValue, Operation};
+use recordmill_image::color::hls::{self, Direction};
 
 use super::refused;
 use crate::buffers::{Block, Numbers, View};
@@ -24,10 +24,10 @@ pub fn change_colors(
     }
 }
 
-fn changed<T: Part + pyo3::buffer::Element + Send + Sync>(
+fn changed<T: ChannelValue + pyo3::buffer::Element + Send + Sync>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
-    change: Change,
+    change: Operation,
     wrap: fn(Vec<T>) -> Numbers,
 ) -> PyResult<Block> {
     let view = View::<T>::get(pixels)?;
@@ -36,12 +36,12 @@ fn changed<T: Part + pyo3::buffer::Element + Send + Sync>(
     Ok(Block::new(wrap(made)))
 }
 
-fn change_of(word: &str, amount: f32) -> PyResult<Change> {
+fn change_of(word: &str, amount: f32) -> PyResult<Operation> {
     match word {
-        "to_hsv" => Ok(Change::ToHsv),
-        "from_hsv" => Ok(Change::FromHsv),
-        "saturate" => Ok(Change::Saturate(amount)),
-        "turn" => Ok(Change::Turn(amount)),
+        "to_hsv" => Ok(Operation::ToHsv),
+        "from_hsv" => Ok(Operation::FromHsv),
+        "saturate" => Ok(Operation::ScaleSaturation(amount)),
+        "turn" => Ok(Operation::ShiftHue(amount)),
         other => Err(PyValueError::new_err(format!("a change of colors is not {other:?}"))),
     }
 }
@@ -56,7 +56,7 @@ pub fn change_hls(
     behind: usize,
 ) -> PyResult<Block> {
     let view = View::<u8>::get(pixels)?;
-    let (values, way) = (view.slice(), if back { Way::Back } else { Way::There });
+    let (values, way) = (view.slice(), if back { Direction::HlsToRgb } else { Direction::RgbToHls });
     let made = py.detach(|| hls::change(values, way, width, behind)).map_err(refused)?;
     Ok(Block::new(Numbers::UInt8(made)))
 }

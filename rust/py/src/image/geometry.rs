@@ -99,7 +99,7 @@ pub fn cut_boxes(
 ) -> PyResult<Block> {
     let (places, images) = (vector::<f32>(py, places)?, vector::<i64>(py, images)?);
     let size = Size { width: size.1, height: size.0 };
-    let boxes = Boxes { places: &places, images: &images, size, nearest, beyond };
+    let boxes = Boxes { coordinates: &places, image_indices: &images, size, nearest, extrapolation_value: beyond };
     match source {
         "uint8" => crop_or_pad::<u8>(py, pixels, shape, boxes),
         "uint16" => crop_or_pad::<u16>(py, pixels, shape, boxes),

@@ -1,45 +1,34 @@
-//! Every kernel by name, and the resizes that take one.
+//! All resize kernels, and the resize functions that take one.
+use super::nearest::{Nearest, resize_nearest};
 use super::opencv::{self, Interpolation};
-use super::pick::pick;
 use super::pillow::{self, Filter};
 use super::tensorflow::{self, Method};
 use crate::fault::Result;
 use crate::geometry::pixel_type::PixelType;
-use crate::geometry::view::{MAX_VALUES, View, count_values, refuse};
+use crate::geometry::view::{MAX_VALUES, View, bad_argument, count_values};
 use crate::pixels::Size;
 
-/// A library's way to resize.
+/// A resize kernel, named by the library whose arithmetic it reproduces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
-    /// Two taps at half-pixel centers in float32: TensorFlow's bilinear kernel without antialiasing.
+    /// TensorFlow's bilinear kernel without antialiasing: two taps at half-pixel centers in float32.
     Fast,
-    /// The nearest neighbor.
+    /// Nearest neighbor.
     Nearest(Nearest),
     /// Pillow's antialiased filters.
     Pillow(Filter),
-    /// OpenCV's kernels, which are MXNet's too.
+    /// OpenCV's kernels, which MXNet also uses.
     Opencv(Interpolation),
     /// TensorFlow's float32 kernels.
     Tensorflow {
-        /// Which kernel.
+        /// Interpolation method.
         method: Method,
-        /// Whether the kernel grows with the scale when the image shrinks.
+        /// Whether the kernel is widened by the scale when the image shrinks.
         antialias: bool,
     },
 }
 
-/// Whose neighbor is the nearest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nearest {
-    /// Pillow: output centers, positions summed in float64.
-    Pillow,
-    /// OpenCV and MXNet: upper left corners.
-    Opencv,
-    /// TensorFlow: output centers in float32.
-    Tensorflow,
-}
-
-/// `source` at `size`, in bytes. Kernels that compute floats are rounded to the nearest byte, ties to even.
+/// Resizes an 8-bit image. The results of float kernels are rounded to the nearest integer, ties to even.
 pub fn resize(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<u8>> {
     match kernel {
         Kernel::Nearest(rule) => resize_nearest(source, size, rule),
@@ -51,7 +40,7 @@ pub fn resize(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<u8>> {
     }
 }
 
-/// `source` at `size` in float32, unrounded where the kernel computes floats.
+/// Resizes an image to float32 values. The results of float kernels are not rounded.
 pub fn resize_f32<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<f32>> {
     match kernel {
         Kernel::Fast => tensorflow::resize(source, size, Method::Bilinear, false),
@@ -60,7 +49,8 @@ pub fn resize_f32<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) -> 
     }
 }
 
-/// Images of one size, side by side in `pixels`, at another size in float32; those that have it stay as they are.
+/// Resizes images of equal size, contiguous in `pixels`, to float32 values. If the size does not change, the values are
+/// only converted.
 pub fn resize_many<T: PixelType>(
     pixels: &[T],
     from: Size,
@@ -68,16 +58,19 @@ pub fn resize_many<T: PixelType>(
     size: Size,
     kernel: Kernel,
 ) -> Result<Vec<f32>> {
-    let (values, wanted) = (count_values(from, channels)?, count_values(size, channels)?);
+    let (values, output_len) = (count_values(from, channels)?, count_values(size, channels)?);
     let count = pixels.len() / values;
-    if !pixels.len().is_multiple_of(values) || (count as u64).saturating_mul(wanted as u64) > MAX_VALUES {
-        let found = format!("{} values for {count} x {wanted}", pixels.len());
-        return refuse(format!("whole images of {values} values, and no more than {MAX_VALUES} of results"), found);
+    if !pixels.len().is_multiple_of(values) || (count as u64).saturating_mul(output_len as u64) > MAX_VALUES {
+        let found = format!("{} values for {count} x {output_len}", pixels.len());
+        return bad_argument(
+            format!("whole images of {values} values, and no more than {MAX_VALUES} of results"),
+            found,
+        );
     }
     if count == 1 && from != size && !matches!(kernel, Kernel::Tensorflow { .. }) {
         return resize_f32(View::new(pixels, from, channels)?, size, kernel);
     }
-    let mut output = Vec::with_capacity(count * wanted);
+    let mut output = Vec::with_capacity(count * output_len);
     for image in pixels.chunks_exact(values) {
         let source = View::new(image, from, channels)?;
         match kernel {
@@ -91,7 +84,7 @@ pub fn resize_many<T: PixelType>(
     Ok(output)
 }
 
-/// `source` at `size`, computed in floats: for levels of more than eight bits. Whole numbers are rounded at the end.
+/// Resizes an image of more than 8 bits in floating point. Integer types are rounded at the end.
 pub fn resize_deep<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<T>> {
     let values = match kernel {
         Kernel::Nearest(rule) => return resize_nearest(source, size, rule),
@@ -100,16 +93,4 @@ pub fn resize_deep<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) ->
         Kernel::Fast | Kernel::Tensorflow { .. } => resize_f32(source, size, kernel)?,
     };
     Ok(values.into_iter().map(T::nearest).collect())
-}
-
-/// Pixels of `source` at `size`, none of them mixed: for masks, in any element type.
-pub fn resize_nearest<T: Copy>(source: View<T>, size: Size, rule: Nearest) -> Result<Vec<T>> {
-    count_values(size, source.channels())?;
-    let from = source.size();
-    let (columns, rows) = match rule {
-        Nearest::Pillow => pillow::nearest(from, size),
-        Nearest::Opencv => opencv::nearest(from, size),
-        Nearest::Tensorflow => tensorflow::nearest(from, size),
-    };
-    Ok(pick(source, &columns, &rows))
 }

@@ -1,12 +1,13 @@
-//! Resize kernels, each with the arithmetic of the library that it is named after.
+//! Resize kernels, each with the arithmetic of the library in its name.
 pub mod boxes;
 mod kernel;
+mod nearest;
 pub mod opencv;
-mod pick;
 pub mod pillow;
 pub(crate) mod taps;
 pub mod tensorflow;
 pub(crate) mod two_tap;
 
-pub use kernel::{Kernel, Nearest, resize, resize_deep, resize_f32, resize_many, resize_nearest};
-pub(crate) use pick::pick;
+pub use kernel::{Kernel, resize, resize_deep, resize_f32, resize_many};
+pub(crate) use nearest::gather_pixels;
+pub use nearest::{Nearest, resize_nearest};

@@ -1,25 +1,27 @@
-//! Where the two-tap bilinear kernel reads: for every output position a pair of neighbors and the weight of the second.
+//! Taps of the two-tap bilinear kernel: for every output position, two neighbors and the weight of the second.
 //!
 //! The rule is that of TensorFlow's `ResizeBilinear` with `half_pixel_centers` (kernels/image/resize_bilinear_op.cc):
-//! float32 throughout, position `(i + 0.5) * (input / output) - 0.5`, neighbors its floor and ceiling within the image.
+//! float32 throughout, position `(i + 0.5) * (input / output) - 0.5`, and as neighbors its floor and ceiling clamped to
+//! the image.
 
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 
-/// One output position: the first of two neighboring inputs, and how far towards the second.
+/// The taps of one output position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Tap {
-    /// The first neighbor; the second follows it, or is the same at the end.
+    /// Index of the first neighbor. The second neighbor follows it, or is the same at the end.
     pub first: u32,
-    /// 0 gives the first neighbor, 1 the second.
+    /// Weight of the second neighbor.
     pub weight: f32,
 }
 
-/// The taps of `output` positions over `input` of them. Beyond a border, the border counts alone.
+/// Returns the taps of `output` positions on an axis of `input` pixels. Outside the image, only the border pixel
+/// counts.
 pub(crate) fn bilinear(input: usize, output: usize) -> Vec<Tap> {
     let scale = input as f32 / output as f32;
     let last = (input - 1) as u32;
-    let place = |index: usize| {
+    let tap = |index: usize| {
         let position = (index as f32 + 0.5) * scale - 0.5;
         let first = position.floor().max(0.0) as u32;
         if position < 0.0 || first >= last {
@@ -27,10 +29,10 @@ pub(crate) fn bilinear(input: usize, output: usize) -> Vec<Tap> {
         }
         Tap { first, weight: position - position.floor() }
     };
-    (0..output).map(place).collect()
+    (0..output).map(tap).collect()
 }
 
-/// The two inputs around a place among them, and how far towards the second it lies.
+/// The two neighbors of a source position, and the weight of the second.
 pub(crate) struct Neighbors {
     pub first: usize,
     pub second: usize,
@@ -38,32 +40,32 @@ pub(crate) struct Neighbors {
 }
 
 impl Neighbors {
-    /// Around a place that is not below 0.
-    pub fn around(place: f32) -> Self {
-        Self { first: place.floor() as usize, second: place.ceil() as usize, weight: place - place.floor() }
+    /// Returns the neighbors of a position, which must not be negative.
+    pub fn around(position: f32) -> Self {
+        Self { first: position.floor() as usize, second: position.ceil() as usize, weight: position - position.floor() }
     }
 }
 
-/// Pixels between neighbors of a row of any number of channels, all that `output` then holds.
-pub(crate) fn between<T: PixelType>(row: &[T], taps: &[Neighbors], channels: usize, output: &mut Vec<f32>) {
+/// Interpolates a row with any number of channels into `output`.
+pub(crate) fn interpolate_row<T: PixelType>(row: &[T], taps: &[Neighbors], channels: usize, output: &mut Vec<f32>) {
     match channels {
-        1 => dispatch::run(Between { row, taps, channels: Known::<1>, output }),
-        2 => dispatch::run(Between { row, taps, channels: Known::<2>, output }),
-        3 => dispatch::run(Between { row, taps, channels: Known::<3>, output }),
-        4 => dispatch::run(Between { row, taps, channels: Known::<4>, output }),
-        _ => dispatch::run(Between { row, taps, channels, output }),
+        1 => dispatch::run(InterpolateRow { row, taps, channels: ConstChannels::<1>, output }),
+        2 => dispatch::run(InterpolateRow { row, taps, channels: ConstChannels::<2>, output }),
+        3 => dispatch::run(InterpolateRow { row, taps, channels: ConstChannels::<3>, output }),
+        4 => dispatch::run(InterpolateRow { row, taps, channels: ConstChannels::<4>, output }),
+        _ => dispatch::run(InterpolateRow { row, taps, channels, output }),
     }
 }
 
-/// A number of channels, known early where they are few: their loop is then none.
+/// Number of channels: a constant for common values, so that the loop over channels is unrolled.
 trait Channels: Copy {
     fn get(self) -> usize;
 }
 
 #[derive(Clone, Copy)]
-struct Known<const CHANNELS: usize>;
+struct ConstChannels<const CHANNELS: usize>;
 
-impl<const CHANNELS: usize> Channels for Known<CHANNELS> {
+impl<const CHANNELS: usize> Channels for ConstChannels<CHANNELS> {
     #[inline(always)]
     fn get(self) -> usize {
         CHANNELS
@@ -77,14 +79,14 @@ impl Channels for usize {
     }
 }
 
-struct Between<'a, T, C> {
+struct InterpolateRow<'a, T, C> {
     row: &'a [T],
     taps: &'a [Neighbors],
     channels: C,
     output: &'a mut Vec<f32>,
 }
 
-impl<T: PixelType, C: Channels> Kernel for Between<'_, T, C> {
+impl<T: PixelType, C: Channels> Kernel for InterpolateRow<'_, T, C> {
     type Output = ();
 
     #[inline(always)]

@@ -1,7 +1,7 @@
-//! The two-tap bilinear kernel: rows across, then between rows, in float32; the fast kernel for training.
+//! The two-tap bilinear kernel in float32: interpolates horizontally, then vertically. It is the fastest kernel.
 //!
-//! Every value has the bits of `tf.image.resize(image, size, "bilinear", antialias=False)`: multiply and add are
-//! separate roundings on every machine.
+//! Every value is bit-exact with `tf.image.resize(image, size, "bilinear", antialias=False)`: multiplication and
+//! addition are rounded separately on every machine.
 use super::taps::{Tap, bilinear};
 use crate::collate::kernels::Multiply;
 use crate::geometry::dispatch::{self, Kernel};
@@ -10,48 +10,49 @@ use crate::geometry::view::View;
 use crate::pixels::{Size, Window};
 use std::ops::Range;
 
-/// Values that one load and one store take; those beyond the pixel's channels are overwritten by the next pixel's store.
+/// Number of values per load and store. Lanes beyond the channels of a pixel are overwritten by the next pixel.
 const LANES: usize = 4;
-/// Pixels that share one check of the output's bounds.
+/// Number of pixels per bounds check of the output.
 const GROUP: usize = 4;
 
-/// A part of a resized image: the taps of its columns and lines, which count from the corner of what they need.
+/// A window of a resized image. The taps of its columns and lines are relative to its source window.
 pub(crate) struct Part {
     columns: Vec<Tap>,
     lines: Vec<Tap>,
     window: Window,
-    needs: Window,
+    source_window: Window,
     factor: f32,
 }
 
 impl Part {
-    /// The `window` of an image of size `from` at size `to`.
+    /// Prepares the `window` of an image of size `from` resized to `to`.
     pub fn new(from: Size, to: Size, window: Window) -> Self {
         let (mut columns, mut lines) = (bilinear(from.width, to.width), bilinear(from.height, to.height));
-        let across = keep(&mut columns, window.x..window.x + window.width, from.width);
-        let down = keep(&mut lines, window.y..window.y + window.height, from.height);
-        let needs = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
-        Self { columns, lines, window, needs, factor: 1.0 }
+        let across = crop_taps(&mut columns, window.x..window.x + window.width, from.width);
+        let down = crop_taps(&mut lines, window.y..window.y + window.height, from.height);
+        let source_window = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
+        Self { columns, lines, window, source_window, factor: 1.0 }
     }
 
-    /// The same of levels that are multiplied first.
+    /// Multiplies samples by `factor` before they are resized.
     pub fn scaled(self, factor: f32) -> Self {
         Self { factor, ..self }
     }
 
-    /// The part of the source that is read.
+    /// Returns the window of the source that the computation reads.
     pub fn source_window(&self) -> Window {
-        self.needs
+        self.source_window
     }
 
-    /// The two rows of that part that each row of the output is between.
+    /// Returns the two source rows of each output row, relative to the source window.
     pub fn lines(&self) -> impl Iterator<Item = [usize; 2]> {
-        self.lines.iter().map(|tap| [tap.first as usize, (tap.first as usize + 1).min(self.needs.height - 1)])
+        self.lines.iter().map(|tap| [tap.first as usize, (tap.first as usize + 1).min(self.source_window.height - 1)])
     }
 }
 
-/// Keeps the taps of `part`; their places count from the first that is read, and those read of `input` are returned.
-fn keep(taps: &mut Vec<Tap>, part: Range<usize>, input: usize) -> Range<usize> {
+/// Crops the taps to `part` of the outputs and makes them relative to the first input that is read. Returns the range
+/// of inputs that are read.
+fn crop_taps(taps: &mut Vec<Tap>, part: Range<usize>, input: usize) -> Range<usize> {
     taps.truncate(part.end);
     taps.drain(..part.start);
     let start = taps.iter().map(|tap| tap.first).min().unwrap_or(0);
@@ -60,71 +61,76 @@ fn keep(taps: &mut Vec<Tap>, part: Range<usize>, input: usize) -> Range<usize> {
     start as usize..(last as usize + 2).min(input)
 }
 
-/// Reads a source image as rows of the output, each in float32, from the top.
+/// Reads a source image as horizontally resized float32 rows with vertical weights.
 pub(crate) struct TwoTap<'a, T> {
     source: View<'a, T>,
     size: Size,
     across: Across,
     lines: Vec<Tap>,
-    upper: Line,
-    lower: Line,
+    upper: ResizedRow,
+    lower: ResizedRow,
     wide: Vec<f32>,
 }
 
-/// How rows are resized across.
+/// Parameters of the horizontal pass.
 struct Across {
     columns: Vec<Tap>,
     factor: f32,
-    /// Whether no pixel beyond a row takes part, nor any factor: rows of floats are then read where they lie.
-    direct: bool,
+    /// Whether no tap reads past the end of a row and the factor is 1, so that float rows can be read without a copy.
+    is_direct: bool,
 }
 
-/// One source row, resized across.
-struct Line {
+/// One horizontally resized source row.
+struct ResizedRow {
     y: usize,
     values: Vec<f32>,
 }
 
-impl Line {
-    /// Reads row `y`, where it lies or brought to `wide`.
+impl ResizedRow {
+    /// Reads and resizes row `y`. If the row cannot be used directly, it is converted to `wide` first.
     fn read<T: PixelType>(&mut self, y: usize, source: View<T>, across: &Across, wide: &mut [f32]) {
-        let row = match T::floats(source.row_to_end(y)) {
-            Some(floats) if across.direct && floats.len() >= wide.len() => floats,
+        let row = match T::as_f32(source.row_to_end(y)) {
+            Some(floats) if across.is_direct && floats.len() >= wide.len() => floats,
             _ => {
                 dispatch::run(Multiply { source: source.row(y), factor: across.factor, output: wide });
                 wide
             }
         };
-        stretch(row, &across.columns, source.channels(), &mut self.values);
+        resize_row(row, &across.columns, source.channels(), &mut self.values);
         self.y = y;
     }
 }
 
 impl<'a, T: PixelType> TwoTap<'a, T> {
-    /// A reader of `source` at `size`; `flip` turns left and right.
+    /// Creates a reader of `source` resized to `size`; `flip` flips it horizontally.
     pub fn new(source: View<'a, T>, size: Size, flip: bool) -> Self {
         let (lines, columns) = (bilinear(source.size().height, size.height), bilinear(source.size().width, size.width));
-        let part =
-            Part { columns, lines, window: Window::whole(size), needs: Window::whole(source.size()), factor: 1.0 };
-        Self::of_part(source, part, flip)
+        let part = Part {
+            columns,
+            lines,
+            window: Window::whole(size),
+            source_window: Window::whole(source.size()),
+            factor: 1.0,
+        };
+        Self::from_part(source, part, flip)
     }
 
-    /// A reader of what a part needs; `flip` turns left and right.
-    pub fn of_part(source: View<'a, T>, part: Part, flip: bool) -> Self {
+    /// Creates a reader for the source window of `part`; `flip` flips it horizontally.
+    pub fn from_part(source: View<'a, T>, part: Part, flip: bool) -> Self {
         let (channels, Part { mut columns, lines, window, factor, .. }) = (source.channels(), part);
         let size = Size { width: window.width, height: window.height };
-        let direct = factor == 1.0 && columns.iter().all(|tap| tap.first as usize + 1 < source.size().width);
+        let is_direct = factor == 1.0 && columns.iter().all(|tap| tap.first as usize + 1 < source.size().width);
         columns.iter_mut().for_each(|tap| tap.first *= channels as u32);
         if flip {
             columns.reverse();
         }
         columns.resize(size.width.next_multiple_of(GROUP), Tap { first: 0, weight: 0.0 });
-        let line = || Line { y: usize::MAX, values: vec![0.0; columns.len() * channels + LANES] };
+        let line = || ResizedRow { y: usize::MAX, values: vec![0.0; columns.len() * channels + LANES] };
         let wide = vec![0.0; source.size().width * channels + channels + LANES];
-        Self { source, size, lines, upper: line(), lower: line(), across: Across { columns, factor, direct }, wide }
+        Self { source, size, lines, upper: line(), lower: line(), across: Across { columns, factor, is_direct }, wide }
     }
 
-    /// The two source rows of output row `y`, resized across, and the weight of the second.
+    /// Returns the two horizontally resized source rows of output row `y`, and the weight of the second.
     pub fn pair(&mut self, y: usize) -> (&[f32], &[f32], f32) {
         let Tap { first, weight } = self.lines[y];
         let first = first as usize;
@@ -146,20 +152,20 @@ impl<'a, T: PixelType> TwoTap<'a, T> {
     pub fn append(mut self, output: &mut Vec<f32>) {
         for y in 0..self.size.height {
             let (upper, lower, weight) = self.pair(y);
-            dispatch::run(Append { upper, lower, weight, output });
+            dispatch::run(AppendInterpolated { upper, lower, weight, output });
         }
     }
 }
 
-/// A row between two rows, behind others.
-struct Append<'a> {
+/// Interpolates between two rows and appends the result.
+struct AppendInterpolated<'a> {
     upper: &'a [f32],
     lower: &'a [f32],
     weight: f32,
     output: &'a mut Vec<f32>,
 }
 
-impl Kernel for Append<'_> {
+impl Kernel for AppendInterpolated<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -169,31 +175,32 @@ impl Kernel for Append<'_> {
     }
 }
 
-fn stretch(row: &[f32], columns: &[Tap], channels: usize, output: &mut [f32]) {
+fn resize_row(row: &[f32], columns: &[Tap], channels: usize, output: &mut [f32]) {
     match channels {
-        1 => dispatch::run(Stretch::<1> { row, columns, output }),
-        2 => dispatch::run(Stretch::<2> { row, columns, output }),
-        3 => dispatch::run(Stretch::<3> { row, columns, output }),
-        _ => dispatch::run(Stretch::<4> { row, columns, output }),
+        1 => dispatch::run(ResizeRow::<1> { row, columns, output }),
+        2 => dispatch::run(ResizeRow::<2> { row, columns, output }),
+        3 => dispatch::run(ResizeRow::<3> { row, columns, output }),
+        _ => dispatch::run(ResizeRow::<4> { row, columns, output }),
     }
 }
 
-/// A row of `CHANNELS` per pixel, resized across. Lanes beyond the channels hold neighbors' values and are overwritten.
-struct Stretch<'a, const CHANNELS: usize> {
+/// Resizes a row of `CHANNELS` per pixel horizontally. Lanes beyond the channels hold values of neighbors and are
+/// overwritten.
+struct ResizeRow<'a, const CHANNELS: usize> {
     row: &'a [f32],
     columns: &'a [Tap],
     output: &'a mut [f32],
 }
 
-impl<const CHANNELS: usize> Kernel for Stretch<'_, CHANNELS> {
+impl<const CHANNELS: usize> Kernel for ResizeRow<'_, CHANNELS> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         let (groups, _) = self.columns.as_chunks::<GROUP>();
-        let mut place = 0;
+        let mut offset = 0;
         for group in groups {
-            let store = &mut self.output[place..][..(GROUP - 1) * CHANNELS + LANES];
+            let store = &mut self.output[offset..][..(GROUP - 1) * CHANNELS + LANES];
             for (index, tap) in group.iter().enumerate() {
                 let first = tap.first as usize;
                 let pair = &self.row[first..first + LANES + CHANNELS];
@@ -203,7 +210,7 @@ impl<const CHANNELS: usize> Kernel for Stretch<'_, CHANNELS> {
                     std::array::from_fn(|lane| left[lane] + (right[lane] - left[lane]) * tap.weight);
                 store[index * CHANNELS..][..LANES].copy_from_slice(&between);
             }
-            place += GROUP * CHANNELS;
+            offset += GROUP * CHANNELS;
         }
     }
 }

@@ -46,8 +46,8 @@ impl Tables {
             }
             let wide = head >> 4 != 0;
             let mut table = [0; 64];
-            for &place in &NATURAL_ORDER[..64] {
-                table[usize::from(place)] = if wide { segment.pair(KIND)? } else { segment.byte(KIND)?.into() };
+            for &index in &NATURAL_ORDER[..64] {
+                table[usize::from(index)] = if wide { segment.pair(KIND)? } else { segment.byte(KIND)?.into() };
             }
             self.quantization[slot] = Some(table);
         }

@@ -168,9 +168,10 @@ pub(in crate::jpeg) const NATURAL_ORDER: [u8; 256] = {
 
 // The accurate inverse DCT of 8 x 8 samples.
 //
-// Loeffler, Ligtenberg and Moschytz (1989): 11 multiplications per row or column. The constants have 13 fraction bits and are
-// grouped into sums of two 16-bit products. Columns come first and keep 2 fraction bits; rows follow. The result is scaled by
-// 8, because T.81 A.3.3 divides by 4 and has two factors of 1/sqrt 2; the last shift removes this factor.
+// Loeffler, Ligtenberg and Moschytz (1989): 11 multiplications per row or column. The constants have 13 fraction bits
+// and are grouped into sums of two 16-bit products. Columns come first and keep 2 fraction bits; rows follow. The
+// result is scaled by 8, because T.81 A.3.3 divides by 4 and has two factors of 1/sqrt 2; the last shift removes this
+// factor.
 
 /// Fraction bits of the constants.
 pub(super) const CONST_BITS: i32 = 13;
@@ -467,6 +468,6 @@ mod tests {
         let mut shuffle_indices = NATURAL_ORDER[..64].to_vec();
         shuffle_indices.sort_unstable();
         assert_eq!(shuffle_indices, (0..64).collect::<Vec<u8>>());
-        assert!(NATURAL_ORDER[64..].iter().all(|&place| place == 64));
+        assert!(NATURAL_ORDER[64..].iter().all(|&index| index == 64));
     }
 }

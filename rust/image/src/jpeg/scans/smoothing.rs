@@ -90,7 +90,7 @@ impl BlockSmoothing {
         for (index, table) in quantization.iter().enumerate() {
             let table = table.as_ref()?;
             let (missing, size) = (coefficient_bits.low(index), frame.blocks(index));
-            let quantization = std::array::from_fn(|place| i64::from(table[usize::from(NATURAL_ORDER[place])]));
+            let quantization = std::array::from_fn(|index| i64::from(table[usize::from(NATURAL_ORDER[index])]));
             if quantization.contains(&0) || missing[0][0] == NOT_RECEIVED {
                 return None;
             }
@@ -113,15 +113,15 @@ impl BlockSmoothing {
         let weights: &[Weights] = if is_dc_only { &DC_ONLY_WEIGHTS } else { &SOME_AC_WEIGHTS };
         let (columns, rows) = (component.nearby_columns(column), self.nearby_rows(component, row));
         let dc = rows.map(|row| columns.map(|column| i64::from(grid.blocks[row * grid.columns + column][0])));
-        for (place, weights) in weights.iter().enumerate() {
-            let value = &mut block[usize::from(NATURAL_ORDER[place])];
-            let bits = missing[place];
-            if place > 0 && (bits == 0 || *value != 0) || place == 0 && !is_dc_only {
+        for (index, weights) in weights.iter().enumerate() {
+            let value = &mut block[usize::from(NATURAL_ORDER[index])];
+            let bits = missing[index];
+            if index > 0 && (bits == 0 || *value != 0) || index == 0 && !is_dc_only {
                 continue;
             }
             let products = weights.iter().flatten().zip(dc.iter().flatten()).map(|(weight, dc)| weight * dc);
             let sum = products.sum::<i64>() * component.quantization[0];
-            *value = rounded(sum, component.quantization[place], if place > 0 { bits } else { NOT_RECEIVED });
+            *value = rounded(sum, component.quantization[index], if index > 0 { bits } else { NOT_RECEIVED });
         }
         block
     }
@@ -210,8 +210,8 @@ impl CoefficientBits {
     pub(in crate::jpeg) fn note(&mut self, scan: &Scan) {
         for component in &scan.components {
             let (missing, before) = (&mut self.missing[component.index], &mut self.before[component.index]);
-            for place in scan.start.min(1)..NUM_SMOOTHED {
-                before[place] = if self.num_scans > 0 { missing[place] } else { 0 };
+            for index in scan.start.min(1)..NUM_SMOOTHED {
+                before[index] = if self.num_scans > 0 { missing[index] } else { 0 };
             }
             missing[scan.start..=scan.end].fill(scan.low as i32);
         }
@@ -231,7 +231,7 @@ impl CoefficientBits {
     /// Returns the number of missing low bits of a component's low-frequency coefficients: now, and before its last
     /// scan.
     pub(in crate::jpeg) fn low(&self, component: usize) -> [[i32; NUM_SMOOTHED]; 2] {
-        let now = std::array::from_fn(|place| self.missing[component][place]);
+        let now = std::array::from_fn(|index| self.missing[component][index]);
         [now, if self.num_scans > 1 { self.before[component] } else { [NOT_RECEIVED; NUM_SMOOTHED] }]
     }
 }

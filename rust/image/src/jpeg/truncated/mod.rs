@@ -44,19 +44,19 @@ impl Job for Truncated<'_, '_, '_> {
         });
         let mut mcus = McuDecoder::new(source, blocks.collect(), self.reader.state.restart_interval);
         let size = self.reader.frame.mcus();
-        let wanted = self.output.window.y + self.output.window.height;
+        let needed_rows = self.output.window.y + self.output.window.height;
         for row in 0..size.height {
             match self.decode_row(kernel, &mut mcus, row) {
                 Err(Stop::Suspended) => return self.available_rows(row, &mcus.source),
                 Err(Stop::Failed) => return Err(read_failure(&mcus.source)),
-                Ok(()) if self.num_rows(row + 1) >= wanted && row + 1 < size.height => return Ok(wanted),
+                Ok(()) if self.num_rows(row + 1) >= needed_rows && row + 1 < size.height => return Ok(needed_rows),
                 Ok(()) => {}
             }
         }
-        if wanted == self.output.layout.size.height {
+        if needed_rows == self.output.layout.size.height {
             expect_end(&mut mcus.source)?;
         }
-        Ok(wanted)
+        Ok(needed_rows)
     }
 }
 

@@ -1,4 +1,5 @@
-//! `INTER_AREA` for shrinking: the mean of the covered pixels, whole blocks exactly, parts of pixels in float32.
+//! `INTER_AREA` for shrinking: the mean of the covered pixels. Integer scales are exact; otherwise partial pixels are
+//! weighted in float32.
 use std::marker::PhantomData;
 
 use super::coefficients::Axis;
@@ -7,22 +8,27 @@ use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
-/// Means of the covered pixels, as near as the output's type has them.
-pub(super) fn shrunk<T: PixelType, O: PixelType>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<O> {
-    match (across.whole_scale(), down.whole_scale()) {
-        (Some(width), Some(height)) => blocks(source, size, width, height),
-        _ => fractions(source, size, across, down),
+/// Computes the mean of the covered pixels, rounded to the output type.
+pub(super) fn resize_area<T: PixelType, O: PixelType>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<O> {
+    match (across.integer_scale(), down.integer_scale()) {
+        (Some(width), Some(height)) => average_blocks(source, size, width, height),
+        _ => average_fractional(source, size, across, down),
     }
 }
 
-/// Means of blocks of `width` x `height` pixels.
-pub(super) fn blocks<T: PixelType, O: PixelType>(source: View<T>, size: Size, width: usize, height: usize) -> Vec<O> {
+/// Computes the means of blocks of `width` x `height` pixels.
+pub(super) fn average_blocks<T: PixelType, O: PixelType>(
+    source: View<T>,
+    size: Size,
+    width: usize,
+    height: usize,
+) -> Vec<O> {
     let channels = source.channels();
     let mut output = Vec::with_capacity(size.width * size.height * channels);
     let mut sums = vec![0.0_f64; size.width * channels];
     let scale = 1.0 / (width * height) as f32;
-    // Four at a time have a vector form in OpenCV for all but two channels; it rounds halves up.
-    let quarters = (width, height) == (2, 2) && channels != 2 && T::IS_WHOLE;
+    // For 2 x 2 blocks of all but two channels, OpenCV has vector code, which rounds halves up.
+    let quarters = (width, height) == (2, 2) && channels != 2 && T::IS_INTEGER;
     for y in 0..size.height {
         sums.fill(0.0);
         for row in 0..height {
@@ -42,38 +48,43 @@ fn add_blocks<T: PixelType>(row: &[T], channels: usize, width: usize, sums: &mut
     }
 }
 
-// Means of areas whose borders cut pixels, in float32, with OpenCV's order of products and sums.
-
-/// `source` at `size`; `across` and `down` shrink, or keep the length.
-pub(super) fn fractions<T: PixelType, O: PixelType>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<O> {
-    let columns = Shares::new(source.size().width, size.width, across.scale);
-    let lines = Shares::new(source.size().height, size.height, down.scale);
+/// Computes the means of areas with partial pixels in float32, with products and sums in OpenCV's order. `across` and
+/// `down` shrink or keep the length.
+pub(super) fn average_fractional<T: PixelType, O: PixelType>(
+    source: View<T>,
+    size: Size,
+    across: Axis,
+    down: Axis,
+) -> Vec<O> {
+    let columns = AreaWeights::new(source.size().width, size.width, across.scale);
+    let lines = AreaWeights::new(source.size().height, size.height, down.scale);
     match source.channels() {
-        1 => dispatch::run(Means::<T, O, 1, 1> { source, columns, lines, output: PhantomData }),
-        2 => dispatch::run(Means::<T, O, 2, 2> { source, columns, lines, output: PhantomData }),
-        3 => dispatch::run(Means::<T, O, 3, 4> { source, columns, lines, output: PhantomData }),
-        _ => dispatch::run(Means::<T, O, 4, 4> { source, columns, lines, output: PhantomData }),
+        1 => dispatch::run(AreaMeans::<T, O, 1, 1> { source, columns, lines, output: PhantomData }),
+        2 => dispatch::run(AreaMeans::<T, O, 2, 2> { source, columns, lines, output: PhantomData }),
+        3 => dispatch::run(AreaMeans::<T, O, 3, 4> { source, columns, lines, output: PhantomData }),
+        _ => dispatch::run(AreaMeans::<T, O, 4, 4> { source, columns, lines, output: PhantomData }),
     }
 }
 
-/// The inputs of each output of an axis, which stand side by side, and their weights.
-struct Shares {
+/// The consecutive inputs of each output of an axis, and their weights.
+struct AreaWeights {
     firsts: Vec<usize>,
-    /// Where the weights of each output end.
+    /// End of the weights of each output.
     ends: Vec<usize>,
     weights: Vec<f32>,
 }
 
-impl Shares {
+impl AreaWeights {
     fn new(input: usize, output: usize, scale: f64) -> Self {
         let weights = Vec::with_capacity(input + 2 * output);
-        let mut shares = Self { firsts: Vec::with_capacity(output), ends: Vec::with_capacity(output), weights };
-        (0..output).for_each(|place| shares.push(place, input, scale));
-        shares
+        let mut weights_of_axis =
+            Self { firsts: Vec::with_capacity(output), ends: Vec::with_capacity(output), weights };
+        (0..output).for_each(|index| weights_of_axis.push(index, input, scale));
+        weights_of_axis
     }
 
-    fn push(&mut self, place: usize, input: usize, scale: f64) {
-        let begin = place as f64 * scale;
+    fn push(&mut self, index: usize, input: usize, scale: f64) {
+        let begin = index as f64 * scale;
         let end = begin + scale;
         let cell = scale.min(input as f64 - begin);
         let last = (end.floor() as usize).min(input - 1);
@@ -90,7 +101,7 @@ impl Shares {
         self.ends.push(self.weights.len());
     }
 
-    /// First input and weights of each output.
+    /// Iterates over the first input and the weights of each output.
     fn iter(&self) -> impl Iterator<Item = (usize, &[f32])> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         let weights = begins.zip(&self.ends).map(|(begin, end)| &self.weights[begin..*end]);
@@ -98,19 +109,20 @@ impl Shares {
     }
 }
 
-/// Rows that are resized across together.
+/// Number of rows that are resized horizontally at a time.
 const ROWS: usize = 4;
 
-/// Pixels of `CHANNELS` are summed in vectors of `LANES`; what is too much is written over by the next pixel.
-struct Means<'a, T, O, const CHANNELS: usize, const LANES: usize> {
+/// Computes area means. Pixels of `CHANNELS` are summed in vectors of `LANES`; excess lanes are overwritten by the next
+/// pixel.
+struct AreaMeans<'a, T, O, const CHANNELS: usize, const LANES: usize> {
     source: View<'a, T>,
-    columns: Shares,
-    lines: Shares,
+    columns: AreaWeights,
+    lines: AreaWeights,
     output: PhantomData<O>,
 }
 
 impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Kernel
-    for Means<'_, T, O, CHANNELS, LANES>
+    for AreaMeans<'_, T, O, CHANNELS, LANES>
 {
     type Output = Vec<O>;
 
@@ -121,13 +133,13 @@ impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Kern
         let mut values: [_; ROWS] = std::array::from_fn(|_| vec![0.0_f32; self.source.size().width * CHANNELS + LANES]);
         let mut rows: [_; ROWS] = std::array::from_fn(|_| vec![0.0_f32; length + LANES]);
         let mut sums = vec![0.0_f32; length];
-        let mut kept = usize::MAX;
+        let mut cached = usize::MAX;
         for (first, weights) in self.lines.iter() {
             sums.fill(0.0);
             for (y, weight) in (first..).zip(weights) {
-                if kept != y / ROWS {
-                    kept = y / ROWS;
-                    self.load(kept * ROWS, &mut values);
+                if cached != y / ROWS {
+                    cached = y / ROWS;
+                    self.load(cached * ROWS, &mut values);
                     add_columns::<CHANNELS, LANES>(&values, &self.columns, &mut rows);
                 }
                 sums.iter_mut().zip(&rows[y % ROWS]).for_each(|(sum, value)| *sum += weight * value);
@@ -138,8 +150,8 @@ impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Kern
     }
 }
 
-impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Means<'_, T, O, CHANNELS, LANES> {
-    /// Values of the rows from `first` on, as far as there are any.
+impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> AreaMeans<'_, T, O, CHANNELS, LANES> {
+    /// Converts the rows from `first` on, as far as they exist.
     #[inline(always)]
     fn load(&self, first: usize, values: &mut [Vec<f32>; ROWS]) {
         for (row, y) in values.iter_mut().zip(first..self.source.size().height) {
@@ -151,17 +163,17 @@ impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Mean
 #[inline(always)]
 fn add_columns<const CHANNELS: usize, const LANES: usize>(
     values: &[Vec<f32>; ROWS],
-    columns: &Shares,
+    columns: &AreaWeights,
     rows: &mut [Vec<f32>; ROWS],
 ) {
-    for (place, (first, weights)) in columns.iter().enumerate() {
+    for (index, (first, weights)) in columns.iter().enumerate() {
         let reach = (weights.len() * CHANNELS).saturating_sub(CHANNELS) + LANES;
         let mut parts = [[].as_slice(); ROWS];
         parts.iter_mut().zip(values).for_each(|(part, values)| *part = &values[first * CHANNELS..][..reach]);
         let mut sums = [[0.0_f32; LANES]; ROWS];
         for (tap, weight) in weights.iter().enumerate() {
             for (sums, part) in sums.iter_mut().zip(parts) {
-                // SAFETY: `tap` is below `weights.len()`, so that `LANES` values from `tap * CHANNELS` on end at most at
+                // SAFETY: `tap` is less than `weights.len()`, so `LANES` values from `tap * CHANNELS` on end at most at
                 // `reach`, the length of every `part`.
                 #[allow(unsafe_code)]
                 let pixel = unsafe { part.get_unchecked(tap * CHANNELS..tap * CHANNELS + LANES) };
@@ -169,7 +181,7 @@ fn add_columns<const CHANNELS: usize, const LANES: usize>(
             }
         }
         for (row, sums) in rows.iter_mut().zip(&sums) {
-            row[place * CHANNELS..][..LANES].copy_from_slice(sums);
+            row[index * CHANNELS..][..LANES].copy_from_slice(sums);
         }
     }
 }

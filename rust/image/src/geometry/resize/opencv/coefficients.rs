@@ -1,25 +1,25 @@
-//! The taps of one axis: which inputs an output weighs, with weights of 11 bits after the point.
+//! Taps of one axis: the inputs of each output, and their weights with 11 fraction bits.
 use std::f64::consts::PI;
 
-/// Weights are multiples of 1 / `ONE`.
+/// 1.0 in the fixed-point unit of weights.
 pub(super) const ONE: f32 = 2048.0;
 
-/// The lengths of an axis before and after, and their ratios.
+/// Input and output length of an axis, and their ratios.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
     input: usize,
     output: usize,
     inverse: f64,
-    /// Input positions per output position.
+    /// Number of input positions per output position.
     pub scale: f64,
 }
 
-/// `K` inputs of one output, clamped into the image, and their weights.
+/// The `K` inputs of one output, clamped to the image, and their weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Taps<const K: usize> {
-    pub places: [usize; K],
+    pub indices: [usize; K],
     pub weights: [i32; K],
-    /// The weights before rounding.
+    /// Weights before rounding.
     pub exact: [f32; K],
 }
 
@@ -29,61 +29,61 @@ impl Axis {
         Self { input, output, inverse, scale: 1.0 / inverse }
     }
 
-    /// The scale, if it is a whole number.
-    pub fn whole_scale(&self) -> Option<usize> {
+    /// Returns the scale if it is an integer.
+    pub fn integer_scale(&self) -> Option<usize> {
         let whole = self.scale.round_ties_even();
         ((self.scale - whole).abs() < f64::EPSILON).then_some(whole as usize)
     }
 
-    /// Two taps at half-pixel centers.
+    /// Returns two taps at half-pixel centers.
     pub fn linear_taps(&self) -> Vec<Taps<2>> {
-        (0..self.output).map(|place| self.two(self.center(place))).collect()
+        (0..self.output).map(|index| self.two_taps(self.center(index))).collect()
     }
 
-    /// Two taps where an area cannot be averaged because the image grows: flat inside pixels, slopes at their borders.
+    /// Returns the taps of `INTER_AREA` for an image that grows: constant inside pixels, linear at their borders.
     pub fn area_taps(&self) -> Vec<Taps<2>> {
-        let place = |index: usize| {
+        let taps = |index: usize| {
             let first = (index as f64 * self.scale).floor();
             let past = ((index + 1) as f64 - (first + 1.0) * self.inverse) as f32;
-            self.two((first as i64, if past <= 0.0 { 0.0 } else { past - past.floor() }))
+            self.two_taps((first as i64, if past <= 0.0 { 0.0 } else { past - past.floor() }))
         };
-        (0..self.output).map(place).collect()
+        (0..self.output).map(taps).collect()
     }
 
-    /// Four taps of Keys' cubic with a = -0.75.
+    /// Returns the four taps of Keys' cubic with a = -0.75.
     pub fn cubic_taps(&self) -> Vec<Taps<4>> {
-        (0..self.output).map(|place| self.many(self.center(place), cubic)).collect()
+        (0..self.output).map(|index| self.taps(self.center(index), cubic)).collect()
     }
 
-    /// Eight taps of the Lanczos kernel of order 4.
+    /// Returns the eight taps of the Lanczos kernel of order 4.
     pub fn lanczos_taps(&self) -> Vec<Taps<8>> {
-        (0..self.output).map(|place| self.many(self.center(place), lanczos)).collect()
+        (0..self.output).map(|index| self.taps(self.center(index), lanczos)).collect()
     }
 
-    /// The input left of an output's center, and the distance to it.
-    fn center(&self, place: usize) -> (i64, f32) {
-        let position = ((place as f64 + 0.5) * self.scale - 0.5) as f32;
+    /// Returns the input to the left of an output's center, and the distance to it.
+    fn center(&self, index: usize) -> (i64, f32) {
+        let position = ((index as f64 + 0.5) * self.scale - 0.5) as f32;
         let first = position.floor();
         (first as i64, position - first)
     }
 
-    fn two(&self, (first, past): (i64, f32)) -> Taps<2> {
-        self.many((first, past), |past| [1.0 - past, past])
+    fn two_taps(&self, (first, past): (i64, f32)) -> Taps<2> {
+        self.taps((first, past), |past| [1.0 - past, past])
     }
 
-    fn many<const K: usize>(&self, (first, past): (i64, f32), curve: impl Fn(f32) -> [f32; K]) -> Taps<K> {
+    fn taps<const K: usize>(&self, (first, past): (i64, f32), curve: impl Fn(f32) -> [f32; K]) -> Taps<K> {
         let last = self.input as i64 - 1;
-        let places = std::array::from_fn(|tap| (first - (K as i64 / 2 - 1) + tap as i64).clamp(0, last) as usize);
+        let indices = std::array::from_fn(|tap| (first - (K as i64 / 2 - 1) + tap as i64).clamp(0, last) as usize);
         let exact = curve(past);
         let weights = exact.map(|weight| (weight * ONE).round_ties_even() as i16 as i32);
-        Taps { places, weights, exact }
+        Taps { indices, weights, exact }
     }
 }
 
 impl Taps<2> {
-    /// Across, a tap whose neighbors are cut off by the border weighs the border pixel alone.
-    pub fn joined(self) -> Self {
-        if self.places[0] == self.places[1] {
+    /// Uses only the border pixel if both taps are clamped to it. OpenCV does this only horizontally.
+    pub fn clamp_at_border(self) -> Self {
+        if self.indices[0] == self.indices[1] {
             Self { weights: [ONE as i32, 0], exact: [1.0, 0.0], ..self }
         } else {
             self
@@ -91,7 +91,7 @@ impl Taps<2> {
     }
 }
 
-/// Weights of four pixels for a place `x` behind the second: Keys' cubic with a = -0.75.
+/// Weights of four pixels for a position `x` after the second one: Keys' cubic with a = -0.75.
 pub(crate) fn cubic(x: f32) -> [f32; 4] {
     const A: f32 = -0.75;
     let first = ((A * (x + 1.0) - 5.0 * A) * (x + 1.0) + 8.0 * A) * (x + 1.0) - 4.0 * A;
@@ -100,10 +100,11 @@ pub(crate) fn cubic(x: f32) -> [f32; 4] {
     [first, second, third, 1.0 - first - second - third]
 }
 
-/// Weights of eight pixels for a place `x` behind the fourth: sinc(d) sinc(d / 4) for the eight distances, through the angle's sum formulas, scaled to the sum 1.
+/// Weights of eight pixels for a position `x` after the fourth one: sinc(d) sinc(d / 4) of the distances d, computed
+/// with the angle sum formulas and normalized to sum 1.
 pub(crate) fn lanczos(x: f32) -> [f32; 8] {
     const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
-    const TURNS: [(f64, f64); 8] =
+    const ROTATIONS: [(f64, f64); 8] =
         [(1.0, 0.0), (-HALF, -HALF), (0.0, 1.0), (HALF, -HALF), (-1.0, 0.0), (HALF, HALF), (0.0, -1.0), (-HALF, HALF)];
     let angle = -f64::from(x + 3.0) * PI * 0.25;
     let (sine, cosine) = (angle.sin(), angle.cos());
@@ -113,7 +114,7 @@ pub(crate) fn lanczos(x: f32) -> [f32; 8] {
             return 1e30;
         }
         let angle = -f64::from(distance) * PI * 0.25;
-        ((TURNS[tap].0 * sine + TURNS[tap].1 * cosine) / (angle * angle)) as f32
+        ((ROTATIONS[tap].0 * sine + ROTATIONS[tap].1 * cosine) / (angle * angle)) as f32
     };
     let weights: [f32; 8] = std::array::from_fn(weight);
     let sum = weights.iter().fold(0.0_f32, |sum, weight| sum + weight);

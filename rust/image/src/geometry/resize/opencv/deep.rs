@@ -1,5 +1,4 @@
-//! The kernels over levels of more than eight bits, in float32 as OpenCV computes 16-bit images;
-//! the caller rounds.
+//! OpenCV's kernels for images of more than 8 bits, in float32 as OpenCV computes 16-bit images. The caller rounds.
 use super::Interpolation;
 use super::area;
 use super::coefficients::{Axis, Taps};
@@ -8,14 +7,14 @@ use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 
-/// `source` at `size`, which is another than its own.
+/// Resizes `source` to `size`, which must differ from its own size.
 pub(super) fn resize<T: PixelType>(source: View<T>, size: Size, interpolation: Interpolation) -> Vec<f32> {
     let (across, down) = (Axis::new(source.size().width, size.width), Axis::new(source.size().height, size.height));
-    let halves = across.whole_scale() == Some(2) && down.whole_scale() == Some(2);
+    let halves = across.integer_scale() == Some(2) && down.integer_scale() == Some(2);
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
     match interpolation {
-        Interpolation::Linear if halves => area::blocks(source, size, 2, 2),
-        Interpolation::Area if shrinks => area::shrunk(source, size, across, down),
+        Interpolation::Linear if halves => area::average_blocks(source, size, 2, 2),
+        Interpolation::Area if shrinks => area::resize_area(source, size, across, down),
         Interpolation::Area => linear(source, across.area_taps(), down.area_taps()),
         Interpolation::Linear | Interpolation::Auto | Interpolation::AreaOrLinear => {
             linear(source, across.linear_taps(), down.linear_taps())
@@ -25,11 +24,12 @@ pub(super) fn resize<T: PixelType>(source: View<T>, size: Size, interpolation: I
     }
 }
 
-/// Values that OpenCV's vector code takes at once down the image; it sums them from the last row on.
+/// Number of values that OpenCV's vector code processes at a time in the vertical pass. It sums them from the last row
+/// on.
 const BLOCK: usize = 8;
 
 fn linear<T: PixelType>(source: View<T>, columns: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Vec<f32> {
-    let columns: Vec<Taps<2>> = columns.into_iter().map(Taps::joined).collect();
+    let columns: Vec<Taps<2>> = columns.into_iter().map(Taps::clamp_at_border).collect();
     separable(source, &columns, &lines)
 }
 
@@ -55,57 +55,57 @@ impl<T: PixelType, const K: usize, const CHANNELS: usize> Kernel for Separable<'
     fn run(self) -> Vec<f32> {
         let length = self.columns.len() * CHANNELS;
         let mut output = vec![0.0; self.lines.len() * length];
-        // The rows that a line weighs, and their numbers: the next one shares most of them.
+        // Resized source rows and their numbers; consecutive lines share most of them.
         let mut rows: [Vec<f32>; K] = std::array::from_fn(|_| vec![0.0; length]);
-        let mut held = [usize::MAX; K];
+        let mut cached = [usize::MAX; K];
         for (line, out) in self.lines.iter().zip(output.chunks_exact_mut(length)) {
-            for y in line.places {
-                if !held.contains(&y) {
-                    let free = held.iter().position(|row| !line.places.contains(row)).unwrap_or(0);
-                    stretch::<T, K, CHANNELS>(self.source.row(y), self.columns, &mut rows[free]);
-                    held[free] = y;
+            for y in line.indices {
+                if !cached.contains(&y) {
+                    let free = cached.iter().position(|row| !line.indices.contains(row)).unwrap_or(0);
+                    resize_row::<T, K, CHANNELS>(self.source.row(y), self.columns, &mut rows[free]);
+                    cached[free] = y;
                 }
             }
-            let slots = line.places.map(|y| held.iter().position(|row| *row == y).unwrap_or(0));
+            let slots = line.indices.map(|y| cached.iter().position(|row| *row == y).unwrap_or(0));
             combine(slots.map(|slot| &rows[slot][..length]), line.exact, out);
         }
         output
     }
 }
 
-/// One row at another width.
+/// Resizes one row horizontally.
 #[inline(always)]
-fn stretch<T: PixelType, const K: usize, const CHANNELS: usize>(row: &[T], columns: &[Taps<K>], output: &mut [f32]) {
+fn resize_row<T: PixelType, const K: usize, const CHANNELS: usize>(row: &[T], columns: &[Taps<K>], output: &mut [f32]) {
     let (pixels, (output, _)) = (row.as_chunks::<CHANNELS>().0, output.as_chunks_mut::<CHANNELS>());
     for (taps, out) in columns.iter().zip(output) {
-        let near = taps.places.map(|x| pixels[x]);
-        *out = std::array::from_fn(|channel| weigh(near.map(|pixel| pixel[channel].into()), taps.exact));
+        let near = taps.indices.map(|x| pixels[x]);
+        *out = std::array::from_fn(|channel| weighted_sum(near.map(|pixel| pixel[channel].into()), taps.exact));
     }
 }
 
-/// One row of several.
+/// Computes the weighted sum of rows.
 #[inline(always)]
 fn combine<const K: usize>(rows: [&[f32]; K], weights: [f32; K], output: &mut [f32]) {
     let length = output.len();
     let (whole, rows) = (length / BLOCK * BLOCK, rows.map(|row| &row[..length]));
     let (front, back) = output.split_at_mut(whole);
     let fronts = rows.map(|row| &row[..whole]);
-    for (place, out) in front.iter_mut().enumerate() {
-        *out = weigh_backwards(fronts.map(|row| row[place]), weights);
+    for (index, out) in front.iter_mut().enumerate() {
+        *out = weighted_sum_backwards(fronts.map(|row| row[index]), weights);
     }
-    for (place, out) in back.iter_mut().enumerate() {
-        *out = weigh(rows.map(|row| row[whole + place]), weights);
+    for (index, out) in back.iter_mut().enumerate() {
+        *out = weighted_sum(rows.map(|row| row[whole + index]), weights);
     }
 }
 
 #[inline(always)]
-fn weigh<const K: usize>(values: [f32; K], weights: [f32; K]) -> f32 {
+fn weighted_sum<const K: usize>(values: [f32; K], weights: [f32; K]) -> f32 {
     let terms: [f32; K] = std::array::from_fn(|tap| values[tap] * weights[tap]);
     terms.into_iter().reduce(|sum, term| sum + term).unwrap_or(0.0)
 }
 
 #[inline(always)]
-fn weigh_backwards<const K: usize>(values: [f32; K], weights: [f32; K]) -> f32 {
+fn weighted_sum_backwards<const K: usize>(values: [f32; K], weights: [f32; K]) -> f32 {
     let terms: [f32; K] = std::array::from_fn(|tap| values[tap] * weights[tap]);
     terms.into_iter().rev().reduce(|sum, term| term + sum).unwrap_or(0.0)
 }

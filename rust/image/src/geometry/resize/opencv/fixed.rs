@@ -1,29 +1,30 @@
-//! Separable kernels with fixed-point weights: across in 32-bit integers, then down with the rounding of each kernel.
+//! Separable kernels with fixed-point weights: horizontally in 32-bit integers, then vertically with the rounding of
+//! each kernel.
 use super::coefficients::{ONE, Taps};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::View;
 
-/// Values that one load takes; those beyond the pixel's channels are overwritten by the next pixel.
+/// Number of values per load. Lanes beyond the channels of a pixel are overwritten by the next pixel.
 const LANES: usize = 4;
-/// Values that OpenCV's cubic kernel takes at once on x86.
+/// Number of values that OpenCV's cubic kernel processes at a time on x86.
 const CUBIC_BLOCK: usize = 8;
 
-/// Four taps.
+/// Resizes with four taps.
 pub(super) fn cubic(source: View<u8>, columns: Vec<Taps<4>>, lines: Vec<Taps<4>>) -> Vec<u8> {
     separable(source, &columns, &lines, |rows, weights, output| dispatch::run(Cubic { rows, weights, output }))
 }
 
-/// Eight taps.
+/// Resizes with eight taps.
 pub(super) fn lanczos(source: View<u8>, columns: Vec<Taps<8>>, lines: Vec<Taps<8>>) -> Vec<u8> {
     separable(source, &columns, &lines, |rows, weights, output| dispatch::run(Exact { rows, weights, output }))
 }
 
-/// Source rows resized across; row `y` is kept in place `y % K` until its place is needed.
+/// Horizontally resized source rows. Row `y` is cached in slot `y % K`.
 struct Lines<'a, const K: usize> {
     source: View<'a, u8>,
     columns: &'a [Taps<K>],
     wide: Vec<i32>,
-    kept: [(usize, Vec<i32>); K],
+    cached: [(usize, Vec<i32>); K],
 }
 
 impl<'a, const K: usize> Lines<'a, K> {
@@ -31,23 +32,23 @@ impl<'a, const K: usize> Lines<'a, K> {
         let channels = source.channels();
         let line = || (usize::MAX, vec![0; columns.len() * channels + LANES]);
         let wide = vec![0; source.size().width * channels + LANES];
-        Self { source, columns, wide, kept: std::array::from_fn(|_| line()) }
+        Self { source, columns, wide, cached: std::array::from_fn(|_| line()) }
     }
 
-    fn rows(&mut self, places: [usize; K]) -> [&[i32]; K] {
-        for y in places {
-            if self.kept[y % K].0 != y {
-                self.stretch(y);
+    fn rows(&mut self, indices: [usize; K]) -> [&[i32]; K] {
+        for y in indices {
+            if self.cached[y % K].0 != y {
+                self.resize_row(y);
             }
         }
         let length = self.columns.len() * self.source.channels();
-        places.map(|y| &self.kept[y % K].1[..length])
+        indices.map(|y| &self.cached[y % K].1[..length])
     }
 
-    fn stretch(&mut self, y: usize) {
-        let Self { source, columns, wide, kept } = self;
-        let (row, (place, output)) = (source.row(y), &mut kept[y % K]);
-        *place = y;
+    fn resize_row(&mut self, y: usize) {
+        let Self { source, columns, wide, cached } = self;
+        let (row, (index, output)) = (source.row(y), &mut cached[y % K]);
+        *index = y;
         match source.channels() {
             1 => dispatch::run(Across::<K, 1> { row, wide, columns, output }),
             2 => dispatch::run(Across::<K, 2> { row, wide, columns, output }),
@@ -65,9 +66,9 @@ fn separable<const K: usize>(
 ) -> Vec<u8> {
     let length = columns.len() * source.channels();
     let mut output = vec![0; length * lines.len()];
-    let mut kept = Lines::new(source, columns);
+    let mut cached = Lines::new(source, columns);
     for (output, line) in output.chunks_exact_mut(length).zip(lines) {
-        down(kept.rows(line.places), line.weights, output);
+        down(cached.rows(line.indices), line.weights, output);
     }
     output
 }
@@ -87,8 +88,8 @@ impl<const K: usize, const CHANNELS: usize> Kernel for Across<'_, K, CHANNELS> {
         self.wide.iter_mut().zip(self.row).for_each(|(to, from)| *to = i32::from(*from));
         for (index, taps) in self.columns.iter().enumerate() {
             let mut sum = [0; LANES];
-            for (place, weight) in taps.places.iter().zip(taps.weights) {
-                let values: &[i32; LANES] = self.wide[place * CHANNELS..].first_chunk().expect("the row is padded");
+            for (index, weight) in taps.indices.iter().zip(taps.weights) {
+                let values: &[i32; LANES] = self.wide[index * CHANNELS..].first_chunk().expect("the row is padded");
                 sum = std::array::from_fn(|lane| sum[lane] + values[lane] * weight);
             }
             self.output[index * CHANNELS..][..LANES].copy_from_slice(&sum);
@@ -96,7 +97,7 @@ impl<const K: usize, const CHANNELS: usize> Kernel for Across<'_, K, CHANNELS> {
     }
 }
 
-/// The sum in integers, rounded by adding a half.
+/// Computes the sum in integers, rounded half up.
 struct Exact<'a, const K: usize> {
     rows: [&'a [i32]; K],
     weights: [i32; K],
@@ -108,14 +109,14 @@ impl<const K: usize> Kernel for Exact<'_, K> {
 
     #[inline(always)]
     fn run(self) {
-        for (place, to) in self.output.iter_mut().enumerate() {
-            let terms = self.rows.iter().zip(self.weights).map(|(row, weight)| row[place] * weight);
+        for (index, to) in self.output.iter_mut().enumerate() {
+            let terms = self.rows.iter().zip(self.weights).map(|(row, weight)| row[index] * weight);
             *to = ((terms.sum::<i32>() + (1 << 21)) >> 22).clamp(0, 255) as u8;
         }
     }
 }
 
-/// Whole blocks in float32, as OpenCV's vector code does it; the rest in integers.
+/// Computes whole blocks in float32, as OpenCV's vector code does, and the rest in integers.
 struct Cubic<'a> {
     rows: [&'a [i32]; 4],
     weights: [i32; 4],
@@ -131,9 +132,9 @@ impl Kernel for Cubic<'_> {
         let (blocks, rest) = self.output.split_at_mut(whole);
         let [a, b, c, d] = self.weights.map(|weight| weight as f32 * (1.0 / (ONE * ONE)));
         let [first, second, third, fourth] = self.rows;
-        for (place, to) in blocks.iter_mut().enumerate() {
-            let sum = third[place] as f32 * c + fourth[place] as f32 * d;
-            let sum = first[place] as f32 * a + (second[place] as f32 * b + sum);
+        for (index, to) in blocks.iter_mut().enumerate() {
+            let sum = third[index] as f32 * c + fourth[index] as f32 * d;
+            let sum = first[index] as f32 * a + (second[index] as f32 * b + sum);
             *to = crate::collate::kernels::to_byte(sum);
         }
         Exact { rows: self.rows.map(|row| &row[whole..]), weights: self.weights, output: rest }.run();

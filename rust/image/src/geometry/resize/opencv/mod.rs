@@ -1,13 +1,13 @@
-//! OpenCV's `resize` for bytes (4.14, x86-64; modules/imgproc/src/resize.cpp), which is MXNet's too.
+//! OpenCV's `resize` for 8-bit images (4.14, x86-64; modules/imgproc/src/resize.cpp), also used by MXNet.
 //!
-//! All kernels equal OpenCV bit for bit, with one exception: wheels with Intel's IPP leave cubic to it, which differs by
-//! at most one; `cv2.ipp.setUseIPP(False)` gives the bits of this module. OpenCV 3.4, which MXNet 1.9 carries, differs by
-//! at most one in cubic, and in Lanczos where a position falls almost on a pixel, for which its weights are wrong.
+//! All kernels are bit-exact with OpenCV, with one exception: wheels with Intel IPP use it for cubic, which differs by
+//! at most one. `cv2.ipp.setUseIPP(False)` gives the results of this module. OpenCV 3.4, which MXNet 1.9 contains,
+//! differs by at most one in cubic, and in Lanczos where a position is very close to a pixel, for which its weights are
+//! wrong.
 mod area;
 mod coefficients;
 mod deep;
 mod fixed;
-mod nearest;
 mod two_tap;
 #[cfg(target_arch = "x86_64")]
 mod two_tap_avx2;
@@ -18,7 +18,6 @@ use crate::geometry::view::{View, count_values};
 use crate::pixels::{Size, Window};
 use coefficients::Axis;
 pub(crate) use coefficients::{cubic, lanczos};
-pub(crate) use nearest::nearest;
 pub(crate) use two_tap::Part;
 
 /// OpenCV's `InterpolationFlags`.
@@ -32,9 +31,9 @@ pub enum Interpolation {
     Area,
     /// `INTER_LANCZOS4`
     Lanczos4,
-    /// MXNet's `inter_method` 9: cubic where both sides grow, area where both shrink, else linear.
+    /// MXNet's `inter_method` 9: cubic if both sides grow, area if both shrink, otherwise linear.
     Auto,
-    /// OneFlow's "auto": area where neither side grows, else linear.
+    /// OneFlow's "auto": area if neither side grows, otherwise linear.
     AreaOrLinear,
 }
 
@@ -50,7 +49,7 @@ impl Interpolation {
     }
 }
 
-/// `source` at `size`.
+/// Resizes an 8-bit image to `size`.
 pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation) -> Result<Vec<u8>> {
     let count = count_values(size, source.channels())?;
     count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
@@ -67,16 +66,19 @@ pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation)
         _ if source.size() == size => source.to_vec(),
         Interpolation::Cubic => fixed::cubic(source, across.cubic_taps(), down.cubic_taps()),
         Interpolation::Lanczos4 => fixed::lanczos(source, across.lanczos_taps(), down.lanczos_taps()),
-        Interpolation::Area => area::shrunk(source, size, across, down),
-        Interpolation::Linear | Interpolation::Auto | Interpolation::AreaOrLinear => area::blocks(source, size, 2, 2),
+        Interpolation::Area => area::resize_area(source, size, across, down),
+        Interpolation::Linear | Interpolation::Auto | Interpolation::AreaOrLinear => {
+            area::average_blocks(source, size, 2, 2)
+        }
     })
 }
 
-/// The `window` of an image of size `from` at size `to`, where the kernel has two taps.
+/// Prepares the `window` of an image of size `from` resized to `to`. Returns `None` if the kernel does not have two
+/// taps.
 pub(crate) fn part(from: Size, to: Size, interpolation: Interpolation, window: Window) -> Result<Option<Part>> {
     count_values(to, 1)?;
     let (across, down) = axes(from, to);
-    let halves = across.whole_scale() == Some(2) && down.whole_scale() == Some(2);
+    let halves = across.integer_scale() == Some(2) && down.integer_scale() == Some(2);
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
     Ok(match interpolation.between(from, to) {
         _ if from == to => None,
@@ -90,8 +92,8 @@ fn axes(from: Size, to: Size) -> (Axis, Axis) {
     (Axis::new(from.width, to.width), Axis::new(from.height, to.height))
 }
 
-/// `source` at `size` in float32, for levels of more than eight bits: the bits of OpenCV's 16-bit
-/// images, but for Lanczos, where values may be one level apart.
+/// Resizes an image of more than 8 bits to float32 values. Bit-exact with OpenCV's 16-bit images, except Lanczos, which
+/// may differ by one level.
 pub(crate) fn resize_deep<T: PixelType>(source: View<T>, size: Size, interpolation: Interpolation) -> Result<Vec<f32>> {
     count_values(size, source.channels())?;
     count_values(Size { width: size.width, height: source.size().height }, source.channels())?;

@@ -1,17 +1,18 @@
-//! The pass across of the linear kernel with AVX2: two pixels in each vector, both taps of a channel side by side.
+//! AVX2 implementation of the horizontal pass of the linear kernel: two pixels per vector, with both taps of a channel
+//! adjacent.
 use super::two_tap::{Columns, LOAD, STEP, STORE};
 use std::arch::x86_64::*;
 
-/// A row of at least `columns.reach` values; `output` has room for whole steps and one store.
+/// Resizes a row of at least `columns.reach` values. `output` must have room for whole steps and one additional store.
 #[target_feature(enable = "avx2")]
 pub(super) fn across<const CHANNELS: usize>(row: &[u8], columns: &Columns, output: &mut [i16]) {
-    let (taps, dense) = (taps::<CHANNELS>(), dense::<CHANNELS>());
+    let (taps, compact_shuffle) = (taps::<CHANNELS>(), compact_shuffle::<CHANNELS>());
     let row = &row[..columns.reach];
     let steps = columns.starts.as_chunks::<STEP>().0.iter().zip(columns.weights.as_chunks::<STEP>().0);
     for (step, (starts, weights)) in steps.enumerate() {
-        let first = weigh(row, [starts[0], starts[2]], [weights[0], weights[2]], taps);
-        let second = weigh(row, [starts[1], starts[3]], [weights[1], weights[3]], taps);
-        let pixels = _mm256_shuffle_epi8(_mm256_packs_epi32(first, second), dense);
+        let first = weighted_sum(row, [starts[0], starts[2]], [weights[0], weights[2]], taps);
+        let second = weighted_sum(row, [starts[1], starts[3]], [weights[1], weights[3]], taps);
+        let pixels = _mm256_shuffle_epi8(_mm256_packs_epi32(first, second), compact_shuffle);
         let [left, right]: [[i16; STORE]; 2] = bytemuck::cast(pixels);
         let output = &mut output[step * STEP * CHANNELS..][..STEP / 2 * CHANNELS + STORE];
         output[..STORE].copy_from_slice(&left);
@@ -19,10 +20,10 @@ pub(super) fn across<const CHANNELS: usize>(row: &[u8], columns: &Columns, outpu
     }
 }
 
-/// One pixel in each half: weighed, and rid of four bits.
+/// Computes one pixel in each half, shifted right by four bits.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn weigh(row: &[u8], starts: [u32; 2], weights: [[i16; 2]; 2], taps: __m256i) -> __m256i {
+fn weighted_sum(row: &[u8], starts: [u32; 2], weights: [[i16; 2]; 2], taps: __m256i) -> __m256i {
     let (left, right) = (load(row, starts[0]), load(row, starts[1]));
     let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(left), right);
     let weight = |pair: [i16; 2]| _mm_set1_epi32(bytemuck::cast(pair));
@@ -37,24 +38,24 @@ fn load(row: &[u8], start: u32) -> __m128i {
     _mm_set_epi64x(0, i64::from_le_bytes(*bytes))
 }
 
-/// The shuffle that makes 16-bit numbers of both taps of each channel.
+/// Returns the shuffle that widens both taps of each channel to adjacent 16-bit lanes.
 fn taps<const CHANNELS: usize>() -> __m256i {
-    shuffle(|place| {
-        let (channel, tap) = (place / 4, place / 2 % 2);
-        (place % 2 == 0 && channel < CHANNELS).then_some(tap * CHANNELS + channel)
+    shuffle(|index| {
+        let (channel, tap) = (index / 4, index / 2 % 2);
+        (index % 2 == 0 && channel < CHANNELS).then_some(tap * CHANNELS + channel)
     })
 }
 
-/// The shuffle that closes the gap between two pixels of four 16-bit numbers.
-fn dense<const CHANNELS: usize>() -> __m256i {
-    shuffle(|place| {
-        let (number, byte) = (place / 2, place % 2);
+/// Returns the shuffle that removes the gaps between pixels of four 16-bit lanes.
+fn compact_shuffle<const CHANNELS: usize>() -> __m256i {
+    shuffle(|index| {
+        let (number, byte) = (index / 2, index % 2);
         (number < STEP / 2 * CHANNELS).then_some((number / CHANNELS * 4 + number % CHANNELS) * 2 + byte)
     })
 }
 
-/// The same shuffle in both halves.
+/// Repeats a shuffle in both halves.
 fn shuffle(from: impl Fn(usize) -> Option<usize>) -> __m256i {
-    let bytes: [u8; 32] = std::array::from_fn(|place| from(place % 16).map_or(0x80, |byte| byte as u8));
+    let bytes: [u8; 32] = std::array::from_fn(|index| from(index % 16).map_or(0x80, |byte| byte as u8));
     bytemuck::cast(bytes)
 }

@@ -1,18 +1,18 @@
-//! The passes with AVX2. A weight of 23 bits is split into `high * 2^11 + low`; both parts fit into 16 bits, so pairs of taps
-//! are multiplied and added by one instruction each. All sums wrap at 32 bits like those of the portable path.
-use super::quads::{Columns, Quad};
+//! AVX2 implementation of the passes. A weight of 23 bits is split into `high * 2^11 + low`. Both parts fit into 16
+//! bits, so one instruction multiplies and adds pairs of taps. All sums wrap at 32 bits as in the portable code.
 use super::spans::PRECISION;
+use super::weight_groups::{Columns, WeightGroup};
 use super::wide::{self, ROWS};
 use std::arch::x86_64::*;
 
-/// Bits of the low part of a weight.
-const LOW: u32 = 11;
+/// Number of bits in the low part of a weight.
+const LOW_BITS: u32 = 11;
 
-/// High parts of the even taps' weights and of the odd taps', and the low parts likewise.
-pub(super) fn cut(weights: Quad) -> Quad {
+/// Splits four weights: the high parts of the even taps and of the odd taps, then the low parts likewise.
+pub(super) fn split_weights(weights: WeightGroup) -> WeightGroup {
     let [a, b, c, d] = weights;
-    let high = |first: i32, second: i32| ((first >> LOW) & 0xffff) | (second >> LOW) << 16;
-    let low = |first: i32, second: i32| (first & ((1 << LOW) - 1)) | (second & ((1 << LOW) - 1)) << 16;
+    let high = |first: i32, second: i32| ((first >> LOW_BITS) & 0xffff) | (second >> LOW_BITS) << 16;
+    let low = |first: i32, second: i32| (first & ((1 << LOW_BITS) - 1)) | (second & ((1 << LOW_BITS) - 1)) << 16;
     [high(a, c), high(b, d), low(a, c), low(b, d)]
 }
 
@@ -25,30 +25,30 @@ fn start() -> Sums {
     [_mm256_setzero_si256(), _mm256_set1_epi32(1 << (PRECISION - 1))]
 }
 
-/// Adds four weighted taps, which are the bytes of a 32-bit number.
+/// Adds four weighted taps; each 32-bit lane of `taps` holds four 8-bit values.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn add([high, low]: Sums, taps: __m256i, weights: &Quad) -> Sums {
+fn add([high, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums {
     let [even_high, odd_high, even_low, odd_low] = *weights;
     let (even, odd) = (_mm256_and_si256(taps, _mm256_set1_epi16(255)), _mm256_srli_epi16::<8>(taps));
-    let weigh = |even_weights: i32, odd_weights: i32| {
+    let weighted_sum = |even_weights: i32, odd_weights: i32| {
         let even = _mm256_madd_epi16(even, _mm256_set1_epi32(even_weights));
         _mm256_add_epi32(even, _mm256_madd_epi16(odd, _mm256_set1_epi32(odd_weights)))
     };
-    [_mm256_add_epi32(high, weigh(even_high, odd_high)), _mm256_add_epi32(low, weigh(even_low, odd_low))]
+    [_mm256_add_epi32(high, weighted_sum(even_high, odd_high)), _mm256_add_epi32(low, weighted_sum(even_low, odd_low))]
 }
 
-/// The sums as whole numbers.
+/// Combines the sums and shifts them to integers.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn total([high, low]: Sums) -> __m256i {
-    _mm256_srai_epi32::<{ PRECISION as i32 }>(_mm256_add_epi32(_mm256_slli_epi32::<{ LOW as i32 }>(high), low))
+    _mm256_srai_epi32::<{ PRECISION as i32 }>(_mm256_add_epi32(_mm256_slli_epi32::<{ LOW_BITS as i32 }>(high), low))
 }
 
-/// Four weighted taps alone.
+/// Computes the weighted sum of only four taps.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn only(taps: __m256i, weights: &Quad) -> __m256i {
+fn single_group(taps: __m256i, weights: &WeightGroup) -> __m256i {
     total(add(start(), taps, weights))
 }
 

@@ -1,31 +1,31 @@
-//! The two passes over levels of more than eight bits: sums in float64, kept as float32, as in Pillow's mode `F`.
+//! The passes for images of more than 8 bits: sums in float64, stored as float32, as in Pillow's mode `F`.
 use super::spans::Spans;
 
-/// All rows resized across, side by side in memory.
+/// Resizes all rows horizontally. The result is contiguous.
 pub(super) fn across<T: Copy + Into<f32>>(rows: &[&[T]], channels: usize, columns: &Spans<f64>) -> Vec<f32> {
     let mut output = Vec::with_capacity(rows.len() * columns.len() * channels);
     for row in rows {
         for span in columns.iter() {
             let taps = |channel: usize| row[span.start * channels + channel..].iter().step_by(channels);
-            output.extend((0..channels).map(|channel| weigh(taps(channel), span.weights)));
+            output.extend((0..channels).map(|channel| weighted_sum(taps(channel), span.weights)));
         }
     }
     output
 }
 
-/// `rows`, the first being row `first`, resized down.
+/// Resizes vertically. `rows` begin with source row `first`.
 pub(super) fn down<T: Copy + Into<f32>>(rows: &[&[T]], lines: &Spans<f64>, first: usize) -> Vec<f32> {
     let length = rows.first().map_or(0, |row| row.len());
     let mut output = Vec::with_capacity(lines.len() * length);
     for span in lines.iter() {
         let rows = &rows[span.start - first..];
-        let value = |place: usize| weigh(rows.iter().map(|row| &row[place]), span.weights);
+        let value = |index: usize| weighted_sum(rows.iter().map(|row| &row[index]), span.weights);
         output.extend((0..length).map(value));
     }
     output
 }
 
-fn weigh<'a, T: Copy + Into<f32> + 'a>(values: impl Iterator<Item = &'a T>, weights: &[f64]) -> f32 {
+fn weighted_sum<'a, T: Copy + Into<f32> + 'a>(values: impl Iterator<Item = &'a T>, weights: &[f64]) -> f32 {
     let sum = |sum: f64, (value, weight): (&T, &f64)| sum + f64::from((*value).into()) * weight;
     values.zip(weights).fold(0.0, sum) as f32
 }

@@ -1,19 +1,18 @@
-//! Pillow's `Image.resize` (13.0; libImaging/Resample.c and Geometry.c): two passes, antialiased.
+//! Pillow's `Image.resize` (13.0; libImaging/Resample.c and Geometry.c): two antialiased passes.
 //!
-//! Eight-bit results equal Pillow's bit for bit. Channels are independent: colors are not multiplied with alpha
-//! first, as Pillow does for RGBA and LA.
+//! Results for 8-bit images are bit-exact with Pillow. Channels are independent: unlike Pillow for RGBA and LA, colors
+//! are not premultiplied by alpha.
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod deep;
-mod nearest;
+mod horizontal;
+mod implementation;
 mod passes;
-mod path;
-mod quads;
 mod reader;
 mod spans;
-mod stretch;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
+mod weight_groups;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
@@ -22,19 +21,18 @@ use crate::geometry::pixel_type::PixelType;
 use crate::geometry::rearrange::flip_horizontal;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
-pub(crate) use nearest::nearest;
 pub(crate) use reader::Part;
 use reader::Reader;
 pub use spans::Filter;
 use spans::{Spans, spans};
 
-/// `source` at `size`, mirrored left to right when `flip` is set.
+/// Resizes an 8-bit image to `size` and flips it horizontally if `flip` is set.
 pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -> Result<Vec<u8>> {
     let mut plan = Plan::new(source.size(), size, source.channels(), filter)?;
     if flip {
         plan.columns.reverse();
     }
-    if plan.goes_across_first() {
+    if plan.is_horizontal_first() {
         let mut output = vec![0; count_values(size, source.channels())?];
         let (mut reader, rows) = (
             Reader::new(source, &plan.columns, plan.lines.fixed()),
@@ -51,7 +49,7 @@ pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -
     Ok(output)
 }
 
-/// An image at `size` as Pillow treats mode `F`, not rounded.
+/// Resizes an image as in Pillow's mode `F`, without rounding.
 pub(crate) fn resize_deep<T: PixelType>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
     let plan = Plan::new(source.size(), size, source.channels(), filter)?;
     let (columns, lines, first) = (&plan.columns, &plan.lines, plan.first);
@@ -60,53 +58,55 @@ pub(crate) fn resize_deep<T: PixelType>(source: View<T>, size: Size, filter: Fil
         (false, false) => source.to_vec().into_iter().map(T::into).collect(),
         (true, false) => deep::across(&rows, source.channels(), columns),
         (false, true) => deep::down(&rows, lines, first),
-        (true, true) if plan.down_first => {
+        (true, true) if plan.vertical_first => {
             deep::across(&split(&deep::down(&rows, lines, first), lines.len()), source.channels(), columns)
         }
         (true, true) => deep::down(&split(&deep::across(&rows, source.channels(), columns), rows.len()), lines, first),
     })
 }
 
-/// Where each output column and row reads, the source rows that are needed, and which passes are.
+/// The taps of each output column and row, the source rows that are read, and the passes that are necessary.
 struct Plan {
     columns: Spans<f64>,
     lines: Spans<f64>,
+    /// The first source row that is read.
     first: usize,
+    /// Number of source rows that are read.
     count: usize,
     changes_width: bool,
     changes_height: bool,
-    down_first: bool,
+    vertical_first: bool,
 }
 
 impl Plan {
     fn new(from: Size, size: Size, channels: usize, filter: Filter) -> Result<Self> {
-        let most = Size { width: size.width.max(from.width), height: size.height.max(from.height) };
-        count_values(most, channels)?;
+        let largest = Size { width: size.width.max(from.width), height: size.height.max(from.height) };
+        count_values(largest, channels)?;
         let columns = spans(from.width, size.width, filter)?;
         let lines = spans(from.height, size.height, filter)?;
-        let needs = lines.source_window();
+        let source_window = lines.source_window();
         Ok(Self {
             columns,
             lines,
-            first: needs.start,
-            count: needs.len(),
+            first: source_window.start,
+            count: source_window.len(),
             changes_width: size.width != from.width,
             changes_height: size.height != from.height,
-            down_first: down_first(from, size),
+            vertical_first: vertical_first(from, size),
         })
     }
 
-    /// Whether both sides change, and the pass across comes first.
-    fn goes_across_first(&self) -> bool {
-        self.changes_width && self.changes_height && !self.down_first
+    /// Returns whether both dimensions change, with the horizontal pass first.
+    fn is_horizontal_first(&self) -> bool {
+        self.changes_width && self.changes_height && !self.vertical_first
     }
 
-    /// The source rows that are needed.
+    /// Returns the source rows that are read.
     fn rows<'a, T: Copy>(&self, source: View<'a, T>) -> Vec<&'a [T]> {
         (self.first..self.first + self.count).map(|y| source.row(y)).collect()
     }
 
-    /// The passes that change something, in their order.
+    /// Runs the passes that are necessary, in order.
     fn run<T: Copy>(
         &self,
         source: View<T>,
@@ -118,19 +118,20 @@ impl Plan {
             (false, false) => source.to_vec(),
             (true, false) => across(&rows),
             (false, true) => down(&rows),
-            (true, true) if self.down_first => across(&split(&down(&rows), self.lines.len())),
+            (true, true) if self.vertical_first => across(&split(&down(&rows), self.lines.len())),
             (true, true) => down(&split(&across(&rows), rows.len())),
         }
     }
 }
 
-/// The rows of an image with `count` of them.
+/// Splits an image into `count` rows.
 fn split<T>(image: &[T], count: usize) -> Vec<&[T]> {
     image.chunks_exact(image.len() / count).collect()
 }
 
-/// Whether the downward pass comes first: since Pillow 13, when the height shrinks by more than twice what the width does.
-fn down_first(from: Size, size: Size) -> bool {
+/// Returns whether the vertical pass comes first: since Pillow 13, if the height shrinks by more than twice as many
+/// pixels as the width.
+fn vertical_first(from: Size, size: Size) -> bool {
     let loss = |from: usize, to: usize| from as i64 - to as i64;
     let (width, height) = (loss(from.width, size.width), loss(from.height, size.height));
     height > 0 && height > 2 * width

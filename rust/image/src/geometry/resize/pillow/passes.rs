@@ -1,35 +1,35 @@
-//! The two passes over whole images of eight-bit values, in fixed point with 22 bits after the point.
-use super::path::Path;
-use super::quads::Quads;
+//! The passes over whole 8-bit images, in fixed point with 22 fraction bits.
+use super::horizontal::{HorizontalPass, ROWS};
+use super::implementation::Implementation;
 use super::spans::{PRECISION, Span, Spans};
-use super::stretch::{ROWS, Stretcher};
+use super::weight_groups::WeightGroups;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, vnni};
 use crate::geometry::dispatch::{self, Kernel};
 
-/// Values of a row that the portable downward pass holds in registers.
+/// Number of values of a row that the portable vertical pass keeps in registers.
 const BLOCK: usize = 32;
 
-/// All rows resized across, side by side in memory.
+/// Resizes all rows horizontally. The result is contiguous.
 pub(super) fn across(rows: &[&[u8]], channels: usize, columns: &Spans<i32>) -> Vec<u8> {
     let length = columns.len() * channels;
     let mut output = Vec::with_capacity(rows.len() * length);
-    let mut stretcher = Stretcher::new(columns, channels);
-    let mut made: [Vec<u8>; ROWS] = std::array::from_fn(|_| vec![0; stretcher.room()]);
+    let mut horizontal = HorizontalPass::new(columns, channels);
+    let mut resized: [Vec<u8>; ROWS] = std::array::from_fn(|_| vec![0; horizontal.padded_len()]);
     for rows in rows.chunks(ROWS) {
         let from = std::array::from_fn(|row| rows[row.min(rows.len() - 1)]);
-        stretcher.rows(from, made.each_mut().map(Vec::as_mut_slice));
-        made[..rows.len()].iter().for_each(|row| output.extend_from_slice(&row[..length]));
+        horizontal.rows(from, resized.each_mut().map(Vec::as_mut_slice));
+        resized[..rows.len()].iter().for_each(|row| output.extend_from_slice(&row[..length]));
     }
     output
 }
 
-/// `rows`, the first being row `first`, resized down.
+/// Resizes vertically. `rows` begin with source row `first`.
 pub(super) fn down(rows: &[&[u8]], lines: &Spans<i32>, first: usize) -> Vec<u8> {
     let length = rows.first().map_or(0, |row| row.len());
-    let (mut output, shrinker) = (vec![0; lines.len() * length], Shrinker::new(lines));
+    let (mut output, vertical) = (vec![0; lines.len() * length], VerticalPass::new(lines));
     for (y, (output, span)) in output.chunks_exact_mut(length).zip(lines.iter()).enumerate() {
-        shrinker.row(y, &rows[span.start - first..][..span.weights.len()], span, output);
+        vertical.row(y, &rows[span.start - first..][..span.weights.len()], span, output);
     }
     output
 }
@@ -39,31 +39,32 @@ pub(super) fn clip(sum: i32) -> u8 {
     (sum >> PRECISION).clamp(0, 255) as u8
 }
 
-/// Resizes rows down.
-pub(super) struct Shrinker {
-    path: Path,
-    quads: Quads,
+/// Computes the vertical pass for single rows.
+pub(super) struct VerticalPass {
+    implementation: Implementation,
+    weights: WeightGroups,
 }
 
-impl Shrinker {
-    /// Makes `lines` ready.
+impl VerticalPass {
+    /// Prepares the weights of `lines`.
     pub fn new(lines: &Spans<i32>) -> Self {
-        let path = Path::of(lines);
-        Self { path, quads: Quads::new(lines, path.cut()) }
+        let implementation = Implementation::select(lines);
+        Self { implementation, weights: WeightGroups::new(lines, implementation.weight_splitter()) }
     }
 
-    /// The weighted sum of the rows of `span`, which is that of output row `y`.
+    /// Computes output row `y`, the weighted sum of the source rows of `span`.
     pub fn row(&self, y: usize, rows: &[&[u8]], span: Span<'_, i32>, output: &mut [u8]) {
-        let done = match self.path {
-            Path::Portable => 0,
-            // SAFETY: the function needs AVX2 alone, and this path is taken only where `has_avx2` has found it.
+        let done = match self.implementation {
+            Implementation::Portable => 0,
+            // SAFETY: the function needs only AVX2, and this implementation is selected only if `has_avx2` found it.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
-            Path::Avx2 => unsafe { avx2::down(rows, self.quads.of(y), output) },
-            // SAFETY: the function needs what `has_vnni` looks for, and this path is taken only where it has found it.
+            Implementation::Avx2 => unsafe { avx2::down(rows, self.weights.group_of(y), output) },
+            // SAFETY: the function needs only what `has_vnni` checks, and this implementation is selected only if that
+            // succeeded.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
-            Path::Vnni => unsafe { vnni::down(rows, self.quads.of(y), output) },
+            Implementation::Vnni => unsafe { vnni::down(rows, self.weights.group_of(y), output) },
         };
         if done < output.len() {
             dispatch::run(Down { rows, weights: span.weights, done, output });

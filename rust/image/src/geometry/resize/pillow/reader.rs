@@ -1,98 +1,97 @@
-//! Reads a resized image row by row: across, then down, with only the rows of one span between the passes.
+//! Computes a resized image row by row, horizontally first. Only the rows of one span are stored between the passes.
 use super::Plan;
-use super::passes::Shrinker;
+use super::horizontal::{HorizontalPass, ROWS};
+use super::passes::VerticalPass;
 use super::spans::{Filter, Spans};
-use super::stretch::{ROWS, Stretcher};
 use crate::fault::Result;
 use crate::geometry::view::View;
 use crate::pixels::{Size, Window};
 
-/// Rows of the output from the top.
+/// Computes output rows from top to bottom.
 pub(crate) struct Reader<'a> {
     source: View<'a, u8>,
     length: usize,
     lines: Spans<i32>,
-    stretcher: Stretcher,
-    shrinker: Shrinker,
-    /// Row `y` resized across stands at `y % kept.len()`, if the number beside it says so.
-    kept: Vec<(usize, Vec<u8>)>,
+    horizontal: HorizontalPass,
+    vertical: VerticalPass,
+    /// Cached source rows after the horizontal pass, with their numbers. Row `y` is in slot `y % cached.len()`.
+    cached: Vec<(usize, Vec<u8>)>,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `source`, whose pass across comes first.
+    /// Creates a reader of `source`, whose horizontal pass comes first.
     pub(super) fn new(source: View<'a, u8>, columns: &Spans<f64>, lines: Spans<i32>) -> Self {
         let columns = columns.fixed();
-        let (stretcher, shrinker) = (Stretcher::new(&columns, source.channels()), Shrinker::new(&lines));
-        // As many more than the longest span as are made together with the one that is wanted.
-        let kept = vec![(usize::MAX, vec![0; stretcher.room()]); lines.longest() + ROWS - 1];
-        Self { source, length: columns.len() * source.channels(), lines, stretcher, shrinker, kept }
+        let (horizontal, vertical) = (HorizontalPass::new(&columns, source.channels()), VerticalPass::new(&lines));
+        // The cache exceeds the longest span by the rows that are computed together with a requested one.
+        let cached = vec![(usize::MAX, vec![0; horizontal.padded_len()]); lines.longest() + ROWS - 1];
+        Self { source, length: columns.len() * source.channels(), lines, horizontal, vertical, cached }
     }
 
-    /// Output row `y`.
+    /// Computes output row `y`.
     pub fn read(&mut self, y: usize, output: &mut [u8]) {
-        let Self { source, length, lines, stretcher, shrinker, kept } = self;
-        let (span, count) = (lines.get(y), kept.len());
+        let Self { source, length, lines, horizontal, vertical, cached } = self;
+        let (span, count) = (lines.get(y), cached.len());
         for row in span.start..span.end() {
-            if kept[row % count].0 != row {
-                stretch(stretcher, *source, row, kept);
+            if cached[row % count].0 != row {
+                stretch(horizontal, *source, row, cached);
             }
         }
-        let row = |row: usize| &kept[row % count].1[..*length];
-        let (few, many): ([&[u8]; FEW], Vec<&[u8]>);
-        let rows = if span.weights.len() <= FEW {
+        let row = |row: usize| &cached[row % count].1[..*length];
+        let (few, many): ([&[u8]; MAX_INLINE_ROWS], Vec<&[u8]>);
+        let rows = if span.weights.len() <= MAX_INLINE_ROWS {
             few = std::array::from_fn(|tap| row(span.start + tap));
             &few[..span.weights.len()]
         } else {
             many = (span.start..span.end()).map(row).collect();
             &many[..]
         };
-        shrinker.row(y, rows, span, output);
+        vertical.row(y, rows, span, output);
     }
 }
 
-/// Rows that need no list of their own.
-const FEW: usize = 8;
+/// Largest number of rows for which no vector is allocated.
+const MAX_INLINE_ROWS: usize = 8;
 
-/// Makes row `first` and those after it; places behind the last row of the source are filled with that row.
-fn stretch(stretcher: &mut Stretcher, source: View<u8>, first: usize, kept: &mut [(usize, Vec<u8>)]) {
-    let (count, last) = (kept.len(), source.size().height - 1);
+/// Resizes source row `first` and those after it. Slots past the last source row are filled with that row.
+fn stretch(horizontal: &mut HorizontalPass, source: View<u8>, first: usize, cached: &mut [(usize, Vec<u8>)]) {
+    let (count, last) = (cached.len(), source.size().height - 1);
     let rows = std::array::from_fn(|row| source.row_to_end((first + row).min(last)));
-    let places: [usize; ROWS] = std::array::from_fn(|row| (first + row) % count);
-    places.iter().enumerate().for_each(|(row, place)| kept[*place].0 = first + row);
-    if let Ok(output) = kept.get_disjoint_mut(places) {
-        stretcher.rows(rows, output.map(|(_, row)| &mut row[..]));
+    let indices: [usize; ROWS] = std::array::from_fn(|row| (first + row) % count);
+    indices.iter().enumerate().for_each(|(row, index)| cached[*index].0 = first + row);
+    if let Ok(output) = cached.get_disjoint_mut(indices) {
+        horizontal.rows(rows, output.map(|(_, row)| &mut row[..]));
     }
 }
 
-// A part of a resized image, computed from the part of the source that it needs.
-
-/// The spans of the part's columns and lines, which count from the corner of what the part needs.
+/// A window of a resized image. The spans of its columns and lines are relative to its source window.
 pub(crate) struct Part {
     columns: Spans<f64>,
     lines: Spans<f64>,
-    needs: Window,
+    source_window: Window,
 }
 
 impl Part {
-    /// The `window` of an image of size `from` at size `to`, where both sides change and the pass across comes first.
+    /// Prepares the `window` of an image of size `from` resized to `to`. Returns `None` unless both dimensions change,
+    /// with the horizontal pass first.
     pub fn new(from: Size, to: Size, filter: Filter, window: Window) -> Result<Option<Self>> {
         let plan = Plan::new(from, to, 1, filter)?;
-        if !plan.goes_across_first() {
+        if !plan.is_horizontal_first() {
             return Ok(None);
         }
         let Plan { mut columns, mut lines, .. } = plan;
-        let across = columns.keep(window.x..window.x + window.width);
-        let down = lines.keep(window.y..window.y + window.height);
-        let needs = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
-        Ok(Some(Self { columns, lines, needs }))
+        let across = columns.crop(window.x..window.x + window.width);
+        let down = lines.crop(window.y..window.y + window.height);
+        let source_window = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
+        Ok(Some(Self { columns, lines, source_window }))
     }
 
-    /// The part of the source that is read.
+    /// Returns the window of the source that the computation reads.
     pub fn source_window(&self) -> Window {
-        self.needs
+        self.source_window
     }
 
-    /// A reader of what the part needs, mirrored left to right when `flip` is set.
+    /// Creates a reader of the source window that flips it horizontally if `flip` is set.
     pub fn reader(mut self, source: View<'_, u8>, flip: bool) -> Reader<'_> {
         if flip {
             self.columns.reverse();

@@ -1,118 +1,119 @@
-//! Which source positions an output position weighs, and with what weights (Resample.c, `precompute_coeffs`).
+//! The source positions of each output position and their weights (Resample.c, `precompute_coeffs`), and the filters.
 use std::f64::consts::PI;
 use std::ops::Range;
 
 use crate::fault::Result;
-use crate::geometry::view::{MAX_VALUES, refuse};
+use crate::geometry::view::{MAX_VALUES, bad_argument};
 
-/// Bits after the point of an eight-bit pass's weights.
+/// Number of fraction bits of weights in the 8-bit passes.
 pub(super) const PRECISION: u32 = 32 - 8 - 2;
 
-/// The source positions of one output position.
+/// The consecutive source positions of one output position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span<'a, W> {
-    /// The first position.
+    /// First source position.
     pub start: usize,
-    /// The weight of it and those after it; their sum is 1.
+    /// Weights from that position on; their sum is 1.
     pub weights: &'a [W],
 }
 
 impl<W> Span<'_, W> {
-    /// The position behind the last.
+    /// Returns the position after the last one.
     pub fn end(&self) -> usize {
         self.start + self.weights.len()
     }
 }
 
-/// The spans of all output positions, their weights side by side in memory.
+/// The spans of all output positions, with contiguous weights.
 #[derive(Debug, Clone)]
 pub(super) struct Spans<W> {
-    places: Vec<Place>,
+    bounds: Vec<SpanBounds>,
     weights: Vec<W>,
 }
 
-/// Where a span begins in the source and among the weights, and how long it is.
+/// A span: its first source position, the index of its first weight, and its length.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct SpanBounds {
     start: usize,
     first: usize,
     count: usize,
 }
 
 impl<W> Spans<W> {
-    /// The number of output positions.
+    /// Returns the number of output positions.
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.bounds.len()
     }
 
-    /// The span of one output position.
+    /// Returns the span of one output position.
     pub fn get(&self, index: usize) -> Span<'_, W> {
-        let Place { start, first, count } = self.places[index];
+        let SpanBounds { start, first, count } = self.bounds[index];
         Span { start, weights: &self.weights[first..first + count] }
     }
 
-    /// All spans in order.
+    /// Iterates over all spans in order.
     pub fn iter(&self) -> impl Iterator<Item = Span<'_, W>> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// The most positions that an output position weighs.
+    /// Returns the length of the longest span.
     pub fn longest(&self) -> usize {
-        self.places.iter().map(|place| place.count).max().unwrap_or(0)
+        self.bounds.iter().map(|bound| bound.count).max().unwrap_or(0)
     }
 
-    /// The source positions that are weighed.
+    /// Returns the range of source positions with a weight.
     pub fn source_window(&self) -> Range<usize> {
-        let start = self.places.iter().map(|place| place.start).min().unwrap_or(0);
-        start..self.places.iter().map(|place| place.start + place.count).max().unwrap_or(0)
+        let start = self.bounds.iter().map(|bound| bound.start).min().unwrap_or(0);
+        start..self.bounds.iter().map(|bound| bound.start + bound.count).max().unwrap_or(0)
     }
 
-    /// Only the output positions of `part` stay; source positions count from the first that is weighed, and these are returned.
-    pub fn keep(&mut self, part: Range<usize>) -> Range<usize> {
-        self.places.truncate(part.end);
-        self.places.drain(..part.start);
-        let needs = self.source_window();
-        self.places.iter_mut().for_each(|place| place.start -= needs.start);
-        needs
+    /// Crops the output positions to `part` and makes the source positions relative to the first one that is used.
+    /// Returns the range of source positions that are used.
+    pub fn crop(&mut self, part: Range<usize>) -> Range<usize> {
+        self.bounds.truncate(part.end);
+        self.bounds.drain(..part.start);
+        let source_window = self.source_window();
+        self.bounds.iter_mut().for_each(|bound| bound.start -= source_window.start);
+        source_window
     }
 
-    /// The last output position becomes the first.
+    /// Reverses the output positions.
     pub fn reverse(&mut self) {
-        self.places.reverse();
+        self.bounds.reverse();
     }
 }
 
 impl Spans<f64> {
-    /// The weights with `PRECISION` bits after the point, halves away from zero.
+    /// Converts the weights to fixed point with `PRECISION` fraction bits, halves away from zero.
     pub fn fixed(&self) -> Spans<i32> {
         let scale = f64::from(1 << PRECISION);
         let fix = |weight: &f64| (weight * scale + 0.5_f64.copysign(*weight)) as i32;
-        Spans { places: self.places.clone(), weights: self.weights.iter().map(fix).collect() }
+        Spans { bounds: self.bounds.clone(), weights: self.weights.iter().map(fix).collect() }
     }
 }
 
-/// The spans of `output` positions over `input` positions.
+/// Computes the spans of `output` positions on an axis of `input` positions.
 pub(super) fn spans(input: usize, output: usize, filter: Filter) -> Result<Spans<f64>> {
     let scale = input as f64 / output as f64;
-    let stretch = scale.max(1.0);
-    let reach = filter.reach() * stretch;
-    let most = reach.ceil() * 2.0 + 1.0;
-    let work = output as f64 * most;
-    if work > MAX_VALUES as f64 / 256.0 {
-        return refuse("a resize with fewer weights", format!("{work}"));
+    let filter_scale = scale.max(1.0);
+    let reach = filter.radius() * filter_scale;
+    let max_weights = reach.ceil() * 2.0 + 1.0;
+    let total_weights = output as f64 * max_weights;
+    if total_weights > MAX_VALUES as f64 / 256.0 {
+        return bad_argument("a resize with fewer weights", format!("{total_weights}"));
     }
-    let (mut places, mut weights) = (Vec::with_capacity(output), Vec::with_capacity(work as usize));
-    for place in 0..output {
-        let center = (place as f64 + 0.5) * scale;
+    let (mut bounds, mut weights) = (Vec::with_capacity(output), Vec::with_capacity(total_weights as usize));
+    for index in 0..output {
+        let center = (index as f64 + 0.5) * scale;
         let start = (center - reach + 0.5).max(0.0) as usize;
         let end = ((center + reach + 0.5) as usize).min(input);
         let first = weights.len();
-        let weight = |index: usize| filter.at((index as f64 - center + 0.5) * (1.0 / stretch));
+        let weight = |input: usize| filter.value((input as f64 - center + 0.5) * (1.0 / filter_scale));
         weights.extend((start..end).map(weight));
         normalize(&mut weights[first..]);
-        places.push(Place { start, first, count: weights.len() - first });
+        bounds.push(SpanBounds { start, first, count: weights.len() - first });
     }
-    Ok(Spans { places, weights })
+    Ok(Spans { bounds, weights })
 }
 
 fn normalize(weights: &mut [f64]) {
@@ -122,30 +123,28 @@ fn normalize(weights: &mut [f64]) {
     }
 }
 
-// Filters: name, support and curve, in float64 (Resample.c).
-
-/// `Image.Resampling`, but for `NEAREST`, which is no filter.
+/// The filters of `Image.Resampling`, computed in float64 (Resample.c). `NEAREST` is not a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// Every covered pixel counts the same.
+    /// Box filter: equal weights.
     Box,
-    /// A triangle.
+    /// Triangle filter.
     Bilinear,
-    /// A sinc under a Hamming window.
+    /// Hamming-windowed sinc.
     Hamming,
     /// Keys' cubic with a = -0.5.
     Bicubic,
-    /// A sinc under a sinc, three pixels wide on each side.
+    /// Lanczos-windowed sinc with a radius of three pixels.
     Lanczos,
-    /// J. P. Costella's Magic Kernel Sharp of 2013 (since Pillow 13).
+    /// Magic Kernel Sharp 2013 of J. P. Costella (since Pillow 13).
     Mks2013,
-    /// The same of 2021 (since Pillow 13).
+    /// Magic Kernel Sharp 2021 (since Pillow 13).
     Mks2021,
 }
 
 impl Filter {
-    /// How far the curve reaches from its center.
-    pub(super) fn reach(self) -> f64 {
+    /// Returns the radius of the filter.
+    pub(super) fn radius(self) -> f64 {
         match self {
             Self::Box => 0.5,
             Self::Bilinear | Self::Hamming => 1.0,
@@ -156,8 +155,8 @@ impl Filter {
         }
     }
 
-    /// The curve at `x`.
-    pub(super) fn at(self, x: f64) -> f64 {
+    /// Returns the value of the filter at `x`.
+    pub(super) fn value(self, x: f64) -> f64 {
         let distance = x.abs();
         match self {
             Self::Box => f64::from(-0.5 < x && x <= 0.5),
@@ -183,7 +182,7 @@ fn hamming(distance: f64) -> f64 {
     if distance >= 1.0 {
         return 0.0;
     }
-    // The constants are float32 literals in the original.
+    // Pillow's constants are float32 literals.
     let window = f64::from(0.54_f32) + f64::from(0.46_f32) * (distance * PI).cos();
     if distance == 0.0 { 1.0 } else { sinc(distance) * window }
 }

@@ -1,51 +1,51 @@
 //! `ResizeArea`: every output is the mean of the area it covers, summed in float32 row by row.
-use super::across::{Add, Rows, Span};
+use super::horizontal::{Add, HorizontalPass, Span};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
 use crate::pixels::Size;
 use std::ops::Range;
 
-/// Where one output lies among the inputs.
+/// The interval of the input axis that one output covers.
 struct Cell {
     begin: f32,
     past: f32,
     scale: f32,
 }
 
-/// Appends `source` at `size` to `output`.
+/// Appends `source` resized to `size` to `output`.
 pub(super) fn append<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
     let from = source.size();
     let (width_scale, height_scale) = (from.width as f32 / size.width as f32, from.height as f32 / size.height as f32);
     let columns = (0..size.width).map(|x| Cell::new(x, width_scale).span()).collect();
     let factor = (1.0 / f64::from(height_scale * width_scale)) as f32;
-    // -0.0 and a term are that term.
-    let mut rows = Rows::new(columns, from.width, source.channels(), -0.0);
+    // The initial value -0.0 does not change the first term.
+    let mut rows = HorizontalPass::new(columns, from.width, source.channels(), -0.0);
     let mut sums = vec![0.0; size.width * source.channels()];
     let mut at = usize::MAX;
     for line in (0..size.height).map(|y| Cell::new(y, height_scale)) {
         sums.fill(0.0);
         for input in line.inputs() {
             let y = input.min(from.height - 1);
-            // The last row of a line is often the first of the next.
+            // The last input row of an output row is often the first one of the next.
             if at != y {
                 rows.sum(source.row(y));
                 at = y;
             }
-            dispatch::run(Add { row: rows.sums(), weight: line.share(input), sums: &mut sums });
+            dispatch::run(Add { row: rows.sums(), weight: line.coverage(input), sums: &mut sums });
         }
-        dispatch::run(Scaled { sums: &sums, factor, output });
+        dispatch::run(AppendScaled { sums: &sums, factor, output });
     }
 }
 
-/// Sums times a factor, behind others.
-struct Scaled<'a> {
+/// Multiplies sums by a factor and appends them.
+struct AppendScaled<'a> {
     sums: &'a [f32],
     factor: f32,
     output: &'a mut Vec<f32>,
 }
 
-impl Kernel for Scaled<'_> {
+impl Kernel for AppendScaled<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -55,18 +55,18 @@ impl Kernel for Scaled<'_> {
 }
 
 impl Cell {
-    /// Output `place`.
-    fn new(place: usize, scale: f32) -> Self {
-        Self { begin: place as f32 * scale, past: (place + 1) as f32 * scale, scale }
+    /// Creates the cell of output `place`.
+    fn new(index: usize, scale: f32) -> Self {
+        Self { begin: index as f32 * scale, past: (index + 1) as f32 * scale, scale }
     }
 
-    /// The inputs that it covers.
+    /// Returns the inputs that the cell covers.
     fn inputs(&self) -> Range<usize> {
         self.begin.floor() as usize..self.past.ceil() as usize
     }
 
-    /// How much it covers of one of them; those between the first and the last always count in full.
-    fn share(&self, input: usize) -> f32 {
+    /// Returns the covered part of one input; inputs between the first and the last one always count in full.
+    fn coverage(&self, input: usize) -> f32 {
         let Range { start, end } = self.inputs();
         let (low, high) = (input as f32, (input + 1) as f32);
         match (low < self.begin, high > self.past) {
@@ -78,9 +78,9 @@ impl Cell {
         }
     }
 
-    /// All of them with their shares.
+    /// Returns all inputs with their weights.
     fn span(&self) -> Span {
-        let weights = self.inputs().map(|input| self.share(input)).collect();
-        Span { places: self.inputs().map(|input| input as u32).collect(), weights }
+        let weights = self.inputs().map(|input| self.coverage(input)).collect();
+        Span { indices: self.inputs().map(|input| input as u32).collect(), weights }
     }
 }

@@ -1,5 +1,6 @@
-//! `ResizeBicubic` with `half_pixel_centers`: Keys' cubic (a = -0.5) from a table of 1,024 steps; taps outside are left out.
-use super::across::{Rows, Span};
+//! `ResizeBicubic` with `half_pixel_centers`: Keys' cubic (a = -0.5) from a table of 1,024 steps; taps outside the
+//! image are omitted.
+use super::horizontal::{HorizontalPass, Span};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
@@ -9,32 +10,32 @@ const STEPS: usize = 1024;
 
 /// Four inputs of one output and their weights.
 struct Taps {
-    places: [usize; 4],
+    indices: [usize; 4],
     weights: [f32; 4],
 }
 
-/// Appends `source` at `size` to `output`.
+/// Appends `source` resized to `size` to `output`.
 pub(super) fn append<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
-    let table: Vec<(f32, f32)> = (0..=STEPS).map(curve).collect();
+    let table: Vec<(f32, f32)> = (0..=STEPS).map(kernel).collect();
     let columns = taps(&table, source.size().width, size.width);
     let span =
-        |taps: Taps| Span { places: taps.places.map(|place| place as u32).to_vec(), weights: taps.weights.to_vec() };
+        |taps: Taps| Span { indices: taps.indices.map(|index| index as u32).to_vec(), weights: taps.weights.to_vec() };
     let columns = columns.into_iter().map(span).collect();
-    // -0.0 and a term are that term.
-    let mut rows = Rows::new(columns, source.size().width, source.channels(), -0.0);
-    let mut between = vec![0.0; source.size().width * source.channels()];
+    // The initial value -0.0 does not change the first term.
+    let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), -0.0);
+    let mut interpolated = vec![0.0; source.size().width * source.channels()];
     for line in taps(&table, source.size().height, size.height) {
-        let four = line.places.map(|y| source.row(y));
-        dispatch::run(Down { rows: four, weights: line.weights, between: &mut between });
-        output.extend_from_slice(rows.sum(&between));
+        let four = line.indices.map(|y| source.row(y));
+        dispatch::run(Down { rows: four, weights: line.weights, interpolated: &mut interpolated });
+        output.extend_from_slice(rows.sum(&interpolated));
     }
 }
 
-/// A row between four.
+/// Interpolates vertically between four rows.
 struct Down<'a, T> {
     rows: [&'a [T]; 4],
     weights: [f32; 4],
-    between: &'a mut [f32],
+    interpolated: &'a mut [f32],
 }
 
 impl<T: PixelType> Kernel for Down<'_, T> {
@@ -44,19 +45,19 @@ impl<T: PixelType> Kernel for Down<'_, T> {
     fn run(self) {
         let [first, second, third, fourth] = self.rows;
         let values = first.iter().zip(second).zip(third).zip(fourth);
-        for (to, (((first, second), third), fourth)) in self.between.iter_mut().zip(values) {
-            *to = weigh([*first, *second, *third, *fourth].map(T::into), self.weights);
+        for (to, (((first, second), third), fourth)) in self.interpolated.iter_mut().zip(values) {
+            *to = weighted_sum([*first, *second, *third, *fourth].map(T::into), self.weights);
         }
     }
 }
 
 #[inline(always)]
-fn weigh(values: [f32; 4], weights: [f32; 4]) -> f32 {
+fn weighted_sum(values: [f32; 4], weights: [f32; 4]) -> f32 {
     values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2] + values[3] * weights[3]
 }
 
-/// The curve at `step` and one pixel further out.
-fn curve(step: usize) -> (f32, f32) {
+/// Returns the kernel at `step`, and at one pixel farther out.
+fn kernel(step: usize) -> (f32, f32) {
     const A: f64 = -0.5;
     let near = step as f64 / STEPS as f64;
     let far = f64::from((near + 1.0) as f32);
@@ -67,20 +68,20 @@ fn curve(step: usize) -> (f32, f32) {
 
 fn taps(table: &[(f32, f32)], input: usize, output: usize) -> Vec<Taps> {
     let scale = input as f32 / output as f32;
-    let tap = |place: usize| {
-        let position = (place as f32 + 0.5) * scale - 0.5;
+    let tap = |index: usize| {
+        let position = (index as f32 + 0.5) * scale - 0.5;
         let floor = position.floor();
         let step = ((position - floor) * STEPS as f32).round_ties_even() as usize;
         let full = [table[step].1, table[step].0, table[STEPS - step].0, table[STEPS - step].1];
-        let wanted: [i64; 4] = std::array::from_fn(|tap| floor as i64 - 1 + tap as i64);
-        let inside = |place: i64| (0..input as i64).contains(&place);
-        let weights = std::array::from_fn(|tap| if inside(wanted[tap]) { full[tap] } else { 0.0 });
-        Taps { places: wanted.map(|place| place.clamp(0, input as i64 - 1) as usize), weights: normal(weights) }
+        let unclamped: [i64; 4] = std::array::from_fn(|tap| floor as i64 - 1 + tap as i64);
+        let inside = |index: i64| (0..input as i64).contains(&index);
+        let weights = std::array::from_fn(|tap| if inside(unclamped[tap]) { full[tap] } else { 0.0 });
+        Taps { indices: unclamped.map(|index| index.clamp(0, input as i64 - 1) as usize), weights: normalize(weights) }
     };
     (0..output).map(tap).collect()
 }
 
-fn normal(weights: [f32; 4]) -> [f32; 4] {
+fn normalize(weights: [f32; 4]) -> [f32; 4] {
     let sum = weights[0] + weights[1] + weights[2] + weights[3];
     if sum.abs() < 1000.0 * f32::MIN_POSITIVE {
         return weights;

@@ -1,11 +1,10 @@
 //! `tf.image.resize` of TensorFlow 2 (2.21; kernels/image/): float32 results, half-pixel centers.
 //!
-//! All methods equal TensorFlow on x86-64 bit for bit but those with transcendental curves (Lanczos, Gaussian), whose last
-//! bits depend on the C library's sine and exponential.
-mod across;
+//! All methods are bit-exact with TensorFlow on x86-64, except those with transcendental functions (Lanczos, Gaussian),
+//! whose last bits depend on the sine and exponential of the C library.
 mod area;
 mod cubic;
-mod nearest;
+mod horizontal;
 mod scale;
 
 use super::two_tap::TwoTap;
@@ -13,16 +12,15 @@ use crate::fault::Result;
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
-pub(crate) use nearest::nearest;
 
-/// `tf.image.ResizeMethod`, but for nearest neighbors, which are no floats.
+/// `tf.image.ResizeMethod`, except nearest neighbor, which does not produce floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// `BILINEAR`
     Bilinear,
     /// `BICUBIC`
     Bicubic,
-    /// `AREA`, which takes no antialiasing.
+    /// `AREA`, which has no antialiasing.
     Area,
     /// `LANCZOS3`
     Lanczos3,
@@ -34,14 +32,14 @@ pub enum Method {
     Mitchell,
 }
 
-/// `source` at `size`.
+/// Resizes `source` to `size`.
 pub(crate) fn resize<T: PixelType>(source: View<T>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
     let mut output = Vec::with_capacity(count_values(size, source.channels())?);
     append(source, size, method, antialias, &mut output)?;
     Ok(output)
 }
 
-/// Appends `source` at `size` to `output`.
+/// Appends `source` resized to `size` to `output`.
 pub(crate) fn append<T: PixelType>(
     source: View<T>,
     size: Size,

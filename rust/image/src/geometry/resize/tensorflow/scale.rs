@@ -1,14 +1,15 @@
-//! `ScaleAndTranslate`: any curve over a span of inputs, widened for shrinking when antialiased; down, then across.
+//! `ScaleAndTranslate`: any kernel over a span of inputs, widened for shrinking if antialiased; vertically, then
+//! horizontally.
 use super::Method;
-use super::across::{Add, Rows, Span};
+use super::horizontal::{Add, HorizontalPass, Span};
 use crate::fault::Result;
 use crate::geometry::dispatch;
 use crate::geometry::pixel_type::PixelType;
-use crate::geometry::view::{MAX_VALUES, View, refuse};
+use crate::geometry::view::{MAX_VALUES, View, bad_argument};
 use crate::pixels::Size;
 use std::f32::consts::PI;
 
-/// Appends `source` at `size` to `output`.
+/// Appends `source` resized to `size` to `output`.
 pub(super) fn append<T: PixelType>(
     source: View<T>,
     size: Size,
@@ -18,14 +19,14 @@ pub(super) fn append<T: PixelType>(
 ) -> Result<()> {
     let columns = spans(source.size().width, size.width, method, antialias)?;
     let lines = spans(source.size().height, size.height, method, antialias)?;
-    let mut between = vec![0.0; source.size().width * source.channels()];
-    let mut rows = Rows::new(columns, source.size().width, source.channels(), 0.0);
+    let mut interpolated = vec![0.0; source.size().width * source.channels()];
+    let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), 0.0);
     for line in &lines {
-        between.fill(0.0);
-        for (y, weight) in line.places.iter().zip(&line.weights) {
-            dispatch::run(Add { row: source.row(*y as usize), weight: *weight, sums: &mut between });
+        interpolated.fill(0.0);
+        for (y, weight) in line.indices.iter().zip(&line.weights) {
+            dispatch::run(Add { row: source.row(*y as usize), weight: *weight, sums: &mut interpolated });
         }
-        output.extend_from_slice(rows.sum(&between));
+        output.extend_from_slice(rows.sum(&interpolated));
     }
     Ok(())
 }
@@ -33,24 +34,24 @@ pub(super) fn append<T: PixelType>(
 fn spans(input: usize, output: usize, method: Method, antialias: bool) -> Result<Vec<Span>> {
     let scale = output as f32 / input as f32;
     let inverse = (1.0 / f64::from(scale)) as f32;
-    let stretch = if antialias { inverse.max(1.0) } else { 1.0 };
-    let reach = radius(method) * stretch;
+    let kernel_scale = if antialias { inverse.max(1.0) } else { 1.0 };
+    let reach = radius(method) * kernel_scale;
     if output as f64 * (f64::from(reach) * 2.0 + 1.0) > MAX_VALUES as f64 / 256.0 {
-        return refuse("a resize with fewer weights", format!("{output} outputs of {reach} inputs"));
+        return bad_argument("a resize with fewer weights", format!("{output} outputs of {reach} inputs"));
     }
-    let narrow = 1.0 / stretch;
+    let narrow = 1.0 / kernel_scale;
     let last = input as i64 - 1;
-    let span = |place: usize| {
-        let sample = (place as f32 + 0.5) * inverse;
+    let span = |index: usize| {
+        let sample = (index as f32 + 0.5) * inverse;
         let start = ((sample - reach - 0.5).ceil() as i64).clamp(0, last) as usize;
         let end = ((sample + reach - 0.5).floor() as i64).clamp(0, last) as usize + 1;
-        let weight = |index: usize| curve(method, ((index as f32 + 0.5 - sample) * narrow).abs());
-        Span { places: (start as u32..end as u32).collect(), weights: normal((start..end).map(weight).collect()) }
+        let weight = |input: usize| kernel(method, ((input as f32 + 0.5 - sample) * narrow).abs());
+        Span { indices: (start as u32..end as u32).collect(), weights: normalize((start..end).map(weight).collect()) }
     };
     Ok((0..output).map(span).collect())
 }
 
-fn normal(mut weights: Vec<f32>) -> Vec<f32> {
+fn normalize(mut weights: Vec<f32>) -> Vec<f32> {
     let sum = weights.iter().fold(0.0_f32, |sum, weight| sum + weight);
     let inverse = if sum.abs() < 1000.0 * f32::MIN_POSITIVE { 0.0 } else { 1.0 / sum };
     weights.iter_mut().for_each(|weight| *weight *= inverse);
@@ -67,7 +68,7 @@ fn radius(method: Method) -> f32 {
     }
 }
 
-fn curve(method: Method, x: f32) -> f32 {
+fn kernel(method: Method, x: f32) -> f32 {
     match method {
         Method::Bilinear | Method::Area => (1.0 - x).max(0.0),
         Method::Bicubic => {

@@ -1,13 +1,13 @@
 //! Tests that images decoded from libjpeg's coefficients equal libjpeg's pixels.
 use super::super::*;
 use super::Numbers;
-use super::libjpeg::{self, Coefficients, Picture, Reading, last_of};
+use super::libjpeg::{self, Coefficients, DecodeSpec, ImageSpec, last_of};
 use crate::fault::ImageFaultKind;
 use crate::pixels::{Size, Window};
 use mozjpeg_sys::J_COLOR_SPACE::{JCS_GRAYSCALE, JCS_RGB, JCS_YCbCr};
 
 /// Returns a synthetic RGB image with gradients, edges and noise.
-pub(super) fn picture(numbers: &mut Numbers, width: usize, height: usize) -> Vec<u8> {
+pub(super) fn test_image(numbers: &mut Numbers, width: usize, height: usize) -> Vec<u8> {
     let noise = 1 + numbers.below(256);
     let slopes: Vec<usize> = (0..6).map(|_| numbers.below(9)).collect();
     let mut rgb = Vec::with_capacity(3 * width * height);
@@ -75,9 +75,9 @@ fn plane<K: Kernel>(kernel: K, component: &Component, coefficients: &Coefficient
     (plane, stride)
 }
 
-pub(super) fn source(picture: &Picture, file: &[u8]) -> Source {
+pub(super) fn source(spec: &ImageSpec, file: &[u8]) -> Source {
     let ((width, height), factors) = libjpeg::header(file);
-    let color_space = match (picture.stored, factors.len()) {
+    let color_space = match (spec.stored, factors.len()) {
         (JCS_RGB, _) => ColorSpace::Rgb,
         (_, 1) => ColorSpace::Gray,
         _ => ColorSpace::Ycc,
@@ -89,7 +89,7 @@ pub(super) const SCALES: [Scale; 4] = [Scale::Full, Scale::Half, Scale::Quarter,
 
 /// Decodes one file with all scales, transforms, upsampling modes and pixel formats.
 struct AllModes<'a> {
-    picture: &'a Picture,
+    spec: &'a ImageSpec,
     file: &'a [u8],
 }
 
@@ -97,28 +97,28 @@ impl Job for AllModes<'_> {
     type Output = ();
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
-        let source = source(self.picture, self.file);
+        let source = source(self.spec, self.file);
         for (i, &scale) in SCALES.iter().enumerate() {
             for mode in 0..4 {
                 let (dct, fancy) = ([Dct::Islow, Dct::Ifast][mode % 2], mode < 2);
                 let planes = Planes::new(kernel, &source, dct, scale, fancy);
                 let to = [PixelFormat::Rgb, PixelFormat::Bgr, PixelFormat::Gray][(i + mode) % 3];
-                let reading = Reading { dct, eighths: scale.edge() as u32, fancy, to };
-                let (width, height, expected) = libjpeg::decode(self.file, reading);
+                let spec = DecodeSpec { dct, eighths: scale.edge() as u32, fancy, to };
+                let (width, height, expected) = libjpeg::decode(self.file, spec);
                 assert_eq!((width, height), (planes.layout.size.width, planes.layout.size.height));
                 let window = Window::whole(planes.layout.size);
                 let got = planes.window(kernel, Conversion { from: source.color_space, to }, window);
-                assert!(got == expected, "{:?} {reading:?}", self.picture);
+                assert!(got == expected, "{:?} {spec:?}", self.spec);
             }
         }
     }
 }
 
-fn assert_equal_in_all_modes(picture: &Picture, numbers: &mut Numbers) {
-    let rgb = self::picture(numbers, picture.width, picture.height);
-    let file = libjpeg::encode(picture, &rgb);
-    run(AllModes { picture, file: &file });
-    AllModes { picture, file: &file }.run(Portable);
+fn assert_equal_in_all_modes(spec: &ImageSpec, numbers: &mut Numbers) {
+    let rgb = self::test_image(numbers, spec.width, spec.height);
+    let file = libjpeg::encode(spec, &rgb);
+    run(AllModes { spec, file: &file });
+    AllModes { spec, file: &file }.run(Portable);
 }
 
 fn factors(luma: (u8, u8)) -> Vec<(u8, u8)> {
@@ -132,8 +132,8 @@ fn subsampled_images_of_every_width_equal_libjpeg() {
         for width in 1..=70 {
             let height = 1 + numbers.below(40);
             let quality = 1 + numbers.below(100) as i32;
-            let picture = Picture { width, height, quality, stored: JCS_YCbCr, factors: factors(luma) };
-            assert_equal_in_all_modes(&picture, &mut numbers);
+            let spec = ImageSpec { width, height, quality, stored: JCS_YCbCr, factors: factors(luma) };
+            assert_equal_in_all_modes(&spec, &mut numbers);
         }
     }
 }
@@ -145,8 +145,8 @@ fn subsampled_images_of_every_height_equal_libjpeg() {
         for height in 1..=70 {
             let width = 1 + numbers.below(40);
             let quality = 1 + numbers.below(100) as i32;
-            let picture = Picture { width, height, quality, stored: JCS_YCbCr, factors: factors(luma) };
-            assert_equal_in_all_modes(&picture, &mut numbers);
+            let spec = ImageSpec { width, height, quality, stored: JCS_YCbCr, factors: factors(luma) };
+            assert_equal_in_all_modes(&spec, &mut numbers);
         }
     }
 }
@@ -175,15 +175,15 @@ fn images_with_unusual_sampling_equal_libjpeg() {
             let stored = if (i + round) % 4 == 0 { JCS_RGB } else { JCS_YCbCr };
             let (width, height) = (1 + numbers.below(60), 1 + numbers.below(60));
             let quality = 1 + numbers.below(100) as i32;
-            let picture = Picture { width, height, quality, stored, factors: factors.to_vec() };
-            assert_equal_in_all_modes(&picture, &mut numbers);
+            let spec = ImageSpec { width, height, quality, stored, factors: factors.to_vec() };
+            assert_equal_in_all_modes(&spec, &mut numbers);
         }
         for (stored, factors) in
             [(JCS_GRAYSCALE, vec![(2, 2)]), (JCS_GRAYSCALE, vec![(1, 1)]), (JCS_RGB, vec![(1, 1); 3])]
         {
             let (width, height) = (1 + numbers.below(60), 1 + numbers.below(60));
-            let picture = Picture { width, height, quality: 70, stored, factors };
-            assert_equal_in_all_modes(&picture, &mut numbers);
+            let spec = ImageSpec { width, height, quality: 70, stored, factors };
+            assert_equal_in_all_modes(&spec, &mut numbers);
         }
     }
 }
@@ -234,9 +234,9 @@ fn window_equals_crop_of_whole_image() {
         for round in 0..12 {
             let (width, height) = (1 + numbers.below(90), 1 + numbers.below(50));
             let factors = vec![luma, (1, 1), (1, 1)];
-            let picture = Picture { width, height, quality: 90, stored: JCS_YCbCr, factors };
-            let file = libjpeg::encode(&picture, &self::picture(&mut numbers, width, height));
-            let source = source(&picture, &file);
+            let spec = ImageSpec { width, height, quality: 90, stored: JCS_YCbCr, factors };
+            let file = libjpeg::encode(&spec, &self::test_image(&mut numbers, width, height));
+            let source = source(&spec, &file);
             for scale in SCALES {
                 let planes = Planes::new(Portable, &source, Dct::Islow, scale, round % 4 != 3);
                 let to = [PixelFormat::Rgb, PixelFormat::Gray, PixelFormat::Bgr][round % 3];

@@ -67,12 +67,12 @@ fn transforms_of_extreme_values_are_equal_in_all_kernels() {
     let ends = [i16::MIN, i16::MIN + 1, -8193, -8192, -1, 0, 1, 8191, 8192, i16::MAX];
     let mut blocks: Vec<(Block, usize)> =
         (0..20_000).map(|_| (std::array::from_fn(|_| ends[numbers.below(ends.len())]), 63)).collect();
-    for place in 0..64 {
+    for index in 0..64 {
         for end in ends {
             for dc in ends {
                 let mut block = [0; 64];
                 block[0] = dc;
-                block[place] = end;
+                block[index] = end;
                 blocks.push((block, 63));
             }
         }

@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 
 /// Options for encoding an image.
 #[derive(Debug, Clone)]
-pub struct Picture {
+pub struct ImageSpec {
     pub width: usize,
     pub height: usize,
     pub quality: i32,
@@ -19,7 +19,7 @@ pub struct Picture {
 
 /// Options for decoding an image.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading {
+pub struct DecodeSpec {
     pub dct: Dct,
     pub eighths: u32,
     pub fancy: bool,
@@ -35,7 +35,7 @@ pub struct Coefficients {
 }
 
 /// Encodes `rgb`, which has three bytes per pixel.
-pub fn encode(picture: &Picture, rgb: &[u8]) -> Vec<u8> {
+pub fn encode(spec: &ImageSpec, rgb: &[u8]) -> Vec<u8> {
     let (mut data, mut len) = (null_mut(), 0);
     // SAFETY: the calls follow libjpeg's order; `rgb` has all rows; `data` and `len` outlive the compressor.
     unsafe {
@@ -44,20 +44,20 @@ pub fn encode(picture: &Picture, rgb: &[u8]) -> Vec<u8> {
         c.common.err = jpeg_std_error(&mut error);
         jpeg_create_compress(&mut c);
         jpeg_mem_dest(&mut c, &mut data, &mut len);
-        c.image_width = picture.width as u32;
-        c.image_height = picture.height as u32;
+        c.image_width = spec.width as u32;
+        c.image_height = spec.height as u32;
         c.input_components = 3;
         c.in_color_space = J_COLOR_SPACE::JCS_RGB;
         jpeg_c_set_int_param(&mut c, J_INT_PARAM::JINT_COMPRESS_PROFILE, JCP_FASTEST as i32);
         jpeg_set_defaults(&mut c);
-        jpeg_set_colorspace(&mut c, picture.stored);
-        jpeg_set_quality(&mut c, picture.quality, 1);
-        for (i, &(h, v)) in picture.factors.iter().enumerate() {
+        jpeg_set_colorspace(&mut c, spec.stored);
+        jpeg_set_quality(&mut c, spec.quality, 1);
+        for (i, &(h, v)) in spec.factors.iter().enumerate() {
             (*c.comp_info.add(i)).h_samp_factor = h.into();
             (*c.comp_info.add(i)).v_samp_factor = v.into();
         }
         jpeg_start_compress(&mut c, 1);
-        for row in rgb.chunks_exact(3 * picture.width) {
+        for row in rgb.chunks_exact(3 * spec.width) {
             jpeg_write_scanlines(&mut c, [row.as_ptr()].as_ptr(), 1);
         }
         jpeg_finish_compress(&mut c);
@@ -90,13 +90,13 @@ fn with_decoder<T>(file: &[u8], work: impl FnOnce(&mut jpeg_decompress_struct) -
 }
 
 /// Decodes `file`. Returns width, height and samples.
-pub fn decode(file: &[u8], reading: Reading) -> (usize, usize, Vec<u8>) {
+pub fn decode(file: &[u8], spec: DecodeSpec) -> (usize, usize, Vec<u8>) {
     with_decoder(file, |d| {
-        d.scale_num = reading.eighths;
+        d.scale_num = spec.eighths;
         d.scale_denom = 8;
-        d.dct_method = if reading.dct == Dct::Ifast { J_DCT_METHOD::JDCT_IFAST } else { J_DCT_METHOD::JDCT_ISLOW };
-        d.do_fancy_upsampling = reading.fancy.into();
-        d.out_color_space = match reading.to {
+        d.dct_method = if spec.dct == Dct::Ifast { J_DCT_METHOD::JDCT_IFAST } else { J_DCT_METHOD::JDCT_ISLOW };
+        d.do_fancy_upsampling = spec.fancy.into();
+        d.out_color_space = match spec.to {
             PixelFormat::Gray => J_COLOR_SPACE::JCS_GRAYSCALE,
             PixelFormat::Rgb => J_COLOR_SPACE::JCS_RGB,
             PixelFormat::Bgr => J_COLOR_SPACE::JCS_EXT_BGR,

@@ -38,9 +38,9 @@ impl Numbers {
     /// Returns a block that is zero after zig-zag index `last` and has values of at most `bits` bits up to there.
     pub(super) fn block(&mut self, last: usize, bits: u32) -> Block {
         let mut block = [0; 64];
-        for &place in &ZIGZAG[..=last] {
+        for &index in &ZIGZAG[..=last] {
             let bits = 1 + self.below(bits as usize) as u32;
-            block[place] = if self.next().is_multiple_of(3) { 0 } else { self.signed(bits) };
+            block[index] = if self.next().is_multiple_of(3) { 0 } else { self.signed(bits) };
         }
         block
     }

@@ -20,13 +20,13 @@ fn exact_samples(values: &[f64; 64], edge: usize) -> Vec<f64> {
 /// Returns the coefficients of a random 8 x 8 image, quantized by `step`, as an encoder would store them.
 fn plausible_block(numbers: &mut Numbers, step: i32) -> Block {
     let contrast = 1 + numbers.below(128) as i64;
-    let picture: Vec<f64> =
+    let pixels: Vec<f64> =
         (0..64).map(|_| ((numbers.next() % 256) as i64 - 128) as f64 * contrast as f64 / 128.0).collect();
     std::array::from_fn(|i| {
         let (u, v) = (i % 8, i / 8);
         let scale = |k: usize| if k == 0 { 0.5f64.sqrt() } else { 1.0 };
         let wave = |k: usize, at: usize| ((2 * at + 1) as f64 * k as f64 * PI / 16.0).cos();
-        let sum: f64 = (0..64).map(|at| picture[at] * wave(u, at % 8) * wave(v, at / 8)).sum();
+        let sum: f64 = (0..64).map(|at| pixels[at] * wave(u, at % 8) * wave(v, at / 8)).sum();
         (sum * scale(u) * scale(v) / 4.0 / f64::from(step)).round() as i16
     })
 }
@@ -145,7 +145,8 @@ fn rgb_to_gray_keeps_equal_channels() {
     assert_eq!(out, levels);
 }
 
-/// Output of libjpeg-turbo's x86 SIMD code for coefficients that no encoder writes, recorded by `absurd/make_blocks.py`.
+/// Output of libjpeg-turbo's x86 SIMD code for coefficients that no encoder writes, recorded by
+/// `absurd/make_blocks.py`.
 const RECORDED: &[u8] = include_bytes!("absurd/blocks.bin");
 const BLOCKS: usize = 16;
 

@@ -1,40 +1,40 @@
-//! The pass across over eight-bit values, four rows at a time: spans made ready once, and the path that the machine allows.
+//! The horizontal pass for 8-bit images, four rows at a time, with the implementation selected for this machine.
+use super::implementation::Implementation;
 use super::passes::clip;
-use super::path::Path;
-use super::quads::{Columns, TAPS};
 use super::spans::{PRECISION, Spans};
+use super::weight_groups::{Columns, GROUP_LEN};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, vnni};
 use crate::geometry::dispatch::{self, Kernel};
 
-/// Rows that are resized at once.
+/// Number of rows that are resized at a time.
 pub(super) const ROWS: usize = 4;
-/// Values that one step of the portable path takes; those beyond the pixel's channels are not used.
+/// Number of values per step of the portable code. Lanes beyond the channels of a pixel are not used.
 const LANES: usize = 4;
 
-/// Resizes rows across.
-pub(super) struct Stretcher {
+/// Computes the horizontal pass.
+pub(super) struct HorizontalPass {
     channels: usize,
-    path: Path,
+    implementation: Implementation,
     columns: Columns,
     padded: [Vec<u8>; ROWS],
     wide: Vec<i32>,
 }
 
-impl Stretcher {
-    /// Makes `columns` ready for pixels of `channels`.
+impl HorizontalPass {
+    /// Prepares the weights of `columns` for pixels of `channels`.
     pub fn new(columns: &Spans<i32>, channels: usize) -> Self {
-        let path = Path::of(columns);
-        let columns = Columns::new(columns, channels, path.cut());
-        Self { channels, path, columns, padded: Default::default(), wide: Vec::new() }
+        let implementation = Implementation::select(columns);
+        let columns = Columns::new(columns, channels, implementation.weight_splitter());
+        Self { channels, implementation, columns, padded: Default::default(), wide: Vec::new() }
     }
 
-    /// Values that an output row needs room for; those beyond the row have no meaning.
-    pub fn room(&self) -> usize {
+    /// Returns the required length of an output row, including padding whose values are unspecified.
+    pub fn padded_len(&self) -> usize {
         self.columns.starts.len() * self.channels + Columns::LOAD
     }
 
-    /// Rows resized across. Rows may go on beyond their last pixel, with anything.
+    /// Resizes rows horizontally. Rows may extend past their last pixel with arbitrary values.
     pub fn rows(&mut self, rows: [&[u8]; ROWS], output: [&mut [u8]; ROWS]) {
         match self.channels {
             1 => self.stretch::<1>(rows, output),
@@ -45,7 +45,7 @@ impl Stretcher {
     }
 
     fn stretch<'a, const CHANNELS: usize>(&'a mut self, mut rows: [&'a [u8]; ROWS], output: [&mut [u8]; ROWS]) {
-        let Self { path, columns, padded, wide, .. } = self;
+        let Self { implementation, columns, padded, wide, .. } = self;
         for (row, padded) in rows.iter_mut().zip(padded) {
             if row.len() < columns.reach {
                 padded.clear();
@@ -54,21 +54,22 @@ impl Stretcher {
                 *row = padded;
             }
         }
-        match path {
-            Path::Portable => {
+        match implementation {
+            Implementation::Portable => {
                 for (row, output) in rows.into_iter().zip(output) {
                     wide.resize(columns.reach, 0);
                     dispatch::run(Across::<CHANNELS> { row, wide, columns, output });
                 }
             }
-            // SAFETY: the function needs AVX2 alone, and this path is taken only where `has_avx2` has found it.
+            // SAFETY: the function needs only AVX2, and this implementation is selected only if `has_avx2` found it.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
-            Path::Avx2 => unsafe { avx2::across::<CHANNELS>(rows, columns, output) },
-            // SAFETY: the function needs what `has_vnni` looks for, and this path is taken only where it has found it.
+            Implementation::Avx2 => unsafe { avx2::across::<CHANNELS>(rows, columns, output) },
+            // SAFETY: the function needs only what `has_vnni` checks, and this implementation is selected only if that
+            // succeeded.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
-            Path::Vnni => unsafe { vnni::across::<CHANNELS>(rows, columns, output) },
+            Implementation::Vnni => unsafe { vnni::across::<CHANNELS>(rows, columns, output) },
         }
     }
 }
@@ -101,4 +102,4 @@ impl<const CHANNELS: usize> Kernel for Across<'_, CHANNELS> {
     }
 }
 
-const _: () = assert!(Columns::LOAD >= TAPS * LANES, "the last tap's values lie within a load");
+const _: () = assert!(Columns::LOAD >= GROUP_LEN * LANES, "a load must contain the values of the last tap");

@@ -1,28 +1,28 @@
-//! Which way the passes over eight-bit values are computed: the widest that the machine has and the weights allow.
-use super::quads::Quad;
+//! Selects the implementation of the 8-bit passes: the widest that the machine supports and the weights allow.
 use super::spans::Spans;
+use super::weight_groups::WeightGroup;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, vnni};
 #[cfg(target_arch = "x86_64")]
 use crate::geometry::dispatch;
 
-/// A way to compute the passes. All give the same bits.
+/// An implementation of the passes. All give bit-identical results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Path {
-    /// Plain loops.
+pub(super) enum Implementation {
+    /// Portable loops.
     Portable,
-    /// Pairs of taps in 16 bits.
+    /// AVX2: pairs of taps in 16 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Four taps in 8 bits.
+    /// AVX-512 VNNI: four taps in 8 bits.
     #[cfg(target_arch = "x86_64")]
     Vnni,
 }
 
-impl Path {
-    /// The path for the weights of `spans`.
+impl Implementation {
+    /// Selects the implementation for the weights of `spans`.
     #[cfg(target_arch = "x86_64")]
-    pub fn of(spans: &Spans<i32>) -> Self {
+    pub fn select(spans: &Spans<i32>) -> Self {
         let small = || spans.iter().all(|span| span.weights.iter().all(|weight| weight.abs() <= vnni::MAX_WEIGHT));
         if dispatch::has_vnni() && small() {
             Self::Vnni
@@ -33,20 +33,20 @@ impl Path {
         }
     }
 
-    /// The path for the weights of `spans`.
+    /// Selects the implementation for the weights of `spans`.
     #[cfg(not(target_arch = "x86_64"))]
-    pub fn of(_: &Spans<i32>) -> Self {
+    pub fn select(_: &Spans<i32>) -> Self {
         Self::Portable
     }
 
-    /// What cuts weights into the parts that this path multiplies.
-    pub fn cut(self) -> fn(Quad) -> Quad {
+    /// Returns the function that splits weights into the parts that this implementation multiplies.
+    pub fn weight_splitter(self) -> fn(WeightGroup) -> WeightGroup {
         match self {
             Self::Portable => |weights| weights,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => avx2::cut,
+            Self::Avx2 => avx2::split_weights,
             #[cfg(target_arch = "x86_64")]
-            Self::Vnni => vnni::cut,
+            Self::Vnni => vnni::split_weights,
         }
     }
 }

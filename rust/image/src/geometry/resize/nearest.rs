@@ -1,0 +1,75 @@
+//! Nearest-neighbor resize by the rules of Pillow, OpenCV and TensorFlow.
+use crate::fault::Result;
+use crate::geometry::view::{View, count_values};
+use crate::pixels::Size;
+
+/// Nearest-neighbor rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nearest {
+    /// Pillow: output centers, with positions summed in float64.
+    Pillow,
+    /// OpenCV and MXNet: upper left corners.
+    Opencv,
+    /// TensorFlow: output centers in float32.
+    Tensorflow,
+}
+
+impl Nearest {
+    /// Returns the source index of each of `output` positions on an axis of `input` pixels.
+    fn indices(self, input: usize, output: usize) -> Vec<usize> {
+        let last = input - 1;
+        match self {
+            Self::Pillow => pillow_positions(input, output).map(|position| (position as usize).min(last)).collect(),
+            Self::Opencv => {
+                // OpenCV computes the scale as the reciprocal of its inverse.
+                let scale = 1.0 / (output as f64 / input as f64);
+                (0..output).map(|index| ((index as f64 * scale) as usize).min(last)).collect()
+            }
+            Self::Tensorflow => {
+                let scale = input as f32 / output as f32;
+                (0..output).map(|index| (((index as f32 + 0.5) * scale) as usize).min(last)).collect()
+            }
+        }
+    }
+}
+
+/// Returns the output centers on the source axis, computed by repeated addition (Geometry.c, `ImagingScaleAffine`).
+fn pillow_positions(input: usize, output: usize) -> impl Iterator<Item = f64> {
+    let step = input as f64 / output as f64;
+    std::iter::successors(Some(step * 0.5), move |position| Some(position + step)).take(output)
+}
+
+/// Resizes by nearest neighbor without interpolation, for masks of any type.
+pub fn resize_nearest<T: Copy>(source: View<T>, size: Size, rule: Nearest) -> Result<Vec<T>> {
+    count_values(size, source.channels())?;
+    let columns = rule.indices(source.size().width, size.width);
+    let rows = rule.indices(source.size().height, size.height);
+    Ok(gather_pixels(source, &columns, &rows))
+}
+
+/// Returns the pixels of `source` at `columns` and `rows`.
+pub(crate) fn gather_pixels<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
+    match source.channels() {
+        1 => gather::<T, 1>(source, columns, rows),
+        2 => gather::<T, 2>(source, columns, rows),
+        3 => gather::<T, 3>(source, columns, rows),
+        _ => gather::<T, 4>(source, columns, rows),
+    }
+}
+
+fn gather<T: Copy, const CHANNELS: usize>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
+    let mut output: Vec<T> = Vec::with_capacity(columns.len() * rows.len() * CHANNELS);
+    let length = columns.len() * CHANNELS;
+    let (mut row, mut previous) = (vec![[source.row(0)[0]; CHANNELS]; columns.len()], None);
+    for y in rows {
+        if previous == Some(y) {
+            output.extend_from_within(output.len() - length..);
+            continue;
+        }
+        let (pixels, _) = source.row(*y).as_chunks::<CHANNELS>();
+        row.iter_mut().zip(columns).for_each(|(out, x)| *out = pixels[*x]);
+        output.extend_from_slice(row.as_flattened());
+        previous = Some(y);
+    }
+    output
+}

@@ -1,0 +1,68 @@
+//! Fixed-point weights in groups of four, prepared for vector code.
+use super::spans::Spans;
+
+/// Number of taps in a group.
+pub(super) const GROUP_LEN: usize = 4;
+
+/// Four weights, split into parts as the implementation requires.
+pub(super) type WeightGroup = [i32; 4];
+
+/// The weights of all spans in groups of four. All spans have as many groups as the longest one, padded with zero
+/// weights.
+pub(super) struct WeightGroups {
+    /// Number of groups per span.
+    pub groups: usize,
+    /// Groups of all spans, in order.
+    pub weights: Vec<WeightGroup>,
+}
+
+impl WeightGroups {
+    /// Groups the weights of `spans` and splits each group with `split`.
+    pub fn new(spans: &Spans<i32>, split: fn(WeightGroup) -> WeightGroup) -> Self {
+        let groups = spans.longest().div_ceil(GROUP_LEN);
+        let mut weights = Vec::with_capacity(spans.len() * groups);
+        for span in spans.iter() {
+            let group_weights = |group: usize| {
+                split(std::array::from_fn(|tap| span.weights.get(group * GROUP_LEN + tap).copied().unwrap_or(0)))
+            };
+            weights.extend((0..groups).map(group_weights));
+        }
+        Self { groups, weights }
+    }
+
+    /// Returns the weights of one span.
+    pub fn group_of(&self, index: usize) -> &[WeightGroup] {
+        &self.weights[index * self.groups..][..self.groups]
+    }
+}
+
+/// The spans of all columns, prepared for vector loads and padded to whole steps.
+pub(super) struct Columns {
+    /// Number of weight groups per column.
+    pub groups: usize,
+    /// Index of the first value of each column.
+    pub starts: Vec<u32>,
+    /// Weight groups of all columns.
+    pub weights: Vec<WeightGroup>,
+    /// Number of values of a row that are read, including padding after its end.
+    pub reach: usize,
+}
+
+impl Columns {
+    /// Number of columns processed at a time.
+    pub const STEP: usize = 4;
+    /// Number of values per load.
+    pub const LOAD: usize = 16;
+
+    /// Prepares the columns of `spans` for pixels of `channels`.
+    pub fn new(spans: &Spans<i32>, channels: usize, split: fn(WeightGroup) -> WeightGroup) -> Self {
+        let WeightGroups { groups, mut weights } = WeightGroups::new(spans, split);
+        let whole = spans.len().next_multiple_of(Self::STEP);
+        let mut starts: Vec<u32> = spans.iter().map(|span| (span.start * channels) as u32).collect();
+        let last = starts.iter().copied().max().unwrap_or(0) as usize;
+        starts.resize(whole, 0);
+        weights.resize(whole * groups, [0; 4]);
+        let reach = last + groups.saturating_sub(1) * GROUP_LEN * channels + Self::LOAD;
+        Self { groups, starts, weights, reach }
+    }
+}
