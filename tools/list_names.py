@@ -26,8 +26,8 @@ aliases: `tf.compat.v1`, `tf.compat.v2`, `tf.contrib` and `tensorflow.python` le
 # Namespaces whose names are listed, in this order; the first entry of each framework is the package itself.
 NAMESPACES = {
     "TensorFlow": """tensorflow as tf
-        tf. tf.app tf.autograph tf.config tf.compat tf.contrib tf.data tf.data.experimental tf.debugging tf.distribute tf.dtypes
-        tf.errors tf.gfile tf.image tf.io tf.io.gfile tf.linalg tf.logging tf.lookup tf.math tf.nest tf.nn tf.python_io
+        tf. tf.app tf.autograph tf.config tf.compat tf.contrib tf.data tf.data.experimental tf.debugging tf.distribute
+        tf.dtypes tf.errors tf.gfile tf.image tf.io tf.io.gfile tf.linalg tf.logging tf.lookup tf.math tf.nest tf.nn tf.python_io
         tf.ragged tf.random tf.signal tf.sparse tf.strings tf.train tf.compat.v1""",
     "MXNet": """mxnet as mx
         mx. mx.recordio mx.io mx.image mx.nd mx.random mx.gluon.data mx.gluon.data.vision
@@ -103,7 +103,7 @@ def build_page() -> str:
         imported, _, namespaces = text.partition("\n")
         name, _, alias = imported.partition(" as ")
         package = importlib.import_module(f"recordmill.compat.{name}")
-        parts.append(f"## {framework}\n\n`import recordmill.compat.{imported}`\n")
+        parts.append(f"## {framework}: `import recordmill.compat.{imported}`\n")
         parts.append("\n".join(_list_namespaces(package, alias, namespaces)) + "\n")
     return "\n".join(parts)
 
