@@ -21,14 +21,14 @@ The migration pages of [TensorFlow](tensorflow.md), [MXNet](mxnet.md) and [OneFl
 what differs. A missing name raises an error that says what to use instead. This generated list
 does not contain `tf.keras` (Keras 3, with `tf.losses`, `tf.metrics`, `tf.optimizers` and
 `tf.initializers`), `tf.flags` and `tf.app.flags` (absl), operators and methods of tensors, and
-aliases: `tf.compat.v1`, `tf.compat.v2`, `tf.contrib` and `tensorflow.python` lead to these names.
+aliases (`tf.compat.v1`, `tf.compat.v2`, `tf.contrib`, `tensorflow.python`).
 """
 # Namespaces whose names are listed, in this order; the first entry of each framework is the package itself.
 NAMESPACES = {
     "TensorFlow": """tensorflow as tf
         tf. tf.app tf.autograph tf.config tf.compat tf.contrib tf.data tf.data.experimental tf.debugging tf.distribute
-        tf.dtypes tf.errors tf.gfile tf.image tf.io tf.io.gfile tf.linalg tf.logging tf.lookup tf.math tf.nest tf.nn tf.python_io
-        tf.ragged tf.random tf.signal tf.sparse tf.strings tf.train tf.compat.v1""",
+        tf.dtypes tf.errors tf.gfile tf.image tf.io tf.io.gfile tf.linalg tf.logging tf.lookup tf.math tf.nest tf.nn
+        tf.python_io tf.ragged tf.random tf.signal tf.sparse tf.strings tf.train tf.compat.v1""",
     "MXNet": """mxnet as mx
         mx. mx.recordio mx.io mx.image mx.nd mx.random mx.gluon.data mx.gluon.data.vision
         mx.gluon.data.vision.transforms mx.gluon.utils""",
