@@ -105,7 +105,7 @@ def test_ragged_and_sparse_tensors_keep_structure_in_elementwise_operations() ->
     assert tf.strings.reduce_join(ragged, axis=-1, separator="-").numpy().tolist() == [b"a-B", b"c"]
     sparse = tf.strings.length(tf.sparse.from_dense([["", "bb"]]))
     assert sparse.values.numpy().tolist() == [2] and sparse.dense_shape.numpy().tolist() == [1, 2]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="same rows"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="same row splits"):
         _ = tf.ragged.constant([[1, 2], [3]]) + tf.ragged.constant([[1], [2, 3]])
     with pytest.raises(ValueError, match="RaggedTensor"):
         tf.reduce_sum(tf.ragged.constant([[1, 2], [3]]))

@@ -121,7 +121,7 @@ def test_function_converts_arguments_to_tensors() -> None:
 def test_py_function_rejects_results_that_do_not_match() -> None:
     with pytest.raises(TypeError, match=r"Cannot convert 1\.5"):
         tf.py_function(lambda: 1.5, [], tf.int32)
-    with pytest.raises(ValueError, match="2 values, Tout has 1"):
+    with pytest.raises(ValueError, match="one value per entry of Tout, 1, got 2"):
         tf.py_function(lambda: (1, 2), [], [tf.int32])
     with pytest.raises(ZeroDivisionError):
         tf.numpy_function(lambda x: 1 // int(x), [0.0], tf.float32)

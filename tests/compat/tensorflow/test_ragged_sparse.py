@@ -116,7 +116,7 @@ def test_ragged_comparison_is_ragged() -> None:
     ragged = tf.ragged.constant([[1, 2], [], [3]])
     assert (ragged == tf.ragged.constant([[1, 5], [], [3]])).to_list() == [[True, False], [], [True]]
     assert (ragged != 2).to_list() == [[True, False], [], [True]]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="rows"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="same row splits"):
         ragged == tf.ragged.constant([[1], [2], [3]])  # noqa: B015
 
 

@@ -1,1 +1,1 @@
-"""Operations on tensors, by family."""
+"""Operations on tensors; each module implements one or more families of `core.dispatch.FAMILIES`."""

@@ -1,4 +1,4 @@
-"""Assertions on values and shapes."""
+"""``tf.debugging``: assertions on values and shapes, which raise immediately."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, STRINGS, convert_pair
 
-# name: the condition of two values, how messages write it
+# Names of assertions on two values: the condition, and its sign in messages.
 BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_equal": (np.equal, "=="),
     "assert_greater": (np.greater, ">"),
@@ -22,7 +22,7 @@ BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_less_equal": (np.less_equal, "<="),
     "assert_none_equal": (np.not_equal, "!="),
 }
-# name: the condition of a value and 0, how messages write it
+# Names of assertions that compare a value with 0: the condition, and its sign in messages.
 UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_negative": (np.less, "<"),
     "assert_non_negative": (np.greater_equal, ">="),
@@ -33,7 +33,7 @@ UNARY: dict[str, tuple[Callable[..., Any], str]] = {
 
 @op("debugging.Assert", always=True)
 def Assert(condition: Any, data: Any, summarize: int | None = None) -> None:
-    """Raise InvalidArgumentError if a condition does not hold."""
+    """``tf.debugging.Assert``: raise InvalidArgumentError with `data` unless all values of `condition` are True."""
     if not np.all(array_of(condition)):
         count = 3 if summarize is None else summarize
         values = [array_of(one).reshape(-1)[: None if count < 0 else count].tolist() for one in data]
@@ -68,7 +68,7 @@ for _name, (_function, _sign) in UNARY.items():
 
 @op("debugging.check_numerics", always=True)
 def check_numerics(tensor: Any, message: str) -> Tensor:
-    """Return the tensor; raise InvalidArgumentError if it contains infinity or NaN."""
+    """``tf.debugging.check_numerics``: return the tensor, or raise an error if it contains infinity or NaN."""
     checked = as_tensor(tensor)
     if not np.all(np.isfinite(checked.values)):
         raise InvalidArgumentError(f"{message}: the tensor contains infinity or NaN")
@@ -77,7 +77,7 @@ def check_numerics(tensor: Any, message: str) -> Tensor:
 
 @op("debugging.assert_shapes", always=True)
 def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: Any = None) -> None:  # noqa: ARG001
-    """Raise ValueError if shapes do not match; equal names stand for equal lengths."""
+    """``tf.debugging.assert_shapes``: raise ValueError if shapes do not match; equal letters mean equal lengths."""
     known: dict[str, int] = {}
     for value, expected in shapes.items() if isinstance(shapes, dict) else shapes:
         shape = array_of(value).shape

@@ -1,4 +1,4 @@
-"""Conversions between dtypes."""
+"""``tf.cast``, ``saturate_cast`` and ``bitcast``: conversions between dtypes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.ops.composites import elementwise_op
 
 @op("array.cast")
 def cast(x: Any, dtype: Any) -> Any:
-    """Convert a dense, ragged or sparse tensor to another dtype."""
+    """``tf.cast``: convert a dense, ragged or sparse tensor to another dtype."""
     target = as_dtype(dtype)
     if hasattr(x, "with_values"):
         return x.with_values(cast(x.values, target))
@@ -30,20 +30,20 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def convert_numbers(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert numbers as C does."""
+    """Convert numbers to another dtype as C casts do."""
     with np.errstate(all="ignore"):
         if array.dtype.kind == "f" and dtype.kind in "iu" and dtype.itemsize < 4:
-            # By way of int32, as the processor does it; NumPy may convert vectors in another way.
+            # Convert to int32 first, as C compilers do; NumPy's vectorized conversion may differ.
             array = array.astype(np.int32)
         return array.astype(dtype)
 
 
 @elementwise_op("array.saturate_cast")
 def saturate_cast(value: Any, dtype: Any) -> Tensor:
-    """Convert a tensor; values outside the range of the dtype become its limits."""
+    """``tf.saturate_cast``: convert a tensor; values outside the range of the dtype become its limits."""
     target, array = as_dtype(dtype), array_of(value)
     if "b" in (array.dtype.kind, target.numpy_dtype.kind):
-        raise TypeError("saturate_cast does not take booleans")
+        raise TypeError("saturate_cast does not support booleans")
     if target.is_integer and array.dtype.kind in "iuf":
         array = _clip(array, target)
     converted: Tensor = cast(Tensor(array), target)
@@ -62,10 +62,10 @@ def _clip(array: NDArray[Any], target: DType) -> NDArray[Any]:
 
 @op("array.bitcast")
 def bitcast(input: Any, type: Any) -> Tensor:  # noqa: A002 (TensorFlow's names)
-    """Reinterpret the bytes of a tensor as another dtype."""
+    """``tf.bitcast``: reinterpret the bytes of a tensor as another dtype."""
     array, dtype = array_of(input), as_dtype(type).numpy_dtype
     if "O" in (array.dtype.kind, dtype.kind):
-        raise InvalidArgumentError("bitcast does not take strings")
+        raise InvalidArgumentError("bitcast does not support strings")
     own, other = array.dtype.itemsize, dtype.itemsize
     if other > own and array.shape[-1:] != (other // own,):
         raise InvalidArgumentError(f"bitcast to {dtype}: the last axis must have {other // own} values")
@@ -76,18 +76,18 @@ def bitcast(input: Any, type: Any) -> Tensor:  # noqa: A002 (TensorFlow's names)
 
 
 def to_float(x: Any, name: Any = None) -> Any:
-    """Cast to float32; TensorFlow 1."""
+    """``tf.to_float`` of TensorFlow 1: cast to float32."""
     del name
     return cast(x, "float32")
 
 
 def to_int32(x: Any, name: Any = None) -> Any:
-    """Cast to int32; TensorFlow 1."""
+    """``tf.to_int32`` of TensorFlow 1: cast to int32."""
     del name
     return cast(x, "int32")
 
 
 def to_int64(x: Any, name: Any = None) -> Any:
-    """Cast to int64; TensorFlow 1."""
+    """``tf.to_int64`` of TensorFlow 1: cast to int64."""
     del name
     return cast(x, "int64")

@@ -1,4 +1,4 @@
-"""Elementwise operations on the values of ragged and sparse tensors."""
+"""Apply elementwise operations to the values of ragged and sparse tensors."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ R = TypeVar("R")
 
 
 def elementwise_op(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Add an elementwise function to the table of operations; it also takes ragged and sparse tensors."""
+    """Register an elementwise operation that also accepts ragged and sparse tensors."""
     return op(name, composite=apply_to_values)
 
 
 def apply_to_values(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function on the values of its ragged or sparse arguments; dense ones must be scalars.
+    """Call a function on the values of its ragged or sparse arguments; dense arguments must be scalars.
 
-    Ragged arguments must have the same row splits. Of sparse arguments there may be one only.
+    Ragged arguments must have the same row splits. Only one argument may be sparse.
     """
     composites = [one for one in (*args, *kwargs.values()) if isinstance(one, Composite)]
     first: Any = composites[0]
@@ -34,7 +34,7 @@ def apply_to_values(function: Callable[..., Any], args: tuple[Any, ...], kwargs:
         _check_same_rows(first, other)
     for one in (*args, *kwargs.values()):
         if isinstance(one, Tensor | np.ndarray) and one.ndim:
-            raise InvalidArgumentError("a ragged or sparse tensor cannot be combined with a dense one that has axes")
+            raise InvalidArgumentError("a ragged or sparse tensor cannot be combined with a dense tensor that has axes")
     result = function(*map(_get_values, args), **{key: _get_values(one) for key, one in kwargs.items()})
     return first.with_flat_values(result) if isinstance(first, RaggedTensor) else first.with_values(result)
 
@@ -47,7 +47,7 @@ def _get_values(value: Any) -> Any:
 
 def _check_same_rows(first: Any, other: Any) -> None:
     if not isinstance(first, RaggedTensor) or not isinstance(other, RaggedTensor):
-        raise TypeError("sparse tensors cannot be combined: use tf.sparse.to_dense")
+        raise TypeError("two sparse tensors cannot be combined; use tf.sparse.to_dense first")
     splits = [[one.values for one in ragged.nested_row_splits] for ragged in (first, other)]
     if len(splits[0]) != len(splits[1]) or not all(map(np.array_equal, *splits)):
-        raise InvalidArgumentError("ragged tensors must have the same rows")
+        raise InvalidArgumentError("ragged tensors must have the same row splits")

@@ -1,4 +1,4 @@
-"""Conditions, loops and printing, run at once as in eager execution."""
+"""Conditions, loops and printing, which run immediately as in eager execution."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recordmill.compat.tensorflow.ops.tensor_array import TensorArray
 
 @op("control.cond")
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None) -> Any:
-    """Call one of two functions."""
+    """``tf.cond``: call `true_fn` or `false_fn`."""
     if not callable(true_fn) or not callable(false_fn):
         raise TypeError("cond: true_fn and false_fn must be callable")
     return true_fn() if bool(array_of(pred)) else false_fn()
@@ -31,19 +31,19 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None) -> Any:
 
 @op("control.case")
 def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False) -> Any:  # noqa: ARG001
-    """Call the function of the first condition that holds."""
+    """``tf.case``: call the function of the first condition that is true."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     functions = [function for pred, function in pairs if bool(array_of(pred))]
     if exclusive and len(functions) > 1:
-        raise InvalidArgumentError(f"case: {len(functions)} conditions hold, but exclusive is True")
+        raise InvalidArgumentError(f"case: at most one condition may be true if exclusive=True, got {len(functions)}")
     if not functions and default is None:
-        raise InvalidArgumentError("case: no condition holds, and there is no default")
+        raise InvalidArgumentError("case: no condition is true, and default is None")
     return functions[0]() if functions else default()
 
 
 @op("control.switch_case")
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
-    """Call a function by its number; any other number calls the default, or the function of the largest number."""
+    """``tf.switch_case``: call a function by its index, else `default`, else the function of the largest index."""
     branches = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     pairs = [one if isinstance(one, tuple) else (number, one) for number, one in enumerate(branches)]
     functions: dict[int, Callable[[], Any]] = dict(pairs)
@@ -60,7 +60,7 @@ def while_loop(
     maximum_iterations: Any = None,
     **named_hints: Any,
 ) -> Any:
-    """Call a function on its own results as long as a condition holds; `maximum_iterations` must be named."""
+    """``tf.while_loop``: call `body` on its own results while `cond` is true; `maximum_iterations` is keyword-only."""
     del hints, named_hints
     remaining = sys.maxsize if maximum_iterations is None else int(maximum_iterations)
     is_single = not isinstance(loop_vars, list | tuple)
@@ -86,7 +86,7 @@ def map_fn(
     fn_output_signature: Any = None,
     **named_hints: Any,
 ) -> Any:
-    """Call a function on each row and stack its results; `fn_output_signature` must be named."""
+    """``tf.map_fn``: call `fn` on each row and stack the results; `fn_output_signature` is keyword-only."""
     del hints, named_hints
     columns = [one if isinstance(one, RaggedTensor) else as_tensor(one) for one in nest.flatten(elems)]
     results = [fn(nest.pack_sequence_as(elems, list(row))) for row in zip(*columns, strict=True)]
@@ -119,7 +119,7 @@ def scan(
     reverse: bool = False,
     **named_hints: Any,
 ) -> Any:
-    """Call a function on its last result and each row, and stack all results; `reverse` must be named."""
+    """``tf.scan``: call `fn` on its last result and each row, and stack all results; `reverse` is keyword-only."""
     del hints, named_hints
     columns = [list(as_tensor(one)) for one in nest.flatten(elems)]
     rows = [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
@@ -139,17 +139,17 @@ def scan(
 
 @op("control.group")
 def group(*inputs: Any) -> None:
-    """Do nothing: the inputs are computed already."""
+    """``tf.group``: do nothing, because the inputs have already been computed."""
 
 
 @op("control.no_op")
 def no_op() -> None:
-    """Do nothing."""
+    """``tf.no_op``: do nothing."""
 
 
 @op("control.print", always=True)
 def print(*inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: str = " ", end: str | None = "\n") -> None:  # noqa: A001
-    """Print values; arrays look as NumPy prints them."""
+    """``tf.print``: print values, arrays in NumPy's format."""
     edge_items = sys.maxsize if summarize is None or int(summarize) < 0 else int(summarize)
     with np.printoptions(edgeitems=min(edge_items, 1000), threshold=edge_items * 2):
         text = sep.join(str(nest.map_structure(_to_printable, one)) for one in inputs)

@@ -1,4 +1,4 @@
-"""Tensors made from values, shapes, ranges and indices."""
+"""Operations that create tensors from values, shapes, ranges and indices."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from recordmill.compat.tensorflow.ops.inputs import NUMBERS, check_dtype, conver
 
 @op("array.constant")
 def constant(value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """Make a tensor of Python or NumPy values."""
+    """``tf.constant``: create a tensor of Python or NumPy values."""
     if isinstance(value, Tensor) and dtype is not None and value.dtype != dtype:
         raise TypeError(f"expected a tensor of dtype {as_dtype(dtype).name}, got {value.dtype.name}")
     array = array_of(value, dtype)
     if array is value:
-        # The tensor must not change when the caller writes to the array.
+        # Copy, because the tensor must not change when the caller writes to the array.
         array = array.copy()
     if shape is None:
         return Tensor(array)
@@ -36,7 +36,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
 
 @op("array.convert_to_tensor")
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None) -> Tensor:
-    """Make a tensor of a value, or return the tensor that it is."""
+    """``tf.convert_to_tensor``: convert a value to a tensor; a tensor is returned unchanged."""
     if dtype is None and dtype_hint is not None:
         try:
             return as_tensor(value, dtype_hint)
@@ -50,26 +50,26 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None) -> 
 
 @op("array.zeros")
 def zeros(shape: Any, dtype: Any = float32) -> Tensor:
-    """Tensor of zeros, False or empty strings."""
+    """``tf.zeros``: create a tensor of zeros, False or empty strings."""
     return _fill(shape, dtype, 0)
 
 
 @op("array.ones")
 def ones(shape: Any, dtype: Any = float32) -> Tensor:
-    """Tensor of ones or True."""
+    """``tf.ones``: create a tensor of ones or True."""
     return _fill(shape, dtype, 1)
 
 
 @elementwise_op("array.zeros_like")
 def zeros_like(input: Any, dtype: Any = None) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Zeros in the shape and dtype of another tensor."""
+    """``tf.zeros_like``: create zeros with the shape and dtype of another tensor."""
     array = array_of(input)
     return _fill(array.shape, dtype or array.dtype, 0)
 
 
 @elementwise_op("array.ones_like")
 def ones_like(input: Any, dtype: Any = None) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Ones in the shape and dtype of another tensor."""
+    """``tf.ones_like``: create ones with the shape and dtype of another tensor."""
     array = array_of(input)
     return _fill(array.shape, dtype or array.dtype, 1)
 
@@ -78,13 +78,13 @@ def _fill(shape: Any, dtype: Any, value: int) -> Tensor:
     numpy_dtype = as_dtype(dtype).numpy_dtype
     is_string = numpy_dtype.kind == "O"
     if is_string and value:
-        raise TypeError("ones cannot be strings")
+        raise TypeError("ones() and ones_like() do not support strings")
     return Tensor(np.full(read_shape(shape, "fill"), b"" if is_string else value, numpy_dtype))
 
 
 @op("array.fill")
 def fill(dims: Any, value: Any) -> Tensor:
-    """Tensor of one repeated value."""
+    """``tf.fill``: create a tensor filled with one value."""
     array = array_of(value)
     if array.ndim:
         raise InvalidArgumentError(f"fill: value must be a scalar, got shape {list(array.shape)}")
@@ -95,7 +95,7 @@ def fill(dims: Any, value: Any) -> Tensor:
 
 @op("array.range")
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Tensor:  # noqa: A001 (TensorFlow's name)
-    """Numbers from start to limit in steps of delta."""
+    """``tf.range``: return the numbers from `start` to `limit` (exclusive) in steps of `delta`."""
     start, limit = (0, start) if limit is None else (start, limit)
     bounds = [array_of(one) for one in (start, limit, delta)]
     order = ["int32", "int64", "float32", "float64"]
@@ -117,7 +117,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> T
 
 @op("array.linspace")
 def linspace(start: Any, stop: Any, num: Any) -> Tensor:
-    """Evenly spaced numbers, both ends included."""
+    """``tf.linspace``: return `num` evenly spaced numbers, including both ends."""
     first, last = convert_all((start, stop), "linspace")
     if first.dtype.kind in "iu":
         first, last = first.astype(np.float64), last.astype(np.float64)
@@ -128,7 +128,7 @@ def linspace(start: Any, stop: Any, num: Any) -> Tensor:
 
 @op("array.meshgrid")
 def meshgrid(*args: Any, indexing: str = "xy") -> list[Tensor]:
-    """Grids of coordinates."""
+    """``tf.meshgrid``: return one grid of coordinates per argument."""
     return [wrap(one) for one in np.meshgrid(*(array_of(one) for one in args), indexing=indexing)]  # type: ignore[call-overload]
 
 
@@ -136,7 +136,7 @@ def meshgrid(*args: Any, indexing: str = "xy") -> list[Tensor]:
 def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None
 ) -> Tensor:
-    """Rows with one value at the position that an index names, and another value elsewhere."""
+    """``tf.one_hot``: add an axis with `on_value` at each index and `off_value` elsewhere."""
     array, count = array_of(indices), int(depth)
     check_dtype(array, "bBilq", "one_hot")
     on, off = _convert_hot_values(on_value, off_value, dtype)
@@ -167,7 +167,7 @@ def _convert_hot_values(on_value: Any, off_value: Any, dtype: Any) -> tuple[NDAr
 
 @op("array.sequence_mask")
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Tensor:
-    """Rows that are True up to a length."""
+    """``tf.sequence_mask``: add an axis that is True up to each length and False after it."""
     array = array_of(lengths)
     check_dtype(array, NUMBERS, "sequence_mask")
     count = math.ceil(array.max(initial=0)) if maxlen is None else int(maxlen)

@@ -1,4 +1,4 @@
-"""Elementwise functions: tables of NumPy functions, and the few that need code of their own.
+"""Elementwise operations of ``tf.math``: tables of NumPy functions, and operations that need their own code.
 
 Exponentials, logarithms and angles may differ from TensorFlow's in the last bit.
 """
@@ -34,7 +34,7 @@ from recordmill.compat.tensorflow.ops.inputs import (
     convert_pair,
 )
 
-# name: the NumPy function, the dtypes that it takes (results have the dtype of the input)
+# Names of operations on one tensor: the NumPy function and the supported dtypes; results keep the dtype of the input.
 UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "ceil": (np.ceil, FLOATS),
     "cos": (np.cos, FLOATS),
@@ -55,7 +55,7 @@ UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "tan": (np.tan, FLOATS),
     "tanh": (np.tanh, FLOATS),
 }
-# name: the NumPy function, the dtypes that it takes
+# Names of operations on two tensors: the NumPy function and the supported dtypes.
 BINARY: dict[str, tuple[np.ufunc, str]] = {
     "add": (np.add, NUMBERS + STRINGS),
     "and": (np.bitwise_and, INTEGERS + BOOL),
@@ -78,20 +78,20 @@ LOGICAL: dict[str, np.ufunc] = {
     "logical_xor": np.logical_xor,
 }
 
-# Pixels and a row of channels are combined one image row at a time: NumPy starts its inner loop anew for each pixel.
+# Pixels and per-channel values are combined by image row, because NumPy would start its inner loop for each pixel.
 _MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
 
 
 def apply_binary(function: np.ufunc, a: NDArray[Any], b: NDArray[Any]) -> Any:
-    """Apply a function to two arrays that broadcast."""
-    if _is_row_of_channels(b, a):
+    """Apply a NumPy function to two arrays that broadcast, faster than NumPy for images and per-channel values."""
+    if _are_channel_values(b, a):
         return function(_join_pixels(a), np.tile(b, a.shape[-2])).reshape(a.shape)
-    if _is_row_of_channels(a, b):
+    if _are_channel_values(a, b):
         return function(np.tile(a, b.shape[-2]), _join_pixels(b)).reshape(b.shape)
     return function(a, b)
 
 
-def _is_row_of_channels(row: NDArray[Any], pixels: NDArray[Any]) -> bool:
+def _are_channel_values(row: NDArray[Any], pixels: NDArray[Any]) -> bool:
     return (
         pixels.size >= _MIN_PIXEL_VALUES
         and pixels.ndim > 2
@@ -112,7 +112,7 @@ def _define_unary(name: str, function: Callable[..., Any], allowed: str) -> None
         with np.errstate(all="ignore"):
             return wrap(function(array), array.dtype)
 
-    unary.__name__, unary.__doc__ = name, f"Elementwise {name}."
+    unary.__name__, unary.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
 def _define_binary(name: str, function: np.ufunc, allowed: str) -> None:
@@ -122,7 +122,7 @@ def _define_binary(name: str, function: np.ufunc, allowed: str) -> None:
         with np.errstate(all="ignore"):
             return wrap(apply_binary(function, a, b))
 
-    binary.__name__, binary.__doc__ = name, f"Elementwise {name}."
+    binary.__name__, binary.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
 def _define_predicate(name: str, function: np.ufunc) -> None:
@@ -130,7 +130,7 @@ def _define_predicate(name: str, function: np.ufunc) -> None:
     def predicate(x: Any) -> Tensor:
         return wrap(function(convert_one(x, FLOATS, name)))
 
-    predicate.__name__, predicate.__doc__ = name, f"Elementwise {name}."
+    predicate.__name__, predicate.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
 def _define_logical(name: str, function: np.ufunc) -> None:
@@ -139,7 +139,7 @@ def _define_logical(name: str, function: np.ufunc) -> None:
         a, b = convert_pair(Tensor(convert_bools(x, name)), Tensor(convert_bools(y, name)), BOOL, name)
         return wrap(function(a, b))
 
-    logical.__name__, logical.__doc__ = name, f"Elementwise {name}."
+    logical.__name__, logical.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
 for _name, (_function, _allowed) in UNARY.items():
@@ -154,25 +154,25 @@ for _name, _ufunc in LOGICAL.items():
 
 @elementwise_op("math.abs")
 def absolute(x: Any) -> Tensor:
-    """Absolute value; of complex numbers, too."""
+    """``tf.abs``: return absolute values of real or complex numbers."""
     return wrap(np.abs(convert_one(x, SIGNED + COMPLEX, "abs")))
 
 
 @elementwise_op("math.logical_not")
 def logical_not(x: Any) -> Tensor:
-    """Elementwise logical not."""
+    """``tf.logical_not``, elementwise."""
     return wrap(np.logical_not(convert_bools(x, "logical_not")))
 
 
 @elementwise_op("math.equal_or_false")
 def equal_or_false(x: Any, y: Any) -> Tensor:
-    """``x == y``: a single False for shapes that do not broadcast."""
+    """Compare ``x == y`` elementwise; return a single False if the shapes do not broadcast."""
     return _compare(np.equal, x, y, otherwise=False)
 
 
 @elementwise_op("math.not_equal_or_true")
 def not_equal_or_true(x: Any, y: Any) -> Tensor:
-    """``x != y``: a single True for shapes that do not broadcast."""
+    """Compare ``x != y`` elementwise; return a single True if the shapes do not broadcast."""
     return _compare(np.not_equal, x, y, otherwise=True)
 
 
@@ -183,7 +183,7 @@ def _compare(function: np.ufunc, x: Any, y: Any, *, otherwise: bool) -> Tensor:
 
 @elementwise_op("math.multiply")
 def multiply(x: Any, y: Any) -> Tensor:
-    """Product; logical and of booleans."""
+    """``tf.multiply``; of booleans, the logical and."""
     if any(isinstance(one, Tensor) and one.values.dtype == np.bool_ for one in (x, y)):
         x, y = (Tensor(as_tensor(one).values.astype(np.bool_)) for one in (x, y))
     a, b = convert_pair(x, y, NUMBERS + BOOL, "multiply")
@@ -193,7 +193,7 @@ def multiply(x: Any, y: Any) -> Tensor:
 
 @elementwise_op("math.squared_difference")
 def squared_difference(x: Any, y: Any) -> Tensor:
-    """Square of the difference."""
+    """``tf.math.squared_difference``: return ``(x - y) ** 2``."""
     a, b = convert_pair(x, y, FLOATS + "ilq", "squared_difference")
     with np.errstate(all="ignore"):
         return wrap(np.square(apply_binary(np.subtract, a, b)))
@@ -201,13 +201,13 @@ def squared_difference(x: Any, y: Any) -> Tensor:
 
 @elementwise_op("math.truediv")
 def truediv(x: Any, y: Any) -> Tensor:
-    """Quotient; integers of up to 16 bits are divided as float32, wider ones as float64."""
+    """``tf.truediv``: divide; integers of up to 16 bits are divided as float32, wider integers as float64."""
     if isinstance(y, Tensor) and not isinstance(x, Tensor):
         b = y.values
         a = array_of(x, as_dtype(b.dtype))
     else:
         a = array_of(x)
-        b = array_of(y, None if isinstance(y, Tensor) else _dtype_if_it_holds(y, as_dtype(a.dtype)))
+        b = array_of(y, None if isinstance(y, Tensor) else _dtype_if_convertible(y, as_dtype(a.dtype)))
     if a.dtype != b.dtype or a.dtype.char not in NUMBERS:
         raise TypeError(
             f"x and y must be numbers of the same dtype, got {as_dtype(a.dtype).name} and {as_dtype(b.dtype).name}"
@@ -220,8 +220,8 @@ def truediv(x: Any, y: Any) -> Tensor:
         return wrap(apply_binary(np.divide, a, b))
 
 
-def _dtype_if_it_holds(value: Any, dtype: DType) -> DType | None:
-    """Return the dtype if a Python value can be converted to it."""
+def _dtype_if_convertible(value: Any, dtype: DType) -> DType | None:
+    """Return the dtype if a Python value can be converted to it, else None."""
     try:
         array_of(value, dtype)
     except TypeError:
@@ -231,20 +231,20 @@ def _dtype_if_it_holds(value: Any, dtype: DType) -> DType | None:
 
 @elementwise_op("math.divide")
 def divide(x: Any, y: Any) -> Tensor:
-    """Quotient, as ``x / y``."""
+    """``tf.divide``: return ``x / y``."""
     return truediv(x if isinstance(y, Tensor) else as_tensor(x), y)
 
 
 @op("math.divide_no_nan")
 def divide_no_nan(x: Any, y: Any) -> Tensor:
-    """Quotient, and 0 where the divisor is 0."""
+    """``tf.math.divide_no_nan``: divide; the quotient is 0 where the divisor is 0."""
     a, b = convert_pair(x, y, NUMBERS, "divide_no_nan")
     quotient = truediv(Tensor(a), Tensor(b)).values
     return wrap(np.where(b == 0, np.zeros((), quotient.dtype), quotient))
 
 
 def div(x: Any, y: Any, name: Any = None) -> Any:
-    """TensorFlow 1's quotient: integers are rounded down."""
+    """``tf.div`` of TensorFlow 1: divide; quotients of integers are rounded down."""
     del name
     dtype = getattr(x, "dtype", None) or getattr(y, "dtype", None) or as_tensor(x).dtype
     return truediv(x, y) if dtype.is_floating else floordiv(x, y)
@@ -252,7 +252,7 @@ def div(x: Any, y: Any, name: Any = None) -> Any:
 
 @elementwise_op("math.floordiv")
 def floordiv(x: Any, y: Any) -> Tensor:
-    """Quotient rounded down."""
+    """``tf.math.floordiv``: divide and round down."""
     a, b = _convert_divisor(x, y, "floordiv")
     with np.errstate(all="ignore"):
         return wrap(np.floor(np.divide(a, b)) if a.dtype.kind == "f" else np.floor_divide(a, b), a.dtype)
@@ -260,7 +260,7 @@ def floordiv(x: Any, y: Any) -> Tensor:
 
 @elementwise_op("math.floormod")
 def floormod(x: Any, y: Any) -> Tensor:
-    """Remainder with the sign of the divisor."""
+    """``tf.math.floormod``: return the remainder, with the sign of the divisor."""
     a, b = _convert_divisor(x, y, "floormod")
     with np.errstate(all="ignore"):
         if a.dtype.kind != "f":
@@ -278,7 +278,7 @@ def _convert_divisor(x: Any, y: Any, name: str) -> tuple[NDArray[Any], NDArray[A
 
 @elementwise_op("math.pow")
 def power(x: Any, y: Any) -> Tensor:
-    """Power."""
+    """``tf.pow``: return ``x ** y``."""
     a, b = convert_pair(x, y, NUMBERS, "pow")
     if b.dtype.kind == "i" and np.any(b < 0):
         raise InvalidArgumentError("pow: integers cannot be raised to negative powers")
@@ -288,7 +288,7 @@ def power(x: Any, y: Any) -> Tensor:
 
 @op("math.add_n")
 def add_n(inputs: Any) -> Tensor:
-    """Sum of tensors of one shape."""
+    """``tf.add_n``: add tensors of one shape."""
     values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
     if not values:
         raise ValueError("add_n: inputs must not be empty")
@@ -301,7 +301,7 @@ def add_n(inputs: Any) -> Tensor:
 
 @elementwise_op("math.clip_by_value")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
-    """Values limited to a range."""
+    """``tf.clip_by_value``: limit values to [clip_value_min, clip_value_max]."""
     values, low, high = convert_all((t, clip_value_min, clip_value_max), "clip_by_value")
     for limit in (low, high):
         if not can_broadcast(values.shape, limit.shape):
@@ -313,7 +313,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
 
 @op("math.cumsum")
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Cumulative sum along an axis."""
+    """``tf.cumsum``: return the cumulative sum along an axis."""
     array = convert_one(x, NUMBERS, "cumsum")
     rows = np.moveaxis(array, check_axis(axis, array.ndim, "cumsum"), 0)
     rows = rows[::-1] if reverse else rows

@@ -1,4 +1,4 @@
-"""Python functions in a program: ``tf.function``, ``tf.py_function`` and ``tf.numpy_function``."""
+"""``tf.function``, ``tf.py_function`` and ``tf.numpy_function``, which run as plain Python."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HINTS = {
 
 
 def function(func: Callable[..., Any] | None = None, input_signature: Any = None, **options: Any) -> Any:
-    """Decorate a function; it runs as Python, on tensors."""
+    """``tf.function``: decorate a function, which still runs as Python and is not compiled."""
     unknown = set(options) - _HINTS
     if unknown:
         raise TypeError(f"function() got an unexpected keyword argument {unknown.pop()!r}")
@@ -73,7 +73,7 @@ def _convert_result(value: Any) -> Any:
 
 @op("control.py_function", always=True)
 def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None) -> Any:  # noqa: N803
-    """Call a function with tensors."""
+    """``tf.py_function``: call a Python function with tensors."""
     if func is None:
         raise TypeError("py_function() is missing the argument 'func'")
     results = func(*(as_tensor(one) for one in inp or ()))
@@ -81,7 +81,7 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
         return _convert_output(results, Tout)
     values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
     if len(values) != len(Tout):
-        raise ValueError(f"the function returned {len(values)} values, Tout has {len(Tout)}")
+        raise ValueError(f"the function must return one value per entry of Tout, {len(Tout)}, got {len(values)}")
     return [_convert_output(one, kind) for one, kind in zip(values, Tout, strict=True)]
 
 
@@ -100,7 +100,7 @@ def numpy_function(
     Tout: Any = None,  # noqa: N803 (TensorFlow's name)
     stateful: bool = True,  # noqa: ARG001 (hint)
 ) -> Any:
-    """Call a function with NumPy arrays."""
+    """``tf.numpy_function``: call a Python function with NumPy arrays."""
     if func is None:
         raise TypeError("numpy_function() is missing the argument 'func'")
     results = func(*(as_tensor(one).numpy() for one in inp or ()))
@@ -112,7 +112,7 @@ def numpy_function(
 
 
 def _convert_numpy(value: Any, dtype: Any) -> Any:
-    """Convert a result: a Python number to the requested dtype, or else to int64 or float64 as NumPy does."""
+    """Convert a result to an array; a Python number becomes `dtype` or, if that is None, int64 or float64."""
     if isinstance(value, bool | int | float) and dtype is not None:
         return array_of(value, dtype)
     return array_of(np.asarray(value) if isinstance(value, int | float | list | tuple) else value)

@@ -1,4 +1,4 @@
-"""Parts of tensors: slices, masks, gathering and scattering by index."""
+"""Operations that select or change parts of tensors: slices, masks, gather and scatter."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from recordmill.compat.tensorflow.ops.inputs import check_axis, check_dtype, con
 
 @op("array.getitem")
 def getitem(tensor: Any, key: Any) -> Any:
-    """Part of a tensor, as ``tensor[key]``."""
+    """Return ``tensor[key]``."""
     if isinstance(tensor, list | tuple | Mapping):
-        # A recording may index the results of an operation that returns several.
+        # Traced code may index the results of an operation that returns several tensors.
         return tensor[key]
     values = array_of(tensor)
     if isinstance(key, Tensor | np.ndarray) and key.dtype == np.bool_:
@@ -56,7 +56,7 @@ def _read_index(key: Any) -> int:
 
 @op("array.slice")
 def slice_(input_: Any, begin: Any, size: Any) -> Tensor:
-    """Part of a tensor that starts at `begin`; a size of -1 extends to the end of the axis."""
+    """``tf.slice``: return the part of a tensor at `begin`; a size of -1 extends to the end of the axis."""
     values = array_of(input_)
     starts, sizes = read_ints(begin, "slice"), read_ints(size, "slice")
     if len(starts) != values.ndim or len(sizes) != values.ndim:
@@ -72,7 +72,7 @@ def slice_(input_: Any, begin: Any, size: Any) -> Tensor:
 
 @op("array.strided_slice")
 def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, **masks: Any) -> Tensor:
-    """Part of a tensor; of the masks, only begin_mask, end_mask and shrink_axis_mask are supported."""
+    """``tf.strided_slice``, which supports only the masks begin_mask, end_mask and shrink_axis_mask."""
     starts, ends = read_ints(begin, "strided_slice"), read_ints(end, "strided_slice")
     steps = [1] * len(starts) if strides is None else read_ints(strides, "strided_slice")
     open_starts, open_ends, single = (masks.pop(f"{one}_mask", 0) for one in ("begin", "end", "shrink_axis"))
@@ -89,7 +89,7 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, **mask
 
 @op("array.boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Tensor:
-    """Rows where a mask is True."""
+    """``tf.boolean_mask``: return the rows where `mask` is True."""
     values, chosen = array_of(tensor), array_of(mask, "bool")
     position = 0 if axis is None else int(axis) % max(values.ndim, 1)
     shape = values.shape[position : position + chosen.ndim]
@@ -114,7 +114,7 @@ def gather(
     axis: Any = None,
     batch_dims: Any = 0,
 ) -> Tensor:
-    """Rows by index."""
+    """``tf.gather``: return the rows at `indices` along an axis."""
     array, chosen, batch = array_of(params), _convert_indices(indices, "gather"), int(batch_dims)
     batch = batch + chosen.ndim if batch < 0 else batch
     position = check_axis(batch if axis is None else axis, array.ndim, "gather")
@@ -125,7 +125,7 @@ def gather(
         return wrap(np.take(array, chosen, position))
     if array.shape[:batch] != chosen.shape[:batch]:
         raise InvalidArgumentError(
-            f"gather: params {list(array.shape)} and indices {list(chosen.shape)} must agree in the first {batch} axes"
+            f"gather: params {list(array.shape)} and indices {list(chosen.shape)} must have the same first {batch} axes"
         )
     rows = np.moveaxis(array, position, batch)
     grids = np.ogrid[tuple(slice(n) for n in array.shape[:batch])]
@@ -138,7 +138,7 @@ def gather(
 
 @op("array.gather_nd")
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
-    """Values or parts by the indices of several axes."""
+    """``tf.gather_nd``: return the values or parts at coordinates of several axes."""
     if int(batch_dims):
         raise NotImplementedError("gather_nd: batch_dims is not supported: use tf.gather")
     array = array_of(params)
@@ -147,11 +147,11 @@ def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
 
 
 def _read_positions(indices: Any, shape: tuple[int, ...], name: str) -> tuple[NDArray[Any], ...]:
-    """Return one array of indices per axis; the last axis of `indices` lists the coordinates."""
+    """Convert `indices`, whose last axis holds the coordinates, to one index array per coordinate; check the bounds."""
     positions = _convert_indices(indices, name)
     depth = positions.shape[-1] if positions.ndim else 1
     if not positions.ndim or depth > len(shape):
-        raise InvalidArgumentError(f"{name}: indices have {depth} coordinates, the tensor {len(shape)} axes")
+        raise InvalidArgumentError(f"{name}: indices must have at most {len(shape)} coordinates, got {depth}")
     if ((positions < 0) | (positions >= np.array(shape[:depth], np.int64))).any():
         raise InvalidArgumentError(f"{name}: indices must be inside the shape {list(shape)}")
     return tuple(np.moveaxis(positions, -1, 0))
@@ -159,7 +159,7 @@ def _read_positions(indices: Any, shape: tuple[int, ...], name: str) -> tuple[ND
 
 @op("array.scatter_nd")
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
-    """Zeros to which values are added by index."""
+    """``tf.scatter_nd``: create zeros and add `updates` at `indices`."""
     values = array_of(updates)
     out = np.zeros(read_ints(shape, "scatter_nd"), values.dtype)
     np.add.at(out, _read_positions(indices, out.shape, "scatter_nd"), values)
@@ -170,7 +170,7 @@ def _assign(out: NDArray[Any], positions: tuple[NDArray[Any], ...], values: NDAr
     out[positions] = values
 
 
-# name: what happens to the values at the positions
+# Names of operations, and the functions that change the values at given positions in place.
 SCATTERS: dict[str, Callable[..., None]] = {
     "tensor_scatter_nd_add": np.add.at,
     "tensor_scatter_nd_max": np.maximum.at,
@@ -188,7 +188,7 @@ def _define_scatter(name: str, function: Callable[..., None]) -> None:
         function(out, _read_positions(indices, array.shape, name), values)
         return Tensor(out)
 
-    scatter.__name__, scatter.__doc__ = name, "Copy of a tensor with values changed by index."
+    scatter.__name__, scatter.__doc__ = name, f"``tf.{name}``: copy a tensor and change values by index."
 
 
 for _name, _function in SCATTERS.items():
@@ -197,7 +197,7 @@ for _name, _function in SCATTERS.items():
 
 @elementwise_op("array.where")
 def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
-    """Indices where a condition holds, or values of one of two tensors."""
+    """``tf.where``: return `x` where the condition is True, else `y`; without both, the indices of True."""
     if (x is None) != (y is None):
         raise ValueError("where: x and y must both be given, or neither")
     if x is None:

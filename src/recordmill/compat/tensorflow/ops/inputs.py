@@ -1,4 +1,4 @@
-"""Checks and conversions of operation inputs: dtypes, shapes, axes and lists of integers."""
+"""Check and convert the inputs of operations: dtypes, shapes, axes and lists of integers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.operators import Operators
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
-# Groups of NumPy's type characters.
+# Groups of dtypes, as NumPy's type characters.
 FLOATS = "efd"
 SIGNED = FLOATS + "bhilq"
 INTEGERS = "bhilqBHILQ"
@@ -25,13 +25,13 @@ BOOL = "?"
 
 
 def check_dtype(array: NDArray[Any], allowed: str, op: str) -> None:
-    """Raise InvalidArgumentError if an operation does not take this dtype."""
+    """Raise InvalidArgumentError if an operation does not support the dtype of an array."""
     if array.dtype.char not in allowed:
-        raise InvalidArgumentError(f"{op} does not take values of dtype {as_dtype(array.dtype).name}")
+        raise InvalidArgumentError(f"{op} does not support values of dtype {as_dtype(array.dtype).name}")
 
 
 def convert_all(values: Sequence[Any], op: str, *, start: int = 0) -> list[NDArray[Any]]:
-    """Convert inputs to the dtype of the first tensor, or else of the first value."""
+    """Convert inputs to the dtype of the first tensor or, if there is none, of the first value."""
     first = next((value for value in values if isinstance(value, Operators)), values[0])
     dtype = as_dtype(array_of(first).dtype)
     return [_convert_as(value, dtype, position, op) for position, value in enumerate(values, start)]
@@ -48,14 +48,14 @@ def _convert_as(value: Any, dtype: DType, position: int, op: str) -> NDArray[Any
 
 
 def convert_one(value: Any, allowed: str, op: str) -> NDArray[Any]:
-    """Convert the only input of an operation."""
+    """Convert a single input to an array and check its dtype."""
     array = array_of(value)
     check_dtype(array, allowed, op)
     return array
 
 
 def convert_pair(x: Any, y: Any, allowed: str, op: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Convert two inputs to one dtype; their shapes must broadcast."""
+    """Convert two inputs to arrays of one dtype; raise InvalidArgumentError if their shapes do not broadcast."""
     a, b = convert_all((x, y), op)
     check_dtype(a, allowed, op)
     if not can_broadcast(a.shape, b.shape):
@@ -64,7 +64,7 @@ def convert_pair(x: Any, y: Any, allowed: str, op: str) -> tuple[NDArray[Any], N
 
 
 def convert_bools(value: Any, op: str) -> NDArray[np.bool_]:
-    """Convert an input that must be boolean."""
+    """Convert an input to an array; raise InvalidArgumentError for a tensor that is not boolean."""
     if not isinstance(value, Tensor):
         return array_of(value, "bool")
     check_dtype(value.values, BOOL, op)
@@ -72,7 +72,7 @@ def convert_bools(value: Any, op: str) -> NDArray[np.bool_]:
 
 
 def convert_strings(value: Any, op: str) -> NDArray[Any]:
-    """Convert an input that must hold strings."""
+    """Convert an input to an array; raise InvalidArgumentError for a tensor that does not contain strings."""
     if not isinstance(value, Tensor):
         return array_of(value, "string")
     check_dtype(value.values, STRINGS, op)
@@ -85,7 +85,7 @@ def can_broadcast(a: Sequence[int], b: Sequence[int]) -> bool:
 
 
 def read_ints(value: Any, op: str) -> list[int]:
-    """Return sizes or axes given as a list, a tensor, a shape or a single integer."""
+    """Convert sizes or axes to a list of ints, from a list, a tensor, a shape or a single integer."""
     if isinstance(value, list | tuple) and all(type(one) is int for one in value):
         return list(value)
     array = array_of(value)
@@ -95,7 +95,7 @@ def read_ints(value: Any, op: str) -> list[int]:
 
 
 def read_shape(value: Any, op: str) -> tuple[int, ...]:
-    """Return the lengths of a shape; none may be negative."""
+    """Convert a shape to a tuple of ints; raise InvalidArgumentError if a length is negative."""
     lengths = tuple(read_ints(value, op))
     if any(length < 0 for length in lengths):
         raise InvalidArgumentError(f"{op}: lengths must be non-negative, got {min(lengths)}")
@@ -103,7 +103,7 @@ def read_shape(value: Any, op: str) -> tuple[int, ...]:
 
 
 def check_axis(axis: Any, ndim: int, op: str, error: type[Exception] = InvalidArgumentError) -> int:
-    """Return a valid axis as a non-negative number."""
+    """Return an axis as a non-negative int; raise `error` if it is out of range."""
     position = int(array_of(axis))
     if not -ndim <= position < ndim:
         raise error(f"{op}: axis must be in [{-ndim}, {ndim}), got {position}")
@@ -111,7 +111,7 @@ def check_axis(axis: Any, ndim: int, op: str, error: type[Exception] = InvalidAr
 
 
 def read_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
-    """Return the axes to reduce over as non-negative numbers; None stands for all of them."""
+    """Return the axes of a reduction as non-negative ints; None means all axes."""
     if axis is None:
         return tuple(range(ndim))
     axes = tuple(check_axis(one, ndim, op) for one in read_ints(axis, op))

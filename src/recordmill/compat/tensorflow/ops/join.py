@@ -1,4 +1,4 @@
-"""Tensors joined, split, repeated, reversed and padded."""
+"""Operations that join, split, repeat, reverse and pad tensors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAD_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmet
 
 @op("array.stack")
 def stack(values: Any, axis: Any = 0) -> Tensor:
-    """Join tensors of one shape along a new axis."""
+    """``tf.stack``: join tensors of one shape along a new axis."""
     if not isinstance(values, list | tuple) or not values:
         values = list(as_tensor(values)) or values
         if not values:
@@ -33,7 +33,7 @@ def stack(values: Any, axis: Any = 0) -> Tensor:
 
 
 def _convert_alike(values: Any) -> list[NDArray[Any]]:
-    """Convert values to one dtype; Python numbers become float32 together if one of them is a float."""
+    """Convert values to one dtype; if all are Python numbers and one is a float, they become float32."""
     if any(isinstance(one, Tensor | np.ndarray | np.generic) for one in values):
         return convert_all(values, "stack")
     try:
@@ -44,7 +44,7 @@ def _convert_alike(values: Any) -> list[NDArray[Any]]:
 
 @op("array.concat")
 def concat(values: Any, axis: Any) -> Tensor:
-    """Join tensors along an existing axis."""
+    """``tf.concat``: join tensors along an existing axis."""
     if not isinstance(values, list | tuple):
         return as_tensor(values)
     if not values:
@@ -64,7 +64,7 @@ def concat(values: Any, axis: Any) -> Tensor:
 
 @op("array.unstack")
 def unstack(value: Any, num: Any = None, axis: Any = 0) -> list[Tensor]:
-    """Split a tensor along an axis, and remove the axis."""
+    """``tf.unstack``: split a tensor along an axis, and remove the axis."""
     array = array_of(value)
     position = check_axis(axis, array.ndim, "unstack", ValueError)
     if num is not None and int(num) != array.shape[position]:
@@ -74,7 +74,7 @@ def unstack(value: Any, num: Any = None, axis: Any = 0) -> list[Tensor]:
 
 @op("array.split")
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -> list[Tensor]:  # noqa: ARG001
-    """Split a tensor along an axis into equal parts, or into parts of given lengths."""
+    """``tf.split``: split a tensor along an axis into equal parts, or into parts of given lengths."""
     array, parts = array_of(value), array_of(num_or_size_splits)
     position = check_axis(axis, array.ndim, "split")
     length = array.shape[position]
@@ -87,7 +87,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -
 
 
 def _complete_sizes(sizes: list[int], length: int) -> list[int]:
-    """Replace one -1 by the length that is left."""
+    """Replace a single -1 in `sizes` by the remaining length; raise an error if the sizes do not add up."""
     known = sum(one for one in sizes if one >= 0)
     if sizes.count(-1) == 1 and min(sizes) == -1 and known <= length:
         return [length - known if one == -1 else one for one in sizes]
@@ -98,7 +98,7 @@ def _complete_sizes(sizes: list[int], length: int) -> list[int]:
 
 @op("array.tile")
 def tile(input: Any, multiples: Any) -> Tensor:
-    """Repeat a tensor along its axes."""
+    """``tf.tile``: repeat a tensor along its axes."""
     array, counts = array_of(input), read_ints(multiples, "tile")
     if len(counts) != array.ndim or any(one < 0 for one in counts):
         raise InvalidArgumentError(f"tile: multiples must be {array.ndim} non-negative integers, got {counts}")
@@ -107,13 +107,13 @@ def tile(input: Any, multiples: Any) -> Tensor:
 
 @op("array.repeat")
 def repeat(input: Any, repeats: Any, axis: Any = None) -> Tensor:
-    """Repeat each value, or each row along an axis."""
+    """``tf.repeat``: repeat each value, or each row along an axis."""
     return wrap(np.repeat(array_of(input), array_of(repeats), None if axis is None else int(axis)))
 
 
 @op("array.reverse")
 def reverse(tensor: Any, axis: Any) -> Tensor:
-    """Reverse axes."""
+    """``tf.reverse``: reverse the order along the given axes."""
     array = array_of(tensor)
     axes = [check_axis(one, array.ndim, "reverse") for one in read_ints(axis, "reverse")]
     return Tensor(np.flip(array, tuple(axes)) if axes else array)
@@ -121,7 +121,7 @@ def reverse(tensor: Any, axis: Any) -> Tensor:
 
 @op("array.pad")
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Tensor:
-    """Add values at the ends of the axes."""
+    """``tf.pad``: add values at both ends of the axes."""
     array, widths = array_of(tensor), array_of(paddings).astype(np.int64)
     name = str(mode).upper()
     if name not in _PAD_MODES:
@@ -137,7 +137,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
 
 
 def _convert_padding(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert a padding value; the default 0 stands for an empty string or False."""
+    """Convert a padding value; the default 0 becomes an empty string or False if the dtype requires it."""
     if type(value) is int and value == 0 and dtype.kind in "Ob":
         return b"" if dtype.kind == "O" else False
     return array_of(value, dtype)[()]

@@ -1,4 +1,4 @@
-"""Products, norms and inverses of matrices; float32 sums may differ from TensorFlow's in the last bits."""
+"""``tf.linalg``: products, norms and inverses; float32 sums may differ from TensorFlow's in the last bits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, check_dtype
 
 @op("linalg.matmul")
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """Product of matrices, or of stacks of them."""
+    """``tf.matmul``: multiply matrices or batches of matrices."""
     left, right = convert_all((a, b), "matmul")
     check_dtype(left, NUMBERS, "matmul")
     if min(left.ndim, right.ndim) < 2:
@@ -22,7 +22,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
     left = left.swapaxes(-1, -2) if transpose_a else left
     right = right.swapaxes(-1, -2) if transpose_b else right
     if left.shape[-1] != right.shape[-2]:
-        raise InvalidArgumentError(f"matmul: shapes {list(left.shape)} and {list(right.shape)} do not fit")
+        raise InvalidArgumentError(f"matmul: shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied")
     dtype = left.dtype
     if dtype == np.float16:
         left, right = left.astype(np.float32), right.astype(np.float32)
@@ -32,7 +32,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
 
 @op("linalg.einsum")
 def einsum(equation: str, *inputs: Any) -> Tensor:
-    """Sums of products, by the letters of their axes."""
+    """``tf.einsum``: sum products over the axes that an equation names by letters."""
     arrays = convert_all(inputs, "einsum")
     check_dtype(arrays[0], NUMBERS, "einsum")
     try:
@@ -43,7 +43,7 @@ def einsum(equation: str, *inputs: Any) -> Tensor:
 
 @op("linalg.norm")
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False) -> Tensor:  # noqa: A002
-    """Norm of vectors; `ord` is "euclidean", 1, 2 or infinity."""
+    """``tf.norm``: return the norm of vectors; `ord` must be "euclidean", 1, 2 or infinity."""
     array = convert_one(tensor, FLOATS, "norm")
     axes = read_axes(axis, array.ndim, "norm")
     if ord not in ("euclidean", 1, 2, np.inf) or (len(axes) > 1 and axis is not None and ord != "euclidean"):
@@ -57,7 +57,7 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool =
 
 @op("linalg.inv")
 def inv(input: Any, adjoint: bool = False) -> Tensor:  # noqa: A002 (TensorFlow's name)
-    """Inverse matrix."""
+    """``tf.linalg.inv``: invert a matrix or a batch of matrices."""
     array = convert_one(input, FLOATS, "inv")
     try:
         inverse = np.linalg.inv(array)

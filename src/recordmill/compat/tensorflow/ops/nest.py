@@ -1,4 +1,4 @@
-"""``tf.nest``: nested tuples, lists and dicts."""
+"""``tf.nest``: functions of nested tuples, lists and dicts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __getattr__ = absent(__name__, "nest")
 
 
 def is_nested(structure: Any) -> bool:
-    """Return whether a value is a dict, list or tuple."""
+    """``tf.nest.is_nested``: return whether a value is a dict, list or tuple."""
     return isinstance(structure, dict | list | tuple)
 
 
@@ -21,17 +21,17 @@ def _children(structure: Any) -> list[Any]:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # noqa: ARG001 (composites stay whole)
-    """List the innermost values; those of dicts in the order of their keys."""
+    """``tf.nest.flatten``: return the innermost values in a list; values of dicts are sorted by key."""
     if not is_nested(structure):
         return [structure]
     return [one for child in _children(structure) for one in flatten(child)]
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:  # noqa: ARG001
-    """Put values into a structure."""
+    """``tf.nest.pack_sequence_as``: return a copy of a structure with other values."""
     values, count = list(flat_sequence), len(flatten(structure))
     if len(values) != count:
-        raise ValueError(f"the structure has {count} values, flat_sequence has {len(values)}")
+        raise ValueError(f"flat_sequence must have {count} values, as the structure has, got {len(values)}")
     return _pack(structure, iter(values))
 
 
@@ -47,7 +47,7 @@ def _pack(structure: Any, values: Iterator[Any]) -> Any:
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """Call a function on the values of structures that are alike."""
+    """``tf.nest.map_structure``: apply a function to the values of structures with the same nesting."""
     if not callable(func):
         raise TypeError(f"func must be callable, got {func!r}")
     unknown = set(kwargs) - {"expand_composites", "check_types"}
@@ -60,7 +60,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:  # noqa: ARG001
-    """Raise ValueError or TypeError if two structures differ."""
+    """``tf.nest.assert_same_structure``: raise ValueError or TypeError if two structures differ."""
     if is_nested(nest1) != is_nested(nest2):
         raise ValueError(f"the structures differ: {nest1!r} and {nest2!r}")
     if not is_nested(nest1):

@@ -1,4 +1,4 @@
-"""Activation functions of models that use ``tf.nn`` beside ``tf.keras``."""
+"""``tf.nn.relu`` and ``softmax``, for data programs; models use ``tf.keras``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_one
 
 @op("nn.relu")
 def relu(features: Any) -> Tensor:
-    """The positive values, and 0 for the others."""
+    """``tf.nn.relu``: return ``max(features, 0)``."""
     array = convert_one(features, NUMBERS, "relu")
     return wrap(np.maximum(array, array.dtype.type(0)))
 
 
 @op("nn.softmax")
 def softmax(logits: Any, axis: Any = None) -> Tensor:
-    """Exponentials divided by their sum along an axis, by default the last one."""
+    """``tf.nn.softmax``: return exponentials divided by their sum along an axis, by default the last one."""
     array = convert_one(logits, FLOATS, "softmax")
     axes = read_axes(-1 if axis is None else axis, array.ndim, "softmax")
     powers = np.exp(array - np.max(array, axis=axes, keepdims=True))

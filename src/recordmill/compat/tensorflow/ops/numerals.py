@@ -1,4 +1,4 @@
-"""Numbers read from strings and written as strings."""
+"""Operations that convert strings to numbers and numbers to strings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REAL = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.
 _HEXADECIMAL = re.compile(rb"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+)?", re.IGNORECASE)
 _SPACE = b" \t\n\v\f\r"
 _TARGETS = ("float32", "float64", "int32", "int64", "uint32", "uint64")
-# Digits of the largest integer; Python refuses to read very long numbers.
+# Number of digits of the largest integer. Longer numbers are not passed to int(), which raises for very long ones.
 _MAX_DIGITS = 20
 
 # ruff: noqa: A002 (TensorFlow's names)
@@ -30,7 +30,7 @@ _MAX_DIGITS = 20
 
 @elementwise_op("strings.to_number")
 def to_number(input: Any, out_type: Any = float32) -> Tensor:
-    """Read numbers."""
+    """``tf.strings.to_number``: convert strings to numbers."""
     dtype = as_dtype(out_type)
     if dtype.name not in _TARGETS:
         raise InvalidArgumentError(f"to_number: out_type must be one of {', '.join(_TARGETS)}, got {dtype.name}")
@@ -44,7 +44,7 @@ def string_to_number(
     name: Any = None,
     input: Any = None,
 ) -> Tensor:
-    """Read numbers; TensorFlow 1."""
+    """``tf.string_to_number`` of TensorFlow 1: convert strings to numbers."""
     del name
     return to_number(string_tensor if input is None else input, out_type)
 
@@ -56,13 +56,13 @@ def decode_raw(
     name: Any = None,
     bytes: Any = None,
 ) -> Tensor:
-    """Decode strings of numbers in binary form; TensorFlow 1."""
+    """``tf.decode_raw`` of TensorFlow 1: convert byte strings to numbers."""
     del name
     return raw.decode_raw(input_bytes if bytes is None else bytes, out_type, little_endian)
 
 
 def parse_numbers(texts: list[bytes], dtype: DType) -> NDArray[Any]:
-    """Read a list of numbers."""
+    """Convert a list of decimal or hexadecimal texts to an array."""
     with np.errstate(over="ignore"):
         if dtype.is_floating and all(map(_REAL.fullmatch, texts)):
             return np.array([*map(float, texts)], np.float64).astype(dtype.numpy_dtype)
@@ -70,7 +70,7 @@ def parse_numbers(texts: list[bytes], dtype: DType) -> NDArray[Any]:
 
 
 def parse_number(text: bytes, dtype: DType) -> Any:
-    """Read one number."""
+    """Convert one text to a number; raise InvalidArgumentError if it is not a number of the dtype."""
     value = text.strip(_SPACE)
     if dtype.is_floating:
         if _REAL.fullmatch(value):
@@ -95,7 +95,7 @@ def as_string(
     width: int = -1,
     fill: str = "",
 ) -> Tensor:
-    """Write numbers as C's ``printf`` does."""
+    """``tf.strings.as_string``: format values as C's ``printf`` does."""
     array = array_of(input)
     kind = array.dtype.kind
     if fill not in ("", " ", "0", "+", "-", "#"):
@@ -103,7 +103,7 @@ def as_string(
     if scientific and shortest:
         raise InvalidArgumentError("as_string: scientific and shortest cannot be combined")
     if kind != "f" and (scientific or shortest or precision > -1):
-        raise InvalidArgumentError(f"as_string: {as_dtype(array.dtype).name} values take no precision or notation")
+        raise InvalidArgumentError(f"as_string: {as_dtype(array.dtype).name} does not support precision or notation")
     letter = {"f": "e" if scientific else "g" if shortest else "f", "i": "d", "u": "d"}.get(kind, "s")
     spec = f"%{fill}{width if width > -1 else ''}{f'.{precision}' if precision > -1 else ''}{letter}"
     if kind == "O":

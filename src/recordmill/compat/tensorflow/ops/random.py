@@ -1,4 +1,4 @@
-"""Random numbers. They are NumPy's, not TensorFlow's; the same seeds repeat them."""
+"""``tf.random``: random numbers from NumPy's generators, not TensorFlow's; equal seeds give equal numbers."""
 
 from __future__ import annotations
 
@@ -67,25 +67,25 @@ def _float_type(dtype: DType) -> Any:
 
 @op("random.uniform", always=True)
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
-    """Uniformly distributed numbers."""
+    """``tf.random.uniform``: return uniformly distributed numbers in [minval, maxval)."""
     return _uniform(_generator(seed), shape, minval, maxval, as_dtype(dtype))
 
 
 @op("random.normal", always=True)
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
-    """Normally distributed numbers."""
+    """``tf.random.normal``: return normally distributed numbers."""
     return _normal(_generator(seed), shape, mean, stddev, as_dtype(dtype))
 
 
 @op("random.truncated_normal", always=True)
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
-    """Normally distributed numbers, at most two standard deviations from the mean."""
+    """``tf.random.truncated_normal``: return normal numbers, at most two standard deviations from the mean."""
     return _normal(_generator(seed), shape, mean, stddev, as_dtype(dtype), truncate=True)
 
 
 @op("random.gamma", always=True)
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
-    """Gamma distributed numbers: an array of `shape` for each pair of parameters."""
+    """``tf.random.gamma``: return an array of gamma-distributed numbers for each pair of parameters."""
     kind = as_dtype(dtype)
     if not kind.is_floating:
         raise TypeError(f"dtype must be floating-point, got {kind.name}")
@@ -94,20 +94,20 @@ def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: 
         raise InvalidArgumentError(f"alpha must not be negative, got {float(shapes.min())}")
     lengths = (*read_shape(shape, "gamma"), *np.broadcast_shapes(shapes.shape, rates.shape))
     numbers = (_generator(seed).standard_gamma(shapes, lengths) / rates).astype(kind.numpy_dtype)
-    # Rounding to zero would make quotients infinite.
+    # Numbers that round to 0 become the smallest positive number, so that programs can divide by them.
     return Tensor(np.maximum(numbers, np.finfo(kind.numpy_dtype).tiny))
 
 
 @op("random.shuffle", always=True)
 def shuffle(value: Any, seed: Any = None) -> Tensor:
-    """Rows in a random order."""
+    """``tf.random.shuffle``: return the rows in random order."""
     array = array_of(value)
     return wrap(array[_generator(seed).permutation(len(array))] if array.ndim else array)
 
 
 @op("random.categorical", always=True)
 def categorical(logits: Any, num_samples: Any, dtype: Any = int64, seed: Any = None) -> Tensor:
-    """Class indices drawn by the logarithms of their probabilities, for each row."""
+    """``tf.random.categorical``: draw class indices for each row of unnormalized log-probabilities."""
     rows = array_of(logits)
     if rows.ndim != 2:
         raise InvalidArgumentError(f"logits must be a matrix, got shape {list(rows.shape)}")
@@ -124,7 +124,7 @@ def stateless_uniform(
     dtype: Any = float32,
     alg: Any = None,  # noqa: ARG001 (one algorithm)
 ) -> Tensor:
-    """Uniformly distributed numbers that depend on the two numbers of `seed` only."""
+    """``tf.random.stateless_uniform``: return uniform numbers that depend only on the pair `seed`."""
     return _uniform(_stateless_generator(seed), shape, minval, maxval, as_dtype(dtype))
 
 
@@ -137,13 +137,13 @@ def stateless_normal(
     dtype: Any = float32,
     alg: Any = None,  # noqa: ARG001 (one algorithm)
 ) -> Tensor:
-    """Normally distributed numbers that depend on the two numbers of `seed` only."""
+    """``tf.random.stateless_normal``: return normal numbers that depend only on the pair `seed`."""
     return _normal(_stateless_generator(seed), shape, mean, stddev, as_dtype(dtype))
 
 
 @op("random.split")
 def split(seed: Any, num: Any = 2, alg: Any = None) -> Tensor:  # noqa: ARG001 (one algorithm)
-    """New seeds derived from a seed; shape (num, 2)."""
+    """``tf.random.split``: derive new seeds from a seed, shape (num, 2)."""
     dtype = array_of(seed).dtype
     limits = np.iinfo(dtype)
     shape = int(array_of(num)), 2
@@ -152,7 +152,7 @@ def split(seed: Any, num: Any = 2, alg: Any = None) -> Tensor:  # noqa: ARG001 (
 
 @op("random.fold_in")
 def fold_in(seed: Any, data: Any, alg: Any = None) -> Tensor:  # noqa: ARG001 (one algorithm)
-    """New seed derived from a seed and an integer."""
+    """``tf.random.fold_in``: derive a new seed from a seed and an integer."""
     mixed = array_of(seed).copy()
     first = split(seed, 1).numpy()[0]
     mixed[:] = first[0], first[1] ^ array_of(data, as_dtype(mixed.dtype))

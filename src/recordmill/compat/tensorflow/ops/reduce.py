@@ -1,4 +1,4 @@
-"""Reductions over axes. Sums of floating-point numbers may differ from TensorFlow's in the last bits."""
+"""Reductions of ``tf.math``; sums of floating-point numbers may differ from TensorFlow's in the last bits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_boo
 
 
 def _sum(array: NDArray[Any], axes: tuple[int, ...], keepdims: bool) -> Any:
-    # float16 is summed in float32, as in TensorFlow.
+    # Sum float16 values in float32, as TensorFlow does.
     dtype = np.dtype(np.float32) if array.dtype == np.float16 else array.dtype
     return np.sum(array, axes, dtype, keepdims=keepdims)
 
@@ -24,7 +24,7 @@ def _prod(array: NDArray[Any], axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def _mean(array: NDArray[Any], axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Mean; that of integers is rounded towards zero."""
+    """Return the mean; the mean of integers is rounded towards zero."""
     if array.dtype.kind in "iu":
         array = array.astype(np.uint64 if array.dtype.kind == "u" else np.int64)
     total = _sum(array, axes, keepdims)
@@ -53,7 +53,7 @@ def _std(array: NDArray[Any], axes: tuple[int, ...], keepdims: bool) -> Any:
     return np.sqrt(_variance(array, axes, keepdims))
 
 
-# name: the function of an array, axes and keepdims
+# Names of reductions, and their functions of an array, axes and keepdims.
 REDUCTIONS: dict[str, Callable[[NDArray[Any], tuple[int, ...], bool], Any]] = {
     "reduce_max": _max,
     "reduce_mean": _mean,
@@ -76,7 +76,7 @@ def _define_reduction(name: str, function: Callable[[NDArray[Any], tuple[int, ..
         with np.errstate(all="ignore"):
             return wrap(function(array, axes, bool(keepdims)), array.dtype)
 
-    reduction.__name__, reduction.__doc__ = name, f"{name.removeprefix('reduce_').capitalize()} over axes."
+    reduction.__name__, reduction.__doc__ = name, f"``tf.{name}``: reduce over axes."
 
 
 def _define_logical(name: str, function: np.ufunc) -> None:
@@ -85,7 +85,7 @@ def _define_logical(name: str, function: np.ufunc) -> None:
         array = convert_bools(input_tensor, name)
         return wrap(function.reduce(array, read_axes(axis, array.ndim, name), keepdims=bool(keepdims)))
 
-    reduction.__name__, reduction.__doc__ = name, f"{name.removeprefix('reduce_').capitalize()} over axes."
+    reduction.__name__, reduction.__doc__ = name, f"``tf.{name}``: reduce over axes."
 
 
 for _name, _function in REDUCTIONS.items():

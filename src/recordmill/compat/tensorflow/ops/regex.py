@@ -1,7 +1,7 @@
-"""Regular expressions of RE2, run by Python's ``re``.
+"""``tf.strings.regex_replace`` and ``regex_full_match``: regular expressions of RE2, run by Python's ``re``.
 
-Strings are read as UTF-8; classes of digits, letters and white space are those of ASCII. Differences in spelling are
-translated; what Python's ``re`` accepts and RE2 does not is refused.
+Strings are decoded as UTF-8; classes of digits, letters and white space match only ASCII. RE2's syntax is translated
+where Python's differs; syntax that only Python's ``re`` supports raises InvalidArgumentError.
 
 References
 ----------
@@ -102,7 +102,7 @@ def _decode(value: bytes) -> str:
 
 
 def _is_valid_rewrite(rewrite: str, num_groups: int) -> bool:
-    """Return whether each backslash precedes another one or the number of a group."""
+    """Return whether each backslash precedes another backslash or the number of a group."""
     letters = [found[0][1:] for found in re.finditer(r"\\.?", rewrite, re.DOTALL)]
     return all(one == "\\" or (one.isdecimal() and int(one) <= num_groups) for one in letters)
 
@@ -117,7 +117,7 @@ def _expand(rewrite: str, found: re.Match[str]) -> str:
 
 @elementwise_op("strings.regex_replace")
 def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True) -> Tensor:
-    """Replace matches of a regular expression."""
+    """``tf.strings.regex_replace``: replace matches of a regular expression."""
     array, matcher = convert_strings(input, "regex_replace"), _compile(_read_scalar(pattern))
     replacement = _decode(_read_scalar(rewrite))
     if not _is_valid_rewrite(replacement, matcher.groups):
@@ -141,7 +141,7 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
 
 @elementwise_op("strings.regex_full_match")
 def regex_full_match(input: Any, pattern: Any) -> Tensor:
-    """Return whether a regular expression matches all of each string."""
+    """``tf.strings.regex_full_match``: return whether each string matches a regular expression completely."""
     matcher = _compile(_read_scalar(pattern))
     array = convert_strings(input, "regex_full_match")
     return map_strings(array, lambda one: matcher.fullmatch(_decode(one)) is not None, bool)

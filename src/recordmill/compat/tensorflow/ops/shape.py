@@ -1,4 +1,4 @@
-"""Shapes of tensors: read, checked and changed."""
+"""Operations that return, check or change the shape of tensors."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from recordmill.compat.tensorflow.ops.inputs import check_axis, read_ints
 
 @op("array.shape")
 def shape(input: Any, out_type: Any = int32) -> Tensor:
-    """Lengths of the axes, as a tensor."""
+    """``tf.shape``: return the lengths of the axes as a tensor."""
     return Tensor(np.array(array_of(input).shape, as_dtype(out_type).numpy_dtype))
 
 
 @op("array.size")
 def size(input: Any, out_type: Any = int32) -> Tensor:
-    """Number of values, as a tensor."""
+    """``tf.size``: return the number of values as a tensor."""
     return wrap(array_of(input).size, as_dtype(out_type).numpy_dtype)
 
 
 @op("array.rank")
 def rank(input: Any) -> Tensor:
-    """Number of axes, as a tensor."""
+    """``tf.rank``: return the number of axes as a tensor."""
     return wrap(array_of(input).ndim, np.int32)
 
 
 @elementwise_op("array.identity")
 def identity(input: Any) -> Tensor:
-    """The tensor itself."""
+    """``tf.identity``: return the tensor itself."""
     return as_tensor(input)
 
 
 @op("array.ensure_shape")
 def ensure_shape(x: Any, shape: Any) -> Tensor:
-    """The tensor itself, if it has that shape."""
+    """``tf.ensure_shape``: return the tensor itself; raise InvalidArgumentError if it has another shape."""
     tensor, expected = as_tensor(x), TensorShape(shape)
     if not tensor.shape.is_compatible_with(expected):
         raise InvalidArgumentError(f"ensure_shape: expected shape {expected}, got {tensor.shape}")
@@ -54,13 +54,13 @@ def ensure_shape(x: Any, shape: Any) -> Tensor:
 
 @op("array.reshape")
 def reshape(tensor: Any, shape: Any) -> Tensor:
-    """The same values in another shape; one length may be -1."""
+    """``tf.reshape``: return the same values in another shape; a length of -1 is inferred."""
     array = array_of(tensor)
     if array_of(shape).ndim > 1:
         raise InvalidArgumentError("reshape: shape must be a list of lengths")
     lengths = read_ints(shape, "reshape")
     if lengths.count(-1) > 1 or any(length < -1 for length in lengths):
-        raise InvalidArgumentError(f"reshape: at most one length may be -1, and none less, got {lengths}")
+        raise InvalidArgumentError(f"reshape: lengths must be non-negative, except for a single -1, got {lengths}")
     if -1 in lengths:
         lengths[lengths.index(-1)] = _missing_length(array.shape, [one for one in lengths if one != -1])
     if math.prod(lengths) != array.size:
@@ -70,14 +70,14 @@ def reshape(tensor: Any, shape: Any) -> Tensor:
 
 def _missing_length(shape: tuple[int, ...], known: list[int]) -> int:
     if not all(known) and not all(shape):
-        # TensorFlow ignores zeros on both sides.
+        # TensorFlow ignores lengths of 0 in the old and in the new shape.
         return math.prod(n for n in shape if n) // max(math.prod(n for n in known if n), 1)
     return math.prod(shape) // max(math.prod(known), 1)
 
 
 @op("array.squeeze")
 def squeeze(input: Any, axis: Any = None) -> Tensor:
-    """Remove axes of length 1: all of them, or the given ones."""
+    """``tf.squeeze``: remove the given axes of length 1, or all axes of length 1."""
     array = array_of(input)
     axes = {check_axis(one, array.ndim, "squeeze") for one in ([] if axis is None else read_ints(axis, "squeeze"))}
     if any(array.shape[one] != 1 for one in axes):
@@ -88,14 +88,14 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
 
 @op("array.expand_dims")
 def expand_dims(input: Any, axis: Any) -> Tensor:
-    """Insert an axis of length 1."""
+    """``tf.expand_dims``: insert an axis of length 1."""
     array = array_of(input)
     return Tensor(np.expand_dims(array, check_axis(axis, array.ndim + 1, "expand_dims")))
 
 
 @op("array.transpose")
 def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Tensor:  # noqa: ARG001 (numbers are real)
-    """Axes in another order, by default reversed."""
+    """``tf.transpose``: permute the axes; by default, reverse them."""
     array = array_of(a)
     if perm is None:
         return Tensor(array.T)
@@ -107,7 +107,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Tensor:  # n
 
 @op("array.broadcast_to")
 def broadcast_to(input: Any, shape: Any) -> Tensor:
-    """Values repeated along axes of length 1, and along new leading axes."""
+    """``tf.broadcast_to``: repeat values along axes of length 1 and along new leading axes."""
     array, lengths = array_of(input), read_ints(shape, "broadcast_to")
     try:
         return Tensor(np.broadcast_to(array, lengths))

@@ -15,7 +15,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 
 @op("signal.hann_window")
 def hann_window(window_length: Any, periodic: bool = True, dtype: Any = float32) -> Tensor:
-    """Hann window; odd lengths are always symmetric, as in TensorFlow."""
+    """``tf.signal.hann_window``: return a Hann window; windows of odd length are always symmetric, as in TensorFlow."""
     count, numpy_dtype = int(window_length), as_dtype(dtype).numpy_dtype
     if count == 1:
         return wrap(np.ones(1, numpy_dtype))
@@ -32,7 +32,7 @@ def stft(
     window_fn: Callable[..., Any] | None = hann_window,
     pad_end: bool = False,
 ) -> Tensor:
-    """Short-time Fourier transform along the last axis."""
+    """``tf.signal.stft``: compute the short-time Fourier transform along the last axis."""
     array, length, step = array_of(signals), int(frame_length), int(frame_step)
     size = array.shape[-1]
     count = -(-size // step) if pad_end else max(0, 1 + (size - length) // step)

@@ -1,4 +1,4 @@
-"""Order of values: extremes, sorting and unique values."""
+"""``tf.argmax``, ``argmin``, ``math.top_k``, ``argsort``, ``sort`` and ``unique``."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Unique = namedtuple("Unique", ["y", "idx"])  # noqa: PYI024
 
 @op("math.argmax")
 def argmax(input: Any, axis: Any = None, output_type: Any = int64) -> Tensor:
-    """Index of the largest value along an axis."""
+    """``tf.argmax``: return the index of the largest value along an axis."""
     array, position = _convert_axis(input, axis, "argmax")
     return wrap(np.argmax(array, position), as_dtype(output_type).numpy_dtype)
 
 
 @op("math.argmin")
 def argmin(input: Any, axis: Any = None, output_type: Any = int64) -> Tensor:
-    """Index of the smallest value along an axis."""
+    """``tf.argmin``: return the index of the smallest value along an axis."""
     array, position = _convert_axis(input, axis, "argmin")
     return wrap(np.argmin(array, position), as_dtype(output_type).numpy_dtype)
 
@@ -44,7 +44,7 @@ def _convert_axis(value: Any, axis: Any, name: str) -> tuple[NDArray[Any], int]:
 
 
 def _argsort(array: NDArray[Any], descending: bool) -> NDArray[Any]:
-    """Indices that sort the last axis; equal values stay in order."""
+    """Return the indices that sort the last axis; equal values keep their order."""
     if not descending:
         return np.argsort(array, axis=-1, kind="stable")
     backwards = np.argsort(array[..., ::-1], axis=-1, kind="stable")[..., ::-1]
@@ -53,7 +53,7 @@ def _argsort(array: NDArray[Any], descending: bool) -> NDArray[Any]:
 
 @op("math.top_k")
 def top_k(input: Any, k: Any = 1, sorted: bool = True) -> TopK:  # noqa: ARG001 (always sorted)
-    """Largest values of the last axis and their indices, largest first."""
+    """``tf.math.top_k``: return the `k` largest values of the last axis and their indices, in descending order."""
     array, count = convert_one(input, NUMBERS, "top_k"), int(k)
     if not array.ndim or count > array.shape[-1]:
         raise InvalidArgumentError(f"top_k: k must be at most the length of the last axis, got {count}")
@@ -69,7 +69,7 @@ def _is_descending(direction: str) -> bool:
 
 @op("array.argsort")
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False) -> Tensor:  # noqa: ARG001
-    """Indices that sort an axis; always stable."""
+    """``tf.argsort``: return the indices that sort an axis; the sort is always stable."""
     array = convert_one(values, NUMBERS, "argsort")
     position, descending = check_axis(axis, array.ndim, "argsort"), _is_descending(direction)
     indices = _argsort(np.moveaxis(array, position, -1), descending)
@@ -78,7 +78,7 @@ def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: b
 
 @op("array.sort")
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Tensor:
-    """Values in order along an axis."""
+    """``tf.sort``: sort the values along an axis."""
     array = convert_one(values, NUMBERS, "sort")
     position, descending = check_axis(axis, array.ndim, "sort"), _is_descending(direction)
     ordered = np.sort(array, axis=position, kind="stable")
@@ -87,7 +87,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Tensor:
 
 @op("array.unique")
 def unique(x: Any, out_idx: Any = int32) -> Unique:
-    """Unique values in the order of their first occurrence, and the index of each input value among them."""
+    """``tf.unique``: return unique values in order of first occurrence, and the index of each input value in them."""
     array = array_of(x)
     if array.ndim != 1:
         raise InvalidArgumentError(f"unique: x must have one axis, got shape {list(array.shape)}")

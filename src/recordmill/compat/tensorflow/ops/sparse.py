@@ -1,4 +1,4 @@
-"""Operations on sparse tensors."""
+"""``tf.sparse.slice``, ``reshape`` and ``tf.sparse_to_dense``."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ def _get_parts(sparse: Any) -> tuple[NDArray[Any], NDArray[Any], list[int]]:
     return sparse.indices.values, sparse.values.values, sparse.dense_shape.values.tolist()
 
 
-def _make(indices: NDArray[Any], values: NDArray[Any], shape: Any) -> SparseTensor:
+def _create_sparse(indices: NDArray[Any], values: NDArray[Any], shape: Any) -> SparseTensor:
     return SparseTensor(Tensor(indices.astype(np.int64)), Tensor(values), Tensor(np.array(shape, np.int64)))
 
 
 @op("sparse.slice")
 def slice_(sp_input: SparseTensor, start: Any, size: Any) -> SparseTensor:
-    """Part of a sparse tensor; sizes beyond its end are cut."""
+    """``tf.sparse.slice``: return a part of a sparse tensor; sizes beyond its end are reduced."""
     indices, values, shape = _get_parts(sp_input)
     begin, length = np.array(read_ints(start, "sparse.slice")), np.array(read_ints(size, "sparse.slice"))
     inside = ((indices >= begin) & (indices < begin + length)).all(axis=1)
-    return _make(indices[inside] - begin, values[inside], np.clip(np.array(shape) - begin, 0, length))
+    return _create_sparse(indices[inside] - begin, values[inside], np.clip(np.array(shape) - begin, 0, length))
 
 
 @op("sparse.reshape")
 def reshape(sp_input: SparseTensor, shape: Any) -> SparseTensor:
-    """The same values in another shape; one length may be -1."""
+    """``tf.sparse.reshape``: return the same values in another shape; a length of -1 is inferred."""
     indices, values, old = _get_parts(sp_input)
     lengths, total = read_ints(shape, "sparse.reshape"), int(np.prod(old))
     known = int(np.prod([one for one in lengths if one != -1]))
@@ -44,7 +44,7 @@ def reshape(sp_input: SparseTensor, shape: Any) -> SparseTensor:
     if int(np.prod(new)) != total:
         raise InvalidArgumentError(f"sparse.reshape: {total} values do not fill the shape {lengths}")
     flat = np.ravel_multi_index(tuple(indices.T), tuple(old)) if old else np.zeros(len(indices), np.int64)
-    return _make(np.stack(np.unravel_index(flat, new), axis=1), values, new)
+    return _create_sparse(np.stack(np.unravel_index(flat, new), axis=1), values, new)
 
 
 @op("sparse.sparse_to_dense")
@@ -55,14 +55,14 @@ def sparse_to_dense(
     default_value: Any = 0,
     validate_indices: bool = True,
 ) -> Tensor:
-    """Dense tensor with values at indices; TensorFlow 1."""
+    """``tf.sparse_to_dense`` of TensorFlow 1: create a dense tensor with values at indices."""
     shape, values = array_of(output_shape).astype(np.int64).ravel(), as_tensor(sparse_values)
     indices = array_of(sparse_indices).astype(np.int64)
     indices = indices.reshape(-1, 1) if indices.ndim < 2 else indices
     if indices.shape[1:] != (len(shape),) or values.shape.as_list() not in ([], [len(indices)]):
         raise InvalidArgumentError(
-            f"sparse_to_dense: indices of shape {indices.shape}, values of shape {values.shape} and {len(shape)} axes "
-            "do not fit"
+            f"sparse_to_dense: indices must have shape (n, {len(shape)}), and values must have n values or one, got "
+            f"shapes {indices.shape} and {values.shape}"
         )
     values = Tensor(np.broadcast_to(values.values, len(indices)).copy())
     default = as_tensor(default_value, values.dtype)

@@ -1,4 +1,4 @@
-"""Shapes and dtypes of tensors: ``tf.TensorSpec``, ``tf.SparseTensorSpec`` and ``tf.RaggedTensorSpec``."""
+"""``tf.TensorSpec``, ``tf.SparseTensorSpec`` and ``tf.RaggedTensorSpec``: shapes and dtypes of tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 
 
 class _Spec:
-    """A spec that is compared by its parts: shape, dtype and further ones."""
+    """Base class of specs, which are equal if all of their parts are: shape, dtype and others."""
 
     _parts: tuple[Any, ...]
     value_type: type
@@ -60,7 +60,7 @@ class TensorSpec(_Spec):
 
     @property
     def name(self) -> str | None:
-        """Name, if there is one."""
+        """Name, or None."""
         name: str | None = self._parts[2]
         return name
 
@@ -71,7 +71,7 @@ class TensorSpec(_Spec):
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """Return a spec with another name."""
+        """Return a spec with the same shape and dtype and with another name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     def __repr__(self) -> str:
@@ -122,7 +122,7 @@ class RaggedTensorSpec(_Spec):
 
 
 def type_spec_from_value(value: Any) -> TensorSpec | SparseTensorSpec | RaggedTensorSpec:
-    """Return the spec of a value."""
+    """``tf.type_spec_from_value``: return the spec of a dense, sparse or ragged tensor."""
     if isinstance(value, SparseTensor):
         return SparseTensorSpec(value.shape, value.dtype)
     if isinstance(value, RaggedTensor):

@@ -1,4 +1,4 @@
-"""Operations on strings."""
+"""``tf.strings``: operations on byte strings, except regular expressions and conversion of numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CODECS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 
 
 def map_strings(array: NDArray[Any], function: Callable[[bytes], Any], dtype: Any = object) -> Tensor:
-    """Call a function on each string."""
+    """Apply a function to each string; return a tensor of the results."""
     out = np.empty(array.shape, dtype)
     flat = out.reshape(-1)
     for position, one in enumerate(array.reshape(-1).tolist()):
@@ -32,7 +32,7 @@ def map_strings(array: NDArray[Any], function: Callable[[bytes], Any], dtype: An
     return Tensor(out)
 
 
-# name: the function of a string
+# Names of operations, and the function that each applies to every string.
 SIMPLE: dict[str, Callable[[bytes], bytes]] = {"lower": bytes.lower, "strip": bytes.strip, "upper": bytes.upper}
 
 
@@ -41,7 +41,7 @@ def _define_simple(name: str, function: Callable[[bytes], bytes]) -> None:
     def simple(input: Any) -> Tensor:
         return map_strings(convert_strings(input, name), function)
 
-    simple.__name__, simple.__doc__ = name, f"Each string as by `bytes.{name}`."
+    simple.__name__, simple.__doc__ = name, f"``tf.strings.{name}``: apply `bytes.{name}` to each string."
 
 
 for _name, _function in SIMPLE.items():
@@ -50,7 +50,7 @@ for _name, _function in SIMPLE.items():
 
 @elementwise_op("strings.length")
 def length(input: Any, unit: str = "BYTE") -> Tensor:
-    """Number of bytes, or of UTF-8 characters, of each string."""
+    """``tf.strings.length``: return the number of bytes, or of UTF-8 characters, of each string."""
     if unit not in ("BYTE", "UTF8_CHAR"):
         raise InvalidArgumentError(f"length: unit must be 'BYTE' or 'UTF8_CHAR', got {unit!r}")
     array = convert_strings(input, "length")
@@ -63,24 +63,24 @@ def _count_characters(value: bytes) -> int:
 
 @elementwise_op("strings.substr")
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Tensor:
-    """Part of each string, in bytes; other units are not supported."""
+    """``tf.strings.substr``: return a part of each string; the only supported unit is "BYTE"."""
     if unit != "BYTE":
         raise NotImplementedError(f"substr: unit {unit!r} is not supported")
     array, starts, counts = np.broadcast_arrays(convert_strings(input, "substr"), array_of(pos), array_of(len))
     out = np.empty(array.shape, object)
-    for place in np.ndindex(array.shape):
-        text, start, count = array[place], int(starts[place]), int(counts[place])
+    for position in np.ndindex(array.shape):
+        text, start, count = array[position], int(starts[position]), int(counts[position])
         size = text.__len__()
         if not -size <= start <= size:
             raise InvalidArgumentError(f"substr: position {start} is out of range for a string of {size} bytes")
         start += size if start < 0 else 0
-        out[place] = text[start : size if count < 0 else start + count]
+        out[position] = text[start : size if count < 0 else start + count]
     return Tensor(out)
 
 
 @op("strings.join")
 def join(inputs: Any, separator: Any = "") -> Tensor:
-    """Join strings of several tensors elementwise."""
+    """``tf.strings.join``: join strings of several tensors elementwise."""
     arrays = [convert_strings(one, "join") for one in inputs]
     if not arrays:
         return wrap(b"")
@@ -97,24 +97,24 @@ def join(inputs: Any, separator: Any = "") -> Tensor:
 
 @op("strings.reduce_join")
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: Any = "") -> Tensor:
-    """Join the strings along axes; of a ragged tensor, the strings of each row."""
+    """``tf.strings.reduce_join``: join strings along axes; of a ragged tensor, join the strings of each row."""
     between = _to_bytes(separator)
     if isinstance(inputs, RaggedTensor):
         return _join_rows(inputs, axis, between)
     array = convert_strings(inputs, "reduce_join")
-    # The strings of the first named axis are adjacent in the result.
+    # Strings along the first axis in `axis` are adjacent in the result.
     axes = tuple(range(array.ndim)) if axis is None else read_axes(axis, array.ndim, "reduce_join")[::-1]
     kept = [at for at in range(array.ndim) if at not in axes]
     rows = array.transpose([*kept, *axes]).reshape([array.shape[at] for at in kept] + [-1])
     out = np.empty(rows.shape[:-1], object)
-    for place in np.ndindex(out.shape):
-        out[place] = between.join(rows[place].tolist())
+    for position in np.ndindex(out.shape):
+        out[position] = between.join(rows[position].tolist())
     return Tensor(out.reshape([1 if at in axes else n for at, n in enumerate(array.shape)]) if keepdims else out)
 
 
 def _join_rows(ragged: RaggedTensor, axis: Any, separator: bytes) -> Tensor:
     if ragged.ragged_rank != 1 or axis is None or int(axis) not in (-1, 1):
-        raise NotImplementedError("reduce_join of a ragged tensor joins its rows: use axis=-1")
+        raise NotImplementedError("reduce_join of a ragged tensor supports only axis=-1 and one ragged axis")
     out = np.empty(len(ragged), object)
     out[:] = [separator.join(row) for row in ragged.to_list()]
     return Tensor(out)
@@ -125,7 +125,7 @@ def _to_bytes(value: Any) -> bytes:
 
 
 def _split_each(array: NDArray[Any], function: Callable[[bytes], list[Any]], dtype: Any = object) -> Any:
-    """Split each string into a row: a ragged tensor, or a dense one for a single string."""
+    """Split each string into a row of a ragged tensor; a scalar string gives a dense vector."""
     rows = [function(one) for one in array.reshape(-1).tolist()]
     values = np.empty(sum(map(len, rows)), dtype)
     values[:] = [one for row in rows for one in row]
@@ -139,14 +139,14 @@ def _split_each(array: NDArray[Any], function: Callable[[bytes], list[Any]], dty
 
 @elementwise_op("strings.split")
 def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:
-    """Split strings at separators, or at white space."""
+    """``tf.strings.split``: split strings at a separator, or at white space."""
     separator = None if sep is None else _to_bytes(sep) or None
     return _split_each(convert_strings(input, "split"), lambda one: one.split(separator, maxsplit))
 
 
 @elementwise_op("strings.bytes_split")
 def bytes_split(input: Any) -> Any:
-    """Split strings into bytes."""
+    """``tf.strings.bytes_split``: split strings into single bytes."""
     return _split_each(convert_strings(input, "bytes_split"), _list_bytes)
 
 
@@ -156,7 +156,7 @@ def _list_bytes(value: bytes) -> list[bytes]:
 
 @elementwise_op("strings.unicode_decode")
 def unicode_decode(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533) -> Any:
-    """Code points of each string."""
+    """``tf.strings.unicode_decode``: return the code points of each string."""
     if input_encoding not in _CODECS:
         raise NotImplementedError(f"encoding must be one of {', '.join(_CODECS)}, got {input_encoding!r}")
     if errors not in ("replace", "strict", "ignore"):
@@ -175,7 +175,7 @@ def unicode_decode(input: Any, input_encoding: str, errors: str = "replace", rep
 
 @elementwise_op("strings.to_hash_bucket_fast")
 def to_hash_bucket_fast(input: Any, num_buckets: int) -> Tensor:
-    """Remainder of FarmHash's fingerprint of each string."""
+    """``tf.strings.to_hash_bucket_fast``: return FarmHash's fingerprint of each string modulo `num_buckets`."""
     array = convert_strings(input, "to_hash_bucket_fast")
     if int(num_buckets) < 1:
         raise InvalidArgumentError(f"num_buckets must be positive, got {int(num_buckets)}")
@@ -187,7 +187,7 @@ def to_hash_bucket_fast(input: Any, num_buckets: int) -> Tensor:
 def string_split(
     source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None, result_type: str = "SparseTensor"
 ) -> SparseTensor:
-    """Split strings at any of several bytes; TensorFlow 1. Only sparse results are supported."""
+    """``tf.string_split`` of TensorFlow 1: split at any of several bytes; only sparse results are supported."""
     if result_type != "SparseTensor":
         raise NotImplementedError(f"string_split: result_type {result_type!r} is not supported: use tf.strings.split")
     array = convert_strings(source, "string_split")
@@ -196,7 +196,7 @@ def string_split(
     marks = _to_bytes(next((one for one in (sep, delimiter) if one is not None), " "))
     rows = [_split_at_bytes(one, marks) for one in array.tolist()]
     rows = [[piece for piece in row if piece] for row in rows] if skip_empty else rows
-    indices = [(row, place) for row, pieces in enumerate(rows) for place in range(len(pieces))]
+    indices = [(row, position) for row, pieces in enumerate(rows) for position in range(len(pieces))]
     values = np.empty(len(indices), object)
     values[:] = [piece for pieces in rows for piece in pieces]
     shape = [len(rows), max(map(len, rows), default=0)]

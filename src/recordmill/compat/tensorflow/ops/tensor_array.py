@@ -1,4 +1,4 @@
-"""``tf.TensorArray``: a list of tensors, as loops write it."""
+"""``tf.TensorArray``: a list of tensors that loops write to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 
 
 class TensorArray:
-    """Tensors of one dtype, each written and read by its index."""
+    """``tf.TensorArray``: tensors of one dtype, which are written and read by index."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class TensorArray:
 
     @property
     def element_shape(self) -> TensorShape:
-        """Shape of the tensors, as far as it is known."""
+        """Shape of the tensors; unknown lengths are None."""
         return self._shape
 
     def identity(self) -> TensorArray:
@@ -48,7 +48,7 @@ class TensorArray:
         return self
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """Write a tensor."""
+        """Write a tensor at `index`."""
         del name
         position, size = int(index), len(self._tensors)
         if position < 0 or (position >= size and not self.dynamic_size):
@@ -60,7 +60,7 @@ class TensorArray:
 
     def _convert(self, value: Any) -> Any:
         if isinstance(value, Operators) and not isinstance(value, Tensor):
-            # The dtype and shape of a traced value are not known.
+            # The dtype and shape of a symbolic tensor may not be known.
             return value
         tensor = as_tensor(value, None if isinstance(value, Tensor) else self.dtype)
         if tensor.dtype != self.dtype:
@@ -72,13 +72,13 @@ class TensorArray:
         return tensor
 
     def read(self, index: Any, name: str | None = None) -> Any:
-        """Read a tensor; with `clear_after_read` a tensor can be read once."""
+        """Read the tensor at `index`; with `clear_after_read`, each tensor can be read only once."""
         del name
         position = int(index)
         if not 0 <= position < len(self._tensors):
             raise OutOfRangeError(f"index must be in [0, {len(self._tensors)}), got {position}")
         if position in self._cleared:
-            raise InvalidArgumentError(f"tensor {position} was read already: use clear_after_read=False")
+            raise InvalidArgumentError(f"tensor {position} has already been read; set clear_after_read=False")
         if self._clears:
             self._cleared.add(position)
         return self._get(position)
@@ -88,7 +88,7 @@ class TensorArray:
             return self._tensors[position]
         lengths = self._shape.as_list() if self._shape.rank is not None else [None]
         if None in lengths:
-            raise InvalidArgumentError(f"tensor {position} was not written, and the shape is not known")
+            raise InvalidArgumentError(f"tensor {position} has not been written, and element_shape is not known")
         return Tensor(np.zeros([one or 0 for one in lengths], self.dtype.numpy_dtype))
 
     def _get_all(self) -> list[Any]:
@@ -113,7 +113,7 @@ class TensorArray:
         return run("array.concat", self._get_all(), 0)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """Write the rows of a tensor."""
+        """Replace all tensors by the rows of a tensor."""
         del name
         rows = list(self._rows(value))
         if len(rows) != len(self._tensors) and not self.dynamic_size and self._tensors:
@@ -129,7 +129,7 @@ class TensorArray:
         return self
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """Write consecutive parts of a tensor that have the given numbers of rows."""
+        """Replace all tensors by consecutive parts of a tensor with the given numbers of rows."""
         del name
         rows, counts = self._rows(value), array_of(lengths).tolist()
         ends = np.cumsum(counts).tolist()
@@ -142,7 +142,7 @@ class TensorArray:
         return value if isinstance(value, Operators) else as_tensor(value, self.dtype)
 
     def size(self, name: str | None = None) -> Tensor:
-        """Number of tensors; int32."""
+        """Return the number of tensors, as int32."""
         del name
         return wrap(np.int32(len(self._tensors)))
 
