@@ -215,7 +215,7 @@ def test_unsupported_use_of_reader_raises(path: str) -> None:
     with pytest.raises(NotImplementedError, match=r"the keys of tf\.TFRecordReader are not supported"):
         tf.Session().run([key, value])
     other = tf.TFRecordReader().read(tf.train.string_input_producer([path]))[1]
-    with pytest.raises(NotImplementedError, match="batches take the values of one reader"):
+    with pytest.raises(NotImplementedError, match="batches must have the values of one reader"):
         tf.train.batch([value, other], 2)
     with pytest.raises(TypeError, match=r"tf\.train\.string_input_producer"):
         tf.TFRecordReader().read([path])

@@ -182,7 +182,9 @@ def test_loss_of_tensorflow_operations_has_gradients() -> None:
 def test_operation_without_keras_function_is_rejected_by_name() -> None:
     inputs = tf.keras.Input((4,))
     assert tf.reduce_mean(inputs, axis=1).shape == (None,)
-    with pytest.raises(NotImplementedError, match=r"operation 'array.unstack' on a tensor of Keras's backend"):
+    with pytest.raises(
+        NotImplementedError, match=r"operation 'array.unstack' is not supported on tensors of Keras's backend"
+    ):
         tf.unstack(inputs)
 
 

@@ -1,1 +1,1 @@
-"""TensorFlow 1 graphs, sessions and queues, as far as programs read and prepare data with them."""
+"""Graphs, sessions and queues of TensorFlow 1, for programs that read and prepare data."""

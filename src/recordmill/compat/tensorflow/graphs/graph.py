@@ -1,4 +1,4 @@
-"""The graph: symbols that stand for values, and the steps that compute these values when a session runs."""
+"""The graph: symbolic tensors, and the steps that compute their values when a session runs."""
 
 from __future__ import annotations
 
@@ -23,48 +23,48 @@ from recordmill.compat.tensorflow.data.symbolic import (
 from recordmill.compat.tensorflow.io.parsing import names_of
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Components of sparse and ragged tensors, which are symbols, too.
+# Components of sparse and ragged tensors; the components of a symbol are also symbols.
 _COMPONENTS = frozenset({"values", "indices", "dense_shape", "flat_values", "row_splits"})
-# Operations that take functions, whose values of the graph are not tracked.
+# Operations that take functions; they are not supported, because the symbols in these functions are not tracked.
 _WITH_FUNCTIONS = frozenset({"control.case", "control.cond", "control.switch_case", "control.while_loop"})
-# Sessions that are the default one, the innermost last.
+# Stack of default sessions; the last one is that of the innermost ``with`` block.
 DEFAULT_SESSIONS: list[Any] = []
 
 
 class Step(Protocol):
-    """A computation of some values."""
+    """Step of the graph, which computes one or more values. Values are identified by number."""
 
     def inputs(self) -> set[int]:
-        """Return the numbers of the values that it needs."""
+        """Return the numbers of the values that the step needs."""
 
-    def make(self, known: dict[int, Any]) -> None:
-        """Add its values to the known ones."""
+    def compute(self, known: dict[int, Any]) -> None:
+        """Compute the values of the step, and add them to `known`."""
 
 
 class Symbol(SymbolicTensor):
-    """Stand-in for a value that a session computes."""
+    """Symbolic tensor of a TensorFlow 1 graph, whose value a session computes."""
 
     __slots__ = ()
     of_graph = True
 
     @property
     def dtype(self) -> DType:
-        """Dtype; AttributeError if it is unknown."""
+        """Dtype; raises AttributeError if it is unknown."""
         if self.spec is None:
             raise self._missing("known dtype")
         return self.spec.dtype
 
     @property
     def shape(self) -> TensorShape:
-        """Shape, as far as it is known."""
+        """Shape; lengths that are unknown are None."""
         return TensorShape(None) if self.spec is None else self.spec.shape
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Return the value, computed by a session or by the default one."""
+        """Return the value, computed by `session` or by the default session."""
         return (session or default_session()).run(self, feed_dict)
 
     def _missing(self, name: str) -> AttributeError:
-        return AttributeError(f"a symbolic tensor has no {name}: fetch it with tf.Session().run", name=name, obj=self)
+        return AttributeError(f"a symbolic tensor has no {name}; fetch it with tf.Session().run", name=name, obj=self)
 
     def __getattr__(self, name: str) -> Any:
         """Return a component of a sparse or ragged tensor as a symbol."""
@@ -74,13 +74,13 @@ class Symbol(SymbolicTensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise NotImplementedError(
-            "a symbolic tensor has no value before a session runs: fetch it with tf.Session().run, or use it in the "
+            "a symbolic tensor has no value before a session runs; fetch it with tf.Session().run, or use it in the "
             "function that is passed to Dataset.map"
         )
 
     def _refuse(self) -> NoReturn:
         raise TypeError(
-            "A symbolic `tf.Tensor` cannot be used as a Python bool, number or sequence: fetch it with tf.Session().run"
+            "A symbolic `tf.Tensor` cannot be used as a Python bool, number or sequence; fetch it with tf.Session().run"
         )
 
     __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = _refuse
@@ -101,18 +101,18 @@ class Symbol(SymbolicTensor):
 
 
 class Operation:
-    """Something that a session runs for its effect."""
+    """Operation without a value, which a session runs for its effect."""
 
-    def __init__(self, act: Callable[[], Any] | None = None) -> None:
-        self.act = act or (lambda: None)
+    def __init__(self, execute: Callable[[], Any] | None = None) -> None:
+        self.execute = execute or (lambda: None)
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Run it in a session, or in the default one."""
+        """Run the operation in `session` or in the default session."""
         (session or default_session()).run(self, feed_dict)
 
 
 def default_session() -> Any:
-    """Return the session of the innermost ``with`` block; ValueError if there is none."""
+    """Return the session of the innermost ``with`` block; raise ValueError if there is none."""
     if not DEFAULT_SESSIONS:
         raise ValueError("No default session is registered. Use `with sess.as_default()` or pass `eval(session=sess)`.")
     return DEFAULT_SESSIONS[-1]
@@ -120,13 +120,13 @@ def default_session() -> Any:
 
 @op("graph.component")
 def component(value: Any, name: str) -> Any:
-    """Return a component of a sparse or ragged tensor."""
+    """Return a component, such as "indices", of a sparse or ragged tensor."""
     return getattr(value, name)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Call:
-    """Call of an operation."""
+    """Step that calls an operation."""
 
     name: str
     args: tuple[Any, ...]
@@ -136,22 +136,22 @@ class Call:
     def inputs(self) -> set[int]:
         return {one.number for one in find_symbolic((self.args, self.kwargs))}
 
-    def make(self, known: dict[int, Any]) -> None:
+    def compute(self, known: dict[int, Any]) -> None:
         result = run(self.name, *substitute(self.args, known), **substitute(self.kwargs, known))
         for number, keys in self.outputs:
             known[number] = value_at(result, keys)
 
 
 class OperationGraph:
-    """All steps of the process. Registered in `dispatch.LIBRARIES`, it records the calls that take symbols."""
+    """Graph of the process. It is registered in `dispatch.LIBRARIES` and records calls of operations on symbols."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []  # by number of the value that each computes
+        self.steps: list[Step] = []  # step that computes each value, by the value's number
         self.fed: dict[int, Any] = {}  # values fed to the running session
-        self.passes: dict[Any, Any] = {}  # iterators of the running session
+        self.iterators: dict[Any, Any] = {}  # iterators of the running session
 
     def handles(self, value: Any) -> bool:
-        """Return whether arguments contain symbols."""
+        """Return whether arguments contain symbols or operations of the graph."""
         return any(next(find_instances(value, kind), None) is not None for kind in (Symbol, Operation))
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -160,7 +160,7 @@ class OperationGraph:
             return _group(list(find_instances(args, Operation)))
         if name in _WITH_FUNCTIONS:
             raise NotImplementedError(
-                f"tf.{name.partition('.')[2]} of symbolic tensors is not supported: call it in the function that is "
+                f"tf.{name.partition('.')[2]} of symbolic tensors is not supported; call it in the function that is "
                 "passed to Dataset.map"
             )
         args, kwargs = copy_containers(args), copy_containers(kwargs)
@@ -171,15 +171,15 @@ class OperationGraph:
         return pack_structure(structure, iter(self.add(Call(name, args, kwargs, outputs), specs)))
 
     def add(self, step: Step, specs: Iterable[TensorSpec | None]) -> list[Symbol]:
-        """Add a step, and return a symbol for each of its values."""
+        """Add a step to the graph, and return a symbol for each of its values."""
         symbols = []
         for spec in specs:
             symbols.append(Symbol(len(self.steps), spec))
             self.steps.append(step)
         return symbols
 
-    def needed(self, numbers: Iterable[int], fed: Iterable[int] = ()) -> Iterator[Step]:
-        """Return the steps that compute values, each before those that depend on it."""
+    def find_steps(self, numbers: Iterable[int], fed: Iterable[int] = ()) -> Iterator[Step]:
+        """Yield the steps that are needed to compute values, in the order in which they must run."""
         seen: set[int] = set()
         available, pending = set(fed), list(numbers)
         while pending:
@@ -189,24 +189,24 @@ class OperationGraph:
                 pending += self.steps[number].inputs()
         yield from dict.fromkeys(self.steps[number] for number in sorted(seen))
 
-    def values(self, numbers: Iterable[int], known: dict[int, Any]) -> dict[int, Any]:
-        """Compute values, given some known ones."""
+    def compute_values(self, numbers: Iterable[int], known: dict[int, Any]) -> dict[int, Any]:
+        """Compute the values with these numbers; `known` has values that need not be computed."""
         found = dict(known)
-        for step in self.needed(numbers, known):
-            step.make(found)
+        for step in self.find_steps(numbers, known):
+            step.compute(found)
         return found | known
 
 
 def _group(operations: list[Operation]) -> Operation:
-    def act() -> None:
+    def execute() -> None:
         for one in operations:
-            one.act()
+            one.execute()
 
-    return Operation(act)
+    return Operation(execute)
 
 
 def _find_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the structure of the result of a call, with specs as leaves where they are known."""
+    """Return the structure of the result of a call; its leaves are specs, or None where a spec is not known."""
     structure = infer_specs(name, args, kwargs)
     if structure is None and name in _STRUCTURES:
         structure = _STRUCTURES[name](*args, **kwargs)
@@ -214,7 +214,7 @@ def _find_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _list_keys(structure: Any) -> Iterator[tuple[Any, ...]]:
-    """Return the keys that lead to each leaf, in the order of `leaves`."""
+    """Yield the path (sequence of keys) of each leaf, in the order of `leaves`."""
     if isinstance(structure, tuple | Mapping):
         pairs = enumerate(structure) if isinstance(structure, tuple) else sorted(structure.items())
         return iter([(key, *more) for key, one in pairs for more in _list_keys(one)])
@@ -244,7 +244,7 @@ def _make_tuple_structure(count: int) -> Callable[..., Any]:
     return lambda *unused, **others: (None,) * count  # noqa: ARG005
 
 
-# Structures of results of operations that return several values.
+# Functions that return the structure of the result of operations with several results.
 _STRUCTURES: dict[str, Callable[..., Any]] = {
     "array.split": _split_structure,
     "array.unique": _make_tuple_structure(2),
@@ -258,7 +258,7 @@ _STRUCTURES: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Feed:
-    """A value that the program must feed."""
+    """Step of a placeholder, whose value the program must feed."""
 
     number: int
     spec: TensorSpec
@@ -266,7 +266,7 @@ class Feed:
     def inputs(self) -> set[int]:
         return set()
 
-    def make(self, known: dict[int, Any]) -> NoReturn:
+    def compute(self, known: dict[int, Any]) -> NoReturn:
         del known
         raise InvalidArgumentError(
             f"You must feed a value for placeholder tensor 'value_{self.number}' with dtype {self.spec.dtype.name} "
@@ -275,14 +275,14 @@ class Feed:
 
 
 def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Symbol:
-    """Return a symbol whose value is given in ``feed_dict``."""
+    """``tf.placeholder``: return a symbol whose value is passed in ``feed_dict``."""
     del name
     spec = TensorSpec(shape, as_dtype(dtype))
     return GRAPH.add(Feed(len(GRAPH.steps), spec), [spec])[0]
 
 
 def global_variables_initializer() -> Operation:
-    """Return an operation without effect: variables and tables are ready when they are created."""
+    """``tf.global_variables_initializer``: return an operation without effect, because variables are ready at once."""
     return Operation()
 
 

@@ -1,4 +1,4 @@
-"""Iterators of TensorFlow 1, and datasets of placeholders."""
+"""Iterators of TensorFlow 1, which return symbolic tensors, and datasets of placeholders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 _BY_HANDLE: dict[bytes, GraphIterator] = {}
 _COUNT = itertools.count()
-# Values of the last element that an eager iterator returned.
+# Leaves of the last element that an eager iterator returned.
 _LAST_EAGER: list[Any] = []
 
 
@@ -33,13 +33,13 @@ class NextElement:
     def inputs(self) -> set[int]:
         return set() if self.handle is None else {self.handle.number}
 
-    def make(self, known: dict[int, Any]) -> None:
+    def compute(self, known: dict[int, Any]) -> None:
         iterator = self.iterator or _find_iterator(known[self.handle.number].numpy())  # type: ignore[union-attr]
         known.update(zip(self.numbers, leaves(iterator.read()), strict=True))
 
 
 class GraphIterator:
-    """Iterator over a dataset, or over one that it receives later; each session has its own position."""
+    """Iterator of a TensorFlow 1 graph; `dataset` may be set later, and each session has its own position."""
 
     def __init__(self, spec: Any, dataset: Any = None, *, starts: bool = False, handle: Symbol | None = None) -> None:
         self.element_spec, self.dataset = spec, dataset
@@ -48,22 +48,22 @@ class GraphIterator:
 
     @property
     def initializer(self) -> Operation:
-        """Operation that starts from the first element."""
+        """Operation that restarts the iterator at the first element."""
         if self.dataset is None:
             raise ValueError("Iterator does not have an initializer.")
         return self.make_initializer(self.dataset)
 
     def make_initializer(self, dataset: Any, name: Any = None) -> Operation:
-        """Return an operation that starts from the first element of a dataset."""
+        """Return an operation that starts the iterator at the first element of `dataset`."""
         del name
         return Operation(lambda: self._start(dataset))
 
     def _start(self, dataset: Any) -> None:
         _feed(dataset.node)
-        GRAPH.passes[self] = iter(dataset)
+        GRAPH.iterators[self] = iter(dataset)
 
     def get_next(self, name: Any = None) -> Any:
-        """Return symbols for the next element; each run that needs them reads one."""
+        """Return symbols for the next element; each session run that needs them reads one element."""
         del name
         specs = [spec if isinstance(spec, TensorSpec) else None for spec in leaves(self.element_spec)]
         first = len(GRAPH.steps)
@@ -72,21 +72,21 @@ class GraphIterator:
         return pack_structure(self.element_spec, symbols)
 
     def read(self) -> Any:
-        """Return the next element for the running session."""
-        if self not in GRAPH.passes and self._starts:
+        """Read the next element for the session that is running."""
+        if self not in GRAPH.iterators and self._starts:
             self._start(self.dataset)
-        if self not in GRAPH.passes:
+        if self not in GRAPH.iterators:
             raise FailedPreconditionError(
                 "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
                 "initializer operation for this iterator before getting the next element."
             )
         try:
-            return next(GRAPH.passes[self])
+            return next(GRAPH.iterators[self])
         except StopIteration:
             raise OutOfRangeError("End of sequence") from None
 
     def string_handle(self, name: Any = None) -> Any:
-        """Return the handle by which the iterator is fed."""
+        """Return a string that identifies the iterator, to be fed to a `from_string_handle` iterator."""
         del name
         _BY_HANDLE[self._name] = self
         return as_tensor(self._name)
@@ -99,7 +99,7 @@ def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, *
 
 
 def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> GraphIterator:
-    """Create an iterator over the dataset whose handle is given or fed."""
+    """Create an iterator over the dataset whose string handle is passed here or fed by a session."""
     del unused
     if isinstance(string_handle, Symbol):
         return GraphIterator(signature_of(output_types, output_shapes), handle=string_handle)
@@ -108,18 +108,18 @@ def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any
 
 def _find_iterator(handle: bytes) -> GraphIterator:
     if handle not in _BY_HANDLE:
-        raise InvalidArgumentError(f"unknown iterator handle {handle!r}: feed the result of string_handle()")
+        raise InvalidArgumentError(f"unknown iterator handle {handle!r}; feed the result of string_handle()")
     return _BY_HANDLE[handle]
 
 
 def remember_eager(value: Any) -> Any:
-    """Remember the values of an element for `refuse_eager`, and return the element."""
+    """Store the leaves of an element for `check_not_eager`, and return the element."""
     _LAST_EAGER[:] = leaves(value)
     return value
 
 
-def refuse_eager(fetches: Iterable[Any]) -> None:
-    """Raise RuntimeError for values of an eager iterator: a session would fetch the same element without end."""
+def check_not_eager(fetches: Iterable[Any]) -> None:
+    """Raise RuntimeError for leaves of an eager element, because every session run would fetch the same element."""
     if any(one is other for one in fetches for other in _LAST_EAGER):
         raise RuntimeError(
             "The Session graph is empty. The iterator returned this element eagerly, and every run would fetch it "
@@ -129,7 +129,7 @@ def refuse_eager(fetches: Iterable[Any]) -> None:
 
 
 class FedNode(Node):
-    """Source of symbolic tensors; its elements are those of the values fed to the iterator's initializer."""
+    """Source of symbolic tensors, whose values are fed when the iterator's initializer runs."""
 
     def __init__(self, value: Any, kind: type[Slices | Single]) -> None:
         super().__init__()
@@ -137,9 +137,9 @@ class FedNode(Node):
         self._source: Node | None = None
 
     def feed(self) -> None:
-        """Take the values that the running session is fed."""
+        """Create the source from the values that are fed to the running session."""
         numbers = [one.number for one in find_symbolic(self._value)]
-        self._source = self._kind(substitute(self._value, GRAPH.values(numbers, GRAPH.fed)))
+        self._source = self._kind(substitute(self._value, GRAPH.compute_values(numbers, GRAPH.fed)))
 
     def _get_source(self) -> Node:
         if self._source is None:
@@ -167,6 +167,6 @@ def _feed(node: Node) -> None:
 def _symbol_spec(leaf: Any) -> Any:
     if isinstance(leaf, Symbol) and leaf.spec is None:
         raise NotImplementedError(
-            "datasets of symbolic tensors of unknown dtype are not supported: use the placeholder"
+            "datasets of symbolic tensors of unknown dtype are not supported; create the dataset from a placeholder"
         )
     return TensorSpec(leaf.shape, leaf.dtype) if isinstance(leaf, Symbol) else spec_of(leaf)

@@ -1,4 +1,4 @@
-"""Eager and graph execution, and settings of sessions, which have no effect here."""
+"""Choice between eager and graph execution, and settings of graphs and sessions, which have no effect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Self
 
 
 class Mode:
-    """The execution mode that the program chose; None until it does."""
+    """Execution mode of the process: `eager` is None until the program chooses a mode."""
 
     eager: bool | None = None
 
@@ -20,20 +20,20 @@ _GRAPH_DEPTH: ContextVar[int] = ContextVar("graph_depth", default=0)
 
 
 def are_eager(otherwise: bool) -> bool:
-    """Return whether iterators return values instead of symbols."""
+    """Return whether iterators return values instead of symbols; `otherwise` is the default mode."""
     if _GRAPH_DEPTH.get():
         return False
     return otherwise if Mode.eager is None else Mode.eager
 
 
 def enable_eager_execution(*unused: Any, **others: Any) -> None:
-    """Let iterators return values."""
+    """``tf.enable_eager_execution``: let iterators return values."""
     del unused, others
     Mode.eager = True
 
 
 def disable_eager_execution() -> None:
-    """Let iterators return symbols, which sessions fetch."""
+    """``tf.disable_eager_execution``: let iterators return symbolic tensors, whose values sessions fetch."""
     Mode.eager = False
 
 
@@ -41,11 +41,11 @@ enable_v2_behavior, disable_v2_behavior = enable_eager_execution, disable_eager_
 
 
 class Graph:
-    """The graph of the process; all instances stand for the same one."""
+    """``tf.Graph``; all instances refer to the single graph of the process."""
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Self]:
-        """Return a context in which iterators return symbols."""
+        """Return a context manager in which iterators return symbolic tensors."""
         token = _GRAPH_DEPTH.set(_GRAPH_DEPTH.get() + 1)
         try:
             yield self
@@ -53,18 +53,18 @@ class Graph:
             _GRAPH_DEPTH.reset(token)
 
     def finalize(self) -> None:
-        """Do nothing."""
+        """Do nothing; the graph can still be extended."""
 
 
 @contextlib.contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
-    """Return a context without effect: operations run when they are called or fetched."""
+    """``tf.control_dependencies``: return a context manager without effect."""
     del control_inputs
     yield
 
 
 class ConfigProto(SimpleNamespace):
-    """Settings of a session, which have no effect."""
+    """``tf.ConfigProto``: settings of a session, which have no effect."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"gpu_options": SimpleNamespace(), **settings})

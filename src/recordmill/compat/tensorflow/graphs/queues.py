@@ -1,4 +1,4 @@
-"""Queues of TensorFlow 1: file names, readers and batches. No threads run: values are read when they are fetched."""
+"""Input queues of TensorFlow 1. There are no queue threads, because values are read when they are fetched."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from recordmill.compat.tensorflow.io.records import TFRecordOptions
 
 
 class FileQueue:
-    """File names for readers."""
+    """Result of `string_input_producer`: a dataset of file names, and the iterators of its readers."""
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
-        self.iterators: dict[Any, GraphIterator] = {}  # by class and options of the reader
+        self.iterators: dict[Any, GraphIterator] = {}  # one per class and options of a reader
 
 
 def string_input_producer(
@@ -35,35 +35,35 @@ def string_input_producer(
     *unused: Any,
     **others: Any,
 ) -> FileQueue:
-    """Create a queue of file names, repeated without end unless `num_epochs` is given."""
+    """``tf.train.string_input_producer``: create a queue of file names, repeated `num_epochs` times or endlessly."""
     del unused, others
     names = np.atleast_1d(array_of(string_tensor))
     if not names.size:
         raise ValueError("string_input_producer requires a non-null input tensor")
     if as_dtype(names.dtype) != string:
-        raise ValueError(f"string_input_producer takes file names, got {as_dtype(names.dtype).name}")
+        raise ValueError(f"string_tensor must contain file names, got dtype {as_dtype(names.dtype).name}")
     dataset = Dataset.from_tensor_slices(names)
     return FileQueue((dataset.shuffle(len(names), seed) if shuffle else dataset).repeat(num_epochs))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MissingKey:
-    """Key of a record, which cannot be fetched."""
+    """Step of the key of a record, which raises an error when it is fetched."""
 
     reader: str
 
     def inputs(self) -> set[int]:
         return set()
 
-    def make(self, known: dict[int, Any]) -> NoReturn:
+    def compute(self, known: dict[int, Any]) -> NoReturn:
         del known
         raise NotImplementedError(
-            f"the keys of tf.{self.reader} are not supported: recordmill.open gives shard and offset of each record"
+            f"the keys of tf.{self.reader} are not supported; recordmill.open returns shard and offset of each record"
         )
 
 
 class Reader:
-    """Base of the readers of files."""
+    """Base class of the readers of files."""
 
     def __init__(self, name: Any = None) -> None:
         del name
@@ -87,7 +87,7 @@ class Reader:
 
 
 class TFRecordReader(Reader):
-    """Reader of the records of TFRecord files."""
+    """``tf.TFRecordReader``: reader of the records of TFRecord files."""
 
     def __init__(self, name: Any = None, options: Any = None) -> None:
         super().__init__(name)
@@ -98,7 +98,7 @@ class TFRecordReader(Reader):
 
 
 class TextLineReader(Reader):
-    """Reader of the lines of text files."""
+    """``tf.TextLineReader``: reader of the lines of text files."""
 
     def __init__(self, skip_header_lines: int | None = None, name: Any = None) -> None:
         super().__init__(name)
@@ -109,7 +109,7 @@ class TextLineReader(Reader):
 
 
 class WholeFileReader(Reader):
-    """Reader of complete files; the keys are their names."""
+    """``tf.WholeFileReader``: reader of complete files; keys are file names."""
 
     def _read_files(self, names: Any) -> Any:
         return names.map(lambda name: (name, read_file(name)))
@@ -127,7 +127,7 @@ def batch(
     *unused: Any,
     **others: Any,
 ) -> Any:
-    """Return symbols for batches of the values of one reader, in order."""
+    """``tf.train.batch``: return symbolic tensors for batches of one reader's values, in reading order."""
     del num_threads, capacity, shapes, unused, others
     rows = _make_rows(tensors, enqueue_many)
     combine = rows.padded_batch if dynamic_pad else rows.batch
@@ -147,7 +147,7 @@ def shuffle_batch(
     *unused: Any,
     **others: Any,
 ) -> Any:
-    """Return symbols for batches of the values of one reader, shuffled in a buffer."""
+    """``tf.train.shuffle_batch``: return symbolic tensors for batches of one reader's values, shuffled in a buffer."""
     del capacity, num_threads, shapes, unused, others
     rows = _make_rows(tensors, enqueue_many).shuffle(max(min_after_dequeue, 0) + batch_size, seed)
     return _get_next(tensors, rows.batch(batch_size, drop_remainder=not allow_smaller_final_batch))
@@ -161,18 +161,18 @@ def _get_next(tensors: Any, batches: Any) -> Any:
 
 
 def _make_rows(tensors: Any, enqueue_many: bool) -> Any:
-    """Return a dataset of the tensors' values: the steps between the reader and the tensors become a map function."""
+    """Convert the steps between a reader and `tensors` to a map function; return the mapped dataset of the reader."""
     values = tuple(tensors.values()) if isinstance(tensors, dict) else tuple(tensors)
-    steps = list(GRAPH.needed(one.number for one in find_symbolic(values)))
+    steps = list(GRAPH.find_steps(one.number for one in find_symbolic(values)))
     reads = [step for step in steps if isinstance(step, NextElement)]
     if len(reads) != 1 or reads[0].iterator is None or reads[0].iterator.dataset is None:
-        raise NotImplementedError(f"batches take the values of one reader, got {len(reads)}: use tf.data instead")
+        raise NotImplementedError(f"batches must have the values of one reader, got {len(reads)}; use tf.data instead")
     read, others = reads[0], [step for step in steps if step is not reads[0]]
 
     def compute(*element: Any) -> Any:
         known = dict(zip(read.numbers, leaves(element), strict=True))
         for step in others:
-            step.make(known)
+            step.compute(known)
         return substitute(values, known)
 
     rows = reads[0].iterator.dataset.map(compute, _choose_threads(others))
@@ -180,14 +180,14 @@ def _make_rows(tensors: Any, enqueue_many: bool) -> Any:
 
 
 def _choose_threads(steps: list[Any]) -> int | None:
-    """Use all processors for images, but one thread if Python functions run."""
+    """Return `num_parallel_calls` for a map: all CPUs if it decodes images and runs no Python functions."""
     names = [step.name for step in steps if isinstance(step, Call)]
     decodes = any(name.startswith(("image.", "io.decode_jpeg", "io.decode_png")) for name in names)
     return -1 if decodes and not any(name.startswith("control.") for name in names) else None
 
 
 class Coordinator:
-    """Remembers whether a stop was requested; there are no threads to coordinate."""
+    """``tf.train.Coordinator``: stores whether a stop was requested; there are no threads to coordinate."""
 
     def __init__(self, *unused: Any, **others: Any) -> None:
         del unused, others
@@ -198,15 +198,15 @@ class Coordinator:
         return self._is_stopped
 
     def request_stop(self, ex: Any = None) -> None:
-        """Request a stop."""
+        """Let `should_stop` return True from now on."""
         del ex
         self._is_stopped = True
 
     def join(self, *unused: Any, **others: Any) -> None:
-        """Do nothing."""
+        """Return immediately, because there are no threads to wait for."""
 
 
 def start_queue_runners(*unused: Any, **others: Any) -> list[Any]:
-    """Return no threads."""
+    """``tf.train.start_queue_runners``: return an empty list, because no threads are needed."""
     del unused, others
     return []

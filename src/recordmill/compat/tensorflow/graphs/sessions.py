@@ -12,14 +12,14 @@ from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.graphs.graph import DEFAULT_SESSIONS, GRAPH, Operation, Symbol
-from recordmill.compat.tensorflow.graphs.iterators import refuse_eager
+from recordmill.compat.tensorflow.graphs.iterators import check_not_eager
 
-# Programs may run sessions in several threads, but the graph serves one session at a time.
+# Programs may run sessions in several threads, but only one session can use the graph at a time.
 _LOCK = threading.RLock()
 
 
 class SparseTensorValue(NamedTuple):
-    """Components of a sparse tensor that was fetched."""
+    """``tf.SparseTensorValue``: components of a fetched sparse tensor."""
 
     indices: Any
     values: Any
@@ -27,53 +27,53 @@ class SparseTensorValue(NamedTuple):
 
 
 class Session:
-    """Computes values of the graph."""
+    """``tf.Session``: computes values of the graph."""
 
     def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
         del target, config
         self.graph = graph
         self._is_closed = False
-        self._passes: dict[Any, Any] = {}
+        self._iterators: dict[Any, Any] = {}
 
     def run(
         self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None, options: Any = None, run_metadata: Any = None
     ) -> Any:
-        """Return the values of fetches; each reader and iterator advances by one element per run."""
+        """Compute and return the values of `fetches`; each reader and iterator advances by one element per run."""
         del options, run_metadata
         if self._is_closed:
             raise RuntimeError("Attempted to use a closed Session.")
         known = dict(_convert_fed(key, value) for key, value in (feed_dict or {}).items())
         fetched = list(_flatten(fetches))
-        refuse_eager(fetched)
+        check_not_eager(fetched)
         with _LOCK, self._activate(known):
-            found = GRAPH.values([one.number for one in fetched if isinstance(one, Symbol)], known)
+            found = GRAPH.compute_values([one.number for one in fetched if isinstance(one, Symbol)], known)
             for one in fetched:
                 if isinstance(one, Operation):
-                    one.act()
-        return _fill(fetches, found)
+                    one.execute()
+        return _replace_symbols(fetches, found)
 
     @contextlib.contextmanager
     def _activate(self, fed: dict[int, Any]) -> Iterator[None]:
-        """Let the graph use this session's iterators and fed values."""
-        before = GRAPH.passes, GRAPH.fed
-        GRAPH.passes, GRAPH.fed = self._passes, fed
+        """Make the graph use the iterators and fed values of this session within a ``with`` block."""
+        before = GRAPH.iterators, GRAPH.fed
+        GRAPH.iterators, GRAPH.fed = self._iterators, fed
         try:
             yield
         finally:
-            GRAPH.passes, GRAPH.fed = before
+            GRAPH.iterators, GRAPH.fed = before
 
     def close(self) -> None:
         """Stop the iterators of the session."""
         self._is_closed = True
-        for one in self._passes.values():
+        for one in self._iterators.values():
             one.close()
-        self._passes.clear()
+        self._iterators.clear()
         if self in DEFAULT_SESSIONS:
             DEFAULT_SESSIONS.remove(self)
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Self]:
-        """Return a context in which this is the default session."""
+        """Return a context manager in which this is the default session."""
         DEFAULT_SESSIONS.append(self)
         try:
             yield self
@@ -81,7 +81,7 @@ class Session:
             DEFAULT_SESSIONS.remove(self)
 
     def __enter__(self) -> Self:
-        """Make this the default session."""
+        """Make this the default session until the end of the ``with`` block, which closes it."""
         DEFAULT_SESSIONS.append(self)
         return self
 
@@ -90,7 +90,7 @@ class Session:
 
 
 def get_default_session() -> Session | None:
-    """Return the session of the innermost ``with`` block, if there is one."""
+    """``tf.get_default_session``: return the session of the innermost ``with`` block, or None."""
     return DEFAULT_SESSIONS[-1] if DEFAULT_SESSIONS else None
 
 
@@ -112,12 +112,12 @@ def _flatten(fetches: Any) -> Iterator[Any]:
         yield fetches
 
 
-def _fill(fetches: Any, found: Mapping[int, Any]) -> Any:
-    """Replace symbols by their values."""
+def _replace_symbols(fetches: Any, found: Mapping[int, Any]) -> Any:
+    """Replace the symbols in nested fetches by their values, converted to NumPy arrays."""
     if isinstance(fetches, Mapping):
-        return type(fetches)((key, _fill(one, found)) for key, one in fetches.items())  # type: ignore[call-arg]
+        return type(fetches)((key, _replace_symbols(one, found)) for key, one in fetches.items())  # type: ignore[call-arg]
     if isinstance(fetches, list | tuple):
-        values = [_fill(one, found) for one in fetches]
+        values = [_replace_symbols(one, found) for one in fetches]
         return type(fetches)(*values) if hasattr(fetches, "_fields") else type(fetches)(values)
     return _convert_fetched(found[fetches.number] if isinstance(fetches, Symbol) else fetches)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from recordmill.compat.tensorflow.keras.load import install_finder, load_namespace
 
-# Modules that differ from Keras's.
+# Modules of this package that replace Keras's modules.
 _OWN_MODULES = ("backend", "callbacks")
 
 install_finder()

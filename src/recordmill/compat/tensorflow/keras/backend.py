@@ -1,4 +1,4 @@
-"""``tf.keras.backend``: the settings of ``keras.backend``, without functions of tensors."""
+"""``tf.keras.backend``: the names of ``keras.backend``, which has settings but no functions of tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(load_keras().backend, name, None)
     if found is None:
-        raise AttributeError(f"tf.keras.backend.{name} is not supported: use tf.keras.ops", name=name)
+        raise AttributeError(f"tf.keras.backend.{name} is not supported; use tf.keras.ops", name=name)
     return found
 
 

@@ -1,4 +1,4 @@
-"""``tf.keras.callbacks``: Keras's, with a ``ModelCheckpoint`` that takes TensorFlow's file names."""
+"""``tf.keras.callbacks``: Keras's callbacks, with a ``ModelCheckpoint`` that accepts TensorFlow's file names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MODELS = (".keras", ".h5")
 
 
 class _ModelCheckpoint:
-    """Save the model, or its weights, after epochs or numbers of batches; a file appears when it is complete."""
+    """``ModelCheckpoint``: save the model or its weights during training; a file appears when it is complete."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class _ModelCheckpoint:
 
     @property
     def model(self) -> Any:
-        """The model, which saves to temporary names first."""
+        """The model, wrapped so that it saves to temporary names first."""
         model = super().model  # type: ignore[misc]
         return None if model is None else AtomicModel(model)
 
@@ -47,11 +47,11 @@ class AtomicModel:
         return getattr(self._model, name)
 
     def save(self, filepath: Any, **options: Any) -> None:
-        """Save the model."""
+        """Save the model to a temporary name, then rename the file."""
         _save_atomically(self._model.save, Path(filepath), options)
 
     def save_weights(self, filepath: Any, **options: Any) -> None:
-        """Save the weights."""
+        """Save the weights to a temporary name, then rename the file."""
         _save_atomically(self._model.save_weights, Path(filepath), options)
 
 
@@ -65,14 +65,14 @@ def _save_atomically(save: Callable[..., None], path: Path, options: dict[str, A
 
 
 def complete_file_name(path: str, *, weights_only: bool) -> str:
-    """Append the suffix that Keras 3 requires."""
+    """Append the suffix that Keras 3 requires for weights or models, if it is missing."""
     if weights_only:
         return path if path.endswith(_WEIGHTS) else path.removesuffix(".h5") + _WEIGHTS
     return path if path.endswith(_MODELS) else path + _MODELS[0]
 
 
 def _choose_mode(mode: str, monitor: str, *, save_best_only: bool) -> str:
-    """Return the direction of a metric by its name, as TensorFlow does; Keras 3 needs to know the metric."""
+    """Choose "max" or "min" by the name of a metric, as TensorFlow does; Keras 3 fails for metrics it does not know."""
     if mode != "auto":
         return mode
     if "acc" in monitor or monitor.startswith("fmeasure"):

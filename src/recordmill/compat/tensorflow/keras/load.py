@@ -1,4 +1,4 @@
-"""The import of Keras 3 and of its modules under the name ``tf.keras``."""
+"""Import Keras 3, and its modules under the name ``tf.keras``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def choose_backend() -> str:
 
 @functools.cache
 def load_keras() -> Any:
-    """Import Keras 3 and register datasets, tensors and operations of this package."""
+    """Import Keras 3, and register the datasets, tensors and operations of this package with it."""
     if "keras" not in sys.modules:
         os.environ["KERAS_BACKEND"] = choose_backend()
     try:
@@ -65,7 +65,7 @@ def load_namespace() -> Any:
 
 
 class _KerasFinder(MetaPathFinder, Loader):
-    """Import Keras's modules under ``tf.keras``, unless this folder has a module of that name."""
+    """Import hook that finds modules of Keras under ``tf.keras``, unless this package has a module of that name."""
 
     def find_spec(
         self,
@@ -82,7 +82,7 @@ class _KerasFinder(MetaPathFinder, Loader):
 
 
 def _find_module(fullname: str) -> str | None:
-    """Return the name of Keras's module for a module below ``tf.keras``."""
+    """Return the name of Keras's module for a module below ``tf.keras``; None if Keras has no such module."""
     load_namespace()
     for namespace in (_TF_NAMESPACE, "keras"):
         name = f"{namespace}.{fullname.removeprefix(_PACKAGE)}"
@@ -93,6 +93,6 @@ def _find_module(fullname: str) -> str | None:
 
 
 def install_finder() -> None:
-    """Let Python's import system find Keras's modules under ``tf.keras``."""
+    """Add the import hook that finds Keras's modules under ``tf.keras``."""
     if not any(isinstance(finder, _KerasFinder) for finder in sys.meta_path):
         sys.meta_path.append(_KerasFinder())

@@ -1,4 +1,4 @@
-"""TensorFlow's operations on tensors of Keras's backend, as layers, losses and metrics of programs use them."""
+"""TensorFlow's operations on tensors of Keras's backend, for layers, losses and metrics that call ``tf`` functions."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ FUNCTIONS: dict[str, str] = {
 
 
 class _BackendOperations:
-    """Run the calls that involve a tensor of the backend, a variable of Keras or a symbolic input."""
+    """Runs calls with a tensor of Keras's backend, a Keras variable or a symbolic input, with ``keras.ops``."""
 
     def __init__(self, keras: Any) -> None:
         self._keras = keras
         self._kinds = (keras.Variable, keras.KerasTensor)
 
     def handles(self, value: Any) -> bool:
-        """Tell whether a value, or one inside it, belongs to Keras."""
+        """Return whether a value, or a value inside it, belongs to Keras."""
         if isinstance(value, tuple | list):
             return any(map(self.handles, value))
         if isinstance(value, Mapping):
@@ -53,7 +53,7 @@ class _BackendOperations:
         return isinstance(value, self._kinds) or bool(self._keras.ops.is_tensor(value))
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call."""
+        """Run an operation with the corresponding function of ``keras.ops``."""
         bound = inspect.signature(dispatch.OPS[name]).bind(*args, **kwargs)
         bound.apply_defaults()
         ordered = map(to_arrays, bound.args)
@@ -62,19 +62,19 @@ class _BackendOperations:
         function = getattr(self._keras.ops, FUNCTIONS.get(name, ""), None)
         if function is None:
             raise UnimplementedError(
-                f"operation {name!r} on a tensor of Keras's backend",
+                f"operation {name!r} is not supported on tensors of Keras's backend",
                 hint="use a function of tf.keras.ops in models, losses and metrics",
             )
         return function(*ordered)
 
 
 def register_operations(keras: Any) -> None:
-    """Let Keras run the operations on its tensors."""
+    """Register Keras as a library that runs operations on its own tensors."""
     dispatch.LIBRARIES.append(_BackendOperations(keras))
 
 
 def _name_dtype(keras: Any, dtype: Any) -> str:
-    """Return the name of a dtype; JAX has no 64-bit dtypes by default."""
+    """Return the name of a dtype; with JAX, 64-bit dtypes become 32-bit unless JAX enables them."""
     name = as_dtype(dtype).name
     jax = sys.modules.get("jax")
     if keras.backend.backend() == "jax" and jax is not None and not jax.config.jax_enable_x64:
@@ -106,16 +106,16 @@ def _one_hot(keras: Any, indices: Any, depth: Any, on: Any, off: Any, axis: Any,
     return hot if (on, off) == (1, 0) else hot * (on - off) + off
 
 
-def _argument(function: str) -> Callable[..., Any]:
-    def find(keras: Any, x: Any, axis: Any, output_type: Any) -> Any:
+def _adapt_arg_reduction(function: str) -> Callable[..., Any]:
+    def reduce(keras: Any, x: Any, axis: Any, output_type: Any) -> Any:
         return _cast(keras, getattr(keras.ops, function)(x, 0 if axis is None else axis), output_type)
 
-    return find
+    return reduce
 
 
 def _where(keras: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
-        raise UnimplementedError("tf.where without x and y, whose result has no fixed shape, in a model")
+        raise UnimplementedError("tf.where without x and y is not supported in a model, because its shape is unknown")
     return keras.ops.where(condition, x, y)
 
 
@@ -126,11 +126,11 @@ def _matmul(keras: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, *_
 
 def _gather(keras: Any, params: Any, indices: Any, _: Any, axis: Any, batch_dims: Any) -> Any:
     if batch_dims:
-        raise UnimplementedError("tf.gather with batch_dims in a model")
+        raise UnimplementedError("tf.gather with batch_dims is not supported in a model")
     return keras.ops.take(params, indices, 0 if axis is None else axis)
 
 
-# Operations whose arguments differ from those of keras.ops.
+# Operations whose arguments differ from the arguments of the keras.ops function, and their adapters.
 ADAPTED: dict[str, Callable[..., Any]] = {
     "array.cast": _cast,
     "array.constant": _convert,
@@ -144,7 +144,7 @@ ADAPTED: dict[str, Callable[..., Any]] = {
     "array.transpose": lambda keras, x, perm, *_: keras.ops.transpose(x, perm),
     "array.where": _where,
     "linalg.matmul": _matmul,
-    "math.argmax": _argument("argmax"),
-    "math.argmin": _argument("argmin"),
+    "math.argmax": _adapt_arg_reduction("argmax"),
+    "math.argmin": _adapt_arg_reduction("argmin"),
     "math.squared_difference": lambda keras, x, y: keras.ops.square(keras.ops.subtract(x, y)),
 }

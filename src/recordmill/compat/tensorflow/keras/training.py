@@ -2,7 +2,7 @@
 
 References
 ----------
-keras/src/trainers/data_adapters (the interface of an adapter; the same in Keras 3.8 to 3.15).
+keras/src/trainers/data_adapters (interface of data adapters, which is the same in Keras 3.8 to 3.15).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _INFINITE = -1
 
 
 class DatasetAdapter:
-    """Adapter of a dataset for Keras; each pass iterates over the dataset anew."""
+    """Data adapter through which Keras reads a `tf.data` dataset; each pass iterates over the dataset again."""
 
     batch_size = None
     has_partial_batch = None
@@ -38,16 +38,16 @@ class DatasetAdapter:
         self._class_weight = class_weight
         cardinality = int(dataset.cardinality())
         if cardinality == _INFINITE and not steps:
-            raise ValueError("an infinite dataset needs the number of steps, such as steps_per_epoch")
+            raise ValueError("the dataset is infinite: pass steps_per_epoch (or steps / validation_steps)")
         self._num_batches = cardinality if cardinality >= 0 else None
 
     @property
     def num_batches(self) -> int | None:
-        """Number of batches of a pass; None if it is unknown or infinite."""
+        """Number of batches per pass; None if it is unknown or infinite."""
         return self._num_batches
 
     def get_numpy_iterator(self) -> Iterator[Any]:
-        """Yield batches of arrays."""
+        """Yield batches as NumPy arrays."""
         for element in self._dataset:
             batch = to_batch(element)
             yield batch if self._class_weight is None else self._add_weights(batch)
@@ -55,12 +55,12 @@ class DatasetAdapter:
     __iter__ = get_jax_iterator = get_numpy_iterator
 
     def get_torch_dataloader(self) -> Any:
-        """Return batches of PyTorch's tensors."""
+        """Return a PyTorch DataLoader over the batches."""
         return _import_utilities().get_torch_dataloader(self)
 
     def _add_weights(self, batch: Any) -> Any:
         if not isinstance(batch, tuple) or len(batch) != 2:
-            raise ValueError("class_weight needs a dataset of pairs (x, y)")
+            raise ValueError("class_weight requires a dataset of pairs (x, y)")
         return *batch, _import_utilities().class_weight_to_sample_weights(batch[1], self._class_weight)
 
 
@@ -69,7 +69,7 @@ def _import_utilities() -> Any:
 
 
 def to_batch(element: Any) -> Any:
-    """Replace the tensors in an element of a dataset by arrays."""
+    """Convert the tensors in an element of a dataset to arrays, and lists to tuples."""
     if isinstance(element, Mapping):
         return {key: to_batch(value) for key, value in element.items()}
     if isinstance(element, tuple | list):
@@ -80,19 +80,19 @@ def to_batch(element: Any) -> Any:
 def _to_array(value: Any) -> NDArray[Any]:
     if not isinstance(value, Tensor) and not hasattr(value, "__array__"):
         raise InvalidArgumentError(
-            f"a model takes dense tensors, got a {type(value).__name__}",
+            f"a Keras model accepts only dense tensors, got a {type(value).__name__}",
             hint="call to_tensor() or tf.sparse.to_dense()",
         )
     array: NDArray[Any] = value.values if isinstance(value, Tensor) else np.asarray(value)
     if array.dtype.kind not in "biufV":  # V is the kind of bfloat16.
-        raise InvalidArgumentError("a model takes numbers, got strings", hint="decode or look them up in map()")
+        raise InvalidArgumentError("a Keras model accepts no strings", hint="decode them or look them up in map()")
     if not array.ndim:
-        raise InvalidArgumentError("a model takes batches, got a scalar", hint="call batch()")
+        raise InvalidArgumentError("a Keras model accepts only batches, got a scalar", hint="call batch()")
     return array
 
 
 def register_datasets() -> None:
-    """Let Keras's models take datasets: Keras asks one function for the adapter of its data."""
+    """Make Keras models accept datasets, by replacing the function that chooses Keras's data adapter."""
     try:
         adapters: Any = importlib.import_module(_ADAPTERS)
         original, base = adapters.get_data_adapter, adapters.data_adapter.DataAdapter
@@ -102,7 +102,7 @@ def register_datasets() -> None:
 
     @functools.wraps(original)
     def get_data_adapter(x: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Any:
-        # A program that has a dataset has imported the module.
+        # If the module of datasets has not been imported, x cannot be a dataset.
         data = sys.modules.get(_DATA_MODULE)
         if data is None or not isinstance(x, data.Dataset):
             return original(x, y, sample_weight, **options)
@@ -115,7 +115,7 @@ def register_datasets() -> None:
 
 
 def register_methods(keras: Any) -> None:
-    """Let Keras's models take tensors and checkpoints of this package."""
+    """Make Keras models accept tensors and checkpoints of this package."""
     model = keras.Model
     for name in ("train_on_batch", "test_on_batch", "predict_on_batch"):
         setattr(model, name, _convert_tensors(getattr(model, name)))
@@ -133,7 +133,7 @@ def _convert_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def to_arrays(value: Any) -> Any:
-    """Replace tensors by arrays in nested lists, tuples and dicts."""
+    """Convert tensors in nested lists, tuples and dicts to arrays."""
     if isinstance(value, Tensor):
         return value.values
     if type(value) in (tuple, list):
@@ -142,7 +142,7 @@ def to_arrays(value: Any) -> Any:
 
 
 def _build_optimizer_first(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Restore the optimizer's state, too, which Keras skips for an optimizer without variables."""
+    """Wrap ``load_weights`` to build the optimizer first, because Keras restores no state of an unbuilt optimizer."""
 
     @functools.wraps(method)
     def load_weights(self: Any, filepath: Any, *args: Any, **kwargs: Any) -> Any:
@@ -155,7 +155,7 @@ def _build_optimizer_first(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _read_variables(method: Callable[..., Any], keras: Any) -> Callable[..., Any]:
-    """Return the value of a metric whose result is one of its variables."""
+    """Wrap ``get_metrics_result`` to return values instead of variables."""
 
     @functools.wraps(method)
     def get_metrics_result(self: Any) -> Any:
