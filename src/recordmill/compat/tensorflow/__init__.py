@@ -31,7 +31,7 @@ bool = bool_  # noqa: A001 (TensorFlow's name)
 newaxis = None
 __version__ = "2.21.0"
 
-# name: the module that is imported when the name is first used
+# Names of modules, and the module of this package that is imported on first use.
 MODULES: dict[str, str] = {
     "app": "app",
     "autograph": "autograph",
@@ -66,7 +66,7 @@ MODULES: dict[str, str] = {
     "strings": "strings",
     "train": "train",
 }
-# names of TensorFlow 2
+# Names of TensorFlow 2.
 MEMBERS: dict[str, str] = table(
     {
         "@array": "bitcast boolean_mask broadcast_to cast concat constant convert_to_tensor ensure_shape expand_dims "
@@ -94,7 +94,7 @@ MEMBERS: dict[str, str] = table(
         "ops.tensor_array": "TensorArray",
     }
 )
-# names of TensorFlow 1
+# Names of TensorFlow 1.
 MEMBERS |= table(
     {
         "@array": "where_v2:where",

@@ -1,4 +1,4 @@
-"""``tf.app``: starts scripts of TensorFlow 1, whose flags are absl's."""
+"""``tf.app`` of TensorFlow 1: run a script's ``main`` function, with absl's flags."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recordmill.compat.tensorflow.core.absent import absent_error
 
 
 def run(main: Callable[..., Any] | None = None, argv: list[str] | None = None) -> NoReturn:
-    """Call a script's ``main`` with the command line, and exit."""
+    """``tf.app.run``: parse absl's flags, call the script's ``main`` with the other arguments, and exit."""
     arguments = sys.argv if argv is None else argv
     if "absl.flags" in sys.modules:
         flags = sys.modules["absl.flags"].FLAGS
@@ -19,7 +19,7 @@ def run(main: Callable[..., Any] | None = None, argv: list[str] | None = None) -
 
 
 def __getattr__(name: str) -> Any:
-    """Return absl's flags."""
+    """Return ``absl.flags`` for ``tf.app.flags``."""
     if name != "flags":
         raise absent_error(__name__, "app", name)
     try:

@@ -1,4 +1,4 @@
-"""``tf.autograph``: functions run as Python."""
+"""``tf.autograph``: without effect, because functions always run as Python."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ experimental = sys.modules[__name__]
 
 
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
-    """Return the function itself: no function is converted."""
+    """``tf.autograph.experimental.do_not_convert``: return the function, because no function is ever converted."""
     return (lambda function: function) if func is None else func

@@ -1,4 +1,4 @@
-"""``tf.config``: the machine has one device, its CPU, and settings have no effect."""
+"""``tf.config``: lists the CPU as the only device; settings have no effect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ experimental = sys.modules[__name__]
 
 
 class PhysicalDevice(NamedTuple):
-    """A device."""
+    """``tf.config.PhysicalDevice``: name and type of a device."""
 
     name: str
     device_type: str
@@ -32,7 +32,7 @@ _DEVICES = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """List the devices of a type; there are no GPUs."""
+    """``tf.config.list_physical_devices``: list the devices of a type; GPUs are never listed."""
     return [device for device in _DEVICES if device_type in (None, device.device_type)]
 
 
@@ -40,13 +40,13 @@ get_visible_devices = list_logical_devices = list_physical_devices
 
 
 def set_memory_growth(device: Any, enable: bool) -> None:
-    """Do nothing."""
+    """``tf.config.experimental.set_memory_growth``: do nothing."""
     del device, enable
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Do nothing; raise ValueError for a device that does not exist."""
+    """``tf.config.set_visible_devices``: do nothing, but raise ValueError for a device that does not exist."""
     del device_type
     for device in [devices] if isinstance(devices, PhysicalDevice) else devices:
         if device not in _DEVICES:
-            raise ValueError(f"device {device!r} does not exist: there are {_DEVICES}")
+            raise ValueError(f"devices must be in {_DEVICES}, got {device!r}")

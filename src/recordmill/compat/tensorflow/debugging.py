@@ -1,4 +1,4 @@
-"""``tf.debugging``."""
+"""``tf.debugging``: assertions on values and shapes."""
 
 from __future__ import annotations
 

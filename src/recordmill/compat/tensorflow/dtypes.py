@@ -1,4 +1,4 @@
-"""``tf.dtypes``."""
+"""``tf.dtypes``: dtypes and ``cast``."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import lazy
 
-# name: the module and the name of the function
+# Names, and the module and name of the function of each.
 MEMBERS: dict[str, str] = {
     "Copy": "files.gfile:copy",
     "DeleteRecursively": "files.gfile:rmtree",

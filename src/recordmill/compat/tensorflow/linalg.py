@@ -1,4 +1,4 @@
-"""``tf.linalg``."""
+"""``tf.linalg``: products, norms and inverses of matrices."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ error, fatal, log = _LOGGER.error, _LOGGER.critical, _LOGGER.log
 
 
 def get_logger() -> logging.Logger:
-    """Return the logger."""
+    """``tf.get_logger``: return the logger "tensorflow"."""
     return _LOGGER
 
 

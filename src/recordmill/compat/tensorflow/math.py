@@ -1,4 +1,4 @@
-"""``tf.math``."""
+"""``tf.math``: elementwise operations and reductions."""
 
 from __future__ import annotations
 

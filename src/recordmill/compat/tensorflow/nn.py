@@ -1,4 +1,4 @@
-"""``tf.nn``."""
+"""``tf.nn``: activation functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tf.ragged``."""
+"""``tf.ragged``: creation and mapping of ragged tensors."""
 
 from __future__ import annotations
 

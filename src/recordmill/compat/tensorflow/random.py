@@ -1,4 +1,4 @@
-"""``tf.random``: the numbers are NumPy's, not TensorFlow's; the same seeds repeat them."""
+"""``tf.random``: random numbers from NumPy's generators, not TensorFlow's; equal seeds give equal numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tf.signal``."""
+"""``tf.signal``: short-time Fourier transforms."""
 
 from __future__ import annotations
 

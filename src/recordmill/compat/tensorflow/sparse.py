@@ -1,4 +1,4 @@
-"""``tf.sparse``."""
+"""``tf.sparse``: sparse tensors and operations on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tf.strings``."""
+"""``tf.strings``: operations on byte strings."""
 
 from __future__ import annotations
 

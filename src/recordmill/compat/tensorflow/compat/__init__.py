@@ -1,4 +1,4 @@
-"""``tf.compat``: the names of TensorFlow 1 and 2, and conversion of text and bytes."""
+"""``tf.compat``: the namespaces of TensorFlow 1 and 2, and conversion between str and bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __getattr__, __dir__ = lazy(__name__, {}, {"v1": "compat.v1", "v2": "compat.v2"}
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    """Return text as bytes."""
+    """``tf.compat.as_bytes``: encode a str; bytes are returned unchanged."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text.encode(encoding)
     if isinstance(bytes_or_text, bytes | bytearray):
@@ -19,7 +19,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
-    """Return bytes as text."""
+    """``tf.compat.as_text``: decode bytes; a str is returned unchanged."""
     return as_bytes(bytes_or_text, encoding).decode(encoding)
 
 
@@ -27,5 +27,5 @@ as_str = as_text
 
 
 def as_str_any(value: Any, encoding: str = "utf-8") -> str:
-    """Return bytes as text, and any other value as `str` converts it."""
+    """``tf.compat.as_str_any``: decode bytes, and convert any other value with `str`."""
     return as_text(value, encoding) if isinstance(value, bytes) else str(value)

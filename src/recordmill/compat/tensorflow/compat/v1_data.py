@@ -16,12 +16,12 @@ __all__ = ["get_output_shapes", "get_output_types", "make_initializable_iterator
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:
-    """Create an iterator over the elements, or over values that sessions fetch if execution is not eager."""
+    """Create an iterator that returns elements or, if execution is not eager, symbolic tensors for sessions."""
     return create_one_shot_iterator(dataset, is_eager_by_default=True)
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:
-    """Create an iterator over values that sessions fetch; it restarts when its initializer is run."""
+    """Create an iterator that returns symbolic tensors for sessions and restarts when its initializer is run."""
     del shared_name
     return create_initializable_iterator(dataset, is_eager_by_default=True)
 

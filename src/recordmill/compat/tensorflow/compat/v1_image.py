@@ -1,4 +1,4 @@
-"""``tf.compat.v1.image``: TensorFlow 1's resizing, and every other name of ``tf.image``."""
+"""``tf.compat.v1.image``: TensorFlow 1's ``resize``, and all other names of ``tf.image``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tf.compat.v2``: the names of ``tf``."""
+"""``tf.compat.v2``: all names of ``tf``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tf.contrib``: the parts that read data."""
+"""``tf.contrib`` of TensorFlow 1: ``tf.contrib.data`` and ``tf.contrib.lookup``."""
 
 from __future__ import annotations
 

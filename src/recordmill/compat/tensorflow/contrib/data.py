@@ -1,4 +1,4 @@
-"""``tf.contrib.data``: ``tf.data`` and ``tf.data.experimental`` before they had these names."""
+"""``tf.contrib.data``: the older location of the names of ``tf.data`` and ``tf.data.experimental``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["batch_and_drop_remainder", "padded_batch_and_drop_remainder"]
 
 
 def batch_and_drop_remainder(batch_size: int) -> Callable[[Any], Any]:
-    """Return a transformation that batches and drops an incomplete batch."""
+    """Return a transformation that creates batches and drops an incomplete last batch."""
     return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
 
 
 def padded_batch_and_drop_remainder(
     batch_size: int, padded_shapes: Any, padding_values: Any = None
 ) -> Callable[[Any], Any]:
-    """Return a transformation that creates padded batches and drops an incomplete batch."""
+    """Return a transformation that creates padded batches and drops an incomplete last batch."""
     return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
 
 

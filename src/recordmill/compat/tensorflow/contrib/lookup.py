@@ -1,4 +1,4 @@
-"""``tf.contrib.lookup``: static tables."""
+"""``tf.contrib.lookup``: the older location of ``tf.lookup``, and ``index_table_from_tensor``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HashTable = StaticHashTable
 def index_table_from_tensor(
     mapping: Any, num_oov_buckets: int = 0, default_value: int = -1, *unused: Any, **others: Any
 ) -> StaticHashTable:
-    """Create a table from strings to their positions."""
+    """``tf.contrib.lookup.index_table_from_tensor``: create a table that maps strings to their positions."""
     del unused, others
     keys = array_of(mapping)
     initializer = KeyValueTensorInitializer(keys, np.arange(len(keys)))

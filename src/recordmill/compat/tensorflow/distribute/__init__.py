@@ -1,4 +1,4 @@
-"""``tf.distribute``: strategies of one replica, as on a machine without GPUs."""
+"""``tf.distribute``: strategies with a single replica, as TensorFlow uses on a machine without GPUs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __getattr__ = absent(__name__)
 
 @dataclass(frozen=True, slots=True)
 class InputContext:
-    """Part of the data that a pipeline reads: all of it, by default."""
+    """``tf.distribute.InputContext``: the part of the data that a pipeline reads, by default all of it."""
 
     num_input_pipelines: int = 1
     input_pipeline_id: int = 0
@@ -39,7 +39,7 @@ class InputContext:
 
 
 class Strategy:
-    """The default strategy: one replica."""
+    """``tf.distribute.Strategy``: the default strategy, with one replica."""
 
     num_replicas_in_sync = 1
 
@@ -53,23 +53,23 @@ class Strategy:
         return dataset
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[InputContext], Any], options: Any = None) -> Any:
-        """Return the dataset that a function makes for the only pipeline."""
+        """Return ``dataset_fn(InputContext())``, because there is only one pipeline."""
         del options
         return dataset_fn(InputContext())
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
-        """Call a function."""
+        """Return ``fn(*args, **kwargs)``, computed by the only replica."""
         del options
         return fn(*args, **(kwargs or {}))
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
-        """Return the values of all replicas."""
+        """Return a tuple with the value of the only replica."""
         return (value,)
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
-        """Return the sum or mean over an axis, if there is one."""
+        """Return the sum or mean over `axis`; without an axis, return the value itself, as there is one replica."""
         kind = str(getattr(reduce_op, "name", reduce_op)).lower()
         if kind not in ("sum", "mean"):
             raise ValueError(f"reduce_op must be 'SUM' or 'MEAN', got {reduce_op!r}")
@@ -77,7 +77,7 @@ class Strategy:
 
 
 class MirroredStrategy(Strategy):
-    """Strategy of one replica; several devices are not supported."""
+    """``tf.distribute.MirroredStrategy`` with one replica; several devices are not supported."""
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         del cross_device_ops
@@ -86,14 +86,14 @@ class MirroredStrategy(Strategy):
 
 
 class OneDeviceStrategy(Strategy):
-    """Strategy of one replica."""
+    """``tf.distribute.OneDeviceStrategy``; the device has no effect."""
 
     def __init__(self, device: str) -> None:
         del device
 
 
 class TPUStrategy:
-    """Not supported; the name exists so that programs can refer to it."""
+    """``tf.distribute.TPUStrategy``: exists so that programs can refer to it; creating one raises an error."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError("TPUs are not supported: use tf.distribute.get_strategy()")
@@ -103,10 +103,10 @@ _DEFAULT = Strategy()
 
 
 def get_strategy() -> Strategy:
-    """Return the strategy in use."""
+    """``tf.distribute.get_strategy``: return the default strategy."""
     return _DEFAULT
 
 
 def has_strategy() -> bool:
-    """Return whether a strategy other than the default one is in use."""
+    """``tf.distribute.has_strategy``: return False, because the default strategy is always in use."""
     return False

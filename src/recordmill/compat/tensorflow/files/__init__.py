@@ -1,1 +1,1 @@
-"""TensorFlow's functions of files."""
+"""``tf.io.gfile``, ``tf.io.read_file`` and other functions of files."""

@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.files.matching import match_pattern
 
 @op("io.read_file")
 def read_file(filename: Any, name: Any = None) -> Tensor:
-    """Read a whole file."""
+    """``tf.io.read_file``: return the content of a file as a string tensor."""
     del name
     path = os.fsdecode(_read_scalar(filename))
     with translate_errors(path):
@@ -25,7 +25,7 @@ def read_file(filename: Any, name: Any = None) -> Tensor:
 
 @op("io.write_file")
 def write_file(filename: Any, contents: Any, name: Any = None) -> None:
-    """Write a whole file, and create the folders that it needs."""
+    """``tf.io.write_file``: write a file, and create its parent folders."""
     del name
     data = _read_scalar(contents)
     path = Path(os.fsdecode(_read_scalar(filename)))
@@ -36,7 +36,7 @@ def write_file(filename: Any, contents: Any, name: Any = None) -> None:
 
 @op("io.matching_files")
 def matching_files(pattern: Any, name: Any = None) -> Tensor:
-    """Return the sorted paths that match one or more patterns."""
+    """``tf.io.matching_files``: return the sorted paths that match one or more patterns."""
     del name
     patterns = array_of(pattern, string).reshape(-1).tolist()
     found = sorted({path for one in patterns for path in match_pattern(os.fsdecode(one))})

@@ -1,4 +1,4 @@
-"""TensorFlow's errors for errors of the system and for corrupt record files."""
+"""Convert OSError and errors of corrupt record files to TensorFlow's error classes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _CLASSES: dict[int | None, type[errors.OpError]] = {
     errno.ENOSPC: errors.ResourceExhaustedError,
     errno.EDQUOT: errors.ResourceExhaustedError,
 }
-# Size of the frame in front of a payload.
+# Number of bytes of a TFRecord frame before the payload.
 _HEADER_BYTES = 12
 
 
 def path_of(path: Any) -> str:
-    """Convert a path to str."""
+    """Convert a path, which may also be a scalar string tensor, to str."""
     if isinstance(path, Tensor) and not path.ndim:
         path = path.numpy()
     if not isinstance(path, str | bytes | os.PathLike):
@@ -39,7 +39,7 @@ def path_of(path: Any) -> str:
 
 
 def system_error(error: OSError, path: str) -> errors.OpError:
-    """Return TensorFlow's error for an error of the system."""
+    """Convert an OSError to TensorFlow's error class."""
     found = _CLASSES.get(error.errno, errors.UnknownError)
     message = error.message if isinstance(error, RecordmillError) else str(error)
     if error.errno is not None:
@@ -49,7 +49,7 @@ def system_error(error: OSError, path: str) -> errors.OpError:
 
 @contextlib.contextmanager
 def translate_errors(path: str) -> Iterator[None]:
-    """Raise TensorFlow's errors instead of those of the system."""
+    """Convert an OSError in the ``with`` block to TensorFlow's error class."""
     try:
         yield
     except errors.OpError:
@@ -60,7 +60,7 @@ def translate_errors(path: str) -> Iterator[None]:
 
 
 def data_loss(error: RecordmillError, *, compressed: bool = False) -> errors.OpError:
-    """Return TensorFlow's error for a corrupt record file."""
+    """Convert an error of a corrupt record file to a DataLossError with TensorFlow's wording."""
     offset = error.offset or 0
     if isinstance(error, CompressionError) or (compressed and isinstance(error, FormatError)):
         message = "inflate() failed with error -3: incorrect header check"

@@ -1,4 +1,4 @@
-"""``tf.io.gfile``: files and folders by name."""
+"""``tf.io.gfile``: functions of files and folders; index files of shards are hidden, moved and removed with them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 
 class GFile:
-    """File that is opened on first use."""
+    """``tf.io.gfile.GFile``: a file that is opened on first use."""
 
     def __init__(self, name: Any, mode: str = "r") -> None:
         self.name, self.mode = path_of(name), mode
@@ -50,11 +50,11 @@ class GFile:
         return data if self._is_binary else data.decode("utf-8")
 
     def read(self, n: int = -1) -> Any:
-        """Read `n` bytes, all by default; text unless the mode is binary."""
+        """Read `n` bytes, or all by default; return str unless the mode is binary."""
         return self._convert(self._open_for_reading().read(n))
 
     def readline(self) -> Any:
-        """Read a line with its end; empty at the end of the file."""
+        """Read a line, including its line end; return an empty string at the end of the file."""
         return self._convert(self._open_for_reading().readline())
 
     def readlines(self) -> list[Any]:
@@ -62,7 +62,7 @@ class GFile:
         return [self._convert(line) for line in self._open_for_reading()]
 
     def write(self, file_content: Any) -> None:
-        """Write text or bytes."""
+        """Write str or bytes."""
         if self._text_mode == "r":
             raise PermissionDeniedError("File isn't open for writing", shard=self.name)
         file = self._open()
@@ -93,16 +93,16 @@ class GFile:
         return True
 
     def tell(self) -> int:
-        """Return the position."""
+        """Return the position in the file, in bytes."""
         return self._open().tell()
 
     def size(self) -> int:
-        """Return the number of bytes."""
+        """Return the size of the file in bytes."""
         self.flush()
         return stat(self.name).length
 
     def flush(self) -> None:
-        """Flush to the system."""
+        """Pass buffered data to the operating system."""
         if self._file is not None:
             self._file.flush()
 
@@ -139,7 +139,7 @@ class GFile:
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """Result of `stat`."""
+    """Result of ``tf.io.gfile.stat``: size in bytes, modification time in ns, and whether it is a folder."""
 
     length: int
     mtime_nsec: int
@@ -147,17 +147,17 @@ class FileStatistics:
 
 
 def exists(path: Any) -> bool:
-    """Whether a file or folder exists."""
+    """``tf.io.gfile.exists``: return whether a file or folder exists."""
     return os.path.exists(path_of(path))
 
 
 def isdir(path: Any) -> bool:
-    """Whether a folder exists."""
+    """``tf.io.gfile.isdir``: return whether a path is a folder."""
     return os.path.isdir(path_of(path))
 
 
 def listdir(path: Any) -> list[str]:
-    """Return the sorted names in a folder; sidecars of shards are omitted."""
+    """``tf.io.gfile.listdir``: return the sorted names in a folder, without sidecar files of shards."""
     name = path_of(path)
     if not os.path.isdir(name):
         raise NotFoundError(f"Could not find directory {name}", shard=name)
@@ -166,13 +166,13 @@ def listdir(path: Any) -> list[str]:
 
 
 def glob(pattern: Any) -> list[str]:
-    """Return the sorted paths that match a pattern, or one of several."""
+    """``tf.io.gfile.glob``: return the sorted paths that match each pattern."""
     patterns = pattern if isinstance(pattern, list | tuple) else [pattern]
     return [path for one in patterns for path in match_pattern(path_of(one))]
 
 
 def mkdir(path: Any) -> None:
-    """Create a folder unless it exists."""
+    """``tf.io.gfile.mkdir``: create a folder unless it exists."""
     name = path_of(path)
     if not os.path.isdir(name):
         with translate_errors(name):
@@ -180,14 +180,14 @@ def mkdir(path: Any) -> None:
 
 
 def makedirs(path: Any) -> None:
-    """Create a folder and its parents unless they exist."""
+    """``tf.io.gfile.makedirs``: create a folder and its parents unless they exist."""
     name = path_of(path)
     with translate_errors(name):
         os.makedirs(name, exist_ok=True)
 
 
 def remove(path: Any) -> None:
-    """Remove a file and its sidecars."""
+    """``tf.io.gfile.remove``: remove a file and its sidecar files."""
     name = path_of(path)
     if os.path.isdir(name):
         raise FailedPreconditionError(f"{name}; Is a directory", shard=name)
@@ -197,7 +197,7 @@ def remove(path: Any) -> None:
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Rename a file or folder; an existing target is replaced only with `overwrite`."""
+    """``tf.io.gfile.rename``: rename a file or folder; raise an error if the target exists, unless `overwrite`."""
     source, target = path_of(src), path_of(dst)
     _check_target(target, overwrite)
     with translate_errors(source):
@@ -207,7 +207,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Copy a file; an existing target is replaced only with `overwrite`."""
+    """``tf.io.gfile.copy``: copy a file; raise an error if the target exists, unless `overwrite`."""
     source, target = path_of(src), path_of(dst)
     _check_target(target, overwrite)
     if os.path.isdir(source):
@@ -218,7 +218,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 
 def rmtree(path: Any) -> None:
-    """Remove a file, or a folder with its content."""
+    """``tf.io.gfile.rmtree``: remove a file, or a folder with its content."""
     name = path_of(path)
     if not os.path.lexists(name):
         raise NotFoundError(f"{name} not found", shard=name)
@@ -230,7 +230,7 @@ def rmtree(path: Any) -> None:
 
 
 def stat(path: Any) -> FileStatistics:
-    """Return the size, the modification time, and whether the path is a folder."""
+    """``tf.io.gfile.stat``: return size, modification time, and whether the path is a folder."""
     name = path_of(path)
     with translate_errors(name):
         found = os.stat(name)
@@ -238,7 +238,7 @@ def stat(path: Any) -> FileStatistics:
 
 
 def walk(top: Any, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Iterate over a folder and those below it, each with the names of its folders and files."""
+    """``tf.io.gfile.walk``: yield a folder and all folders below it, each with the names of its folders and files."""
     name = path_of(top)
     try:
         found = listdir(name)
@@ -257,7 +257,7 @@ def walk(top: Any, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[
 
 
 def join(path: Any, *paths: Any) -> str:
-    """Join the parts of a path."""
+    """``tf.io.gfile.join``: join the parts of a path."""
     return os.path.join(path_of(path), *map(path_of, paths))
 
 

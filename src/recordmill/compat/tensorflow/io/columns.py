@@ -78,7 +78,7 @@ def _pad(column: Column, values: _Array, splits: NDArray[np.int64], single: bool
         return Tensor(blocks)
     fill: Any = None if column.default is None else column.default[()]
     if values.dtype != object:
-        return Tensor(rm.Ragged(blocks, splits // block_size).to_pad(fill))
+        return Tensor(rm.Ragged(blocks, splits // block_size).to_padded(fill))
     counts = np.diff(splits)
     out: _Array = np.empty((len(counts), int(counts.max(initial=0))), object)
     out[...] = fill

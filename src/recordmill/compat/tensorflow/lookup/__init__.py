@@ -1,4 +1,4 @@
-"""``tf.lookup``: tables that do not change."""
+"""``tf.lookup``: immutable lookup tables and their initializers."""
 
 from __future__ import annotations
 

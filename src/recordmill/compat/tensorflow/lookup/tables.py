@@ -1,4 +1,4 @@
-"""Lookup tables and what fills them: given keys and values, or the lines of a file."""
+"""``tf.lookup.StaticHashTable``, ``StaticVocabularyTable`` and their initializers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recordmill.compat.tensorflow.ops.numerals import parse_number
 
 
 class KeyValueTensorInitializer:
-    """Keys and their values."""
+    """``tf.lookup.KeyValueTensorInitializer``: keys and values of a table, from tensors."""
 
     def __init__(
         self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: Any = None
@@ -26,7 +26,7 @@ class KeyValueTensorInitializer:
         del name
         self.keys, self.values = array_of(keys, key_dtype).ravel(), array_of(values, value_dtype).ravel()
         if len(self.keys) != len(self.values):
-            raise ValueError(f"expected as many values as keys, got {len(self.keys)} keys, {len(self.values)} values")
+            raise ValueError(f"keys and values must have the same length, got {len(self.keys)} and {len(self.values)}")
 
     @property
     def key_dtype(self) -> DType:
@@ -40,14 +40,14 @@ class KeyValueTensorInitializer:
 
 
 class TextFileIndex:
-    """Parts of a line that are not columns."""
+    """``tf.lookup.TextFileIndex``: column numbers that mean the whole line or the line number."""
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
 
 
 class TextFileInitializer(KeyValueTensorInitializer):
-    """Keys and values read from the lines of a file."""
+    """``tf.lookup.TextFileInitializer``: keys and values of a table, from the columns of a text file."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class TextFileInitializer(KeyValueTensorInitializer):
 
 
 class StaticHashTable:
-    """Table from keys to values."""
+    """``tf.lookup.StaticHashTable``: immutable table from keys to values."""
 
     def __init__(
         self, initializer: Any, default_value: Any, name: Any = None, experimental_is_anonymous: bool = False
@@ -103,7 +103,7 @@ class StaticHashTable:
                 raise FailedPreconditionError(f"key {key!r} has two values: {self._values[key]!r} and {value!r}")
 
     def lookup(self, keys: Any, name: Any = None) -> Tensor:
-        """Return the values of keys."""
+        """Return the values of keys in a tensor; unknown keys have the default value."""
         del name
         return find(self, keys)
 
@@ -116,7 +116,7 @@ class StaticHashTable:
         return self.lookup(keys)
 
     def export(self, name: Any = None) -> tuple[Tensor, Tensor]:
-        """Return all keys and values."""
+        """Return all keys, and all values in the same order."""
         del name
         keys, values = (np.empty(len(self._values), one.numpy_dtype) for one in (self.key_dtype, self.value_dtype))
         keys[:], values[:] = list(self._values), list(self._values.values())
@@ -128,12 +128,12 @@ class StaticHashTable:
         return as_tensor(self._default, self.value_dtype)
 
     def find_values(self, keys: list[Any]) -> list[Any]:
-        """Return the values of keys."""
+        """Return the values of keys in a list; unknown keys have the default value."""
         return [self._values.get(key, self._default) for key in keys]
 
 
 class StaticVocabularyTable(StaticHashTable):
-    """Table of word numbers; an unknown word gets one of the numbers after those of the vocabulary, by its hash."""
+    """``tf.lookup.StaticVocabularyTable``: table of word ids; unknown words are hashed to additional ids."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class StaticVocabularyTable(StaticHashTable):
     ) -> None:
         del name, experimental_is_anonymous
         if num_oov_buckets <= 0:
-            raise ValueError(f"num_oov_buckets must be positive, got {num_oov_buckets}: or use StaticHashTable")
+            raise ValueError(f"num_oov_buckets must be positive, got {num_oov_buckets}; else use StaticHashTable")
         if initializer is None:
             initializer = KeyValueTensorInitializer([], [], lookup_key_dtype or string, int64)
         super().__init__(initializer, -1)
@@ -162,7 +162,7 @@ class StaticVocabularyTable(StaticHashTable):
         return as_tensor(int(super().size(name)) + self._buckets, int64)
 
     def find_values(self, keys: list[Any]) -> list[Any]:
-        """Return the numbers of words."""
+        """Return the ids of words; unknown words get the id of a bucket."""
         unknown = [key for key in dict.fromkeys(keys) if key not in self._values]
         texts = [key if isinstance(key, bytes) else str(key).encode() for key in unknown]
         buckets = (farm.fingerprints(texts) % np.uint64(self._buckets)).tolist()
@@ -172,7 +172,7 @@ class StaticVocabularyTable(StaticHashTable):
 
 @op("lookup.find", composite=apply_to_values)
 def find(table: StaticHashTable, keys: Any) -> Tensor:
-    """Return the values of keys in a table."""
+    """Return the values of keys in a table, as a registered operation."""
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:
         raise TypeError(f"keys must be {table.key_dtype.name}, got {as_dtype(array.dtype).name}")

@@ -1,4 +1,4 @@
-"""Aliases of modules that programs import from ``tensorflow.python``, which is not part of TensorFlow's interface."""
+"""Aliases of modules that programs import from ``tensorflow.python``, which is not a public part of TensorFlow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def find_in(alias: str, *modules: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module whose names are those of one or more other modules, such as "io"."""
+    """Return a module's ``__getattr__`` that looks names up in other modules of this package, such as "io"."""
 
     def get(name: str) -> Any:
         for module in modules:

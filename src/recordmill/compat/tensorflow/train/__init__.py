@@ -1,10 +1,10 @@
-"""``tf.train``: the messages that records hold, and checkpoints."""
+"""``tf.train``: protobuf messages of records, checkpoints, and input queues of TensorFlow 1."""
 
 from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import lazy
 
-# name: the module that has it
+# Names, and the modules that define them.
 MEMBERS: dict[str, str] = {
     "BytesList": "train.messages",
     "Example": "train.messages",

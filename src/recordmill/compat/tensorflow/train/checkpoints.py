@@ -18,9 +18,9 @@ class Checkpoint(str):
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> Checkpoint | None:
-    """Return the newest file of weights or of a model in a folder; None if there is none."""
+    """Return the path of the newest file of weights or of a model in a folder; None if there is none."""
     if latest_filename is not None:
-        raise UnimplementedError("latest_filename is not supported: the latest checkpoint is the newest file")
+        raise UnimplementedError("latest_filename is not supported; the newest file is the latest checkpoint")
     folder = Path(os.fsdecode(checkpoint_dir))
     names = [entry.name for entry in os.scandir(folder)] if folder.is_dir() else []
     found = [name for name in names if name.endswith(SUFFIXES) and not name.startswith(".")]

@@ -1,4 +1,4 @@
-"""The messages of TensorFlow's records, ``Example``, ``SequenceExample`` and their parts, and those of tensors.
+"""``tf.train.Example``, ``SequenceExample`` and their parts, and ``TensorProto``: protobuf messages of TensorFlow.
 
 References
 ----------

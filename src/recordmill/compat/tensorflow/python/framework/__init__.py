@@ -1,1 +1,1 @@
-"""Alias of dtypes."""
+"""``tensorflow.python.framework``: alias of ``tf.dtypes``."""

@@ -1,1 +1,1 @@
-"""Aliases of files and record files."""
+"""``tensorflow.python.lib``: aliases of modules for files and record files."""

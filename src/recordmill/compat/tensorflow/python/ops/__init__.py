@@ -1,1 +1,1 @@
-"""Aliases of operations."""
+"""``tensorflow.python.ops``: aliases of modules of operations."""

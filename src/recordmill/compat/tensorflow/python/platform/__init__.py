@@ -1,1 +1,1 @@
-"""Aliases of files and flags."""
+"""``tensorflow.python.platform``: aliases of modules for files and flags."""

@@ -7,7 +7,7 @@ from typing import Any
 from recordmill.compat.tensorflow.core.lazy import lazy
 from recordmill.compat.tensorflow.files.gfile import GFile
 
-# name: the module and the name of the function
+# Names, and the module and name of the function of each.
 MEMBERS: dict[str, str] = {
     "FileIO": "files.gfile:GFile",
     "copy": "files.gfile",
@@ -27,12 +27,12 @@ __getattr__, __dir__ = lazy(__name__, MEMBERS)
 
 
 def read_file_to_string(filename: Any, binary_mode: bool = False) -> Any:
-    """Return the content of a file: text, or bytes in binary mode."""
+    """Return the content of a file as str or, in binary mode, as bytes."""
     with GFile(filename, "rb" if binary_mode else "r") as file:
         return file.read()
 
 
 def write_string_to_file(filename: Any, file_content: Any) -> None:
-    """Write text or bytes to a file."""
+    """Write str or bytes to a file."""
     with GFile(filename, "w") as file:
         file.write(file_content)
