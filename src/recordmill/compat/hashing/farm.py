@@ -22,16 +22,7 @@ _BLOCK_BYTES = 64
 
 
 def fingerprints(strings: Sequence[bytes]) -> NDArray[np.uint64]:
-    """Return the fingerprint of each string.
-
-    Parameters
-    ----------
-    strings : sequence of bytes
-
-    Returns
-    -------
-    numpy.ndarray of uint64, shape (num_strings,)
-    """
+    """Return the fingerprint of each string, uint64, shape (num_strings,)."""
     return hash_each(strings, _fingerprint)
 
 

@@ -16,12 +16,7 @@ _MIN_VECTORIZED = 12
 
 
 class SingleString:
-    """Access to the words of one byte string.
-
-    Parameters
-    ----------
-    data : bytes
-    """
+    """Access to the words of one byte string."""
 
     __slots__ = ("_data", "length")
 

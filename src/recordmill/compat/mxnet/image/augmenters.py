@@ -273,8 +273,7 @@ def create_color_augmenters(
         augmenters.append(LightingAug(pca_noise, EIGENVALUES, EIGENVECTORS))
     if rand_gray > 0:
         augmenters.append(RandomGrayAug(rand_gray))
-    mean = _resolve_mean_or_std("mean", mean, _MEAN)
-    std = _resolve_mean_or_std("std", std, _STD)
+    mean, std = _resolve_mean_or_std("mean", mean, _MEAN), _resolve_mean_or_std("std", std, _STD)
     if mean is not None or std is not None:
         augmenters.append(ColorNormalizeAug(mean, std))
     return augmenters
