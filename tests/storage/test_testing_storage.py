@@ -79,7 +79,8 @@ def test_create_and_commit_replace_only_with_overwrite(storage: Storage, tmp_pat
 def test_faulty_storage_fails_in_chosen_operation_only() -> None:
     recorder = FaultyStorage(MemoryStorage())
     write_atomically(recorder, "file", b"x")
-    assert recorder.operations == [(name, "file") for name in ("create", "write", "finish", "commit")]
+    names = ("create", "write", "finish", "commit")
+    assert recorder.operations == [*((name, "file") for name in names), ("sync_folder", "")]
     for fail_at in range(4):
         memory = MemoryStorage()
         faulty = FaultyStorage(memory, fail_at)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -148,7 +149,7 @@ class TableWriter:
 
     def __init__(self, shard: OpenShard, features: Sequence[str]) -> None:
         self._shard, self._features = shard, list(features)
-        self._file = _create_file(shard)
+        self._storage, self._file = _create_file(shard)
         self._keys: list[Ints] = []
         self._lengths: list[Ints] = []
         if self._file is not None:
@@ -178,6 +179,7 @@ class TableWriter:
         self._file.write(bytes(start - int(splits[-1])) + body + _core.crc32c(body).to_bytes(4, "little"))
         self._file.finish()
         self._file.commit()
+        self._storage.sync_folder(os.path.dirname(self._file.path))
         return self._file.path
 
     def _describe(self) -> dict[str, Any]:
@@ -196,10 +198,10 @@ class TableWriter:
             self._file.discard()
 
 
-def _create_file(shard: OpenShard) -> OutputFile | None:
-    """Start the file in the first writable location; return None if there is none."""
+def _create_file(shard: OpenShard) -> tuple[Storage, OutputFile | None]:
+    """Start the file in the first writable location; return None instead of the file if there is none."""
     locations = sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX, writable=True)
     for storage, path in locations:
         with contextlib.suppress(WriteError):
-            return storage.create(path, overwrite=True)
-    return None
+            return storage, storage.create(path, overwrite=True)
+    return shard.storage, None

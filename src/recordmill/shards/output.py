@@ -7,6 +7,7 @@ together with their sidecars and foreign index files. Sinks distribute records o
 from __future__ import annotations
 
 import contextlib
+import os
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -171,7 +172,7 @@ class ShardOutput:
         self._keys: list[int | str] = []
         self._file = storage.create(path, overwrite=overwrite)
         self._companions: list[tuple[Storage, OutputFile]] = []  # sidecar and foreign index
-        self._committed: list[tuple[Storage, str]] = []
+        self.committed: list[tuple[Storage, str]] = []
         try:
             self.check_not_existing()
         except BaseException:
@@ -264,7 +265,7 @@ class ShardOutput:
 
     def _commit(self, storage: Storage, file: OutputFile) -> None:
         file.commit()
-        self._committed.append((storage, file.path))
+        self.committed.append((storage, file.path))
 
     def _remove_stale_indexes(self) -> None:
         suffixes = (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)
@@ -281,7 +282,7 @@ class ShardOutput:
     def rollback(self) -> None:
         """Remove committed files. With `overwrite` they stay, because the files that they replaced are lost."""
         if not self._overwrite:
-            for storage, path in self._committed:
+            for storage, path in self.committed:
                 with contextlib.suppress(WriteError):
                     storage.remove(path)
 
@@ -303,10 +304,18 @@ def commit_outputs(outputs: Sequence[ShardOutput], schema: Schema | None, payloa
             output.commit()
         for output in outputs:
             output.commit_companions()
+        _sync_folders(outputs)
     except BaseException:
         for output in outputs:
             output.rollback()
         raise
+
+
+def _sync_folders(outputs: Sequence[ShardOutput]) -> None:
+    """Make the names of all committed files durable, with one sync per folder."""
+    committed = [file for output in outputs for file in output.committed]
+    for storage, folder in dict.fromkeys((storage, os.path.dirname(path)) for storage, path in committed):
+        storage.sync_folder(folder)
 
 
 OpenOutput = Callable[[str], ShardOutput]

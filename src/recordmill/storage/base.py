@@ -6,6 +6,7 @@ local file system.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -221,6 +222,21 @@ class Storage(Protocol):
         """
         ...
 
+    def sync_folder(self, path: str) -> None:
+        """Make the names of all files in a folder durable, if the storage supports it.
+
+        Parameters
+        ----------
+        path : str
+            The folder; empty for the current one.
+
+        Raises
+        ------
+        WriteError
+            If the storage fails.
+        """
+        ...
+
 
 def output_exists(path: str) -> OutputExistsError:
     """Return the error for an output file that exists and must not be replaced."""
@@ -236,6 +252,7 @@ def write_atomically(storage: Storage, path: str, data: bytes) -> None:
     except BaseException:
         file.discard()
         raise
+    storage.sync_folder(os.path.dirname(path))
 
 
 def write_temporary(storage: Storage, path: str, data: bytes, *, overwrite: bool) -> OutputFile:

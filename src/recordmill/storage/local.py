@@ -19,6 +19,8 @@ from recordmill.storage.compression import Compression
 _WRITEBACK_BYTES = 4 << 20
 # Errors of `os.link` on file systems without hard links, such as FAT, exFAT and some network shares.
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
+# Errors of `os.fsync` on folders of file systems that cannot sync them.
+_NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 class LocalStorage:
@@ -62,6 +64,21 @@ class LocalStorage:
         with write_errors(path, "cannot remove the file"), contextlib.suppress(FileNotFoundError):
             os.unlink(path)
 
+    def sync_folder(self, path: str) -> None:
+        """Sync the entries of a folder to the disk, if the file system supports it."""
+        with write_errors(path, "cannot sync the folder to disk"):
+            try:
+                fd = os.open(path or ".", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            except PermissionError:
+                return  # The folder is not readable, or the system is Windows, where folders cannot be opened.
+            try:
+                os.fsync(fd)
+            except OSError as error:
+                if error.errno not in _NO_FOLDER_SYNC:
+                    raise
+            finally:
+                os.close(fd)
+
 
 class LocalOutputFile:
     """A local file that is written under a hidden temporary name in the folder of its final name.
@@ -83,7 +100,7 @@ class LocalOutputFile:
         folder, name = os.path.split(path)
         self.temporary = os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
         with write_errors(path, "cannot create a file"):
-            os.makedirs(folder or ".", exist_ok=True)
+            _create_folders(folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
             self._fd: int | None = os.open(self.temporary, flags, 0o666)
 
@@ -134,6 +151,17 @@ class LocalOutputFile:
         if self._fd is not None:
             fd, self._fd = self._fd, None
             os.close(fd)
+
+
+def _create_folders(folder: str) -> None:
+    """Create a folder and its parents, and make their names durable."""
+    missing, parent = [], folder
+    while parent and not os.path.isdir(parent):
+        missing.append(parent)
+        parent = os.path.dirname(parent)
+    os.makedirs(folder or ".", exist_ok=True)
+    for created in missing:
+        LOCAL.sync_folder(os.path.dirname(created))
 
 
 @contextlib.contextmanager

@@ -68,6 +68,9 @@ class MemoryStorage:
         """Remove a file; has no effect if it does not exist."""
         self.files.pop(path, None)
 
+    def sync_folder(self, path: str) -> None:
+        """Do nothing: files in memory are not durable."""
+
     def write(self, path: str, data: bytes) -> None:
         """Write a file directly, as another program would.
 
@@ -185,6 +188,11 @@ class FaultyStorage:
         """Remove a file; has no effect if it does not exist."""
         self.log_or_fail("remove", path)
         self._storage.remove(path)
+
+    def sync_folder(self, path: str) -> None:
+        """Make the names of all files in a folder durable."""
+        self.log_or_fail("sync_folder", path)
+        self._storage.sync_folder(path)
 
 
 class FaultyOutputFile:
