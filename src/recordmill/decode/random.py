@@ -53,7 +53,7 @@ class Draws:
 
     Examples
     --------
-    >>> Draws(seed=7).uniform([0, 1], stage=4096).round(3)
+    >>> rm.Draws(seed=7).uniform([0, 1], stage=4096).round(3)
     array([[0.898],
            [0.411]])
     """

@@ -51,7 +51,8 @@ class Dataset:
 
     Examples
     --------
-    >>> dataset = rm.open("train.tfrecord").shuffle(seed=1).decode(image=rm.Image(resize=(32, 32))).batch(4)
+    >>> image = rm.Image(resize=(32, 32))
+    >>> dataset = rm.open("train.tfrecord").shuffle(seed=1).decode(image=image).batch(4)
     >>> for batch in dataset.loader():
     ...     print(batch["image"].shape, batch["label"].shape)
     (4, 3, 32, 32) (4,)
@@ -210,7 +211,8 @@ class Dataset:
 
         Examples
         --------
-        >>> dataset = rm.open("train.tfrecord").decode(image=rm.Image(crop=rm.RandomResizedCrop(16)))
+        >>> image = rm.Image(crop=rm.RandomResizedCrop(16))
+        >>> dataset = rm.open("train.tfrecord").decode(image=image)
         >>> dataset[0]["image"].shape
         (3, 16, 16)
         """

@@ -63,8 +63,8 @@ def read_faces(path: str | os.PathLike[str]) -> Faces:
 
     Examples
     --------
-    >>> faces = read_faces("train.rec")  # doctest: +SKIP
-    >>> open("train.rec").fetch(faces.images[:8])  # doctest: +SKIP
+    >>> faces = rm.read_faces("train.rec")  # doctest: +SKIP
+    >>> rm.open("train.rec").fetch(faces.images[:8])  # doctest: +SKIP
     """
     with ShardReader(path, format="recordio") as reader:
         layout = read_layout(*_read_header(reader), len(reader)) if len(reader) else read_layout(0, 0, 0)

@@ -43,7 +43,8 @@ class Boxes(Spec):
     Examples
     --------
     >>> specs = {"image": rm.Image(resize=(24, 32)), "boxes": rm.Boxes()}
-    >>> data = {"image": [Path("photo.jpg").read_bytes()], "boxes": rm.Ragged.from_rows([[0.0, 0.0, 32.0, 24.0]])}
+    >>> boxes = rm.Ragged.from_rows([[0.0, 0.0, 32.0, 24.0]])
+    >>> data = {"image": [Path("photo.jpg").read_bytes()], "boxes": boxes}
     >>> rm.decode_batch(data, specs)["boxes"].to_list()
     [[[0.0, 0.0, 16.0, 12.0]]]
     """

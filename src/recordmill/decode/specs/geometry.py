@@ -66,7 +66,8 @@ class CenterCrop(Spec):
     Examples
     --------
     >>> image = rm.Image(resize=40, crop=rm.CenterCrop(32))
-    >>> rm.decode_batch({"image": [Path("photo.jpg").read_bytes()]}, {"image": image})["image"].shape
+    >>> photo = Path("photo.jpg").read_bytes()
+    >>> rm.decode_batch({"image": [photo]}, {"image": image})["image"].shape
     (1, 3, 32, 32)
     """
 

@@ -114,7 +114,7 @@ class Image(Spec):
 
     Examples
     --------
-    >>> Image(crop=RandomResizedCrop(224), flip=True)
+    >>> rm.Image(crop=rm.RandomResizedCrop(224), flip=True)
     Image(crop=RandomResizedCrop((224, 224)), flip=Flip())
     """
 

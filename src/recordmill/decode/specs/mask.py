@@ -34,7 +34,8 @@ class Mask(Spec):
     Examples
     --------
     >>> specs = {"image": rm.Image(crop=rm.RandomCrop(32)), "mask": rm.Mask()}
-    >>> data = {"image": [Path("photo.jpg").read_bytes()], "mask": [Path("mask.png").read_bytes()]}
+    >>> photo, mask = Path("photo.jpg").read_bytes(), Path("mask.png").read_bytes()
+    >>> data = {"image": [photo], "mask": [mask]}
     >>> rm.decode_batch(data, specs, rng=1)["mask"].shape
     (1, 32, 32)
     """

@@ -33,7 +33,7 @@ class Raw(Spec):
 
     Examples
     --------
-    >>> Raw("float32", ("height", "width"))
+    >>> rm.Raw("float32", ("height", "width"))
     Raw('float32', shape=('height', 'width'))
     """
 

@@ -61,7 +61,7 @@ class ImageFolder(Source):
 
     Examples
     --------
-    >>> ImageFolder("photos").classes  # doctest: +SKIP
+    >>> rm.ImageFolder("photos").classes  # doctest: +SKIP
     ['cat', 'dog']
     """
 
@@ -234,7 +234,7 @@ class ImagePairs(Source):
 
     Examples
     --------
-    >>> ImagePairs.voc("VOCdevkit/VOC2012", "train")  # doctest: +SKIP
+    >>> rm.ImagePairs.voc("VOCdevkit/VOC2012", "train")  # doctest: +SKIP
     """
 
     images: str | os.PathLike[str]
