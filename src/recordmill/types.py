@@ -91,7 +91,8 @@ class Ragged:
 
         Returns
         -------
-        ndarray, shape (num_rows, length, ...)
+        ndarray
+            Array of the dtype of `data`, with shape (num_rows, length, ...).
 
         Raises
         ------

@@ -44,8 +44,10 @@ def mixup(
 
     Returns
     -------
-    images : ndarray of the same dtype and shape
+    images : ndarray
+        Images of the same dtype and shape.
     labels : ndarray of float32, shape (n, num_classes)
+        Weight of each class.
 
     Raises
     ------
@@ -99,8 +101,10 @@ def cutmix(
 
     Returns
     -------
-    images : ndarray of the same dtype and shape
+    images : ndarray
+        Images of the same dtype and shape.
     labels : ndarray of float32, shape (n, num_classes)
+        Weight of each class.
 
     Raises
     ------
