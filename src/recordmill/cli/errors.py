@@ -2,31 +2,75 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from types import FrameType
+from typing import Any
 
 from recordmill.cli.printer import escape_unprintable, note
 
 OK, FAULTS, COULD_NOT_RUN = 0, 1, 2
-INTERRUPTED = 130  # 128 + SIGINT
-PIPE_CLOSED = 141  # 128 + SIGPIPE
+SIGNALED = 128  # plus the number of the signal
+INTERRUPTED = SIGNALED + signal.SIGINT
+PIPE_CLOSED = SIGNALED + signal.SIGPIPE
 # A Python argument in a hint, such as overwrite=True, encode=... or format="recordio", but not inside a call.
 _ARGUMENT = re.compile(r"(?<![\w.])(?<!\w\()([a-z][a-z_]*)=(\.\.\.|\[\.\.\.\]|True|\"[^\"]*\"|[\w.]+)?(?![\w(])")
+
+
+class _TerminatedError(BaseException):
+    """The process received SIGTERM or SIGHUP; a BaseException, so that it causes the same cleanup as Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextlib.contextmanager
+def _handle_termination() -> Iterator[None]:
+    """Raise _TerminatedError in the main thread when the process receives SIGTERM or SIGHUP.
+
+    A signal that is ignored, as SIGHUP under nohup, or that already has a handler keeps it.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        del frame
+        # Another signal must not interrupt the cleanup. Python warns if it finds SIG_IGN for a signal that is pending.
+        set_handlers(lambda *_: None)
+        raise _TerminatedError(number)
+
+    def set_handlers(handler: Any) -> None:
+        for number in numbers if is_main else ():
+            signal.signal(number, handler)
+
+    set_handlers(handle)
+    try:
+        yield
+    finally:
+        set_handlers(signal.SIG_DFL)
 
 
 def run_command(command: Callable[[], int], options: Collection[str] = ()) -> int:
     """Run a command and return its exit code; print errors without traceback unless RECORDMILL_TRACEBACK is set."""
     try:
-        code = command()
-        if sys.stdout is not None:  # it is None if the parent process closed the descriptor
-            sys.stdout.flush()
+        with _handle_termination():
+            code = command()
+            if sys.stdout is not None:  # it is None if the parent process closed the descriptor
+                sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         note("interrupted")
         return INTERRUPTED
+    except _TerminatedError as error:
+        note(f"terminated by {signal.Signals(error.number).name}")
+        return SIGNALED + error.number
     except BrokenPipeError:
         _discard_output()
         return PIPE_CLOSED

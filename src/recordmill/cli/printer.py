@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -39,7 +40,8 @@ def _print_lines(lines: Iterable[str]) -> None:
 def note(text: str) -> None:
     """Print a line on standard error."""
     if sys.stderr is not None:  # print(file=None) would write to standard output
-        print(text, file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError):  # the terminal is gone after SIGHUP
+            print(text, file=sys.stderr, flush=True)
 
 
 def escape_unprintable(text: str) -> str:

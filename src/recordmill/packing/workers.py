@@ -6,10 +6,11 @@ the task are written. Workers spread over as many tasks as there are workers, so
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -21,6 +22,11 @@ from recordmill.packing.chunks import Chunk, ChunkQueue
 from recordmill.packing.records import ChunkRecords, RecordBuilder
 from recordmill.packing.sources.base import Items
 from recordmill.shards.output import Sink
+
+# Python handles signals in the main thread, but another thread may receive them, which does not end a wait there.
+_MAX_WAIT_S = 0.2
+# Time that a worker process has after SIGTERM to finish its chunk.
+_GRACE_S = 1
 
 
 @dataclass(slots=True)
@@ -74,6 +80,8 @@ class TaskRunner:
         with ThreadPoolExecutor(self._num_workers, "recordmill-pack") as pool:
             try:
                 for future in [pool.submit(self._work) for _ in range(self._num_workers)]:
+                    while not future.done():
+                        wait([future], _MAX_WAIT_S)
                     future.result()
             except BaseException:
                 self._stop()
@@ -158,6 +166,10 @@ class WorkerProcesses:
 def _set_builder(builder: RecordBuilder) -> None:
     global _builder  # noqa: PLW0603 (sent once per process, not with every chunk)
     _builder = builder
+    # If a signal to the whole process group ended a worker that is sending a result, the executor would wait forever
+    # for the rest of it. The parent process ends its workers; the executor itself uses SIGTERM after a crash.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE_S))
 
 
 def _build(items: Items) -> ChunkRecords:
