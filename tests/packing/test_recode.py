@@ -314,7 +314,7 @@ def test_encode_png_returns_none_for_other_samples(mode: str) -> None:
 def test_native_png_functions_reject_invalid_arguments() -> None:
     with pytest.raises(_core.ImageRefused, match="bad_argument"):
         _core.encode_png(bytes(11), 2, 2, 3)
-    with pytest.raises(ValueError, match="channels is not"):
+    with pytest.raises(ValueError, match="channels must be one of stored, gray, rgb, got"):
         _core.recode_png([b""], "blue", False, 1)
 
 

@@ -1,6 +1,6 @@
-//! How fast payloads become columns and columns payloads, on one core; every figure comes with checked results.
+//! Benchmark of parsing and serialization of payloads on one core. All results are checked.
 //!
-//! `cargo run --release -p recordmill-core --example payload_speed [clicks|sequences|lists|pictures]`
+//! `cargo run --release -p recordmill-core --example payload_speed [clicks|sequences|lists|images]`
 use recordmill_core::payload::{
     Column, ColumnData, ColumnSpec, FeatureCollector, Layout, Missing, Parser, PayloadKind, Plan, Section, ValueKind,
     Values, ValuesRef, check, serialize,
@@ -24,16 +24,16 @@ impl Random {
     }
 }
 
-/// Payloads back to back and where each begins.
+/// Concatenated payloads and their row splits.
 type Payloads = (Vec<u8>, Vec<i64>);
 
-fn each(payloads: &Payloads) -> impl Iterator<Item = &[u8]> {
+fn iterate(payloads: &Payloads) -> impl Iterator<Item = &[u8]> {
     payloads.1.windows(2).map(|pair| &payloads.0[pair[0] as usize..pair[1] as usize])
 }
 
-/// Runs `work` several times and prints the best round.
-fn measure(what: &str, payloads: &Payloads, per_record: usize, mut work: impl FnMut()) {
-    if std::env::args().nth(2).is_some_and(|wanted| !what.ends_with(&wanted)) {
+/// Runs `work` several times and prints the speed of the fastest round.
+fn measure(name: &str, payloads: &Payloads, values_per_record: usize, mut work: impl FnMut()) {
+    if std::env::args().nth(2).is_some_and(|wanted| !name.ends_with(&wanted)) {
         return;
     }
     let mut best = f64::MAX;
@@ -44,9 +44,9 @@ fn measure(what: &str, payloads: &Payloads, per_record: usize, mut work: impl Fn
     }
     let num_records = payloads.1.len() - 1;
     println!(
-        "{what:<44} {:>9.0} records/s {:>7.1} ns/value {:>8.0} MB/s ({} bytes each)",
+        "{name:<44} {:>9.0} records/s {:>7.1} ns/value {:>8.0} MB/s ({} bytes each)",
         num_records as f64 / best,
-        best * 1e9 / (num_records * per_record) as f64,
+        best * 1e9 / (num_records * values_per_record) as f64,
         payloads.0.len() as f64 / best / 1e6,
         payloads.0.len() / num_records
     );
@@ -58,14 +58,14 @@ fn spec(name: &[u8], section: Section, kind: ValueKind, layout: Layout) -> Colum
 
 fn parse(plan: &Plan, payloads: &Payloads) -> Vec<Column> {
     let mut parser = Parser::new(plan, payloads.1.len() - 1);
-    for payload in each(payloads) {
-        parser.push(payload).expect("the payloads are sound");
+    for payload in iterate(payloads) {
+        parser.push(payload).expect("the payloads are valid");
     }
     parser.finish()
 }
 
-/// Thirteen floats and twenty-six integers per record, one value each, as in click logs.
-fn clicks() -> Vec<(Vec<u8>, Values)> {
+/// Generates features as in click logs: 13 floats and 26 integers per record, one value each.
+fn click_features() -> Vec<(Vec<u8>, Values)> {
     let mut random = Random(1);
     let mut features = Vec::new();
     for i in 0..13 {
@@ -80,7 +80,7 @@ fn clicks() -> Vec<(Vec<u8>, Values)> {
     features
 }
 
-fn borrowed(values: &Values) -> ValuesRef<'_> {
+fn borrow(values: &Values) -> ValuesRef<'_> {
     match values {
         Values::Bytes { data, splits } => ValuesRef::Bytes { data, splits },
         Values::Float32(values) => ValuesRef::Float32(values),
@@ -95,7 +95,7 @@ fn fixed<'a>(name: &'a [u8], values: &'a Values, count: usize) -> ColumnData<'a>
     ColumnData {
         name,
         section: Section::Context,
-        values: borrowed(values),
+        values: borrow(values),
         fixed: Some(count),
         row_splits: None,
         frame_splits: None,
@@ -104,11 +104,11 @@ fn fixed<'a>(name: &'a [u8], values: &'a Values, count: usize) -> ColumnData<'a>
     }
 }
 
-/// The same records with their entries in another order each.
-fn shuffled(payloads: &Payloads) -> Payloads {
+/// Shuffles the entries of each record.
+fn shuffle_entries(payloads: &Payloads) -> Payloads {
     let mut random = Random(2);
     let (mut out, mut splits) = (Vec::new(), vec![0]);
-    for payload in each(payloads) {
+    for payload in iterate(payloads) {
         let head = payload.len() - (payload[1] as usize & 0x7f | (payload[2] as usize) << 7);
         let mut entries = Vec::new();
         let mut rest = &payload[head..];
@@ -128,32 +128,33 @@ fn shuffled(payloads: &Payloads) -> Payloads {
 }
 
 fn time_clicks() {
-    let features = clicks();
+    let features = click_features();
     let columns: Vec<_> = features.iter().map(|(name, values)| fixed(name, values, 1)).collect();
-    let payloads = serialize(PayloadKind::Example, NUM_RECORDS, &columns).expect("the columns are sound");
+    let payloads = serialize(PayloadKind::Example, NUM_RECORDS, &columns).expect("the columns are valid");
     let specs =
         features.iter().map(|(name, values)| spec(name, Section::Context, values.kind(), Layout::Fixed(1))).collect();
-    let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is sound");
-    let mixed = shuffled(&payloads);
-    for found in [parse(&plan, &payloads), parse(&plan, &mixed)] {
-        assert!(found.iter().zip(&features).all(|(found, (_, values))| found.values == *values));
+    let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is valid");
+    let shuffled = shuffle_entries(&payloads);
+    for columns in [parse(&plan, &payloads), parse(&plan, &shuffled)] {
+        assert!(columns.iter().zip(&features).all(|(column, (_, values))| column.values == *values));
     }
     measure("Example, 39 numbers", &payloads, 39, || drop(black_box(parse(&plan, &payloads))));
-    measure("Example, 39 numbers, keys in any order", &mixed, 39, || drop(black_box(parse(&plan, &mixed))));
-    let few = vec![spec(b"C3", Section::Context, ValueKind::Int64, Layout::Fixed(1))];
-    let few = Plan::new(PayloadKind::Example, few).expect("the plan is sound");
-    assert_eq!(parse(&few, &payloads)[0].values, features.iter().find(|(name, _)| name == b"C3").expect("C3").1);
-    measure("Example, 1 of 39 numbers", &payloads, 39, || drop(black_box(parse(&few, &payloads))));
+    measure("Example, 39 numbers, shuffled keys", &shuffled, 39, || drop(black_box(parse(&plan, &shuffled))));
+    let one = vec![spec(b"C3", Section::Context, ValueKind::Int64, Layout::Fixed(1))];
+    let one = Plan::new(PayloadKind::Example, one).expect("the plan is valid");
+    assert_eq!(parse(&one, &payloads)[0].values, features.iter().find(|(name, _)| name == b"C3").expect("C3").1);
+    measure("Example, 1 of 39 numbers", &payloads, 39, || drop(black_box(parse(&one, &payloads))));
     measure("Example, 39 numbers, check", &payloads, 39, || {
-        each(&payloads).for_each(|payload| check(PayloadKind::Example, payload).expect("sound"));
+        iterate(&payloads).for_each(|payload| check(PayloadKind::Example, payload).expect("valid"));
     });
-    measure("Example, 39 numbers, survey", &payloads, 39, || {
-        let mut survey = FeatureCollector::new(PayloadKind::Example);
-        each(&payloads).for_each(|payload| survey.push(payload).expect("sound"));
-        assert!(survey.finish().iter().all(|seen| seen.num_present == NUM_RECORDS as u64 && !seen.mixed_kinds));
+    measure("Example, 39 numbers, statistics", &payloads, 39, || {
+        let mut collector = FeatureCollector::new(PayloadKind::Example);
+        iterate(&payloads).for_each(|payload| collector.push(payload).expect("valid"));
+        let features = collector.finish();
+        assert!(features.iter().all(|feature| feature.num_present == NUM_RECORDS as u64 && !feature.mixed_kinds));
     });
     measure("Example, 39 numbers, serialize", &payloads, 39, || {
-        black_box(serialize(PayloadKind::Example, NUM_RECORDS, &columns).expect("sound"));
+        black_box(serialize(PayloadKind::Example, NUM_RECORDS, &columns).expect("valid"));
     });
 }
 
@@ -164,16 +165,16 @@ fn time_sequences() {
     let ids = Values::Int64(values);
     let column = ColumnData { section: Section::Lists, row_splits: Some(&splits), ..fixed(b"tokens", &ids, 1) };
     let kind = PayloadKind::SequenceExample;
-    let payloads = serialize(kind, NUM_RECORDS, &[column]).expect("the columns are sound");
+    let payloads = serialize(kind, NUM_RECORDS, &[column]).expect("the columns are valid");
     let specs = vec![spec(b"tokens", Section::Lists, ValueKind::Int64, Layout::Fixed(1))];
-    let plan = Plan::new(kind, specs).expect("the plan is sound");
-    let found = parse(&plan, &payloads);
-    assert!(found[0].values == ids && found[0].row_splits.as_ref() == Some(&splits));
+    let plan = Plan::new(kind, specs).expect("the plan is valid");
+    let columns = parse(&plan, &payloads);
+    assert!(columns[0].values == ids && columns[0].row_splits.as_ref() == Some(&splits));
     measure("SequenceExample, 100 frames of one int64", &payloads, FRAMES, || {
         drop(black_box(parse(&plan, &payloads)));
     });
     measure("SequenceExample, 100 frames, check", &payloads, FRAMES, || {
-        each(&payloads).for_each(|payload| check(kind, payload).expect("sound"));
+        iterate(&payloads).for_each(|payload| check(kind, payload).expect("valid"));
     });
 }
 
@@ -181,36 +182,36 @@ fn time_lists() {
     let mut random = Random(4);
     let count = 512;
     let ids = Values::Int64((0..NUM_RECORDS * count).map(|_| (random.next() % 50_000) as i64).collect());
-    let payloads = serialize(PayloadKind::Example, NUM_RECORDS, &[fixed(b"ids", &ids, count)]).expect("sound");
+    let payloads = serialize(PayloadKind::Example, NUM_RECORDS, &[fixed(b"ids", &ids, count)]).expect("valid");
     let specs = vec![spec(b"ids", Section::Context, ValueKind::Int64, Layout::Ragged)];
-    let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is sound");
+    let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is valid");
     assert_eq!(parse(&plan, &payloads)[0].values, ids);
     measure("Example, one list of 512 int64", &payloads, count, || drop(black_box(parse(&plan, &payloads))));
 }
 
-fn time_pictures() {
+fn time_images() {
     let mut random = Random(5);
     let len = 20_000;
     let data: Vec<u8> = (0..NUM_RECORDS / 8 * len).map(|_| random.next() as u8).collect();
     let splits: Vec<i64> = (0..=NUM_RECORDS / 8).map(|record| (record * len) as i64).collect();
-    let pictures = Values::Bytes { data, splits };
+    let images = Values::Bytes { data, splits };
     let labels = Values::Int64((0..NUM_RECORDS as i64 / 8).collect());
-    let columns = [fixed(b"image/encoded", &pictures, 1), fixed(b"image/label", &labels, 1)];
-    let payloads = serialize(PayloadKind::Example, NUM_RECORDS / 8, &columns).expect("sound");
+    let columns = [fixed(b"image/encoded", &images, 1), fixed(b"image/label", &labels, 1)];
+    let payloads = serialize(PayloadKind::Example, NUM_RECORDS / 8, &columns).expect("valid");
     let specs = vec![
         spec(b"image/encoded", Section::Context, ValueKind::Bytes, Layout::Fixed(1)),
         spec(b"image/label", Section::Context, ValueKind::Int64, Layout::Fixed(1)),
     ];
-    let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is sound");
-    assert_eq!(parse(&plan, &payloads)[0].values, pictures);
-    measure("Example, a picture of 20 kB and a label", &payloads, 2, || drop(black_box(parse(&plan, &payloads))));
+    let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is valid");
+    assert_eq!(parse(&plan, &payloads)[0].values, images);
+    measure("Example, an image of 20 kB and a label", &payloads, 2, || drop(black_box(parse(&plan, &payloads))));
 }
 
 fn main() {
     let wanted = std::env::args().nth(1).unwrap_or_default();
-    let parts: [(&str, fn()); 4] =
-        [("clicks", time_clicks), ("sequences", time_sequences), ("lists", time_lists), ("pictures", time_pictures)];
-    for (name, time) in parts {
+    let benchmarks: [(&str, fn()); 4] =
+        [("clicks", time_clicks), ("sequences", time_sequences), ("lists", time_lists), ("images", time_images)];
+    for (name, time) in benchmarks {
         if name.contains(&wanted) {
             time();
         }

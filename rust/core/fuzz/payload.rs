@@ -1,45 +1,45 @@
-//! What all payload targets do with their bytes.
+//! The common part of all payload targets.
 use recordmill_core::payload::{
-    Column, ColumnData, ColumnSpec, LongString, Layout, Missing, Parser, PayloadKind, Plan, Section, FeatureCollector, ValueKind, Values,
-    ValuesRef, check, has_feature_lists, serialize,
+    Column, ColumnData, ColumnSpec, FeatureCollector, Layout, LongString, Missing, Parser, PayloadKind, Plan, Section,
+    ValueKind, Values, ValuesRef, check, has_feature_lists, serialize,
 };
 
-/// Reads `payload` in every way; panics where two ways disagree.
+/// Passes `payload` to all functions that read payloads; panics if their results differ.
 pub fn exercise(kind: PayloadKind, payload: &[u8]) {
     has_feature_lists(payload);
-    look_into(kind, payload);
-    let verdict = check(kind, payload);
-    let mut survey = FeatureCollector::new(kind);
-    assert_eq!(survey.push(payload), verdict);
-    let found = survey.finish();
-    if verdict.is_err() {
-        assert!(found.is_empty());
-        let nothing = Plan::new(kind, Vec::new()).expect("an empty plan");
-        assert_eq!(Parser::new(&nothing, 1).push(payload), verdict);
+    find_long_string(kind, payload);
+    let validity = check(kind, payload);
+    let mut collector = FeatureCollector::new(kind);
+    assert_eq!(collector.push(payload), validity);
+    let features = collector.finish();
+    if validity.is_err() {
+        assert!(features.is_empty());
+        let empty_plan = Plan::new(kind, Vec::new()).expect("an empty plan");
+        assert_eq!(Parser::new(&empty_plan, 1).push(payload), validity);
         return;
     }
-    let specs: Vec<ColumnSpec> = found
+    let specs: Vec<ColumnSpec> = features
         .iter()
-        .filter(|seen| seen.num_present > 0 && !seen.mixed_kinds)
-        .map(|seen| ColumnSpec {
-            name: seen.name.clone(),
-            section: seen.section,
-            kind: seen.kind.unwrap_or(ValueKind::Int64),
+        .filter(|feature| feature.num_present > 0 && !feature.mixed_kinds)
+        .map(|feature| ColumnSpec {
+            name: feature.name.clone(),
+            section: feature.section,
+            kind: feature.kind.unwrap_or(ValueKind::Int64),
             layout: Layout::Ragged,
             missing: Missing::Error,
         })
         .collect();
-    let once = parse(kind, &specs, payload, 1);
-    for (one, three) in once.iter().zip(parse(kind, &specs, payload, 3)) {
+    let parsed = parse(kind, &specs, payload, 1);
+    for (one, three) in parsed.iter().zip(parse(kind, &specs, payload, 3)) {
         assert_eq!(3 * one.values.len(), three.values.len());
     }
-    let columns: Vec<ColumnData> = specs.iter().zip(&once).map(|(spec, column)| borrowed(spec, column)).collect();
-    let (written, _) = serialize(kind, 1, &columns).expect("parsed columns can be written");
-    assert_eq!(format!("{:?}", parse(kind, &specs, &written, 1)), format!("{once:?}"));
+    let columns: Vec<ColumnData> = specs.iter().zip(&parsed).map(|(spec, column)| borrow(spec, column)).collect();
+    let (serialized, _) = serialize(kind, 1, &columns).expect("parsed columns can be serialized");
+    assert_eq!(format!("{:?}", parse(kind, &specs, &serialized, 1)), format!("{parsed:?}"));
 }
 
-/// Takes `payload` for the first bytes of a long one.
-fn look_into(kind: PayloadKind, payload: &[u8]) {
+/// Searches for a long string as if `payload` were the first bytes of a longer payload.
+fn find_long_string(kind: PayloadKind, payload: &[u8]) {
     let spec = ColumnSpec {
         name: if kind == PayloadKind::IrHeader { b"data".to_vec() } else { b"image".to_vec() },
         section: Section::Context,
@@ -47,7 +47,7 @@ fn look_into(kind: PayloadKind, payload: &[u8]) {
         layout: Layout::Fixed(1),
         missing: Missing::Error,
     };
-    let plan = Plan::new(kind, vec![spec]).expect("a sound plan");
+    let plan = Plan::new(kind, vec![spec]).expect("a valid plan");
     if let Some(string) = LongString::find(&plan, payload, payload.len() + (1 << 20)) {
         let mut rest = Vec::new();
         string.shorten(payload, b"", &mut rest);
@@ -55,17 +55,17 @@ fn look_into(kind: PayloadKind, payload: &[u8]) {
     }
 }
 
-/// The columns of `times` times the same payload.
+/// Parses the same payload `times` times.
 fn parse(kind: PayloadKind, specs: &[ColumnSpec], payload: &[u8], times: usize) -> Vec<Column> {
-    let plan = Plan::new(kind, specs.to_vec()).expect("a surveyed plan");
+    let plan = Plan::new(kind, specs.to_vec()).expect("a plan for the features of the payload");
     let mut parser = Parser::new(&plan, times);
     for _ in 0..times {
-        parser.push(payload).expect("a checked payload with surveyed kinds");
+        parser.push(payload).expect("a valid payload with these features");
     }
     parser.finish()
 }
 
-fn borrowed<'a>(spec: &'a ColumnSpec, column: &'a Column) -> ColumnData<'a> {
+fn borrow<'a>(spec: &'a ColumnSpec, column: &'a Column) -> ColumnData<'a> {
     let values = match &column.values {
         Values::Bytes { data, splits } => ValuesRef::Bytes { data, splits },
         Values::Float32(values) => ValuesRef::Float32(values),

@@ -1,4 +1,4 @@
-//! Contents of small files: cached in memory once random reads have cost as much as reading the whole file.
+//! Content of a small file, cached in memory once random reads have cost as much as reading the whole file.
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -11,9 +11,9 @@ const BYTES_PER_READ: u64 = 8 << 10;
 
 static CACHED_BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// The content of a file once enough short reads have happened.
+/// Counts the short reads of a file and caches its content after enough of them.
 ///
-/// No thread waits for another one that loads the file, so a fork at that moment cannot deadlock.
+/// No thread waits while another one loads the file, so a fork at that moment cannot deadlock.
 pub struct CachedFile {
     num_bytes: u64,
     short_reads: AtomicU64,
@@ -22,23 +22,25 @@ pub struct CachedFile {
 }
 
 impl CachedFile {
-    /// Describes a file of `num_bytes` bytes; nothing is cached yet.
+    /// Creates an empty cache for a file of `num_bytes` bytes.
     pub fn new(num_bytes: u64) -> Self {
         let is_decided = AtomicBool::new(num_bytes > MAX_CACHED_BYTES);
         Self { num_bytes, short_reads: AtomicU64::new(0), is_decided, content: OnceLock::new() }
     }
 
-    /// Content of the file if it is cached.
+    /// Returns the content of the file if it is cached.
     pub fn cached(&self) -> Option<&[u8]> {
         self.content.get().map(Vec::as_slice)
     }
 
-    /// Content of the file if it is cached; counts a read of `want` bytes and calls `load` if that pays from now on.
-    pub fn content(&self, want: usize, load: impl FnOnce() -> Option<Vec<u8>>) -> Option<&[u8]> {
+    /// Returns the content of the file if it is cached.
+    ///
+    /// Otherwise counts a read of `read_len` bytes, and calls `load` to fill the cache if the file has become worth it.
+    pub fn content(&self, read_len: usize, load: impl FnOnce() -> Option<Vec<u8>>) -> Option<&[u8]> {
         if let Some(content) = self.cached() {
             return Some(content);
         }
-        if want > MAX_SHORT_READ || self.is_decided.load(Ordering::Relaxed) {
+        if read_len > MAX_SHORT_READ || self.is_decided.load(Ordering::Relaxed) {
             return None;
         }
         let reads = 1 + self.short_reads.fetch_add(1, Ordering::Relaxed);

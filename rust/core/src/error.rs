@@ -1,37 +1,37 @@
-//! What is wrong with bytes, and where: one structured fault for framing, payloads and compression.
+//! Structured description of damaged or invalid data, shared by framing, payload codecs and decompression.
 use std::fmt;
 
-/// The kinds of damage that can be told apart. `as_str` is the word that users see in reports.
+/// Kind of a fault. `as_str` gives the name that users see in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultKind {
-    /// The data end inside a frame's header.
+    /// The data ends inside a frame's header.
     TruncatedHeader,
-    /// The data end inside a frame's payload or footer.
+    /// The data ends inside a frame's payload or footer.
     TruncatedPayload,
-    /// A stored checksum of a length differs from the computed one.
+    /// The stored checksum of a length differs from the computed one.
     LengthChecksum,
-    /// A stored checksum of a payload differs from the computed one.
+    /// The stored checksum of a payload differs from the computed one.
     PayloadChecksum,
-    /// A length that the format forbids or that cannot fit into the data.
+    /// A length is forbidden by the format or exceeds the data.
     BadLength,
-    /// The format's magic word is not where a frame must begin.
+    /// A frame does not begin with the format's magic word.
     BadMagic,
-    /// Parts of one record do not follow one another as the format demands.
+    /// The parts of a record are not in the order that the format requires.
     BadContinuation,
-    /// Padding bytes that are not zero.
+    /// Padding bytes are not zero.
     BadPadding,
-    /// The payload does not parse as the message that it should be.
+    /// The payload is not a valid message of the expected kind.
     BadPayload,
-    /// A feature is missing, or has another kind or count than asked for.
+    /// A feature is missing, or its kind or number of values differs from the requested one.
     FeatureMismatch,
-    /// The compressed stream is damaged or ends early.
+    /// The compressed stream is damaged or truncated.
     BadCompression,
-    /// The decompressed data or a message grew beyond the limit that the caller set.
+    /// The decompressed data exceeds the caller's limit, or a message exceeds the maximum size.
     LimitExceeded,
 }
 
 impl FaultKind {
-    /// The word used in reports and errors.
+    /// Returns the name used in reports and errors.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::TruncatedHeader => "truncated_header",
@@ -50,28 +50,28 @@ impl FaultKind {
     }
 }
 
-/// One thing found wrong: its kind, the byte offset where it was seen, and what was expected and found there.
+/// One fault: its kind, the offset where it was detected, and the expected and actual values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What is wrong.
+    /// Kind of the fault.
     pub kind: FaultKind,
-    /// Bytes from the start of the uncompressed shard (framing) or of the payload (payload codecs).
+    /// Offset in the uncompressed shard (framing) or in the payload (payload codecs).
     pub offset: u64,
-    /// What a sound file would hold there; empty where no single value is expected.
+    /// Expected value; empty if there is no single expected value.
     pub expected: String,
-    /// What was found instead.
+    /// Actual value; empty if `expected` is empty.
     pub found: String,
-    /// The fault in words, without expected, found and offset.
+    /// Description without the expected value, the actual value and the offset.
     pub message: String,
 }
 
 impl Fault {
-    /// A fault of `kind` at `offset`, in words.
+    /// Creates a fault without expected and actual values.
     pub fn new(kind: FaultKind, offset: u64, message: impl Into<String>) -> Self {
         Self { kind, offset, expected: String::new(), found: String::new(), message: message.into() }
     }
 
-    /// The same fault with what was expected and what was found.
+    /// Adds the expected and the actual value.
     pub fn values(mut self, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
         self.expected = expected.to_string();
         self.found = found.to_string();

@@ -1,6 +1,6 @@
-//! Framing, payloads, checksums and inflate of training-record files: buffers in, buffers and integers out.
+//! Framing, payload codecs, checksums and decompression of training-record files.
 //!
-//! No file access and no Python here: whoever calls brings bytes through [`source::ReadAt`].
+//! This crate accesses neither files nor Python. Callers provide bytes through [`source::ReadAt`].
 #![deny(unsafe_code)]
 
 pub mod cached_file;

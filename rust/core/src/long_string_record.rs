@@ -1,4 +1,6 @@
-//! Records with one long byte string, which is read directly into the output; the rest is parsed as a short payload.
+//! Records with one long byte string, which is read directly into the output.
+//!
+//! The rest of the payload is parsed as usual, with the string shortened to its first bytes.
 use std::mem::MaybeUninit;
 
 use crate::checksum::Crc32c;
@@ -11,7 +13,7 @@ const START_LEN: usize = 512;
 /// Largest number of bytes after the string.
 const MAX_TAIL: usize = 64 << 10;
 
-/// One record whose first bytes show a long string.
+/// A record that contains a long string, found by reading its first bytes.
 pub struct LongStringRecord {
     kind: FrameKind,
     offset: u64,
@@ -24,8 +26,10 @@ pub struct LongStringRecord {
 }
 
 impl LongStringRecord {
-    /// Returns the record of `length` stored bytes at `offset`; None if it has no long string that a column asks for, or anything
-    /// unusual.
+    /// Returns the record of `length` stored bytes at `offset`.
+    ///
+    /// Returns None if no column of `plan` requests a long string of the record, or if the record needs the general
+    /// parser for another reason, such as a fault.
     pub fn find<S: ReadAt>(source: &S, kind: FrameKind, plan: &Plan, (offset, length): (u64, usize)) -> Option<Self> {
         let (mut start_bytes, mut read) = ([0; START_LEN], [MaybeUninit::uninit(); START_LEN]);
         if length < MIN_LONG_STRING {
@@ -41,10 +45,10 @@ impl LongStringRecord {
         }
         let (header_len, data_len) = (kind.header_len(), found.data_len as usize);
         let string = LongString::find(plan, payload, data_len)?;
-        let behind = data_len.checked_sub(string.start + string.len)?;
+        let tail_len = data_len.checked_sub(string.start + string.len)?;
         let footer_len = length.checked_sub(header_len + data_len)?;
         start_bytes.copy_within(header_len.., 0);
-        (behind + footer_len <= MAX_TAIL).then_some(Self {
+        (tail_len + footer_len <= MAX_TAIL).then_some(Self {
             kind,
             offset,
             start_bytes,
@@ -55,23 +59,24 @@ impl LongStringRecord {
         })
     }
 
-    /// Column that the string belongs to.
+    /// Returns the index of the column that the string belongs to.
     pub fn column(&self) -> usize {
         self.string.column
     }
 
-    /// Bytes of the string.
+    /// Returns the length of the string in bytes.
     pub fn num_bytes(&self) -> usize {
         self.string.len
     }
 
-    /// First bytes of the string, which represent it in the shortened payload.
+    /// Returns the first bytes of the string, which represent it in the shortened payload.
     pub fn prefix(&self) -> &[u8] {
         self.string.prefix(&self.start_bytes)
     }
 
-    /// Reads the string into `out`, which has its length, and the shortened payload into `rest`; None if anything is wrong or
-    /// unusual.
+    /// Reads the string into `out`, which has its length, and the shortened payload into `rest`.
+    ///
+    /// Returns None if a read fails, a checksum differs, or the record needs the general parser.
     pub fn read<S: ReadAt>(
         &self,
         source: &S,
@@ -81,10 +86,10 @@ impl LongStringRecord {
     ) -> Option<()> {
         let start = self.offset + (self.header_len + self.string.start) as u64;
         let string = source.read_into_at(start, out).ok()?.filter(|string| string.len() == self.string.len)?;
-        let behind = self.data_len - self.string.start - self.string.len;
-        let mut tail = vec![MaybeUninit::uninit(); behind + self.footer_len];
+        let tail_len = self.data_len - self.string.start - self.string.len;
+        let mut tail = vec![MaybeUninit::uninit(); tail_len + self.footer_len];
         let tail = &*source.read_into_at(start + self.string.len as u64, &mut tail).ok()??;
-        let (tail, footer) = tail.split_at_checked(behind).filter(|(_, footer)| footer.len() == self.footer_len)?;
+        let (tail, footer) = tail.split_at_checked(tail_len).filter(|(_, footer)| footer.len() == self.footer_len)?;
         if verify && self.kind.has_checksum() {
             let mut checksum = Crc32c::new();
             [&self.start_bytes[..self.string.start], string, tail].iter().for_each(|part| checksum.update(part));

@@ -1,14 +1,14 @@
 //! Random words, permutations and orders that depend only on a seed and a position.
 //!
-//! The words come from the counter-based generator Philox4x32-10.
-//! Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011.
+//! The words come from the counter-based generator Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers:
+//! as easy as 1, 2, 3", SC 2011.
 use std::array;
 
 const MULTIPLIERS: [u64; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 const ROUNDS: u32 = 10;
 
-/// Four random words for a counter, all with the lowest first.
+/// Returns the four random words of a counter. Counter, key and result start with the least significant word.
 #[inline(always)]
 pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     (0..ROUNDS).fold(counter, |[first, second, third, fourth], round| {
@@ -18,9 +18,10 @@ pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     })
 }
 
-/// Appends random 64-bit words `first` to `first + count - 1` of the counters whose last three words are `stream`.
+/// Appends the random 64-bit words number `first` to `first + count - 1` of a stream.
 ///
-/// Each counter gives two words. The first word of a counter is the number of the pair.
+/// Each counter yields two 64-bit words. The first word of the counter is the number of the pair, and the other three
+/// are `stream`. The key is `seed`.
 pub fn extend_words(words: &mut Vec<u64>, seed: u64, stream: [u32; 3], first: u64, count: usize) {
     let key = [seed as u32, (seed >> 32) as u32];
     let end = first + count as u64;
@@ -31,11 +32,11 @@ pub fn extend_words(words: &mut Vec<u64>, seed: u64, stream: [u32; 3], first: u6
     }
 }
 
-// Permutation of 0 … length - 1 that is computed on demand: a Feistel network on two numbers, with cycle walking.
+// Permutation of 0 … length - 1 that is computed on demand: a Feistel network on pairs of numbers, with cycle walking.
 //
 // Black, Rogaway: Ciphers with arbitrary finite domains. CT-RSA 2002.
 
-/// One order; what a number becomes depends on nothing but the keys.
+/// A permutation that is determined by its length, the split of the numbers into pairs, and the keys of the rounds.
 #[derive(Debug, Clone)]
 pub struct Permutation {
     length: u64,
@@ -44,33 +45,34 @@ pub struct Permutation {
     keys: Vec<u64>,
 }
 
-const MOST: u64 = 1 << 48;
-/// Numbers that are worked on at a time, as they do not depend on one another: as many as registers hold.
+const MAX_LENGTH: u64 = 1 << 48;
+/// Numbers that are processed together for instruction-level parallelism; more would not fit into the registers.
 const LANES: usize = 4;
 type Lanes = [u64; LANES];
 
 impl Permutation {
-    /// Of so many numbers, split into two below `left` and so many as are needed, by one round for each key.
+    /// Creates a permutation of `length` numbers, with one Feistel round per key.
     ///
-    /// `None` where there are more than 2^48, or one of the two could not be told by 32 bits.
+    /// A number is split into its remainder and its quotient by `left`. Returns None if `length` exceeds 2^48, or if
+    /// the remainder or the quotient may exceed 32 bits.
     pub fn new(length: u64, left: u64, keys: Vec<u64>) -> Option<Self> {
         let right = length.div_ceil(left.max(1));
-        let fits = length <= MOST && (1..1 << 32).contains(&left) && right < 1 << 32;
+        let fits = length <= MAX_LENGTH && (1..1 << 32).contains(&left) && right < 1 << 32;
         fits.then(|| Self { length, moduli: [left, right], inverse: 1.0 / left as f64, keys })
     }
 
-    /// Replaces numbers below the length by those at their places; otherwise returns the first that is not below it.
+    /// Applies the permutation to each number; the error is the first number that is not in `0..length`.
     pub fn apply(&self, numbers: &mut [i64]) -> Result<(), i64> {
-        self.walk(numbers, Self::forth)
+        self.cycle_walk(numbers, Self::encrypt)
     }
 
-    /// Replaces numbers by their places, the reverse of [`Self::apply`].
+    /// Applies the inverse permutation to each number; the error is the first number that is not in `0..length`.
     pub fn invert(&self, numbers: &mut [i64]) -> Result<(), i64> {
-        self.walk(numbers, Self::back)
+        self.cycle_walk(numbers, Self::decrypt)
     }
 
     #[inline(always)]
-    fn walk(&self, numbers: &mut [i64], step: impl Fn(&Self, Lanes) -> Lanes) -> Result<(), i64> {
+    fn cycle_walk(&self, numbers: &mut [i64], step: impl Fn(&Self, Lanes) -> Lanes) -> Result<(), i64> {
         if let Some(&outside) = numbers.iter().find(|&&number| number as u64 >= self.length) {
             return Err(outside);
         }
@@ -78,7 +80,7 @@ impl Permutation {
             let mut lanes = [0; LANES];
             lanes.iter_mut().zip(&*group).for_each(|(lane, &number)| *lane = number as u64);
             for (number, mut found) in group.iter_mut().zip(step(self, lanes)) {
-                // A number inside is on the way that leads back to it, so that the walk ends.
+                // The loop ends because the cycle that starts at a number below `length` leads back to that number.
                 while found >= self.length {
                     [found, ..] = step(self, [found; LANES]);
                 }
@@ -89,59 +91,59 @@ impl Permutation {
     }
 
     #[inline(always)]
-    fn forth(&self, numbers: Lanes) -> Lanes {
+    fn encrypt(&self, numbers: Lanes) -> Lanes {
         let [left, right] = self.moduli;
         let (mut low, mut high) = self.split(numbers);
         for keys in self.keys.chunks(2) {
             for lane in 0..LANES {
-                low[lane] = sum(low[lane], mixed(high[lane].wrapping_add(keys[0]), left), left);
+                low[lane] = add_mod(low[lane], mix_below(high[lane].wrapping_add(keys[0]), left), left);
             }
             let Some(key) = keys.get(1) else { break };
             for lane in 0..LANES {
-                high[lane] = sum(high[lane], mixed(low[lane].wrapping_add(*key), right), right);
+                high[lane] = add_mod(high[lane], mix_below(low[lane].wrapping_add(*key), right), right);
             }
         }
         array::from_fn(|lane| high[lane] * left + low[lane])
     }
 
     #[inline(always)]
-    fn back(&self, numbers: Lanes) -> Lanes {
+    fn decrypt(&self, numbers: Lanes) -> Lanes {
         let [left, right] = self.moduli;
         let (mut low, mut high) = self.split(numbers);
         for keys in self.keys.chunks(2).rev() {
             for lane in 0..LANES {
                 if let Some(key) = keys.get(1) {
-                    high[lane] = sum(high[lane], right - mixed(low[lane].wrapping_add(*key), right), right);
+                    high[lane] = add_mod(high[lane], right - mix_below(low[lane].wrapping_add(*key), right), right);
                 }
-                low[lane] = sum(low[lane], left - mixed(high[lane].wrapping_add(keys[0]), left), left);
+                low[lane] = add_mod(low[lane], left - mix_below(high[lane].wrapping_add(keys[0]), left), left);
             }
         }
         array::from_fn(|lane| high[lane] * left + low[lane])
     }
 
-    /// Remainders and quotients by the first modulus.
+    /// Returns the remainders and quotients by the first modulus.
     #[inline(always)]
     fn split(&self, numbers: Lanes) -> (Lanes, Lanes) {
         let left = self.moduli[0];
-        // Numbers have 48 bits, so that the product is off by one at most.
-        let about = numbers.map(|number| (number as f64 * self.inverse) as u64);
-        let high: Lanes = array::from_fn(|lane| about[lane] - u64::from(about[lane] * left > numbers[lane]));
+        // Numbers have at most 48 bits, so the floating-point quotient is off by one at most.
+        let estimate = numbers.map(|number| (number as f64 * self.inverse) as u64);
+        let high: Lanes = array::from_fn(|lane| estimate[lane] - u64::from(estimate[lane] * left > numbers[lane]));
         let low: Lanes = array::from_fn(|lane| numbers[lane] - high[lane] * left);
-        (low.map(|low| sum(low, 0, left)), array::from_fn(|lane| high[lane] + u64::from(low[lane] >= left)))
+        (low.map(|low| add_mod(low, 0, left)), array::from_fn(|lane| high[lane] + u64::from(low[lane] >= left)))
     }
 }
 
-/// The sum of two numbers below or at a modulus, less the modulus where it reaches it.
+/// Returns `one + two`, minus `modulus` if the sum is at least `modulus`. Neither number may exceed `modulus`.
 #[inline(always)]
-fn sum(one: u64, two: u64, modulus: u64) -> u64 {
+fn add_mod(one: u64, two: u64, modulus: u64) -> u64 {
     let sum = one + two;
-    // Nobody can foresee which, so this is no branch.
+    // Without a branch, because the outcome is random and would be mispredicted half of the time.
     sum - (modulus & u64::from(sum >= modulus).wrapping_neg())
 }
 
-/// A number below a modulus of 32 bits that looks random.
+/// Hashes a word to a pseudorandom number below a 32-bit modulus.
 #[inline(always)]
-fn mixed(word: u64, modulus: u64) -> u64 {
+fn mix_below(word: u64, modulus: u64) -> u64 {
     let mut word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     word ^= word >> 32;
     word = word.wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -149,39 +151,37 @@ fn mixed(word: u64, modulus: u64) -> u64 {
     ((word >> 32) * modulus) >> 32
 }
 
-// Random order of a small table: the order of as many random words.
+// Random order of a small number of items: the argsort of random words.
 
-/// 0 … length - 1 in the order of their random words; of equal words, the first comes first.
-///
-/// The words of a seed are told apart by `stream`.
+/// Returns 0 … length - 1 in random order, determined by `seed` and `stream`.
 pub fn random_order(length: u32, seed: u64, stream: [u32; 3]) -> Vec<i64> {
-    order(&words(length, seed, stream))
+    argsort(&random_words(length, seed, stream))
 }
 
-fn words(length: u32, seed: u64, stream: [u32; 3]) -> Vec<u64> {
+fn random_words(length: u32, seed: u64, stream: [u32; 3]) -> Vec<u64> {
     let mut words = Vec::with_capacity(length as usize);
     extend_words(&mut words, seed, stream, 0, length as usize);
     words
 }
 
-/// Where the words stand in ascending order; takes time in proportion where they are spread evenly, as random ones are.
-fn order(words: &[u64]) -> Vec<i64> {
-    let part = |word: u64| ((u128::from(word) * words.len() as u128) >> 64) as usize;
+/// Returns the stable argsort of the words: a bucket sort, which takes linear time for uniformly distributed words.
+fn argsort(words: &[u64]) -> Vec<i64> {
+    let bucket = |word: u64| ((u128::from(word) * words.len() as u128) >> 64) as usize;
     let mut starts = vec![0u32; words.len() + 1];
-    words.iter().for_each(|&word| starts[part(word) + 1] += 1);
-    (0..words.len()).for_each(|at| starts[at + 1] += starts[at]);
+    words.iter().for_each(|&word| starts[bucket(word) + 1] += 1);
+    (0..words.len()).for_each(|index| starts[index + 1] += starts[index]);
     let mut sorted = vec![(0, 0); words.len()];
     for (number, &word) in (0..).zip(words) {
-        let next = &mut starts[part(word)];
+        let next = &mut starts[bucket(word)];
         sorted[*next as usize] = (word, number);
         *next += 1;
     }
-    // Parts rise, so that a word moves within its own.
+    // The buckets are in ascending order, so this insertion sort moves a word only within its bucket.
     for end in 1..sorted.len() {
-        let mut at = end;
-        while at > 0 && sorted[at - 1].0 > sorted[at].0 {
-            sorted.swap(at - 1, at);
-            at -= 1;
+        let mut index = end;
+        while index > 0 && sorted[index - 1].0 > sorted[index].0 {
+            sorted.swap(index - 1, index);
+            index -= 1;
         }
     }
     sorted.into_iter().map(|(_, number)| number).collect()
@@ -207,8 +207,8 @@ mod philox_tests {
     }
 
     #[test]
-    fn words_are_those_that_the_authors_publish() {
-        // kat_vectors of the authors' library, Random123.
+    fn philox_matches_published_test_vectors() {
+        // From the file kat_vectors of Random123, the library of the authors.
         assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
         assert_eq!(philox([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
         let pi = [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344];
@@ -222,7 +222,7 @@ mod permutation_tests {
     use super::*;
 
     #[test]
-    fn apply_gives_every_number_once_and_invert_leads_back() {
+    fn apply_is_a_permutation_and_invert_reverses_it() {
         for length in [1u64, 2, 3, 17, 100, 1001, 4097] {
             for left in [1, 2, 7, 64] {
                 let permutation = Permutation::new(length, left, (0..10).map(|key| key * 77_777 + length).collect());
@@ -239,7 +239,7 @@ mod permutation_tests {
     }
 
     #[test]
-    fn numbers_outside_and_parts_that_are_too_large_are_refused() {
+    fn permutation_rejects_numbers_out_of_range_and_impossible_splits() {
         let permutation = Permutation::new(10, 4, vec![1, 2]).unwrap();
         assert_eq!(permutation.apply(&mut [3, 10]), Err(10));
         assert_eq!(permutation.invert(&mut [-1]), Err(-1));
@@ -255,22 +255,22 @@ mod random_order_tests {
     fn check(words: &[u64]) {
         let mut expected: Vec<i64> = (0..words.len() as i64).collect();
         expected.sort_by_key(|&number| words[number as usize]);
-        assert_eq!(order(words), expected);
+        assert_eq!(argsort(words), expected);
     }
 
     #[test]
-    fn words_are_sorted_and_equal_ones_stay_as_they_come() {
+    fn argsort_is_stable() {
         check(&[]);
         check(&[7]);
         check(&[5, 1, 5, 1, 0]);
         check(&[u64::MAX, 0, u64::MAX, u64::MAX - 1, 1 << 63, 0]);
-        check(&words(1000, 3, [1, 2, 3]).iter().map(|word| (word % 64) << 58).collect::<Vec<_>>());
-        (0..70).for_each(|length| check(&words(length, u64::from(length), [0; 3])));
-        check(&words(65_536, 1 << 40, [9, 0, 1]));
+        check(&random_words(1000, 3, [1, 2, 3]).iter().map(|word| (word % 64) << 58).collect::<Vec<_>>());
+        (0..70).for_each(|length| check(&random_words(length, u64::from(length), [0; 3])));
+        check(&random_words(65_536, 1 << 40, [9, 0, 1]));
     }
 
     #[test]
-    fn order_is_of_all_numbers_once_and_differs_by_seed_and_stream() {
+    fn random_order_is_a_permutation_that_depends_on_seed_and_stream() {
         let one = random_order(1000, 7, [1, 0, 0]);
         let mut all = one.clone();
         all.sort_unstable();

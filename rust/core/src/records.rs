@@ -1,31 +1,31 @@
-//! Where records go while they are written one after another.
+//! Output of records that are written one after another.
 use crate::error::Fault;
 
-/// Takes records, each between a call of `begin` and one of `end`.
+/// Destination for records. Each record is written between a call of `begin` and a call of `end`.
 pub trait RecordSink {
     /// Begins a record.
     fn begin(&mut self);
 
-    /// The memory to whose end the bytes of the record are appended.
+    /// Returns the buffer to which the caller appends the bytes of the record.
     fn bytes(&mut self) -> &mut Vec<u8>;
 
-    /// Ends the record; fails where it cannot be stored.
+    /// Ends the record. Fails if the format cannot store it.
     fn end(&mut self) -> Result<(), Fault>;
 }
 
-/// Records back to back, and where each begins and the last one ends.
+/// Concatenated records and their row splits.
 pub struct Rows {
-    /// The records.
+    /// The records, back to back.
     pub data: Vec<u8>,
-    /// Ends, after a leading 0.
+    /// 0, followed by the end of each record in `data`.
     pub splits: Vec<i64>,
 }
 
 impl Rows {
-    /// No records yet, in memory whose contents are dropped.
-    pub fn new(mut memory: Vec<u8>) -> Self {
-        memory.clear();
-        Self { data: memory, splits: vec![0] }
+    /// Creates an empty sink that reuses the allocation of `buffer`.
+    pub fn new(mut buffer: Vec<u8>) -> Self {
+        buffer.clear();
+        Self { data: buffer, splits: vec![0] }
     }
 }
 

@@ -1,18 +1,18 @@
-//! Where bytes come from, as the core sees it: something that can be read at an offset.
+//! The trait of everything that can be read at an offset, such as an open file.
 use crate::error::Fault;
 use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-/// Why bytes could not be brought.
+/// Reason why a read failed.
 #[derive(Debug)]
 pub enum SourceError {
-    /// The operating system refused.
+    /// The operating system returned an error.
     Io(io::Error),
-    /// The compressed stream is damaged, or a limit was passed.
+    /// The data is damaged, or a limit was exceeded.
     Fault(Fault),
-    /// The file is not the one that was opened any more: it shrank, grew or was replaced.
+    /// The file has changed since it was opened: it was truncated, extended, written to or replaced.
     Changed(String),
 }
 
@@ -40,21 +40,22 @@ impl From<Fault> for SourceError {
     }
 }
 
-/// Positioned reads of an uncompressed shard. Calls from several threads at once must be safe.
+/// Positioned reads of bytes. Several threads may read at the same time.
 pub trait ReadAt: Send + Sync {
-    /// Number of bytes, or `None` while it is not known (a compressed file not read to its end yet).
+    /// Returns the number of bytes; None while it is unknown, as for a compressed file that was not read to its end.
     fn num_bytes(&self) -> Option<u64>;
 
-    /// Reads at `offset` until `buf` is full or the data end; returns the number of bytes read.
+    /// Reads at `offset` until `buf` is full or the data ends. Returns the number of bytes read.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError>;
 
-    /// Reads at `offset` into one buffer after the other until all are full or the data end.
+    /// Reads at `offset` into the buffers, in order, until all are full or the data ends. Returns the number of bytes read.
     fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
         read_one_by_one(self, offset, buffers)
     }
 
-    /// Reads at `offset` into uninitialized memory until it is full or the data end. Returns the bytes read; None if the source
-    /// does not support this.
+    /// Reads at `offset` into uninitialized memory until it is full or the data ends.
+    ///
+    /// Returns the part of `buf` that was filled; None if the source does not support this, or cannot do it here.
     fn read_into_at<'b>(
         &self,
         _offset: u64,
@@ -63,12 +64,12 @@ pub trait ReadAt: Send + Sync {
         Ok(None)
     }
 
-    /// All bytes, if they are in memory.
+    /// Returns all bytes if they are in memory.
     fn cached(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Whether seeking costs more than reading the bytes in between.
+    /// Returns whether skipping bytes costs as much as reading them.
     fn is_sequential(&self) -> bool {
         false
     }
@@ -79,7 +80,7 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// [`ReadAt::read_vectored_at`] by single reads.
+/// Implements [`ReadAt::read_vectored_at`] with one call of [`ReadAt::read_at`] per buffer.
 pub fn read_one_by_one<S: ReadAt + ?Sized>(
     source: &S,
     offset: u64,

@@ -1,5 +1,6 @@
-//! Memory that Python sees through the buffer protocol, and integer and byte arguments that come the same way.
+//! Memory shared with Python through the buffer protocol: results, array arguments, and a pool of reusable buffers.
 use std::ffi::{CStr, c_int, c_void};
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
 use pyo3::buffer::PyBuffer;
@@ -7,80 +8,88 @@ use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Bytes that are usually wanted where it is not known how many will be.
-const USUAL: usize = 256 << 10;
-/// Byte buffers smaller than this are not worth keeping.
-const POOL_MIN: usize = 64 << 10;
-/// Bytes that idle buffers may hold together.
-const POOL_MAX: usize = 96 << 20;
-/// More buffers than this are in nobody's way to be used again.
-const POOL_COUNT: usize = 8;
+/// Preferred capacity of a buffer whose final size is unknown.
+const USUAL_CAPACITY: usize = 256 << 10;
+/// Smaller buffers are not pooled.
+const MIN_POOLED: usize = 64 << 10;
+/// Maximum total capacity of the pooled buffers.
+const MAX_POOL_BYTES: usize = 96 << 20;
+/// Maximum number of pooled buffers; more are rarely reused.
+const MAX_POOL_LEN: usize = 8;
 
 static POOL: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// Memory of a buffer that was given back, with what it held, or none; fresh pages cost more than copying.
+/// Takes a buffer from the pool, or returns an empty one. The buffer has arbitrary content.
+///
+/// Reuse pays because the first access to fresh pages costs more than copying.
 pub fn take_buffer() -> Vec<u8> {
-    take_between(USUAL, usize::MAX).or_else(|| take_between(0, USUAL)).unwrap_or_default()
+    take_with_capacity(USUAL_CAPACITY..=usize::MAX)
+        .or_else(|| take_with_capacity(0..=USUAL_CAPACITY))
+        .unwrap_or_default()
 }
 
-/// Memory with room for `num_bytes`: of a buffer that was given back and is not much larger, or fresh.
-pub fn take_room(num_bytes: usize) -> Vec<u8> {
-    let mut memory = take_between(num_bytes, num_bytes.saturating_mul(4)).unwrap_or_default();
-    memory.clear();
-    // Without room it grows as it is filled.
-    let _ = memory.try_reserve_exact(num_bytes);
-    memory
+/// Returns an empty buffer with capacity for `num_bytes`: a pooled one that is not much larger, or a new one.
+pub fn allocate_buffer(num_bytes: usize) -> Vec<u8> {
+    let mut buffer = take_with_capacity(num_bytes..=num_bytes.saturating_mul(4)).unwrap_or_default();
+    buffer.clear();
+    // If this fails, the buffer grows while it is filled.
+    let _ = buffer.try_reserve_exact(num_bytes);
+    buffer
 }
 
-/// Memory that a caller may hold for long: as it is, or a copy of what it holds where it is much larger.
-pub fn fitting(memory: Vec<u8>) -> Vec<u8> {
-    if memory.capacity() <= memory.len().saturating_mul(4).max(USUAL) {
-        return memory;
+/// Copies the content of a buffer whose capacity is much larger, because Python may keep the result for a long time.
+pub fn shrink_if_oversized(buffer: Vec<u8>) -> Vec<u8> {
+    if buffer.capacity() <= buffer.len().saturating_mul(4).max(USUAL_CAPACITY) {
+        return buffer;
     }
-    let copy = memory.clone();
-    give_buffer(memory);
+    let copy = buffer.clone();
+    recycle_buffer(buffer);
     copy
 }
 
-fn take_between(least: usize, most: usize) -> Option<Vec<u8>> {
+/// Takes the smallest pooled buffer with a capacity in the given range.
+fn take_with_capacity(range: RangeInclusive<usize>) -> Option<Vec<u8>> {
+    // A fork while another thread holds the lock leaves it locked in the child, so this must not wait.
     let mut pool = POOL.try_lock().ok()?;
-    let fitting = pool.iter().enumerate().filter(|(_, buffer)| (least..=most).contains(&buffer.capacity()));
-    let place = fitting.min_by_key(|(_, buffer)| buffer.capacity())?.0;
-    Some(pool.swap_remove(place))
+    let candidates = pool.iter().enumerate().filter(|(_, buffer)| range.contains(&buffer.capacity()));
+    let index = candidates.min_by_key(|(_, buffer)| buffer.capacity())?.0;
+    Some(pool.swap_remove(index))
 }
 
-/// Keeps memory for [`take_buffer`]. `try_lock`: a fork may have left the lock held for ever.
-pub fn give_buffer(buffer: Vec<u8>) {
-    if buffer.len() < POOL_MIN {
+/// Adds a buffer to the pool for [`take_buffer`].
+pub fn recycle_buffer(buffer: Vec<u8>) {
+    if buffer.len() < MIN_POOLED {
         return;
     }
+    // Must not wait for the lock, see `take_with_capacity`.
     if let Ok(mut pool) = POOL.try_lock() {
-        let held: usize = pool.iter().map(Vec::capacity).sum();
-        if pool.len() < POOL_COUNT && held + buffer.capacity() <= POOL_MAX {
+        let pool_bytes: usize = pool.iter().map(Vec::capacity).sum();
+        if pool.len() < MAX_POOL_LEN && pool_bytes + buffer.capacity() <= MAX_POOL_BYTES {
             pool.push(buffer);
         }
     }
 }
 
-/// One vector of numbers.
+/// A vector of one of the supported element types.
 pub enum Numbers {
     /// Bytes.
     UInt8(Vec<u8>),
-    /// 16-bit integers, or the bits of half floats.
+    /// Unsigned 16-bit integers, or the bits of 16-bit floats.
     UInt16(Vec<u16>),
-    /// 32-bit integers.
+    /// Signed 32-bit integers.
     Int32(Vec<i32>),
-    /// 64-bit integers.
+    /// Signed 64-bit integers.
     Int64(Vec<i64>),
     /// Unsigned 64-bit integers.
     UInt64(Vec<u64>),
-    /// Single precision.
+    /// 32-bit floats.
     Float32(Vec<f32>),
-    /// Double precision.
+    /// 64-bit floats.
     Float64(Vec<f64>),
 }
 
 impl Numbers {
+    /// Returns the address, the number of elements, the bytes per element, and the format of the buffer protocol.
     fn layout(&self) -> (*const c_void, usize, isize, &'static CStr) {
         match self {
             Self::UInt8(values) => (values.as_ptr().cast(), values.len(), 1, c"B"),
@@ -94,7 +103,7 @@ impl Numbers {
     }
 }
 
-/// A one-dimensional array that owns its memory; `numpy.asarray` makes an array of it without a copy.
+/// One-dimensional array that owns its memory; `numpy.asarray` converts it without a copy.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct Block {
     numbers: Numbers,
@@ -103,24 +112,24 @@ pub struct Block {
 }
 
 impl Block {
-    /// Takes the vector over.
+    /// Wraps a vector.
     pub fn new(numbers: Numbers) -> Self {
         let (_, length, itemsize, _) = numbers.layout();
         Self { numbers, shape: [length as isize], strides: [itemsize] }
     }
 
-    /// Of bytes.
+    /// Wraps bytes.
     pub fn bytes(data: Vec<u8>) -> Self {
         Self::new(Numbers::UInt8(data))
     }
 
-    /// Of the first `used` bytes of some memory.
-    pub fn front(memory: Vec<u8>, used: usize) -> Self {
-        assert!(used <= memory.len());
-        Self { shape: [used as isize], strides: [1], numbers: Numbers::UInt8(memory) }
+    /// Wraps the first `len` bytes of a buffer.
+    pub fn prefix(buffer: Vec<u8>, len: usize) -> Self {
+        assert!(len <= buffer.len());
+        Self { shape: [len as isize], strides: [1], numbers: Numbers::UInt8(buffer) }
     }
 
-    /// Of 64-bit integers.
+    /// Wraps 64-bit integers.
     pub fn integers(data: Vec<i64>) -> Self {
         Self::new(Numbers::Int64(data))
     }
@@ -140,8 +149,9 @@ impl Block {
         }
         let block = slf.get();
         let (pointer, _, itemsize, format) = block.numbers.layout();
-        // SAFETY: `view` points to a Py_buffer (see above). `shape` is at most the vector's length. The vector, `shape` and `strides` live in the frozen
-        // object, never move or change their length, and `view.obj` keeps the object alive until the release.
+        // SAFETY: `view` points to a Py_buffer (see above). `shape` is at most the vector's length. The vector, `shape`
+        // and `strides` are part of the frozen object, never move and never change their length, and `view.obj` keeps
+        // the object alive until the buffer is released.
         unsafe {
             (*view).buf = pointer.cast_mut();
             (*view).len = block.shape[0] * itemsize;
@@ -163,21 +173,21 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         if let Numbers::UInt8(data) = &mut self.numbers {
-            give_buffer(std::mem::take(data));
+            recycle_buffer(std::mem::take(data));
         }
     }
 }
 
-/// A contiguous array argument, copied.
-pub fn vector<T: pyo3::buffer::Element>(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+/// Copies a contiguous array argument.
+pub fn copy_array<T: pyo3::buffer::Element>(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     PyBuffer::<T>::get(object)?.to_vec(py)
 }
 
-/// A contiguous array argument, read where it lies while the interpreter lock is released.
+/// A contiguous array argument that is read in place, also while the interpreter lock is released.
 pub struct View<T: pyo3::buffer::Element>(PyBuffer<T>);
 
 impl<T: pyo3::buffer::Element> View<T> {
-    /// Of any object with a contiguous buffer of this element type.
+    /// Gets the buffer of an object; it must be contiguous and have this element type.
     pub fn get(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let buffer = PyBuffer::<T>::get(object)?;
         if !buffer.is_c_contiguous() {
@@ -186,23 +196,23 @@ impl<T: pyo3::buffer::Element> View<T> {
         Ok(Self(buffer))
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn slice(&self) -> &[T] {
         if self.0.item_count() == 0 {
             return &[];
         }
-        // SAFETY: the export keeps the memory alive and in place; PyBuffer checked element type, alignment and
-        // contiguity. That nobody writes to an argument during the call is the callers' duty, as with NumPy's own
-        // functions that release the lock; the elements are plain numbers, for which every bit pattern is valid.
+        // SAFETY: the exported buffer keeps the memory alive and in place; PyBuffer checked element type, alignment and
+        // contiguity. Callers must not write to an argument during the call, as with NumPy's own functions that release
+        // the lock. The elements are plain numbers, for which every bit pattern is valid.
         unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<T>(), self.0.item_count()) }
     }
 }
 
-/// A contiguous array that is written where it lies while the interpreter lock is released.
+/// A contiguous array argument that is written in place, also while the interpreter lock is released.
 pub struct ViewMut<T: pyo3::buffer::Element>(PyBuffer<T>);
 
 impl<T: pyo3::buffer::Element> ViewMut<T> {
-    /// Of any writable object with a contiguous buffer of this element type.
+    /// Gets the buffer of an object; it must be writable and contiguous and have this element type.
     pub fn get(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let buffer = PyBuffer::get(object)?;
         if !buffer.is_c_contiguous() || buffer.readonly() {
@@ -211,13 +221,13 @@ impl<T: pyo3::buffer::Element> ViewMut<T> {
         Ok(Self(buffer))
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn slice(&mut self) -> &mut [T] {
         if self.0.item_count() == 0 {
             return &mut [];
         }
-        // SAFETY: as for `View::slice`; the exporter says that the memory may be written, and `&mut self` lets this
-        // view hand it out once at a time. That nobody else uses the output meanwhile is the callers' duty.
+        // SAFETY: as for `View::slice`. The exporter declares the memory writable, and `&mut self` allows only one
+        // reference at a time. Callers must not access the output during the call.
         unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<T>(), self.0.item_count()) }
     }
 }

@@ -1,4 +1,4 @@
-//! Faults of the core as one structured Python exception; the Python side adds the shard and picks the class.
+//! Errors of the core as Python exceptions. The Python code adds the shard and chooses the public class.
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ create_exception!(
     recordmill._core,
     CoreFault,
     PyException,
-    "Damage or a limit: args are (kind, ordinal or None, offset, expected, found, message)."
+    "Damaged data or an exceeded limit: args are (kind, ordinal or None, offset, expected, found, message)."
 );
 create_exception!(
     recordmill._core,
@@ -21,32 +21,32 @@ create_exception!(
     "The file changed after it was opened: args are (detail,)."
 );
 
-/// A fault as plain parts.
-pub type FaultParts = (&'static str, Option<usize>, u64, String, String, String);
+/// A fault as a tuple: kind, ordinal of the record, offset, expected, found, message.
+pub type FaultTuple = (&'static str, Option<usize>, u64, String, String, String);
 
-/// The parts of a fault, as they go to Python.
-pub fn parts(fault: Fault, ordinal: Option<usize>) -> FaultParts {
+/// Converts a fault to a tuple for Python.
+pub fn fault_tuple(fault: Fault, ordinal: Option<usize>) -> FaultTuple {
     (fault.kind.as_str(), ordinal, fault.offset, fault.expected, fault.found, fault.message)
 }
 
-/// The exception for a fault.
+/// Returns the exception for a fault.
 pub fn fault_error(fault: Fault, ordinal: Option<usize>) -> PyErr {
-    CoreFault::new_err(parts(fault, ordinal))
+    CoreFault::new_err(fault_tuple(fault, ordinal))
 }
 
-/// What an error number of the system says here.
-pub fn os_text(code: i32) -> String {
+/// Returns the message for an error number of the operating system.
+pub fn os_error_message(code: i32) -> String {
     match code {
-        CANNOT_SEEK => "this is a pipe or a device, no file that can be read from any place".to_owned(),
+        CANNOT_SEEK => "this is a pipe or a device, not a file that supports random access".to_owned(),
         _ => std::io::Error::from_raw_os_error(code).to_string(),
     }
 }
 
-/// The exception for what a source or a record did.
+/// Returns the exception for a read error.
 pub fn source_error(error: SourceError, ordinal: Option<usize>) -> PyErr {
     match error {
         SourceError::Io(error) => match error.raw_os_error() {
-            Some(code) => PyOSError::new_err((code, os_text(code))),
+            Some(code) => PyOSError::new_err((code, os_error_message(code))),
             None => PyRuntimeError::new_err(error.to_string()),
         },
         SourceError::Fault(fault) => fault_error(fault, ordinal),
@@ -54,7 +54,7 @@ pub fn source_error(error: SourceError, ordinal: Option<usize>) -> PyErr {
     }
 }
 
-/// The exception for a gather that stopped.
-pub fn read_failure(stopped: ReadFailure) -> PyErr {
-    source_error(stopped.error, Some(stopped.ordinal))
+/// Returns the exception for a failed read of selected frames.
+pub fn read_failure_error(failure: ReadFailure) -> PyErr {
+    source_error(failure.error, Some(failure.ordinal))
 }

@@ -1,4 +1,4 @@
-//! Records as Python objects: threads read and parse some of them while others become byte strings.
+//! Records as Python objects: threads read and parse groups of records while the caller's thread creates the objects.
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
@@ -7,22 +7,23 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use recordmill_core::payload::{Column, Plan, Values};
 
-use crate::buffers::give_buffer;
-use crate::columns::{Chosen, FrameArgs, Stopped, stopped_error};
+use crate::buffers::recycle_buffer;
+use crate::columns::{FrameArgs, RecordError, RecordSelection, record_error};
 use crate::framing::PyFrameKind;
-use crate::long_strings::{max_threads, parts, read_long_strings};
-use crate::payload::{PyPlan, columns_out};
+use crate::long_strings::{max_threads, read_long_strings, split_by_bytes};
+use crate::payload::{PyPlan, column_to_python};
 use crate::source::Source;
 
-/// Bytes of records that are made into objects at a time, while they are in the processor's cache.
-const GROUP: usize = 512 << 10;
-/// Groups for each thread, at least: a thread takes a while to begin.
-const GROUPS_PER_THREAD: usize = 2;
+/// Bytes of the records of a group. The columns of a group fit into the processor's cache.
+const GROUP_BYTES: usize = 512 << 10;
+/// Minimum number of groups per thread, because starting a thread takes time.
+const MIN_GROUPS_PER_THREAD: usize = 2;
 
-type Parsed = Result<Vec<Column>, Stopped>;
+type ParseResult = Result<Vec<Column>, RecordError>;
 
-/// Columns of records as `read_columns` reads them, in groups that follow one another; the strings of a column with one
-/// for each record are a list of `bytes`.
+/// Read columns of records like `read_columns`, as a list of consecutive groups: (number of records, columns).
+///
+/// A column with one string per record has a list of `bytes` as its values.
 #[pyfunction]
 #[pyo3(signature = (frames, plan, *, verify=true))]
 pub fn read_examples(
@@ -31,36 +32,38 @@ pub fn read_examples(
     plan: &PyPlan,
     verify: bool,
 ) -> PyResult<Vec<(usize, Vec<Py<PyTuple>>)>> {
-    let (chosen, plan) = (Chosen::new(frames, verify)?, plan.plan());
-    if let Some(objects) = read_long_strings(py, &chosen, plan)? {
-        return Ok(objects);
+    let (records, plan) = (RecordSelection::new(frames, verify)?, plan.plan());
+    if let Some(groups) = read_long_strings(py, &records, plan)? {
+        return Ok(groups);
     }
-    let groups = parts(chosen.lengths(), 0..chosen.lengths().len(), GROUP);
-    let threads = match groups.len() / GROUPS_PER_THREAD {
+    let groups = split_by_bytes(records.lengths(), 0..records.lengths().len(), GROUP_BYTES);
+    let num_threads = match groups.len() / MIN_GROUPS_PER_THREAD {
         0 | 1 => 1,
-        most => most.min(max_threads()),
+        count => count.min(max_threads()),
     };
-    if threads < 2 {
-        let parse = |group: &Range<usize>| py.detach(|| chosen.parse(group.clone(), plan));
-        return groups.iter().map(|group| objects(py, group.len(), parse(group))).collect();
+    if num_threads < 2 {
+        let parse = |group: &Range<usize>| py.detach(|| records.parse(group.clone(), plan));
+        return groups.iter().map(|group| group_to_python(py, group.len(), parse(group))).collect();
     }
     thread::scope(|scope| {
-        let own = |lane: usize| groups.iter().skip(lane).step_by(threads);
-        let mut lanes: Vec<_> = (0..threads).map(|lane| spawn(scope, &chosen, plan, own(lane))).collect();
-        let group_of = |(number, group): (usize, &Range<usize>)| {
+        let groups_of = |thread: usize| groups.iter().skip(thread).step_by(num_threads);
+        let mut receivers: Vec<_> =
+            (0..num_threads).map(|thread| spawn_parser(scope, &records, plan, groups_of(thread))).collect();
+        let convert = |(number, group): (usize, &Range<usize>)| {
             py.check_signals()?;
-            let parsed = match &mut lanes[number % threads] {
-                Some(lane) => py.detach(move || lane.recv()).ok(),
+            let parsed = match &mut receivers[number % num_threads] {
+                Some(receiver) => py.detach(move || receiver.recv()).ok(),
                 None => None,
             };
-            // Where no thread could be had, or it ended, this one does its work.
-            objects(py, group.len(), parsed.unwrap_or_else(|| py.detach(|| chosen.parse(group.clone(), plan))))
+            // If the thread could not be started, or has ended, this thread does its work.
+            let parsed = parsed.unwrap_or_else(|| py.detach(|| records.parse(group.clone(), plan)));
+            group_to_python(py, group.len(), parsed)
         };
-        groups.iter().enumerate().map(group_of).collect()
+        groups.iter().enumerate().map(convert).collect()
     })
 }
 
-/// Columns of the record of `length` bytes at `offset`, as `read_examples` gives them.
+/// Read the columns of the record of `length` bytes at `offset`, in the form of `read_examples`.
 #[pyfunction]
 #[pyo3(signature = (source, kind, offset, length, plan, *, verify=true))]
 pub fn read_example(
@@ -72,23 +75,23 @@ pub fn read_example(
     plan: &PyPlan,
     verify: bool,
 ) -> PyResult<Vec<Py<PyTuple>>> {
-    let (chosen, plan) = (Chosen::single(source, kind, (offset, length), verify)?, plan.plan());
-    let straight = read_long_strings(py, &chosen, plan)?.and_then(|mut groups| groups.pop());
-    let (_, columns) = straight.map_or_else(|| objects(py, 1, py.detach(|| chosen.parse(0..1, plan))), Ok)?;
+    let (records, plan) = (RecordSelection::single(source, kind, (offset, length), verify)?, plan.plan());
+    let group = read_long_strings(py, &records, plan)?.and_then(|mut groups| groups.pop());
+    let (_, columns) = group.map_or_else(|| group_to_python(py, 1, py.detach(|| records.parse(0..1, plan))), Ok)?;
     Ok(columns)
 }
 
-/// Starts the thread that parses some groups, at most two ahead of those that were taken.
-fn spawn<'s>(
+/// Starts a thread that parses groups, at most two ahead of the receiver. Returns None if no thread can be started.
+fn spawn_parser<'s>(
     scope: &'s Scope<'s, '_>,
-    chosen: &'s Chosen,
+    records: &'s RecordSelection,
     plan: &'s Plan,
     groups: impl Iterator<Item = &'s Range<usize>> + Send + 's,
-) -> Option<Receiver<Parsed>> {
-    let (sender, receiver): (SyncSender<Parsed>, _) = sync_channel(1);
+) -> Option<Receiver<ParseResult>> {
+    let (sender, receiver): (SyncSender<ParseResult>, _) = sync_channel(1);
     let work = move || {
         for group in groups {
-            if sender.send(chosen.parse(group.clone(), plan)).is_err() {
+            if sender.send(records.parse(group.clone(), plan)).is_err() {
                 return;
             }
         }
@@ -96,20 +99,20 @@ fn spawn<'s>(
     thread::Builder::new().name("recordmill-read".into()).spawn_scoped(scope, work).ok().map(|_| receiver)
 }
 
-fn objects(py: Python<'_>, count: usize, parsed: Parsed) -> PyResult<(usize, Vec<Py<PyTuple>>)> {
-    let columns = parsed.map_err(stopped_error)?;
-    let columns = columns.into_iter().map(|column| object_column(py, column)).collect::<PyResult<_>>()?;
-    Ok((count, columns))
+fn group_to_python(py: Python<'_>, num_records: usize, parsed: ParseResult) -> PyResult<(usize, Vec<Py<PyTuple>>)> {
+    let columns = parsed.map_err(record_error)?;
+    let columns = columns.into_iter().map(|column| column_to_objects(py, column)).collect::<PyResult<_>>()?;
+    Ok((num_records, columns))
 }
 
-fn object_column(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
+fn column_to_objects(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
     match column {
         Column { values: Values::Bytes { data, splits }, row_splits: None, frame_splits: None } => {
             let strings = splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize]));
             let list = PyList::new(py, strings)?;
-            give_buffer(data);
+            recycle_buffer(data);
             Ok((list, py.None(), py.None()).into_pyobject(py)?.unbind())
         }
-        column => Ok(columns_out(py, vec![column])?.remove(0)),
+        column => column_to_python(py, column),
     }
 }

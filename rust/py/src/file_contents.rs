@@ -1,4 +1,4 @@
-//! Files whose contents are the values of a feature, read directly into the records that are written.
+//! Files whose contents are the values of a feature. They are read directly into the serialized records.
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,10 +10,10 @@ use recordmill_core::source::SourceError;
 use crate::buffers::Block;
 use crate::files::{changed, open_regular};
 
-/// How many first bytes of each file are kept.
-const HEAD: usize = 12;
+/// Number of bytes that are kept from the start of each file.
+const HEAD_LEN: usize = 12;
 
-/// Contents of files as byte strings, which are read when they are written.
+/// Contents of files as byte strings. A file is read when its string is written.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct WholeFiles {
     paths: Vec<PathBuf>,
@@ -23,7 +23,7 @@ pub struct WholeFiles {
 
 #[pymethods]
 impl WholeFiles {
-    /// Looks up how long the files are; raises OSError.
+    /// Get the sizes of the files; raises OSError.
     #[new]
     fn new(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Self> {
         py.detach(|| {
@@ -35,7 +35,7 @@ impl WholeFiles {
         })
     }
 
-    /// The first 12 bytes, or fewer, of every file that was read so far, in the order of reading: (data, row_splits).
+    /// Return up to 12 bytes from the start of each file that was read so far, in the order of reading: (data, row_splits).
     fn heads(&self) -> (Block, Block) {
         let heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
         (Block::bytes(heads.data.clone()), Block::integers(heads.splits.clone()))
@@ -43,25 +43,25 @@ impl WholeFiles {
 }
 
 impl WholeFiles {
-    /// Start of each file in the concatenation of all, and the end of the last one.
+    /// Returns the start of each file in the concatenation of all files, and the end of the last one.
     pub fn splits(&self) -> &[i64] {
         &self.splits
     }
 
-    fn remember(&self, contents: &[u8]) {
+    fn add_head(&self, content: &[u8]) {
         let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-        heads.data.extend_from_slice(&contents[..contents.len().min(HEAD)]);
+        heads.data.extend_from_slice(&content[..content.len().min(HEAD_LEN)]);
         let end = heads.data.len() as i64;
         heads.splits.push(end);
     }
 }
 
 impl PayloadSource for WholeFiles {
-    fn bring(&self, value: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
-        let path = &self.paths[value];
+    fn read_string(&self, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
+        let path = &self.paths[index];
         let (file, metadata) = open_regular(path)?;
         let length = metadata.len();
-        if length as i64 != self.splits[value + 1] - self.splits[value] {
+        if length as i64 != self.splits[index + 1] - self.splits[index] {
             return Err(changed(format_args!("{} changed its length while it was packed", path.display())));
         }
         let (start, end) = (out.len(), out.len() + length as usize);
@@ -74,7 +74,7 @@ impl PayloadSource for WholeFiles {
             }
         }
         out.truncate(end);
-        self.remember(&out[start..]);
+        self.add_head(&out[start..]);
         Ok(())
     }
 }

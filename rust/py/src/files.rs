@@ -1,4 +1,4 @@
-//! Local files as a source: positioned reads, and notice of changes behind our back.
+//! Local files as sources: positioned reads, and detection of changes after the file was opened.
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, IoSliceMut, Read};
 use std::mem::MaybeUninit;
@@ -11,14 +11,16 @@ use recordmill_core::source::{ReadAt, SourceError, read_one_by_one};
 use rustix::fs::OFlags;
 
 const IS_A_DIRECTORY: i32 = 21;
-/// Error number for what is neither a file nor a folder.
+/// Error number (ESPIPE) for paths that are neither a file nor a folder.
 pub const CANNOT_SEEK: i32 = 29;
 
-/// An open file and what it looked like when it was opened.
+/// An open file, and the metadata it had when it was opened.
 pub struct FileSource {
     file: File,
     num_bytes: u64,
+    /// Time of the last modification: seconds and nanoseconds.
     modified: (i64, i64),
+    /// Whether the file had a name when it was opened.
     has_name: bool,
     cache: CachedFile,
 }
@@ -45,7 +47,7 @@ impl FileSource {
         Ok(())
     }
 
-    /// The whole file, if it is still what was opened.
+    /// Reads the whole file. Returns None if it has changed or cannot be read.
     fn load(&self) -> Option<Vec<u8>> {
         let mut content = Vec::new();
         content.try_reserve_exact(self.num_bytes as usize).ok()?;
@@ -119,19 +121,20 @@ impl FileSource {
     }
 }
 
-/// The error for a file that is not what it was.
+/// Returns the error for a file that has changed.
 pub fn changed(detail: std::fmt::Arguments<'_>) -> SourceError {
     SourceError::Changed(detail.to_string())
 }
 
-/// Several sources behind one another, as OFRecord takes its parts.
-pub struct Joined {
+/// The concatenation of several sources, as OFRecord reads the parts of a data set.
+pub struct ConcatenatedSource {
     parts: Vec<Arc<dyn ReadAt>>,
+    /// Start of each part, and the end of the last one.
     starts: Vec<u64>,
 }
 
-impl Joined {
-    /// Of sources whose lengths are known; None if one is not.
+impl ConcatenatedSource {
+    /// Concatenates sources. Returns None if the length of a source is unknown.
     pub fn new(parts: Vec<Arc<dyn ReadAt>>) -> Option<Self> {
         let mut starts = vec![0];
         for part in &parts {
@@ -141,7 +144,7 @@ impl Joined {
     }
 }
 
-impl ReadAt for Joined {
+impl ReadAt for ConcatenatedSource {
     fn num_bytes(&self) -> Option<u64> {
         self.starts.last().copied()
     }
@@ -176,24 +179,26 @@ impl ReadAt for Joined {
     }
 }
 
-/// Reads whole files back to back into `data`; the end of each goes to `row_splits`. Stops at the first failure.
+/// Appends the contents of whole files to `data`, and the end of each to `row_splits`. Stops at the first error.
 pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i64>) -> Result<(), (usize, io::Error)> {
     for (ordinal, path) in paths.iter().enumerate() {
-        let read = open_regular(path).and_then(|(mut file, metadata)| {
+        let result = open_regular(path).and_then(|(mut file, metadata)| {
             let length = metadata.len();
             data.reserve(length as usize + 1);
             match length {
-                0 => file.read_to_end(data),              // it may be a file that does not know its length
-                _ => file.take(length).read_to_end(data), // which does not ask whether there is more
+                // The length may be unknown, as for files in /proc.
+                0 => file.read_to_end(data),
+                // Avoids the additional system call that detects the end of the file.
+                _ => file.take(length).read_to_end(data),
             }
         });
-        read.map_err(|error| (ordinal, error))?;
+        result.map_err(|error| (ordinal, error))?;
         row_splits.push(data.len() as i64);
     }
     Ok(())
 }
 
-/// Leading files that are no larger than so many bytes together, one at least; missing ones count nothing.
+/// Counts the leading files whose total size is at most `max_bytes`, at least one. Missing files have size 0.
 pub fn count_fitting(paths: &[PathBuf], max_bytes: u64) -> usize {
     let sizes = paths.iter().map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len()));
     let ends = sizes.scan(0u64, |end, size| {
@@ -203,10 +208,11 @@ pub fn count_fitting(paths: &[PathBuf], max_bytes: u64) -> usize {
     ends.take_while(|&end| end <= max_bytes).count().max(1).min(paths.len())
 }
 
-/// An open regular file, and what is known about it. Pipes are opened without waiting for a writer, and refused.
+/// Opens a regular file and returns its metadata. Fails for folders, pipes and devices.
 pub fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
-    let at_once = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(at_once).open(path)?;
+    // Without this flag, opening a pipe would wait for a writer.
+    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     let metadata = file.metadata()?;
     match metadata.file_type() {
         kind if kind.is_file() => Ok((file, metadata)),

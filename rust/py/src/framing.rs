@@ -1,4 +1,4 @@
-//! Frames of a shard: finding, verifying, reading and writing them.
+//! Functions that scan, verify, read and write frames.
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -10,14 +10,17 @@ use recordmill_core::payload::{self, PayloadKind};
 use recordmill_core::records::Rows;
 use recordmill_core::source::ReadAt;
 
-use crate::buffers::{Block, View, give_buffer, take_buffer, vector};
+use crate::buffers::{Block, View, copy_array, recycle_buffer, take_buffer};
 use crate::byte_strings::ByteStrings;
-use crate::error::{FaultParts, fault_error, os_text, parts, read_failure, source_error};
+use crate::error::{FaultTuple, fault_error, fault_tuple, os_error_message, read_failure_error, source_error};
 use crate::files;
 use crate::rows::check_row_splits;
 use crate::source::{InterruptibleSource, Source};
 
-/// How the records of a format are framed, by the name of the format.
+/// Error number (EIO) for errors without a number of the operating system.
+const INPUT_OUTPUT_ERROR: i32 = 5;
+
+/// Framing of a format, by the name of the format.
 #[pyclass(frozen, eq, hash, from_py_object, module = "recordmill._core", name = "FrameKind")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PyFrameKind(FrameKind);
@@ -38,13 +41,13 @@ impl PyFrameKind {
         self.0.name()
     }
 
-    /// Whether each payload carries a checksum.
+    /// Whether each frame holds a checksum of its payload.
     #[getter]
     fn has_checksum(&self) -> bool {
         self.0.has_checksum()
     }
 
-    /// Whether reading can find a record after damage.
+    /// Whether the next record after damage can be found.
     #[getter]
     fn can_resync(&self) -> bool {
         self.0.can_resync()
@@ -61,9 +64,9 @@ impl From<PyFrameKind> for FrameKind {
     }
 }
 
-type ScanResult = (Block, Block, u64, Option<FaultParts>);
+type ScanResult = (Block, Block, u64, Option<FaultTuple>);
 
-/// Finds the frames from `start` on: (offsets, lengths, end, fault or None).
+/// Find the frames from `start` on: (offsets, lengths, end, fault or None).
 #[pyfunction]
 #[pyo3(signature = (source, kind, *, start=0, verify=false, max_records=u64::MAX))]
 pub fn scan(
@@ -76,22 +79,22 @@ pub fn scan(
 ) -> PyResult<ScanResult> {
     let plain = source.plain().clone();
     let limit = Limit { num_records: max_records, num_bytes: u64::MAX };
-    let watched = InterruptibleSource::new(&plain);
+    let interruptible = InterruptibleSource::new(&plain);
     let found = py.detach(|| {
-        let found = framing::scan(&watched, kind.into(), start, verify, limit)?;
-        watched.check_unchanged()?;
+        let found = framing::scan(&interruptible, kind.into(), start, verify, limit)?;
+        interruptible.check_unchanged()?;
         Ok(found)
     });
-    let found = found.map_err(|error| watched.error(error))?;
-    let fault = found.fault.map(|fault| parts(fault, Some(found.offsets.len())));
+    let found = found.map_err(|error| interruptible.error(error))?;
+    let fault = found.fault.map(|fault| fault_tuple(fault, Some(found.offsets.len())));
     Ok((Block::integers(found.offsets), Block::integers(found.lengths), found.end, fault))
 }
 
-type VerifyResult = (u64, Vec<FaultParts>, u64, u64, Block, Block);
+type VerifyResult = (u64, Vec<FaultTuple>, u64, u64, Block, Block);
 
-/// Walks a shard to its end: (sound records, faults, number of all faults, end, offsets, lengths of the sound frames).
+/// Verify a whole shard: (number of valid records, faults, number of faults, end, offsets and lengths of valid frames).
 ///
-/// With `payload`, messages are parsed too. A fault's ordinal is its record's.
+/// With `payload`, messages are validated too. The ordinal of a fault is the ordinal of its record.
 #[pyfunction]
 #[pyo3(signature = (source, kind, payload=None))]
 pub fn verify(
@@ -102,7 +105,7 @@ pub fn verify(
 ) -> PyResult<VerifyResult> {
     let plain = source.plain().clone();
     let message: Option<PayloadKind> = payload.map(Into::into);
-    let watched = InterruptibleSource::new(&plain);
+    let interruptible = InterruptibleSource::new(&plain);
     let report = py.detach(|| {
         let mut inspect = |_: u64, offset: u64, data: &[u8]| {
             let mut fault = payload::check(message?, data).err()?;
@@ -110,17 +113,18 @@ pub fn verify(
             fault.offset = offset;
             Some(fault)
         };
-        let report = framing::verify(&watched, kind.into(), message.is_some().then_some(&mut inspect))?;
-        watched.check_unchanged()?;
+        let report = framing::verify(&interruptible, kind.into(), message.is_some().then_some(&mut inspect))?;
+        interruptible.check_unchanged()?;
         Ok(report)
     });
-    let report = report.map_err(|error| watched.error(error))?;
-    let faults = report.faults.into_iter().map(|found| parts(found.fault, Some(found.record as usize))).collect();
-    let frames = (Block::integers(report.offsets), Block::integers(report.lengths));
-    Ok((report.num_records, faults, report.num_faults, report.end, frames.0, frames.1))
+    let report = report.map_err(|error| interruptible.error(error))?;
+    let faults = report.faults.into_iter();
+    let faults = faults.map(|found| fault_tuple(found.fault, Some(found.record as usize))).collect();
+    let (offsets, lengths) = (Block::integers(report.offsets), Block::integers(report.lengths));
+    Ok((report.num_records, faults, report.num_faults, report.end, offsets, lengths))
 }
 
-/// Payloads of the given frames, in the given order: (data, row_splits).
+/// Read the payloads of the given frames, in the given order: (data, row_splits).
 #[pyfunction]
 #[pyo3(signature = (source, kind, offsets, lengths, *, verify=true))]
 pub fn fetch(
@@ -131,39 +135,39 @@ pub fn fetch(
     lengths: &Bound<'_, PyAny>,
     verify: bool,
 ) -> PyResult<(Block, Block)> {
-    let (offsets, lengths) = frames(offsets, lengths)?;
+    let (offsets, lengths) = frame_views(offsets, lengths)?;
     let (offsets, lengths) = (offsets.slice(), lengths.slice());
     let plain = source.plain().clone();
-    let fetched = py.detach(|| {
+    let payloads = py.detach(|| {
         let mut payloads = Payloads::new(take_buffer(), offsets.len());
         let mut window = Window::new(&plain, take_buffer());
         let selection = Selection { kind: kind.into(), offsets, lengths, verify };
-        let outcome = gather(&mut window, selection, &mut payloads);
-        give_buffer(window.into_buffer());
+        let result = gather(&mut window, selection, &mut payloads);
+        recycle_buffer(window.into_buffer());
         plain.check_unchanged().map_err(|error| source_error(error, None))?;
-        outcome.map_err(read_failure)?;
+        result.map_err(read_failure_error)?;
         Ok::<_, PyErr>(payloads)
     });
-    Ok(payload_blocks(fetched?))
+    Ok(payload_blocks(payloads?))
 }
 
-/// Payloads as Python gets them: (data, row_splits).
+/// Converts payloads for Python: (data, row_splits).
 pub fn payload_blocks(payloads: Payloads) -> (Block, Block) {
-    let (memory, used, row_splits) = payloads.into_parts();
-    (Block::front(memory, used), Block::integers(row_splits))
+    let (buffer, len, row_splits) = payloads.into_parts();
+    (Block::prefix(buffer, len), Block::integers(row_splits))
 }
 
-/// Offsets and lengths of equal number and no negative value.
-pub fn frames(offsets: &Bound<'_, PyAny>, lengths: &Bound<'_, PyAny>) -> PyResult<(View<i64>, View<i64>)> {
+/// Gets and validates the offsets and lengths of frames.
+pub fn frame_views(offsets: &Bound<'_, PyAny>, lengths: &Bound<'_, PyAny>) -> PyResult<(View<i64>, View<i64>)> {
     let (offsets, lengths) = (View::<i64>::get(offsets)?, View::<i64>::get(lengths)?);
-    let sound = |values: &[i64]| values.iter().all(|&value| value >= 0);
-    if offsets.slice().len() != lengths.slice().len() || !sound(offsets.slice()) || !sound(lengths.slice()) {
-        return Err(PyValueError::new_err("offsets and lengths must be as many, and not negative"));
+    let is_valid = |values: &[i64]| values.iter().all(|&value| value >= 0);
+    if offsets.slice().len() != lengths.slice().len() || !is_valid(offsets.slice()) || !is_valid(lengths.slice()) {
+        return Err(PyValueError::new_err("offsets and lengths must have the same length and must not be negative"));
     }
     Ok((offsets, lengths))
 }
 
-/// Stored form of payloads: (bytes, length of each frame, checksum of each payload where the format stores none).
+/// Frame payloads: (bytes, length of each frame, checksum of each payload if the format stores none).
 #[pyfunction]
 pub fn frame(
     py: Python<'_>,
@@ -172,30 +176,30 @@ pub fn frame(
     kind: PyFrameKind,
 ) -> PyResult<(Block, Block, Block)> {
     let view = View::<u8>::get(data)?;
-    let row_splits = vector::<i64>(py, row_splits)?;
+    let row_splits = copy_array::<i64>(py, row_splits)?;
     let data = view.slice();
     check_row_splits(&row_splits, data.len())?;
-    framed(py, row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]), data.len(), kind)
+    frame_rows(py, row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]), data.len(), kind)
 }
 
-/// The same of payloads that are a bytes object each.
+/// Frame payloads that are separate `bytes` objects, like `frame`.
 #[pyfunction]
 pub fn frame_each(py: Python<'_>, payloads: &Bound<'_, PyTuple>, kind: PyFrameKind) -> PyResult<(Block, Block, Block)> {
-    // Neither a tuple nor bytes can change while the interpreter lock is released.
+    // Tuples and bytes are immutable, so the rows cannot change while the interpreter lock is released.
     let payloads: Vec<_> = payloads.iter().collect();
     let rows = payloads.iter().map(|payload| Ok(payload.cast::<PyBytes>()?.as_bytes()));
     let rows: Vec<&[u8]> = rows.collect::<PyResult<_>>()?;
     let num_bytes = rows.iter().map(|row| row.len()).sum();
-    framed(py, rows.into_iter(), num_bytes, kind)
+    frame_rows(py, rows.into_iter(), num_bytes, kind)
 }
 
-fn framed<'a>(
+fn frame_rows<'a>(
     py: Python<'_>,
     rows: impl ExactSizeIterator<Item = &'a [u8]> + Send,
     num_bytes: usize,
     kind: PyFrameKind,
 ) -> PyResult<(Block, Block, Block)> {
-    let framed = py.detach(|| {
+    let frames = py.detach(|| {
         let mut frames = Frames::new(kind.into(), take_buffer());
         frames.data.reserve(num_bytes + 24 * rows.len());
         for (ordinal, row) in rows.enumerate() {
@@ -203,15 +207,15 @@ fn framed<'a>(
         }
         Ok(frames)
     });
-    Ok(frame_blocks(framed.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?))
+    Ok(frame_blocks(frames.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?))
 }
 
-/// Frames as Python gets them: (bytes, lengths, checksums).
+/// Converts frames for Python: (bytes, lengths, checksums).
 pub fn frame_blocks(frames: Frames) -> (Block, Block, Block) {
     (Block::bytes(frames.data), Block::integers(frames.lengths), Block::integers(frames.checksums))
 }
 
-/// CRC-32C of a buffer.
+/// Return the CRC-32C of a buffer.
 #[pyfunction]
 pub fn crc32c(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
     let view = View::<u8>::get(data)?;
@@ -219,36 +223,38 @@ pub fn crc32c(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
     Ok(py.detach(|| checksum::crc32c(data)))
 }
 
-/// Number of leading files that are no larger than so many bytes together, one at least; missing ones count nothing.
+/// Count the leading files whose total size is at most `max_bytes`, at least one. Missing files have size 0.
 #[pyfunction]
 pub fn count_fitting(py: Python<'_>, paths: Vec<PathBuf>, max_bytes: u64) -> usize {
     py.detach(|| files::count_fitting(&paths, max_bytes))
 }
 
-/// Whole files back to back: (data, row_splits). Raises OSError with the file's name.
+/// Read whole files: (concatenated contents, row_splits). Raises OSError with the file's name.
 #[pyfunction]
 pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block)> {
-    let read = py.detach(|| {
+    let rows = py.detach(|| {
         let mut rows = Rows::new(take_buffer());
         files::read_files(&paths, &mut rows.data, &mut rows.splits).map(|()| rows)
     });
-    let rows = read.map_err(|(ordinal, error)| {
-        let code = error.raw_os_error().unwrap_or(5);
-        PyOSError::new_err((code, os_text(code), paths[ordinal].clone()))
+    let rows = rows.map_err(|(ordinal, error)| {
+        let code = error.raw_os_error().unwrap_or(INPUT_OUTPUT_ERROR);
+        PyOSError::new_err((code, os_error_message(code), paths[ordinal].clone()))
     })?;
     Ok((Block::bytes(rows.data), Block::integers(rows.splits)))
 }
 
-// Consecutive records, each read directly into its Python byte string.
+// Consecutive records, each read directly into its Python `bytes` object.
 
-/// Bytes after which a call ends.
-const MOST: usize = 256 << 10;
+/// Number of payload bytes after which a call of `read_singles` returns.
+const MAX_CALL_BYTES: usize = 256 << 10;
 
-/// A payload and where its record begins.
-type Placed = (u64, Py<PyBytes>);
+/// Offset and payload of a record.
+type OffsetAndPayload = (u64, Py<PyBytes>);
 
-/// Records from `start` on, with the offset of each, and where the next one begins. Ends before a record of less than `shortest`
-/// bytes, and before any that is not plainly sound: `scan` and `fetch` tell what there is.
+/// Read records from `start` on: (list of offset and payload, offset of the next record).
+///
+/// Stops before a record of less than `shortest` bytes, and before a record with several parts or a fault, which is left
+/// to `scan` and `fetch`.
 #[pyfunction]
 #[pyo3(signature = (source, kind, start, max_records, *, shortest=0, verify=true))]
 pub fn read_singles(
@@ -259,22 +265,22 @@ pub fn read_singles(
     max_records: usize,
     shortest: usize,
     verify: bool,
-) -> PyResult<(Vec<Placed>, u64)> {
+) -> PyResult<(Vec<OffsetAndPayload>, u64)> {
     let plain = source.plain();
-    let (strings, mut offsets, mut at, mut num_bytes) = (ByteStrings::default(), Vec::new(), start, 0);
-    while offsets.len() < max_records && num_bytes < MOST {
-        let found = py
-            .detach(|| SinglePartRecord::find(plain, kind.into(), at))
-            .filter(|single| single.num_bytes() >= shortest);
-        let Some(single) = found else { break };
-        let mut place = strings.make(py, single.num_bytes())?;
-        if py.detach(|| single.read(plain, verify, place.memory())).is_none() {
+    let (strings, mut offsets, mut next, mut num_bytes) = (ByteStrings::default(), Vec::new(), start, 0);
+    while offsets.len() < max_records && num_bytes < MAX_CALL_BYTES {
+        let record = py
+            .detach(|| SinglePartRecord::find(plain, kind.into(), next))
+            .filter(|record| record.num_bytes() >= shortest);
+        let Some(record) = record else { break };
+        let mut string = strings.allocate(py, record.num_bytes())?;
+        if py.detach(|| record.read(plain, verify, string.memory())).is_none() {
             break;
         }
-        offsets.push(at);
-        num_bytes += single.num_bytes();
-        at = single.end();
+        offsets.push(next);
+        num_bytes += record.num_bytes();
+        next = record.end();
     }
     py.detach(|| plain.check_unchanged()).map_err(|error| source_error(error, None))?;
-    Ok((offsets.into_iter().zip(strings.into_inner()).collect(), at))
+    Ok((offsets.into_iter().zip(strings.into_inner()).collect(), next))
 }

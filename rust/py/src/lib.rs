@@ -1,6 +1,7 @@
-//! The module `recordmill._core`: checks arguments, reads files, runs threads, releases the lock, maps errors.
+//! The module `recordmill._core`: validates arguments, reads files, runs threads, releases the interpreter lock, and
+//! converts errors.
 //!
-//! No format rule lives here; they are all in `recordmill-core`.
+//! This crate contains no rule of a format; those are in `recordmill-core` and `recordmill-image`.
 mod buffers;
 mod byte_strings;
 mod columns;
@@ -22,7 +23,7 @@ mod stream;
 
 use pyo3::prelude::*;
 
-/// The data plane of recordmill.
+/// Native functions of recordmill.
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

@@ -1,18 +1,16 @@
-//! Positions: put into a random order, and looked up in the indexes of many shards.
+//! Random permutations of positions, random words, and lookup of positions in the indexes of many shards.
 use std::hint::black_box;
 
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use recordmill_core::random;
-use recordmill_core::random::Permutation;
-use recordmill_core::random::extend_words;
+use recordmill_core::random::{self, Permutation, extend_words};
 
-use crate::buffers::{Block, Numbers, View, vector};
+use crate::buffers::{Block, Numbers, View, copy_array};
 
-/// Positions that are looked up at a time.
-const TOGETHER: usize = 64;
+/// Number of positions that are looked up together, so that their cache misses overlap.
+const GROUP_LEN: usize = 64;
 
-/// Numbers below `length` by their places in an order, or places by their numbers; `left` and `keys` tell which order.
+/// Apply a permutation of `0..length`, or its inverse, to each number; `left` and `keys` determine the permutation.
 #[pyfunction]
 #[pyo3(signature = (numbers, length, left, keys, *, invert=false))]
 pub fn permute(
@@ -23,23 +21,24 @@ pub fn permute(
     keys: &Bound<'_, PyAny>,
     invert: bool,
 ) -> PyResult<Block> {
-    let mut numbers = vector::<i64>(py, numbers)?;
-    let permutation = Permutation::new(length, left, vector::<u64>(py, keys)?)
-        .ok_or_else(|| PyValueError::new_err(format!("{length} numbers do not split into {left} and 32 bits more")))?;
+    let mut numbers = copy_array::<i64>(py, numbers)?;
+    let permutation = Permutation::new(length, left, copy_array::<u64>(py, keys)?)
+        .ok_or_else(|| PyValueError::new_err(format!("left={left} cannot split {length} numbers into 32-bit pairs")))?;
     py.detach(|| if invert { permutation.invert(&mut numbers) } else { permutation.apply(&mut numbers) })
-        .map_err(|outside| PyIndexError::new_err(format!("position {outside} of {length}")))?;
+        .map_err(|outside| PyIndexError::new_err(format!("position {outside} is out of range for {length} numbers")))?;
     Ok(Block::integers(numbers))
 }
 
-/// 0 … length - 1 in a uniform order, which seed and stream tell.
+/// Return 0 … length - 1 in random order, determined by seed and stream.
 #[pyfunction]
 pub fn random_order(py: Python<'_>, length: u32, seed: u64, stream: [u32; 3]) -> Block {
     Block::integers(py.detach(|| random::random_order(length, seed, stream)))
 }
 
-/// Random words `first` to `first + count - 1` of each position of an epoch, for one stage.
+/// Return the random words `first` to `first + count - 1` of each position of an epoch, for one stage.
 ///
-/// The counter is (word / 2, position's low word, position's high half and stage, epoch), the key is the seed.
+/// The counter is (word number / 2, bits 0 to 31 of the position, bits 32 to 47 of the position and the stage, epoch);
+/// the key is the seed.
 #[pyfunction]
 pub fn random_words(
     py: Python<'_>,
@@ -52,11 +51,12 @@ pub fn random_words(
 ) -> PyResult<Block> {
     let view = View::<u64>::get(positions)?;
     let positions = view.slice();
-    let too_many = || PyValueError::new_err(format!("{count} words from word {first} are too many"));
+    let too_many = || PyValueError::new_err(format!("first + count must be at most 2^33, got {first} + {count}"));
     first.checked_add(count as u64).filter(|end| *end <= 1 << 33).ok_or_else(too_many)?;
-    let room = positions.len().checked_mul(count).ok_or_else(too_many)?;
+    let total = positions.len().checked_mul(count).ok_or_else(too_many)?;
     let mut words = Vec::new();
-    words.try_reserve_exact(room).map_err(|_| PyMemoryError::new_err(format!("{room} random words")))?;
+    let no_memory = |_| PyMemoryError::new_err(format!("cannot allocate {total} random words"));
+    words.try_reserve_exact(total).map_err(no_memory)?;
     let words = py.detach(|| {
         for &position in positions {
             let stream = [position as u32, (position >> 32) as u32 | u32::from(stage) << 16, epoch];
@@ -67,9 +67,10 @@ pub fn random_words(
     Ok(Block::new(Numbers::UInt64(words)))
 }
 
-/// Where the records of many shards are, one shard behind the other: offsets and lengths of the frames of each.
+/// Table of the frames of many shards, in order: offset and length of each frame.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct FrameTable {
+    /// Position of the first record of each shard, and the total number of records.
     starts: Vec<i64>,
     shards: Vec<Index>,
 }
@@ -78,7 +79,7 @@ pub struct FrameTable {
 struct Index {
     offsets: View<i64>,
     lengths: View<i64>,
-    /// Whether each frame but the last ends where the next one begins, so that its length need not be looked up.
+    /// Whether each frame ends where the next one begins, so that lengths follow from offsets without a lookup.
     is_dense: bool,
 }
 
@@ -86,7 +87,7 @@ impl Index {
     fn new(offsets: &Bound<'_, PyAny>, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (offsets, lengths) = (View::<i64>::get(offsets)?, View::<i64>::get(lengths)?);
         if offsets.slice().len() != lengths.slice().len() {
-            return Err(PyValueError::new_err("an index has an offset and a length for every frame"));
+            return Err(PyValueError::new_err("an index must have an offset and a length for every frame"));
         }
         let ends = offsets.slice().iter().zip(lengths.slice()).map(|(offset, length)| offset.wrapping_add(*length));
         let is_dense = offsets.slice().iter().skip(1).zip(ends).all(|(offset, end)| *offset == end);
@@ -102,8 +103,8 @@ impl Index {
     }
 }
 
-/// Places of records, each as long as the positions: ordinals into the shards that occur, these, rows, offsets, lengths.
-type Located = (Block, Vec<usize>, Block, Block, Block);
+/// Location of records: index of each record's shard in the list of shards, that list, rows, offsets, lengths.
+type Locations = (Block, Vec<usize>, Block, Block, Block);
 
 #[pymethods]
 impl FrameTable {
@@ -118,12 +119,15 @@ impl FrameTable {
         Ok(Self { starts, shards })
     }
 
-    /// Finds the records at positions from 0.
-    fn locate(&self, py: Python<'_>, positions: &Bound<'_, PyAny>) -> PyResult<Located> {
+    /// Find the records at the given positions.
+    ///
+    /// Returns (index of each record's shard in the following list, shards that occur, rows, offsets, lengths).
+    fn locate(&self, py: Python<'_>, positions: &Bound<'_, PyAny>) -> PyResult<Locations> {
         let positions = View::<i64>::get(positions)?;
         let positions = positions.slice();
-        let found = py.detach(|| self.find(positions));
-        found.map_err(|outside| PyIndexError::new_err(format!("position {outside} of {} records", self.len())))
+        py.detach(|| self.find(positions)).map_err(|outside| {
+            PyIndexError::new_err(format!("position {outside} is out of range for {} records", self.len()))
+        })
     }
 }
 
@@ -132,42 +136,43 @@ impl FrameTable {
         self.starts[self.shards.len()]
     }
 
-    fn find(&self, positions: &[i64]) -> Result<Located, i64> {
+    /// Implements `locate`; the error is the first position that is out of range.
+    fn find(&self, positions: &[i64]) -> Result<Locations, i64> {
         if let Some(&outside) = positions.iter().find(|position| !(0..self.len()).contains(*position)) {
             return Err(outside);
         }
-        let room = || Vec::with_capacity(positions.len());
-        let (mut which, mut rows, mut offsets, mut lengths) = (room(), room(), room(), room());
+        let new = || Vec::with_capacity(positions.len());
+        let (mut which, mut rows, mut offsets, mut lengths) = (new(), new(), new(), new());
         let indexes: Vec<_> = self.shards.iter().map(|index| (index.offsets.slice(), index)).collect();
-        for group in positions.chunks(TOGETHER) {
+        for group in positions.chunks(GROUP_LEN) {
             let start = which.len();
-            which.extend(group.iter().map(|&position| self.shard(position) as i64));
-            let places = group.iter().zip(&which[start..]);
-            rows.extend(places.map(|(position, &shard)| position - self.starts[shard as usize]));
-            let places = || which[start..].iter().zip(&rows[start..]);
-            // All at a time: what comes from memory is waited for once.
-            black_box(places().fold(0, |all, (&shard, &row)| all ^ indexes[shard as usize].0[row as usize]));
-            for (&shard, &row) in places() {
+            which.extend(group.iter().map(|&position| self.find_shard(position) as i64));
+            let shard_positions = group.iter().zip(&which[start..]);
+            rows.extend(shard_positions.map(|(position, &shard)| position - self.starts[shard as usize]));
+            let locations = || which[start..].iter().zip(&rows[start..]);
+            // Prefetches the offsets of the group, so that their cache misses overlap.
+            black_box(locations().fold(0, |all, (&shard, &row)| all ^ indexes[shard as usize].0[row as usize]));
+            for (&shard, &row) in locations() {
                 let (offset, length) = indexes[shard as usize].1.frame(row as usize);
                 offsets.push(offset);
                 lengths.push(length);
             }
         }
-        let used = self.number(&mut which);
+        let used = self.compact_shard_indices(&mut which);
         Ok((Block::integers(which), used, Block::integers(rows), Block::integers(offsets), Block::integers(lengths)))
     }
 
-    /// The shard that holds a position inside; shards without records hold none.
-    fn shard(&self, position: i64) -> usize {
-        // Few shards: nothing that depends on the position has to be foreseen.
+    /// Returns the index of the shard that contains a position, which must be in range.
+    fn find_shard(&self, position: i64) -> usize {
+        // With few shards, a linear scan without data-dependent branches is faster than a binary search.
         if self.starts.len() <= 16 {
             return self.starts[1..].iter().filter(|&&start| start <= position).count();
         }
         self.starts[1..].partition_point(|&start| start <= position)
     }
 
-    /// Replaces shards by their ordinals among those that occur, which it returns, rising.
-    fn number(&self, which: &mut [i64]) -> Vec<usize> {
+    /// Returns the shards that occur in `which`, in ascending order, and replaces each shard by its index in that list.
+    fn compact_shard_indices(&self, which: &mut [i64]) -> Vec<usize> {
         let mut ordinals = vec![-1; self.shards.len()];
         which.iter().for_each(|&shard| ordinals[shard as usize] = 0);
         let used: Vec<_> = (0..ordinals.len()).filter(|&shard| ordinals[shard] == 0).collect();

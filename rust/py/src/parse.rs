@@ -1,4 +1,4 @@
-//! Columns of payloads in memory: rows of one buffer, or bytes objects; threads share what is long.
+//! Parsing of payloads in memory: rows of one buffer, or `bytes` objects.
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -7,17 +7,18 @@ use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::error::Fault;
 use recordmill_core::payload::{Column, Parser, Plan};
 
-use crate::buffers::{View, take_room, vector};
+use crate::buffers::{View, allocate_buffer, copy_array};
 use crate::error::fault_error;
-use crate::payload::{PyPlan, columns_out};
+use crate::payload::{PyPlan, columns_to_python};
 use crate::rows::check_row_splits;
 
-/// A thread takes longer to begin than to parse fewer payloads than this.
-const SHARE: usize = 256;
-/// Parsing payloads of more bytes than this on average is copying, and columns of several threads are copied once more.
-const LARGE: usize = 4 << 10;
+/// Minimum number of payloads per thread; starting a thread takes longer than parsing fewer.
+const MIN_ROWS_PER_THREAD: usize = 256;
+/// Payloads with a larger average size are parsed by one thread: that is mostly copying, and the columns of several
+/// threads are copied once more.
+const MAX_PARALLEL_PAYLOAD: usize = 4 << 10;
 
-/// Columns of payloads in a buffer.
+/// Parse the payloads in a buffer into columns.
 #[pyfunction]
 #[pyo3(signature = (data, row_splits, plan, *, threads=1))]
 pub fn parse(
@@ -28,14 +29,14 @@ pub fn parse(
     threads: usize,
 ) -> PyResult<Vec<Py<PyTuple>>> {
     let view = View::<u8>::get(data)?;
-    let row_splits = vector::<i64>(py, row_splits)?;
+    let row_splits = copy_array::<i64>(py, row_splits)?;
     let data = view.slice();
     check_row_splits(&row_splits, data.len())?;
     let rows: Vec<_> = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]).collect();
-    columns_of(py, &rows, plan, threads)
+    parse_rows(py, &rows, plan, threads)
 }
 
-/// Columns of payloads that are a bytes object each.
+/// Parse payloads that are separate `bytes` objects into columns.
 #[pyfunction]
 #[pyo3(signature = (payloads, plan, *, threads=1))]
 pub fn parse_each(
@@ -44,53 +45,58 @@ pub fn parse_each(
     plan: &PyPlan,
     threads: usize,
 ) -> PyResult<Vec<Py<PyTuple>>> {
-    // Neither a tuple nor bytes can change while the interpreter lock is released.
+    // Tuples and bytes are immutable, so the rows cannot change while the interpreter lock is released.
     let payloads: Vec<_> = payloads.iter().collect();
     let rows = payloads.iter().map(|payload| Ok(payload.cast::<PyBytes>()?.as_bytes()));
     let rows: Vec<_> = rows.collect::<PyResult<_>>()?;
-    columns_of(py, &rows, plan, threads)
+    parse_rows(py, &rows, plan, threads)
 }
 
-fn columns_of(py: Python<'_>, rows: &[&[u8]], plan: &PyPlan, threads: usize) -> PyResult<Vec<Py<PyTuple>>> {
-    let parsed = py.detach(|| shared(plan.plan(), rows, threads));
-    columns_out(py, parsed.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?)
+fn parse_rows(py: Python<'_>, rows: &[&[u8]], plan: &PyPlan, threads: usize) -> PyResult<Vec<Py<PyTuple>>> {
+    let columns = py.detach(|| parse_in_threads(plan.plan(), rows, threads));
+    columns_to_python(py, columns.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?)
 }
 
-/// Parses in as many threads as pay; the fault is that of the first payload that has one.
-fn shared(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<Column>, (Fault, usize)> {
-    let most = rows.iter().map(|row| row.len()).sum();
-    let is_large = most > rows.len().saturating_mul(LARGE);
-    let threads = if is_large { 1 } else { threads.min(rows.len() / SHARE).max(1) };
-    let share = rows.len().div_ceil(threads).max(1);
-    let (own, others) = rows.split_at(share.min(rows.len()));
+/// Parses with up to `threads` threads. The error is the fault of the first invalid payload and its ordinal.
+fn parse_in_threads(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<Column>, (Fault, usize)> {
+    let num_bytes = rows.iter().map(|row| row.len()).sum();
+    let is_large = num_bytes > rows.len().saturating_mul(MAX_PARALLEL_PAYLOAD);
+    let num_threads = if is_large { 1 } else { threads.min(rows.len() / MIN_ROWS_PER_THREAD).max(1) };
+    let rows_per_thread = rows.len().div_ceil(num_threads).max(1);
+    let (first_rows, other_rows) = rows.split_at(rows_per_thread.min(rows.len()));
     thread::scope(|scope| {
-        let others: Vec<_> = others
-            .chunks(share)
-            .map(|part| {
-                let work = move || in_order(plan, part, part.len(), most);
+        let threads: Vec<_> = other_rows
+            .chunks(rows_per_thread)
+            .map(|rows| {
+                let work = move || parse_in_order(plan, rows, rows.len(), num_bytes);
                 let thread = thread::Builder::new().name("recordmill-parse".into()).spawn_scoped(scope, work);
                 (thread, work)
             })
             .collect();
-        let mut columns = in_order(plan, own, rows.len(), most)?;
-        for (number, (thread, work)) in others.into_iter().enumerate() {
-            // Where no further thread can be had, this one does its work.
+        let mut columns = parse_in_order(plan, first_rows, rows.len(), num_bytes)?;
+        for (number, (thread, work)) in threads.into_iter().enumerate() {
+            // If the thread could not be started, this thread does its work.
             let more =
                 thread.map_or_else(|_| work(), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            let more = more.map_err(|(fault, ordinal)| (fault, ordinal + (number + 1) * share))?;
+            let more = more.map_err(|(fault, ordinal)| (fault, ordinal + (number + 1) * rows_per_thread))?;
             columns.iter_mut().zip(more).for_each(|(column, more)| column.append(more));
         }
         Ok(columns)
     })
 }
 
-/// Parses one after another; makes room for `num_records`, whose byte strings are `most` bytes at most.
-fn in_order(plan: &Plan, rows: &[&[u8]], num_records: usize, most: usize) -> Result<Vec<Column>, (Fault, usize)> {
+/// Parses payloads in order. Reserves memory for `num_records` records with at most `max_bytes` bytes of strings.
+fn parse_in_order(
+    plan: &Plan,
+    rows: &[&[u8]],
+    num_records: usize,
+    max_bytes: usize,
+) -> Result<Vec<Column>, (Fault, usize)> {
     let mut parser = Parser::new(plan, num_records);
     for (ordinal, payload) in rows.iter().enumerate() {
         parser.push(payload).map_err(|fault| (fault, ordinal))?;
         if ordinal == 0 {
-            parser.preallocate(num_records, most, take_room);
+            parser.preallocate(num_records, max_bytes, allocate_buffer);
         }
     }
     Ok(parser.finish())

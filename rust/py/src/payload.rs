@@ -1,4 +1,4 @@
-//! Payloads to columns: the plan, what columns are in Python, surveying.
+//! Plans of columns, conversion of columns to Python, and statistics of features.
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
@@ -8,11 +8,11 @@ use recordmill_core::payload::{
     self, Column, ColumnSpec, FeatureCollector, Layout, Missing, PayloadKind, Plan, Section, ValueKind, Values,
 };
 
-use crate::buffers::{Block, Numbers, View, vector};
-use crate::error::{FaultParts, fault_error, parts};
+use crate::buffers::{Block, Numbers, View, copy_array};
+use crate::error::{FaultTuple, fault_error, fault_tuple};
 use crate::rows::check_row_splits;
 
-/// What a record's payload is.
+/// Encoding of a payload.
 #[pyclass(frozen, eq, eq_int, hash, from_py_object, module = "recordmill._core", name = "PayloadKind")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PyPayloadKind {
@@ -41,25 +41,30 @@ impl From<PyPayloadKind> for PayloadKind {
     }
 }
 
-pub fn value_kind(word: &str) -> PyResult<ValueKind> {
-    Ok(match word {
+/// Parses the name of a value kind.
+pub fn parse_value_kind(name: &str) -> PyResult<ValueKind> {
+    Ok(match name {
         "bytes" => ValueKind::Bytes,
         "float32" => ValueKind::Float32,
         "float64" => ValueKind::Float64,
         "int32" => ValueKind::Int32,
         "int64" => ValueKind::Int64,
         "uint64" => ValueKind::UInt64,
-        other => return Err(PyValueError::new_err(format!("unknown kind {other:?}"))),
+        other => {
+            let message = format!("kind must be bytes, float32, float64, int32, int64 or uint64, got {other:?}");
+            return Err(PyValueError::new_err(message));
+        }
     })
 }
 
+/// Returns the section of feature lists or of context features.
 pub fn section(lists: bool) -> Section {
     if lists { Section::Lists } else { Section::Context }
 }
 
-/// The columns wanted of a payload, compiled once: (name, lists, kind, values per record or None, missing) each.
+/// Compiled list of the columns to parse: (name, lists, kind, values per record or None, missing) for each column.
 ///
-/// `missing` is "error", "empty", or the values that stand in: an array, or (data, splits) for bytes.
+/// `missing` is "error", "empty", or the default values: an array, or (data, splits) for bytes.
 #[pyclass(frozen, module = "recordmill._core", name = "Plan")]
 pub struct PyPlan(Arc<Plan>);
 
@@ -76,40 +81,40 @@ impl PyPlan {
 }
 
 impl PyPlan {
-    /// The plan itself.
+    /// Returns the plan of the core.
     pub fn plan(&self) -> &Plan {
         &self.0
     }
 }
 
 fn spec(py: Python<'_>, (name, lists, kind, fixed, missing): SpecArgs<'_>) -> PyResult<ColumnSpec> {
-    let kind = value_kind(&kind)?;
+    let kind = parse_value_kind(&kind)?;
     let missing = match missing.extract::<String>().as_deref() {
         Ok("error") => Missing::Error,
         Ok("empty") => Missing::Empty,
-        _ => Missing::Default(owned_values(py, kind, &missing)?),
+        _ => Missing::Default(copy_values(py, kind, &missing)?),
     };
     Ok(ColumnSpec { name, section: section(lists), kind, layout: fixed.map_or(Layout::Ragged, Layout::Fixed), missing })
 }
 
-fn owned_values(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>) -> PyResult<Values> {
+fn copy_values(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>) -> PyResult<Values> {
     Ok(match kind {
         ValueKind::Bytes => {
             let (data, splits): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
-            let (data, splits) = (vector::<u8>(py, &data)?, vector::<i64>(py, &splits)?);
+            let (data, splits) = (copy_array::<u8>(py, &data)?, copy_array::<i64>(py, &splits)?);
             check_row_splits(&splits, data.len())?;
             Values::Bytes { data, splits }
         }
-        ValueKind::Float32 => Values::Float32(vector(py, object)?),
-        ValueKind::Float64 => Values::Float64(vector(py, object)?),
-        ValueKind::Int32 => Values::Int32(vector(py, object)?),
-        ValueKind::Int64 => Values::Int64(vector(py, object)?),
-        ValueKind::UInt64 => Values::UInt64(vector(py, object)?),
+        ValueKind::Float32 => Values::Float32(copy_array(py, object)?),
+        ValueKind::Float64 => Values::Float64(copy_array(py, object)?),
+        ValueKind::Int32 => Values::Int32(copy_array(py, object)?),
+        ValueKind::Int64 => Values::Int64(copy_array(py, object)?),
+        ValueKind::UInt64 => Values::UInt64(copy_array(py, object)?),
     })
 }
 
-/// Columns as Python gets them: (values, row_splits, frame_splits); the values of bytes are (data, splits).
-fn column_blocks(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
+/// Converts a column for Python: (values, row_splits, frame_splits). The values of byte strings are (data, splits).
+pub fn column_to_python(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
     let block = |numbers| Py::new(py, Block::new(numbers));
     let values = match column.values {
         Values::Bytes { data, splits } => {
@@ -125,60 +130,61 @@ fn column_blocks(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
     Ok((values, splits(column.row_splits)?, splits(column.frame_splits)?).into_pyobject(py)?.unbind())
 }
 
-/// Columns as Python gets them.
-pub fn columns_out(py: Python<'_>, columns: Vec<Column>) -> PyResult<Vec<Py<PyTuple>>> {
-    columns.into_iter().map(|column| column_blocks(py, column)).collect()
+/// Converts columns for Python.
+pub fn columns_to_python(py: Python<'_>, columns: Vec<Column>) -> PyResult<Vec<Py<PyTuple>>> {
+    columns.into_iter().map(|column| column_to_python(py, column)).collect()
 }
 
-type Surveyed = (Vec<u8>, bool, Option<&'static str>, bool, u64, (u64, u64), (u64, u64), (u64, u64));
+type StatsTuple = (Vec<u8>, bool, Option<&'static str>, bool, u64, (u64, u64), (u64, u64), (u64, u64));
 
-/// What the features of some payloads look like, and the fault of the first one that does not parse, if any does not.
+/// Collect statistics of the features in payloads, up to the first invalid one: (statistics, its fault or None).
 ///
-/// A row is (name, lists, kind, mixed kinds, number present, values (least, most), frames (..), bytes (..)).
+/// The statistics of a feature are (name, lists, kind, mixed kinds, number of records with the feature, (minimum,
+/// maximum) of the number of values, of frames, and of bytes).
 #[pyfunction]
 fn survey(
     py: Python<'_>,
     kind: PyPayloadKind,
     data: &Bound<'_, PyAny>,
     row_splits: &Bound<'_, PyAny>,
-) -> PyResult<(Vec<Surveyed>, Option<FaultParts>)> {
+) -> PyResult<(Vec<StatsTuple>, Option<FaultTuple>)> {
     let view = View::<u8>::get(data)?;
-    let row_splits = vector::<i64>(py, row_splits)?;
+    let row_splits = copy_array::<i64>(py, row_splits)?;
     let data = view.slice();
     check_row_splits(&row_splits, data.len())?;
     let (features, fault) = py.detach(|| {
-        let mut survey = FeatureCollector::new(kind.into());
-        let mut fault = None;
+        let mut collector = FeatureCollector::new(kind.into());
+        let mut first_fault = None;
         for (ordinal, pair) in row_splits.windows(2).enumerate() {
-            if let Err(found) = survey.push(&data[pair[0] as usize..pair[1] as usize]) {
-                fault = Some(parts(found, Some(ordinal)));
+            if let Err(fault) = collector.push(&data[pair[0] as usize..pair[1] as usize]) {
+                first_fault = Some(fault_tuple(fault, Some(ordinal)));
                 break;
             }
         }
-        (survey.finish(), fault)
+        (collector.finish(), first_fault)
     });
-    let rows = features.into_iter().map(|found| {
+    let stats = features.into_iter().map(|feature| {
         (
-            found.name,
-            found.section == Section::Lists,
-            found.kind.map(ValueKind::as_str),
-            found.mixed_kinds,
-            found.num_present,
-            (found.min_count, found.max_count),
-            (found.min_frames, found.max_frames),
-            (found.min_bytes, found.max_bytes),
+            feature.name,
+            feature.section == Section::Lists,
+            feature.kind.map(ValueKind::as_str),
+            feature.mixed_kinds,
+            feature.num_present,
+            (feature.min_count, feature.max_count),
+            (feature.min_frames, feature.max_frames),
+            (feature.min_bytes, feature.max_bytes),
         )
     });
-    Ok((rows.collect(), fault))
+    Ok((stats.collect(), fault))
 }
 
-/// Whether a payload is a SequenceExample with feature lists.
+/// Return whether a payload is a SequenceExample with feature lists.
 #[pyfunction]
 fn has_feature_lists(payload: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(payload::has_feature_lists(View::<u8>::get(payload)?.slice()))
 }
 
-/// Adds everything here to the module.
+/// Adds the functions and classes of payloads to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPayloadKind>()?;
     module.add_class::<PyPlan>()?;

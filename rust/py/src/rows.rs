@@ -1,20 +1,24 @@
-//! Rows of different lengths in one buffer: checked, listed, summed, padded.
+//! Rows of different lengths in one buffer: validation, splitting, checksums and padding.
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use recordmill_core::checksum::crc32c_of_rows;
 
-use crate::buffers::{Block, View, take_buffer, vector};
+use crate::buffers::{Block, View, copy_array, take_buffer};
 
-/// Row splits that begin with 0, never fall and end with the length of the data.
+/// Checks that row splits start with 0, never decrease and end with the length of the data.
 pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
-    let sound = row_splits.first() == Some(&0)
+    let is_valid = row_splits.first() == Some(&0)
         && row_splits.last() == Some(&(length as i64))
         && row_splits.windows(2).all(|pair| pair[0] <= pair[1]);
-    if sound { Ok(()) } else { Err(PyValueError::new_err("row_splits must rise from 0 to the length of the data")) }
+    if is_valid {
+        Ok(())
+    } else {
+        Err(PyValueError::new_err("row_splits must be non-decreasing, from 0 to the length of the data"))
+    }
 }
 
-/// The rows of a ragged byte buffer as a list of `bytes`.
+/// Return the rows of a ragged byte buffer as a list of `bytes`.
 #[pyfunction]
 pub fn split<'py>(
     py: Python<'py>,
@@ -28,24 +32,26 @@ pub fn split<'py>(
     PyList::new(py, row_splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize])))
 }
 
-/// CRC-32C of every row of a ragged byte buffer.
+/// Return the CRC-32C of each row of a ragged byte buffer.
 #[pyfunction]
 pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound<'_, PyAny>) -> PyResult<Block> {
     let view = View::<u8>::get(data)?;
-    let row_splits = vector::<i64>(py, row_splits)?;
+    let row_splits = copy_array::<i64>(py, row_splits)?;
     let data = view.slice();
     check_row_splits(&row_splits, data.len())?;
-    let sums = py.detach(|| {
+    let checksums = py.detach(|| {
         let rows: Vec<_> = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]).collect();
-        let mut sums = vec![0; rows.len()];
-        crc32c_of_rows(&rows, &mut sums);
-        sums.into_iter().map(i64::from).collect()
+        let mut checksums = vec![0; rows.len()];
+        crc32c_of_rows(&rows, &mut checksums);
+        checksums.into_iter().map(i64::from).collect()
     });
-    Ok(Block::integers(sums))
+    Ok(Block::integers(checksums))
 }
 
-/// The rows of a ragged buffer side by side, and how many items each has: `width`, or as many as the longest. Longer rows are
-/// cut, shorter ones filled up with `fill`, which is one item.
+/// Pad the rows of a ragged buffer to the same number of items: (data, number of items per row).
+///
+/// The number is `width`, or the length of the longest row. Longer rows are truncated; shorter rows are filled with
+/// `fill`, the bytes of one item.
 #[pyfunction]
 pub fn pad(
     py: Python<'_>,
@@ -58,7 +64,7 @@ pub fn pad(
     let splits = View::<i64>::get(row_splits)?;
     let (data, row_splits) = (view.slice(), splits.slice());
     if fill.is_empty() || !data.len().is_multiple_of(fill.len()) {
-        return Err(PyValueError::new_err("the data must be whole items, each as long as the filling"));
+        return Err(PyValueError::new_err("the length of the data must be a multiple of the length of fill"));
     }
     check_row_splits(row_splits, data.len() / fill.len())?;
     let width =
@@ -70,12 +76,12 @@ pub fn pad(
         let mut out = take_buffer();
         out.clear();
         out.try_reserve_exact(num_bytes).map_err(|_| PyMemoryError::new_err("no memory for the padded rows"))?;
-        let filling = fill.repeat(if num_bytes == 0 { 0 } else { width });
+        let padding = fill.repeat(if num_bytes == 0 { 0 } else { width });
         for pair in row_splits.windows(2) {
             let row = &data[pair[0] as usize * fill.len()..pair[1] as usize * fill.len()];
-            let kept = row.len().min(filling.len());
-            out.extend_from_slice(&row[..kept]);
-            out.extend_from_slice(&filling[kept..]);
+            let row_len = row.len().min(padding.len());
+            out.extend_from_slice(&row[..row_len]);
+            out.extend_from_slice(&padding[row_len..]);
         }
         Ok::<_, PyErr>(out)
     })?;

@@ -1,17 +1,18 @@
-//! Columns to payloads.
+//! Serialization of columns to payloads and frames.
 use pyo3::prelude::*;
 use recordmill_core::framing::Frames;
 use recordmill_core::payload::{self, ColumnData, Section, ValueKind, ValuesRef};
 use recordmill_core::records::{RecordSink, Rows};
 
-use crate::buffers::{Block, View, take_buffer, vector};
+use crate::buffers::{Block, View, copy_array, take_buffer};
 use crate::error::source_error;
 use crate::file_contents::WholeFiles;
 use crate::framing::{PyFrameKind, frame_blocks};
-use crate::payload::{PyPayloadKind, section, value_kind};
+use crate::payload::{PyPayloadKind, parse_value_kind, section};
 use crate::rows::check_row_splits;
 
-enum HeldValues {
+/// Values of a column, kept alive while they are read without the interpreter lock.
+enum ValueBuffers {
     Bytes(View<u8>, Vec<i64>),
     Files(Py<WholeFiles>),
     Float32(View<f32>),
@@ -21,10 +22,11 @@ enum HeldValues {
     UInt64(View<u64>),
 }
 
-struct HeldColumn {
+/// A column, kept alive while it is read without the interpreter lock.
+struct ColumnBuffers {
     name: Vec<u8>,
     section: Section,
-    values: HeldValues,
+    values: ValueBuffers,
     fixed: Option<usize>,
     row_splits: Option<Vec<i64>>,
     frame_splits: Option<Vec<i64>>,
@@ -32,7 +34,7 @@ struct HeldColumn {
     scalar: bool,
 }
 
-/// One column to write.
+/// Attributes of one column to write.
 #[derive(FromPyObject)]
 pub struct ColumnArgs<'py> {
     name: Vec<u8>,
@@ -47,48 +49,49 @@ pub struct ColumnArgs<'py> {
 }
 
 impl ColumnArgs<'_> {
-    fn hold(self, py: Python<'_>) -> PyResult<HeldColumn> {
-        let integers = |object: Option<Bound<'_, PyAny>>| object.map(|object| vector::<i64>(py, &object)).transpose();
-        Ok(HeldColumn {
-            values: hold_values(py, value_kind(&self.kind)?, &self.values)?,
+    fn get_buffers(self, py: Python<'_>) -> PyResult<ColumnBuffers> {
+        let integers =
+            |object: Option<Bound<'_, PyAny>>| object.map(|object| copy_array::<i64>(py, &object)).transpose();
+        Ok(ColumnBuffers {
+            values: get_value_buffers(py, parse_value_kind(&self.kind)?, &self.values)?,
             name: self.name,
             section: section(self.lists),
             fixed: self.fixed,
             row_splits: integers(self.row_splits)?,
             frame_splits: integers(self.frame_splits)?,
-            present: self.present.map(|object| vector::<u8>(py, &object)).transpose()?,
+            present: self.present.map(|object| copy_array::<u8>(py, &object)).transpose()?,
             scalar: self.scalar,
         })
     }
 }
 
-fn hold_values(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>) -> PyResult<HeldValues> {
+fn get_value_buffers(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>) -> PyResult<ValueBuffers> {
     Ok(match kind {
-        ValueKind::Bytes if object.is_instance_of::<WholeFiles>() => HeldValues::Files(object.extract()?),
+        ValueKind::Bytes if object.is_instance_of::<WholeFiles>() => ValueBuffers::Files(object.extract()?),
         ValueKind::Bytes => {
             let (data, splits): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
-            let (data, splits) = (View::get(&data)?, vector::<i64>(py, &splits)?);
+            let (data, splits) = (View::get(&data)?, copy_array::<i64>(py, &splits)?);
             check_row_splits(&splits, data.slice().len())?;
-            HeldValues::Bytes(data, splits)
+            ValueBuffers::Bytes(data, splits)
         }
-        ValueKind::Float32 => HeldValues::Float32(View::get(object)?),
-        ValueKind::Float64 => HeldValues::Float64(View::get(object)?),
-        ValueKind::Int32 => HeldValues::Int32(View::get(object)?),
-        ValueKind::Int64 => HeldValues::Int64(View::get(object)?),
-        ValueKind::UInt64 => HeldValues::UInt64(View::get(object)?),
+        ValueKind::Float32 => ValueBuffers::Float32(View::get(object)?),
+        ValueKind::Float64 => ValueBuffers::Float64(View::get(object)?),
+        ValueKind::Int32 => ValueBuffers::Int32(View::get(object)?),
+        ValueKind::Int64 => ValueBuffers::Int64(View::get(object)?),
+        ValueKind::UInt64 => ValueBuffers::UInt64(View::get(object)?),
     })
 }
 
-impl HeldColumn {
-    fn data(&self) -> ColumnData<'_> {
+impl ColumnBuffers {
+    fn column_data(&self) -> ColumnData<'_> {
         let values = match &self.values {
-            HeldValues::Bytes(data, splits) => ValuesRef::Bytes { data: data.slice(), splits },
-            HeldValues::Files(files) => ValuesRef::Brought { splits: files.get().splits(), from: files.get() },
-            HeldValues::Float32(values) => ValuesRef::Float32(values.slice()),
-            HeldValues::Float64(values) => ValuesRef::Float64(values.slice()),
-            HeldValues::Int32(values) => ValuesRef::Int32(values.slice()),
-            HeldValues::Int64(values) => ValuesRef::Int64(values.slice()),
-            HeldValues::UInt64(values) => ValuesRef::UInt64(values.slice()),
+            ValueBuffers::Bytes(data, splits) => ValuesRef::Bytes { data: data.slice(), splits },
+            ValueBuffers::Files(files) => ValuesRef::External { splits: files.get().splits(), source: files.get() },
+            ValueBuffers::Float32(values) => ValuesRef::Float32(values.slice()),
+            ValueBuffers::Float64(values) => ValuesRef::Float64(values.slice()),
+            ValueBuffers::Int32(values) => ValuesRef::Int32(values.slice()),
+            ValueBuffers::Int64(values) => ValuesRef::Int64(values.slice()),
+            ValueBuffers::UInt64(values) => ValuesRef::UInt64(values.slice()),
         };
         ColumnData {
             name: &self.name,
@@ -103,7 +106,7 @@ impl HeldColumn {
     }
 }
 
-/// Canonical payloads of columns: (data, row_splits).
+/// Serialize columns to payloads in canonical form: (data, row_splits).
 #[pyfunction]
 pub fn serialize(
     py: Python<'_>,
@@ -116,7 +119,7 @@ pub fn serialize(
     Ok((Block::bytes(rows.data), Block::integers(rows.splits)))
 }
 
-/// Frames that hold the canonical payloads of columns: (bytes, lengths, checksums), as `frame` gives them.
+/// Serialize columns to frames: (bytes, lengths, checksums), like `frame`.
 #[pyfunction]
 pub fn serialize_frames(
     py: Python<'_>,
@@ -137,8 +140,8 @@ fn write(
     columns: Vec<ColumnArgs<'_>>,
     sink: &mut (impl RecordSink + Send),
 ) -> PyResult<()> {
-    let held = columns.into_iter().map(|column| column.hold(py)).collect::<PyResult<Vec<_>>>()?;
-    let columns: Vec<_> = held.iter().map(HeldColumn::data).collect();
+    let buffers = columns.into_iter().map(|column| column.get_buffers(py)).collect::<PyResult<Vec<_>>>()?;
+    let columns: Vec<_> = buffers.iter().map(ColumnBuffers::column_data).collect();
     py.detach(|| payload::serialize_into(kind.into(), num_records, &columns, sink))
         .map_err(|error| source_error(error, None))
 }

@@ -1,4 +1,6 @@
-//! Receives packets of a socket with the file that comes with them; the file has an owner before Python can be interrupted.
+//! Reception of socket packets with file descriptors.
+//!
+//! Each descriptor is owned by an object before a Python signal handler can run, so it cannot leak.
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -9,22 +11,22 @@ use pyo3::types::PyBytes;
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
-/// A file that another process has sent; closed with its last reference.
+/// File descriptor that another process has sent; it is closed when the object is deleted.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct HandedFile(OwnedFd);
 
 #[pymethods]
 impl HandedFile {
-    /// The descriptor, which is open while this object exists.
+    /// Return the descriptor, which is open as long as this object exists.
     fn fileno(&self) -> RawFd {
         self.0.as_raw_fd()
     }
 }
 
-/// The next available packet, of at most `room` bytes, and its file; None after the last one.
+/// Receive the next packet, of at most `room` bytes, and its file or None. Return None after the last packet.
 ///
-/// Raises BlockingIOError if none is available. No signal handler can run between the arrival of a file and the moment
-/// that an object owns it; in Python one could.
+/// Raises BlockingIOError if no packet is available. Unlike in Python code, no signal handler can run between the
+/// reception of a file and the creation of the object that owns it.
 #[pyfunction]
 pub fn next_packet<'py>(
     py: Python<'py>,
@@ -34,7 +36,7 @@ pub fn next_packet<'py>(
     if socket < 0 {
         return Err(PyValueError::new_err("the socket is closed"));
     }
-    // SAFETY: it is not -1, and is used within this call alone, which reads from whatever stands under the number.
+    // SAFETY: the descriptor is not -1 and is used only during this call, which reads from whatever file it refers to.
     let socket = unsafe { BorrowedFd::borrow_raw(socket) };
     let mut data = vec![0; room];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -1,4 +1,4 @@
-//! The Python class `Source`: the bytes of one uncompressed shard, wherever they come from.
+//! The Python class `Source`: positioned reads of the uncompressed bytes of one shard.
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,14 +10,16 @@ use recordmill_core::source::{ReadAt, SourceError};
 
 use crate::buffers::{Block, View};
 use crate::error::{fault_error, source_error};
-use crate::files::{FileSource, Joined};
+use crate::files::{ConcatenatedSource, FileSource};
 
 type Compressed = CompressedSource<Arc<dyn ReadAt>>;
 
-/// Positioned reads of one shard's uncompressed bytes; safe to use from several threads.
+/// Positioned reads of one shard's uncompressed bytes. Several threads may use a source at the same time.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct Source {
+    /// The bytes as stored.
     raw: Arc<dyn ReadAt>,
+    /// The uncompressed bytes.
     plain: Arc<dyn ReadAt>,
     compressed: Option<Arc<Compressed>>,
 }
@@ -28,13 +30,15 @@ impl Source {
             None => return Ok(Self { plain: raw.clone(), raw, compressed: None }),
             Some("gzip") => Container::Gzip,
             Some("zlib") => Container::Zlib,
-            Some(other) => return Err(PyValueError::new_err(format!("unknown compression {other:?}"))),
+            Some(other) => {
+                return Err(PyValueError::new_err(format!("compression must be gzip or zlib, got {other:?}")));
+            }
         };
         let compressed = Arc::new(Compressed::new(raw.clone(), container, Limits { max_bytes }, spacing));
         Ok(Self { raw, plain: compressed.clone(), compressed: Some(compressed) })
     }
 
-    /// The uncompressed bytes.
+    /// Returns the source of the uncompressed bytes.
     pub fn plain(&self) -> &Arc<dyn ReadAt> {
         &self.plain
     }
@@ -42,7 +46,7 @@ impl Source {
 
 #[pymethods]
 impl Source {
-    /// Opens a local file; `compression` is None, "gzip" or "zlib", `max_bytes` the most it may inflate to.
+    /// Open a local file; `compression` is None, "gzip" or "zlib", and `max_bytes` limits the decompressed size.
     #[staticmethod]
     #[pyo3(signature = (path, *, compression=None, max_bytes=u64::MAX, spacing=1 << 20))]
     fn open(py: Python<'_>, path: PathBuf, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {
@@ -50,7 +54,7 @@ impl Source {
         Self::new(Arc::new(file), compression, max_bytes, spacing)
     }
 
-    /// Takes a copy of a buffer of bytes.
+    /// Create a source of a copy of a buffer.
     #[staticmethod]
     #[pyo3(signature = (data, *, compression=None, max_bytes=u64::MAX, spacing=1 << 20))]
     fn from_bytes(data: &Bound<'_, PyAny>, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {
@@ -58,63 +62,64 @@ impl Source {
         Self::new(Arc::new(copy), compression, max_bytes, spacing)
     }
 
-    /// Several sources as one stream of bytes; none may be compressed.
+    /// Concatenate sources; none may be compressed.
     #[staticmethod]
     fn join(parts: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let parts = parts.iter().map(|part| part.plain.clone()).collect();
-        let joined = Joined::new(parts).ok_or_else(|| PyValueError::new_err("compressed parts cannot be joined"))?;
+        let joined =
+            ConcatenatedSource::new(parts).ok_or_else(|| PyValueError::new_err("compressed parts cannot be joined"))?;
         let joined: Arc<dyn ReadAt> = Arc::new(joined);
         Ok(Self { raw: joined.clone(), plain: joined, compressed: None })
     }
 
-    /// Bytes of the uncompressed shard; None while a compressed one has not been read to its end.
+    /// Uncompressed size in bytes; None while a compressed shard has not been read to its end.
     #[getter]
     fn num_bytes(&self) -> Option<u64> {
         self.plain.num_bytes()
     }
 
-    /// Bytes as stored.
+    /// Stored size in bytes.
     #[getter]
     fn num_stored_bytes(&self) -> Option<u64> {
         self.raw.num_bytes()
     }
 
-    /// Up to `length` uncompressed bytes at `offset`.
+    /// Read up to `length` uncompressed bytes at `offset`.
     fn read(&self, py: Python<'_>, offset: u64, length: usize) -> PyResult<Block> {
         read(py, &self.plain, offset, length)
     }
 
-    /// Up to `length` bytes at `offset` as stored.
+    /// Read up to `length` stored bytes at `offset`.
     fn read_stored(&self, py: Python<'_>, offset: u64, length: usize) -> PyResult<Block> {
         read(py, &self.raw, offset, length)
     }
 
-    /// Raises CoreChanged if the file is not the one that was opened any more.
+    /// Raise CoreChanged if the file has changed since it was opened.
     fn check_unchanged(&self) -> PyResult<()> {
         self.raw.check_unchanged().map_err(|error| source_error(error, None))
     }
 
-    /// The seek points found so far, for `restore_seek_points`; None if the shard is not compressed.
+    /// Return the known seek points, for `restore_seek_points`; None if the shard is not compressed.
     fn save_seek_points(&self, py: Python<'_>) -> Option<Block> {
         let compressed = self.compressed.clone()?;
         Some(Block::bytes(py.detach(move || compressed.save())))
     }
 
-    /// Takes seek points over that an earlier Source of the same file saved.
+    /// Restore the seek points that another Source of the same file has saved.
     fn restore_seek_points(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(compressed) = self.compressed.clone() else { return Ok(()) };
-        let view = View::<u8>::get(data)?.slice().to_vec();
-        py.detach(move || compressed.restore(&view)).map_err(|fault| fault_error(fault, None))
+        let blob = View::<u8>::get(data)?.slice().to_vec();
+        py.detach(move || compressed.restore(&blob)).map_err(|fault| fault_error(fault, None))
     }
 }
 
 fn read(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usize) -> PyResult<Block> {
-    let room = source.num_bytes().map_or(length, |total| length.min(total.saturating_sub(offset) as usize));
+    let length = source.num_bytes().map_or(length, |total| length.min(total.saturating_sub(offset) as usize));
     let source = source.clone();
     let read = py.detach(move || {
-        let mut data = vec![0; room];
+        let mut data = vec![0; length];
         let mut done = 0;
-        while done < room {
+        while done < length {
             match source.read_at(offset + done as u64, &mut data[done..])? {
                 0 => break,
                 count => done += count,
@@ -126,26 +131,27 @@ fn read(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usize) ->
     read.map(Block::bytes).map_err(|error| source_error(error, None))
 }
 
-// Long reads without the GIL that a signal handler can interrupt.
+// Long operations without the GIL that a signal handler can interrupt.
 
-/// Bytes between two checks for signals: in other threads a check may have to wait for the GIL.
-const ROUND: usize = 64 << 20;
+/// Number of bytes between two checks for signals. A check may have to wait for the GIL, so it must be rare.
+const SIGNAL_CHECK_BYTES: usize = 64 << 20;
 
-/// A source whose reads fail if a signal handler raises, as Ctrl-C does in the main thread.
+/// A source whose reads fail if a signal handler raises an exception, as for Ctrl-C in the main thread.
 pub struct InterruptibleSource<'s> {
     source: &'s dyn ReadAt,
-    /// Bytes since the last check for signals.
-    unwatched: AtomicUsize,
+    /// Number of bytes read since the last check for signals.
+    bytes_since_check: AtomicUsize,
+    /// The exception that a signal handler raised.
     raised: Mutex<Option<PyErr>>,
 }
 
 impl<'s> InterruptibleSource<'s> {
     /// Wraps a source.
     pub fn new(source: &'s dyn ReadAt) -> Self {
-        Self { source, unwatched: AtomicUsize::new(0), raised: Mutex::new(None) }
+        Self { source, bytes_since_check: AtomicUsize::new(0), raised: Mutex::new(None) }
     }
 
-    /// The exception for a read error: the one that a signal handler raised, if any.
+    /// Returns the exception for a read error: the one that a signal handler raised, if any.
     pub fn error(self, error: SourceError) -> PyErr {
         let raised = self.raised.into_inner().unwrap_or_else(PoisonError::into_inner);
         raised.unwrap_or_else(|| source_error(error, None))
@@ -158,8 +164,8 @@ impl ReadAt for InterruptibleSource<'_> {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
-        if self.unwatched.fetch_add(buf.len(), Ordering::Relaxed) >= ROUND {
-            self.unwatched.store(0, Ordering::Relaxed);
+        if self.bytes_since_check.fetch_add(buf.len(), Ordering::Relaxed) >= SIGNAL_CHECK_BYTES {
+            self.bytes_since_check.store(0, Ordering::Relaxed);
             if let Err(raised) = Python::attach(|py| py.check_signals()) {
                 *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
                 return Err(SourceError::Io(std::io::Error::other("interrupted")));

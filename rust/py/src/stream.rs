@@ -1,7 +1,7 @@
-//! Payloads of a shard in batches, read ahead by threads, without an index.
+//! Payloads of a shard in batches, prefetched by threads, without an index.
 //!
-//! One thread at a time finds the end of the next batch, which is cheap; threads read, check and copy batches in parallel.
-//! A caller that finds no finished batch computes one itself instead of waiting.
+//! One thread at a time finds the end of the next batch, which is cheap. Threads read, verify and copy batches in
+//! parallel. A caller that finds no finished batch produces one itself instead of waiting.
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -10,42 +10,51 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use recordmill_core::framing::{
-    FrameKind, Limit, Payloads, SKIP, Scan, Selection, Window, compact, gather, scan_window,
+    FrameKind, Limit, MAX_READ_THROUGH, Payloads, Scan, Selection, Window, compact, gather, scan_window,
 };
 use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{Block, give_buffer, take_buffer};
+use crate::buffers::{Block, recycle_buffer, take_buffer};
 use crate::error::source_error;
 use crate::framing::{PyFrameKind, payload_blocks};
 use crate::source::Source;
 
-/// Largest total size of the batches that wait for the caller, in bytes.
-const BUDGET: usize = 64 << 20;
+/// Maximum total size of the finished batches that wait for the caller, in bytes.
+const MAX_READY_BYTES: usize = 64 << 20;
 /// Interval at which a waiting caller checks for signals.
-const PATIENCE: Duration = Duration::from_millis(50);
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 struct Batch {
     payloads: Payloads,
+    /// Ordinal of the first record.
     first: u64,
+    /// The error after the last payload.
     error: Option<SourceError>,
-    last: bool,
+    is_last: bool,
 }
 
+/// Finished batches that wait for the caller.
 #[derive(Default)]
-struct Ready {
+struct ReadyBatches {
     batches: BTreeMap<u64, Batch>,
+    /// Number of the batch that the caller takes next.
     next: u64,
-    started: u64,
+    /// Number of batches whose production has started.
+    num_started: u64,
     num_bytes: usize,
     stop: bool,
 }
 
-struct Job {
+/// State that the caller and the threads share.
+struct Shared {
     request: Request,
+    /// Maximum number of batches that are started but not taken.
     depth: u64,
     cursor: Mutex<Cursor>,
-    turn: Condvar,
-    ready: Mutex<Ready>,
+    /// Notified when `cursor` has advanced.
+    advanced: Condvar,
+    ready: Mutex<ReadyBatches>,
+    /// Notified when `ready` has changed.
     changed: Condvar,
 }
 
@@ -53,64 +62,66 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-impl Job {
-    /// The next batch and its place in the order; None behind the last one.
+impl Shared {
+    /// Produces the next batch; returns its number and the batch, or None after the last one.
     ///
-    /// Its bytes are read before it is known exactly where they begin, so that threads need not read in turn.
+    /// The bytes are read from an estimated offset before the exact offset is known, so that threads read in parallel.
     fn produce(&self) -> Option<(u64, Batch)> {
-        let (sequence, likely) = lock(&self.cursor).issue(&self.request)?;
+        let (number, estimate) = lock(&self.cursor).start_batch(&self.request)?;
         let mut window = Window::new(&self.request.source, take_buffer());
-        if let Some((offset, length)) = likely {
-            let _ = window.bytes(offset, length, 0); // what fails here fails again where it matters
+        if let Some((offset, length)) = estimate {
+            // An error of this read is ignored, because it occurs again when the frames are scanned.
+            let _ = window.bytes(offset, length, 0);
         }
-        let (first, found) = self.find(sequence, &mut window)?;
+        let (first, found) = self.find_frames(number, &mut window)?;
         let batch = match found {
-            Ok(found) => self.fill(window, found, first),
-            Err(error) => Batch { payloads: Payloads::new(Vec::new(), 0), first, error: Some(error), last: true },
+            Ok(found) => self.read_payloads(window, found, first),
+            Err(error) => Batch { payloads: Payloads::new(Vec::new(), 0), first, error: Some(error), is_last: true },
         };
-        Some((sequence, batch))
+        Some((number, batch))
     }
 
-    /// Waits for its turn, then finds the frames of batch `sequence`; None if the data ended before.
-    fn find(&self, sequence: u64, window: &mut Window<'_>) -> Option<(u64, Result<Scan, SourceError>)> {
+    /// Waits until the cursor has reached a batch, then finds its frames. Returns None if the data ends before.
+    fn find_frames(&self, number: u64, window: &mut Window<'_>) -> Option<(u64, Result<Scan, SourceError>)> {
         let mut cursor = lock(&self.cursor);
-        while cursor.sequence != sequence && !cursor.done {
-            cursor = self.turn.wait(cursor).unwrap_or_else(std::sync::PoisonError::into_inner);
+        while cursor.next != number && !cursor.is_done {
+            cursor = self.advanced.wait(cursor).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
-        let found = (!cursor.done).then(|| cursor.advance(&self.request, window));
-        self.turn.notify_all();
+        let found = (!cursor.is_done).then(|| cursor.advance(&self.request, window));
+        self.advanced.notify_all();
         found
     }
 
-    /// Payloads of the frames that were found: from the window if it holds them, else from the source.
-    fn fill(&self, window: Window<'_>, found: Scan, first: u64) -> Batch {
+    /// Extracts the payloads of frames from the window if it contains them, or reads them from the source.
+    fn read_payloads(&self, window: Window<'_>, found: Scan, first: u64) -> Batch {
         let Request { source, kind, verify, .. } = &self.request;
         let start = found.offsets.first().map_or(found.end, |&offset| offset as u64);
-        let (payloads, outcome) = match window.into_run(start..found.end) {
-            Ok((memory, at)) => compact(*kind, &found, memory, at, *verify),
+        let (payloads, result) = match window.into_range(start..found.end) {
+            Ok((buffer, position)) => compact(*kind, &found, buffer, position, *verify),
             Err(mut window) => {
                 let mut payloads = Payloads::new(take_buffer(), found.offsets.len());
                 let (offsets, lengths) = (&found.offsets[..], &found.lengths[..]);
                 let selection = Selection { kind: *kind, offsets, lengths, verify: *verify };
-                let outcome = gather(&mut window, selection, &mut payloads);
-                give_buffer(window.into_buffer());
-                (payloads, outcome)
+                let result = gather(&mut window, selection, &mut payloads);
+                recycle_buffer(window.into_buffer());
+                (payloads, result)
             }
         };
-        let stopped = source.check_unchanged().and(outcome.map_err(|stopped| stopped.error));
-        let error = stopped.err().or(found.fault.map(SourceError::Fault));
-        Batch { payloads, first, last: found.finished || error.is_some(), error }
+        let result = source.check_unchanged().and(result.map_err(|failure| failure.error));
+        let error = result.err().or(found.fault.map(SourceError::Fault));
+        Batch { payloads, first, is_last: found.finished || error.is_some(), error }
     }
 
-    /// The batch that is next in order, if it comes soon: from another thread within `PATIENCE`, or from here.
-    fn take_ready(&self) -> Option<Batch> {
+    /// Takes the next batch. If it is not finished, produces a batch or waits up to `SIGNAL_CHECK_INTERVAL`.
+    fn take_next(&self) -> Option<Batch> {
         let mut ready = lock(&self.ready);
-        if ready.is_waited_for() && ready.has_room(self.depth) {
-            self.make_one(ready);
+        if !ready.has_next() && ready.may_start(self.depth) {
+            self.produce_ready(ready);
             ready = lock(&self.ready);
         }
-        if ready.is_waited_for() {
-            ready = self.changed.wait_timeout(ready, PATIENCE).unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        if !ready.has_next() {
+            let waited = self.changed.wait_timeout(ready, SIGNAL_CHECK_INTERVAL);
+            ready = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
         }
         let next = ready.next;
         let batch = ready.batches.remove(&next)?;
@@ -120,56 +131,56 @@ impl Job {
         Some(batch)
     }
 
-    /// Makes a batch and puts it where the caller takes it; false behind the last one.
-    fn make_one(&self, mut ready: MutexGuard<'_, Ready>) -> bool {
-        ready.started += 1;
+    /// Produces a batch and adds it to the finished ones. Returns false after the last batch.
+    fn produce_ready(&self, mut ready: MutexGuard<'_, ReadyBatches>) -> bool {
+        ready.num_started += 1;
         drop(ready);
-        let Some((sequence, batch)) = self.produce() else { return false };
+        let Some((number, batch)) = self.produce() else { return false };
         let mut ready = lock(&self.ready);
         ready.num_bytes += batch.payloads.num_bytes();
-        ready.batches.insert(sequence, batch);
+        ready.batches.insert(number, batch);
         self.changed.notify_all();
         true
     }
 
-    /// What a thread does: batches, as far ahead as the budget allows.
-    fn work(&self) {
+    /// Runs a thread: produces batches as far ahead as the limits allow.
+    fn run_thread(&self) {
         loop {
             let mut ready = lock(&self.ready);
-            while !ready.stop && !ready.has_room(self.depth) {
+            while !ready.stop && !ready.may_start(self.depth) {
                 ready = self.changed.wait(ready).unwrap_or_else(std::sync::PoisonError::into_inner);
             }
-            if ready.stop {
-                return;
-            }
-            if !self.make_one(ready) {
+            if ready.stop || !self.produce_ready(ready) {
                 return;
             }
         }
     }
 }
 
-impl Ready {
-    fn is_waited_for(&self) -> bool {
-        !self.batches.contains_key(&self.next)
+impl ReadyBatches {
+    fn has_next(&self) -> bool {
+        self.batches.contains_key(&self.next)
     }
 
-    fn has_room(&self, depth: u64) -> bool {
-        let ahead = self.started - self.next;
-        ahead == 0 || (ahead < depth && self.num_bytes < BUDGET)
+    /// Returns whether another batch may be started.
+    fn may_start(&self, depth: u64) -> bool {
+        let ahead = self.num_started - self.next;
+        ahead == 0 || (ahead < depth && self.num_bytes < MAX_READY_BYTES)
     }
 }
 
-/// Iterator over (data, row_splits) of `num_records` payloads each; the last may be shorter.
+/// Iterator over batches of `num_records` payloads, as (data, row_splits). The last batch may be shorter.
 ///
-/// Records in front of damage are delivered before CoreFault is raised. With `threads` = 0 nothing is read ahead.
+/// The records before damage are returned before CoreFault is raised. With `threads` = 0, nothing is prefetched.
 #[pyclass(module = "recordmill._core")]
 pub struct BatchStream {
-    job: Arc<Job>,
+    shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     num_threads: usize,
+    /// The error to raise next, and the ordinal of its record.
     pending: Option<(SourceError, u64)>,
-    finished: bool,
+    is_finished: bool,
+    /// Id of the process that created the stream.
     process: u32,
 }
 
@@ -179,20 +190,20 @@ impl BatchStream {
     #[pyo3(signature = (source, kind, num_records, *, verify=true, threads=2))]
     fn new(source: &Source, kind: PyFrameKind, num_records: u64, verify: bool, threads: usize) -> Self {
         let (source, num_records) = (source.plain().clone(), num_records.max(1));
-        let job = Job {
+        let shared = Shared {
             request: Request { source, kind: kind.into(), verify, num_records },
             depth: threads as u64 + 1,
             cursor: Mutex::new(Cursor::new()),
-            turn: Condvar::new(),
-            ready: Mutex::new(Ready::default()),
+            advanced: Condvar::new(),
+            ready: Mutex::new(ReadyBatches::default()),
             changed: Condvar::new(),
         };
         Self {
-            job: Arc::new(job),
+            shared: Arc::new(shared),
             threads: Vec::new(),
             num_threads: threads,
             pending: None,
-            finished: false,
+            is_finished: false,
             process: std::process::id(),
         }
     }
@@ -203,20 +214,21 @@ impl BatchStream {
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<(Block, Block)>> {
         if self.process != std::process::id() {
-            return Err(PyRuntimeError::new_err("an iterator cannot go on in a forked process; make a new one there"));
+            let message = "an iterator cannot be used in a forked process; create a new one there";
+            return Err(PyRuntimeError::new_err(message));
         }
         if let Some((error, record)) = self.pending.take() {
             return Err(source_error(error, Some(record as usize)));
         }
-        if self.finished {
+        if self.is_finished {
             return Ok(None);
         }
-        let Some(batch) = self.take(py)? else { return Ok(None) };
-        if batch.last {
-            self.finished = true;
+        let Some(batch) = self.take_next(py)? else { return Ok(None) };
+        if batch.is_last {
+            self.is_finished = true;
             self.signal_stop();
         }
-        let num_records = batch.payloads.len() as u64;
+        let num_records = batch.payloads.num_payloads() as u64;
         match batch.error {
             Some(error) if num_records == 0 => return Err(source_error(error, Some(batch.first as usize))),
             Some(error) => self.pending = Some((error, batch.first + num_records)),
@@ -226,25 +238,26 @@ impl BatchStream {
         Ok(Some(payload_blocks(batch.payloads)))
     }
 
-    /// Stops the threads; safe to call twice.
+    /// Stop the threads. A second call has no effect.
     fn close(&mut self, py: Python<'_>) {
-        self.finished = true;
+        self.is_finished = true;
         py.detach(|| self.stop());
     }
 }
 
 impl BatchStream {
-    fn take(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
+    fn take_next(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
         if self.num_threads == 0 {
-            return Ok(py.detach(|| self.job.produce()).map(|(_, batch)| batch));
+            return Ok(py.detach(|| self.shared.produce()).map(|(_, batch)| batch));
         }
-        // The caller is one of them.
+        // The caller's thread produces batches as well.
         while self.threads.len() + 1 < self.num_threads.max(2) {
-            let job = self.job.clone();
-            self.threads.push(std::thread::Builder::new().name("recordmill-read".into()).spawn(move || job.work())?);
+            let shared = self.shared.clone();
+            let thread = std::thread::Builder::new().name("recordmill-read".into());
+            self.threads.push(thread.spawn(move || shared.run_thread())?);
         }
         loop {
-            if let Some(batch) = py.detach(|| self.job.take_ready()) {
+            if let Some(batch) = py.detach(|| self.shared.take_next()) {
                 return Ok(Some(batch));
             }
             py.check_signals()?;
@@ -252,8 +265,8 @@ impl BatchStream {
     }
 
     fn signal_stop(&self) {
-        lock(&self.job.ready).stop = true;
-        self.job.changed.notify_all();
+        lock(&self.shared.ready).stop = true;
+        self.shared.changed.notify_all();
     }
 
     fn stop(&mut self) {
@@ -269,118 +282,136 @@ impl Drop for BatchStream {
         if self.process == std::process::id() {
             self.stop();
         } else {
-            // The threads belong to the parent process; here their handles lead nowhere.
+            // The threads exist only in the parent process, so they cannot be joined here.
             std::mem::take(&mut self.threads).into_iter().for_each(std::mem::forget);
         }
     }
 }
 
-// The bounds of batches in a stream: exact ones behind the cursor, estimates ahead of it.
+// Offsets of the batches in a shard: exact before the cursor, estimated after it.
 
-/// First estimate of a batch's stored bytes.
-const FIRST_RUN: usize = 256 << 10;
-/// Bytes from which a better estimate is made.
-const SAMPLE: usize = 16 << 10;
-/// Batches above this are not kept in memory twice; their frames are read again once their ends are known.
-const KEEP_RUN: usize = 8 << 20;
+/// Initial estimate of the stored bytes of a batch.
+const INITIAL_BATCH_LEN: usize = 256 << 10;
+/// Number of bytes at the start of the shard from which a better estimate is computed.
+const SAMPLE_BYTES: usize = 16 << 10;
+/// Maximum length of a batch whose bytes are buffered while its frames are found. The frames of longer batches are read
+/// again afterwards, directly into the output.
+const MAX_BUFFERED_BATCH: usize = 8 << 20;
+/// Bytes that are read at a time if the frames are read again afterwards: only headers are needed then.
+const HEADER_READ_AHEAD: usize = 64;
 
-/// What is read, and how many records make a batch.
-pub struct Request {
-    /// The shard.
-    pub source: Arc<dyn ReadAt>,
-    /// Its framing.
-    pub kind: FrameKind,
-    /// Whether checksums are computed.
-    pub verify: bool,
+/// The shard to read, and the number of records per batch.
+struct Request {
+    source: Arc<dyn ReadAt>,
+    kind: FrameKind,
+    /// Whether to verify checksums.
+    verify: bool,
     /// Records per batch.
-    pub num_records: u64,
+    num_records: u64,
 }
 
-/// Where the next batch begins, and what the last one tells of those that follow.
-pub struct Cursor {
+/// The start of the next batch, and estimates of the batches after it.
+struct Cursor {
+    /// Offset of the next batch.
     offset: u64,
-    /// The batch whose turn it is.
-    pub sequence: u64,
+    /// Number of the next batch.
+    next: u64,
+    /// Ordinal of the first record of the next batch.
     record: u64,
-    issued: u64,
-    run: usize,
-    mean: u64,
+    /// Number of batches that were started.
+    num_started: u64,
+    /// Estimated length of a batch.
+    batch_len: usize,
+    /// Estimated length of a record; 0 if unknown.
+    record_len: u64,
     /// Whether there are no more batches.
-    pub done: bool,
+    is_done: bool,
 }
 
 impl Cursor {
-    /// At the start of a shard.
-    pub fn new() -> Self {
-        Self { offset: 0, sequence: 0, record: 0, issued: 0, run: FIRST_RUN, mean: 0, done: false }
+    /// Creates a cursor at the start of a shard.
+    fn new() -> Self {
+        Self {
+            offset: 0,
+            next: 0,
+            record: 0,
+            num_started: 0,
+            batch_len: INITIAL_BATCH_LEN,
+            record_len: 0,
+            is_done: false,
+        }
     }
 
-    /// Whether the bytes of a batch are kept from the search for its frames until they are delivered.
-    fn keeps(&self, request: &Request) -> bool {
-        request.source.is_sequential() || (self.run <= KEEP_RUN && self.mean <= SKIP)
+    /// Returns whether the bytes of a batch are buffered while its frames are found.
+    fn buffers_batch(&self, request: &Request) -> bool {
+        request.source.is_sequential() || (self.batch_len <= MAX_BUFFERED_BATCH && self.record_len <= MAX_READ_THROUGH)
     }
 
-    /// A place in the order, and where the bytes of that batch are likely to lie, if that can be told.
-    pub fn issue(&mut self, request: &Request) -> Option<(u64, Option<(u64, usize)>)> {
-        if self.done {
+    /// Starts a batch; returns its number and, if available, an estimate of its offset and length.
+    fn start_batch(&mut self, request: &Request) -> Option<(u64, Option<(u64, usize)>)> {
+        if self.is_done {
             return None;
         }
-        let sequence = self.issued;
-        self.issued += 1;
-        if sequence == 0 && !request.source.is_sequential() {
-            self.sample(request);
+        let number = self.num_started;
+        self.num_started += 1;
+        if number == 0 && !request.source.is_sequential() {
+            self.estimate_lengths(request);
         }
-        if self.mean == 0 || request.source.is_sequential() || !self.keeps(request) {
-            return Some((sequence, None));
+        if self.record_len == 0 || request.source.is_sequential() || !self.buffers_batch(request) {
+            return Some((number, None));
         }
-        let (ahead, margin) = (sequence - self.sequence, margin(self.run));
-        let start = self.offset + ahead * self.run as u64;
-        let before = ahead * margin as u64;
-        Some((sequence, Some((start.saturating_sub(before), self.run + margin + 2 * before as usize))))
+        let (ahead, margin) = (number - self.next, length_margin(self.batch_len));
+        let start = self.offset + ahead * self.batch_len as u64;
+        let uncertainty = ahead * margin as u64;
+        let length = self.batch_len + margin + 2 * uncertainty as usize;
+        Some((number, Some((start.saturating_sub(uncertainty), length))))
     }
 
-    /// Guesses the length of a batch from the first few records.
-    fn sample(&mut self, request: &Request) {
-        let limit = Limit { num_records: request.num_records, num_bytes: SAMPLE as u64 };
+    /// Estimates the length of records and batches from the first records.
+    fn estimate_lengths(&mut self, request: &Request) {
+        let limit = Limit { num_records: request.num_records, num_bytes: SAMPLE_BYTES as u64 };
         let mut window = Window::new(&request.source, Vec::new());
-        // What fails here fails again where it matters.
-        let Ok(found) = scan_window(&mut window, request.kind, self.offset, false, limit, SAMPLE) else { return };
+        let found = scan_window(&mut window, request.kind, self.offset, false, limit, SAMPLE_BYTES);
+        // An error is ignored, because it occurs again when the frames of the first batch are found.
+        let Ok(found) = found else { return };
         if let Some(mean) = (found.end - self.offset).checked_div(found.offsets.len() as u64) {
-            self.mean = mean;
-            self.run = usize::try_from(mean.saturating_mul(request.num_records)).unwrap_or(usize::MAX / 4);
+            self.record_len = mean;
+            self.batch_len = usize::try_from(mean.saturating_mul(request.num_records)).unwrap_or(usize::MAX / 4);
         }
     }
 
-    /// Finds the frames of the next batch: its first record, the frames.
-    pub fn advance(&mut self, request: &Request, window: &mut Window<'_>) -> (u64, Result<Scan, SourceError>) {
-        let keep = self.keeps(request);
-        if keep {
+    /// Finds the frames of the next batch; returns the ordinal of its first record and the frames.
+    fn advance(&mut self, request: &Request, window: &mut Window<'_>) -> (u64, Result<Scan, SourceError>) {
+        let buffers_batch = self.buffers_batch(request);
+        if buffers_batch {
             window.pin(self.offset);
         }
         let limit = Limit { num_records: request.num_records, num_bytes: u64::MAX };
-        let ahead = match keep {
-            true if window.held(self.offset).is_empty() => self.run.min(KEEP_RUN) + margin(self.run),
-            true => margin(self.run),
-            false => 64,
+        let ahead = match buffers_batch {
+            true if window.buffered(self.offset).is_empty() => {
+                self.batch_len.min(MAX_BUFFERED_BATCH) + length_margin(self.batch_len)
+            }
+            true => length_margin(self.batch_len),
+            false => HEADER_READ_AHEAD,
         };
         let found = scan_window(window, request.kind, self.offset, false, limit, ahead);
         let first = self.record;
-        self.sequence += 1;
+        self.next += 1;
         match &found {
             Ok(found) => {
-                self.run = (found.end - self.offset) as usize;
-                self.mean = (self.run / found.offsets.len().max(1)) as u64;
+                self.batch_len = (found.end - self.offset) as usize;
+                self.record_len = (self.batch_len / found.offsets.len().max(1)) as u64;
                 self.offset = found.end;
                 self.record += found.offsets.len() as u64;
-                self.done = found.finished || found.fault.is_some();
+                self.is_done = found.finished || found.fault.is_some();
             }
-            Err(_) => self.done = true,
+            Err(_) => self.is_done = true,
         }
         (first, found)
     }
 }
 
-/// By how much a batch of about `run` bytes may be longer than the one before it.
-fn margin(run: usize) -> usize {
-    run / 64 + 4096
+/// Returns by how much a batch may be longer than the previous one, which has `batch_len` bytes.
+fn length_margin(batch_len: usize) -> usize {
+    batch_len / 64 + 4096
 }

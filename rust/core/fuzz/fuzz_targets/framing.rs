@@ -1,8 +1,8 @@
-//! Shards of arbitrary bytes: no panic, all ways of reading agree, and frames written anew read back.
+//! Framing of arbitrary bytes: nothing panics, all ways of reading agree, and rewritten frames read back.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use recordmill_core::framing::{
-    FrameKind, Frames, ReadFailure, Limit, Payloads, Scan, Selection, Window, compact, for_each_payload, gather, scan,
+    FrameKind, Frames, Limit, Payloads, ReadFailure, Scan, Selection, Window, compact, for_each_payload, gather, scan,
     verify,
 };
 
@@ -10,8 +10,8 @@ fn selection(kind: FrameKind, found: &Scan, verify: bool) -> Selection<'_> {
     Selection { kind, offsets: &found.offsets, lengths: &found.lengths, verify }
 }
 
-/// The payloads that a selection visits, and whether it was left early.
-fn visited(data: &Vec<u8>, selection: Selection<'_>) -> (Vec<Vec<u8>>, bool) {
+/// Returns the payloads of a selection up to the first fault, and whether there was a fault.
+fn visit(data: &Vec<u8>, selection: Selection<'_>) -> (Vec<Vec<u8>>, bool) {
     let mut payloads = Vec::new();
     let outcome = for_each_payload(&mut Window::new(data, Vec::new()), selection, |_, payload| {
         payloads.push(payload.to_vec());
@@ -21,19 +21,19 @@ fn visited(data: &Vec<u8>, selection: Selection<'_>) -> (Vec<Vec<u8>>, bool) {
 }
 
 fn rows((payloads, outcome): (Payloads, Result<(), ReadFailure>)) -> (Vec<Vec<u8>>, bool) {
-    let (memory, _, splits) = payloads.into_parts();
-    (splits.windows(2).map(|pair| memory[pair[0] as usize..pair[1] as usize].to_vec()).collect(), outcome.is_err())
+    let (buffer, _, splits) = payloads.into_parts();
+    (splits.windows(2).map(|pair| buffer[pair[0] as usize..pair[1] as usize].to_vec()).collect(), outcome.is_err())
 }
 
-fn assert_ways_agree(kind: FrameKind, data: &Vec<u8>, found: &Scan, verify: bool) {
-    let expected = visited(data, selection(kind, found, verify));
+fn assert_readers_agree(kind: FrameKind, data: &Vec<u8>, found: &Scan, verify: bool) {
+    let expected = visit(data, selection(kind, found, verify));
     let mut payloads = Payloads::new(Vec::new(), 0);
     let outcome = gather(&mut Window::new(data, Vec::new()), selection(kind, found, verify), &mut payloads);
     assert!(rows((payloads, outcome)) == expected);
     assert!(rows(compact(kind, found, data.clone(), 0, verify)) == expected);
 }
 
-fn assert_written_reads_back(kind: FrameKind, payloads: &[Vec<u8>], data: &[u8]) {
+fn assert_rewritten_frames_read_back(kind: FrameKind, payloads: &[Vec<u8>], data: &[u8]) {
     let mut frames = Frames::new(kind, Vec::new());
     payloads.iter().for_each(|payload| frames.push(payload).expect("a payload that was stored before"));
     if kind != FrameKind::RecordIo {
@@ -41,7 +41,7 @@ fn assert_written_reads_back(kind: FrameKind, payloads: &[Vec<u8>], data: &[u8])
     }
     let again = scan(&frames.data, kind, 0, true, Limit::NONE).expect("memory");
     assert!(again.fault.is_none() && again.lengths == frames.lengths);
-    assert!(visited(&frames.data, selection(kind, &again, true)).0 == payloads);
+    assert!(visit(&frames.data, selection(kind, &again, true)).0 == payloads);
 }
 
 fuzz_target!(|input: &[u8]| {
@@ -52,13 +52,13 @@ fuzz_target!(|input: &[u8]| {
     let checked = scan(&data, kind, 0, true, Limit::NONE).expect("memory");
     assert!(found.end <= data.len() as u64 && found.finished == found.fault.is_none());
     assert!(found.offsets.starts_with(&checked.offsets) && found.lengths.starts_with(&checked.lengths));
-    assert_ways_agree(kind, &data, &found, true);
-    assert_ways_agree(kind, &data, &found, false);
-    let (payloads, stopped) = visited(&data, selection(kind, &checked, true));
-    assert!(!stopped);
-    assert_written_reads_back(kind, &payloads, &data[..checked.end as usize]);
+    assert_readers_agree(kind, &data, &found, true);
+    assert_readers_agree(kind, &data, &found, false);
+    let (payloads, has_fault) = visit(&data, selection(kind, &checked, true));
+    assert!(!has_fault);
+    assert_rewritten_frames_read_back(kind, &payloads, &data[..checked.end as usize]);
     let report = verify(&data, kind, None).expect("memory");
     assert!(report.num_faults > 0 || (checked.finished && report.offsets == checked.offsets));
-    // Padding that is not zero spoils a record for `verify` alone.
+    // Only `verify` rejects records whose padding is not zero.
     assert!(kind == FrameKind::RecordIo || report.offsets.starts_with(&checked.offsets));
 });

@@ -1,4 +1,4 @@
-//! Compressed sources on arbitrary bytes: no panic, bounded output, and the same bytes whichever way they are read.
+//! Compressed sources on arbitrary bytes: nothing panics, the output is bounded, and all ways of reading agree.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use recordmill_core::checksum::crc32;
@@ -8,7 +8,7 @@ use recordmill_core::source::ReadAt;
 const LIMITS: Limits = Limits { max_bytes: 1 << 20 };
 const SPACING: u64 = 500;
 
-/// Everything that comes out in reads of `step` bytes, and the fault that ended it, in words.
+/// Reads all data in reads of `step` bytes; returns the data and the message of the fault at its end.
 fn drain(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<String>) {
     let (mut data, mut buf) = (Vec::new(), vec![0; step]);
     loop {
@@ -20,17 +20,17 @@ fn drain(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<String>) {
     }
 }
 
-/// Reads backwards, so that each read starts at a seek point.
-fn assert_backwards(source: &dyn ReadAt, data: &[u8]) {
+/// Checks reads at decreasing offsets, each of which starts at a seek point.
+fn assert_reads_backward(source: &dyn ReadAt, data: &[u8]) {
     let mut buf = [0; 300];
     let step = (data.len() / 8).max(1);
     for offset in (0..data.len()).step_by(step).rev() {
-        let count = source.read_at(offset as u64, &mut buf).expect("data that were delivered before");
+        let count = source.read_at(offset as u64, &mut buf).expect("data that was read before");
         assert!(count == buf.len().min(data.len() - offset) && buf[..count] == data[offset..offset + count]);
     }
 }
 
-/// Takes the input as saved seek points under a right checksum.
+/// Restores `body` as saved seek points with a correct checksum.
 fn try_restore(body: &[u8], file: &[u8], container: Container) {
     let blob = [body, &crc32(0, body).to_le_bytes()].concat();
     let source = CompressedSource::new(file.to_vec(), container, LIMITS, SPACING);
@@ -44,10 +44,10 @@ fuzz_target!(|input: &[u8]| {
     let source = CompressedSource::new(file.to_vec(), container, LIMITS, SPACING);
     let (data, fault) = drain(&source, 1 + usize::from(choice) * 16);
     assert!(data.len() as u64 <= LIMITS.max_bytes);
-    assert_backwards(&source, &data);
+    assert_reads_backward(&source, &data);
     let other = CompressedSource::new(file.to_vec(), container, LIMITS, SPACING);
     other.restore(&source.save()).expect("own blob");
-    assert_backwards(&other, &data);
+    assert_reads_backward(&other, &data);
     assert!(drain(&other, 10_000) == (data, fault));
     try_restore(file, file, container);
 });

@@ -1,4 +1,4 @@
-//! Any bytes as an `OFRecord`: every entry point answers, all agree, and what is written anew reads the same.
+//! Arbitrary bytes as an `OFRecord`: no function panics, all agree, and a reserialized payload parses to the same values.
 #![no_main]
 #[path = "../payload.rs"]
 mod payload;

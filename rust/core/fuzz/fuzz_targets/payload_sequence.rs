@@ -1,4 +1,5 @@
-//! Any bytes as a `SequenceExample`: every entry point answers, all agree, and what is written anew reads the same.
+//! Arbitrary bytes as a `SequenceExample`: no function panics, all agree, and a reserialized payload parses to the same
+//! values.
 #![no_main]
 #[path = "../payload.rs"]
 mod payload;

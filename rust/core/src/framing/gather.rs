@@ -1,4 +1,4 @@
-//! Payloads of chosen frames: read in large pieces, checked, joined where a record has several parts.
+//! Reading of selected frames: large reads, checksum verification, and joining of records with several parts.
 use std::hint::black_box;
 use std::io::IoSliceMut;
 use std::ops::Range;
@@ -10,39 +10,39 @@ use crate::checksum::crc32c;
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
-/// Bytes of one read of consecutive frames: they are still in the second-level cache when their checksum is computed.
-const BLOCK: usize = 256 << 10;
+/// Bytes of one read of consecutive frames. They are still in the second-level cache when their checksums are computed.
+const BLOCK_BYTES: usize = 256 << 10;
 
 /// The frames to read and how.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection<'a> {
-    /// How records are framed.
+    /// Framing of the records.
     pub kind: FrameKind,
-    /// First byte of each frame.
+    /// Offset of each frame.
     pub offsets: &'a [i64],
     /// Stored bytes of each frame.
     pub lengths: &'a [i64],
-    /// Whether to compute the payload checksums that the format has.
+    /// Whether to verify payload checksums, if the format has them.
     pub verify: bool,
 }
 
 impl Selection<'_> {
-    /// The frames from ordinal `first` on.
-    pub(super) fn from(self, first: usize) -> Self {
-        Self { offsets: &self.offsets[first..], lengths: &self.lengths[first..], ..self }
+    /// Returns the selection without its first `count` frames.
+    pub(super) fn skip(self, count: usize) -> Self {
+        Self { offsets: &self.offsets[count..], lengths: &self.lengths[count..], ..self }
     }
 }
 
-/// The fault that stopped reading, and at which of the chosen frames.
+/// The error that stopped reading, and the frame at which it occurred.
 #[derive(Debug)]
 pub struct ReadFailure {
-    /// Ordinal in the selection.
+    /// Ordinal of the frame in the selection.
     pub ordinal: usize,
-    /// The fault.
+    /// The error.
     pub error: SourceError,
 }
 
-/// Calls `visit` with the ordinal and payload of every chosen frame, in order.
+/// Calls `visit` with the ordinal and payload of each selected frame, in order.
 pub fn for_each_payload(
     window: &mut Window<'_>,
     selection: Selection<'_>,
@@ -50,14 +50,14 @@ pub fn for_each_payload(
 ) -> Result<(), ReadFailure> {
     let mut joined = Vec::new();
     for ordinal in 0..selection.offsets.len() {
-        let step = visit_one(window, selection, ordinal, &mut joined, &mut visit);
-        step.map_err(|error| ReadFailure { ordinal, error })?;
+        let result = read_and_visit(window, selection, ordinal, &mut joined, &mut visit);
+        result.map_err(|error| ReadFailure { ordinal, error })?;
     }
     Ok(())
 }
 
 #[inline]
-fn visit_one(
+fn read_and_visit(
     window: &mut Window<'_>,
     selection: Selection<'_>,
     ordinal: usize,
@@ -65,11 +65,11 @@ fn visit_one(
     visit: &mut impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
 ) -> Result<(), SourceError> {
     let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as usize);
-    let ahead = if window.is_before(offset + length as u64) { run_length(selection, ordinal) } else { 0 };
+    let ahead = if window.ends_before(offset + length as u64) { run_length(selection, ordinal) } else { 0 };
     visit_frame(selection, ordinal, window.bytes(offset, length, ahead)?, joined, visit)
 }
 
-/// Calls `visit` with the payload of the chosen frame whose stored bytes are `frame`, or what there is of them.
+/// Calls `visit` with the payload of a selected frame. `frame` holds its stored bytes, or fewer if the data ends before.
 #[inline]
 pub(super) fn visit_frame(
     selection: Selection<'_>,
@@ -85,12 +85,12 @@ pub(super) fn visit_frame(
     visit(ordinal, payload_of_frame(selection.kind, frame, offset, selection.verify, joined)?)
 }
 
-/// Bytes from the frame at `first` to the end of the frames that follow without a gap, up to one block.
+/// Returns the total length of the consecutive frames from `first` on, up to about one block.
 fn run_length(selection: Selection<'_>, first: usize) -> usize {
     let start = selection.offsets[first];
     let mut end = start;
     for (offset, length) in selection.offsets[first..].iter().zip(&selection.lengths[first..]) {
-        if *offset != end || (end - start) as usize >= BLOCK {
+        if *offset != end || (end - start) as usize >= BLOCK_BYTES {
             break;
         }
         end += length;
@@ -98,7 +98,7 @@ fn run_length(selection: Selection<'_>, first: usize) -> usize {
     (end - start) as usize
 }
 
-/// The payload in the stored bytes of one record; `joined` is memory for records of several parts.
+/// Returns the payload in the stored bytes of one record; `joined` is a buffer for records with several parts.
 #[inline]
 pub fn payload_of_frame<'a>(
     kind: FrameKind,
@@ -116,7 +116,7 @@ pub fn payload_of_frame<'a>(
         return join_parts(kind, frame, offset, joined);
     }
     if header.stored_len != frame.len() as u64 {
-        return Err(other_length(offset, frame.len() as u64, header.stored_len));
+        return Err(length_mismatch(offset, frame.len() as u64, header.stored_len));
     }
     let end = header_len + header.data_len as usize;
     if verify && kind.has_checksum() {
@@ -125,7 +125,7 @@ pub fn payload_of_frame<'a>(
     Ok(&frame[header_len..end])
 }
 
-pub(super) fn other_length(offset: u64, expected: u64, found: u64) -> Fault {
+fn length_mismatch(offset: u64, expected: u64, found: u64) -> Fault {
     Fault::new(FaultKind::BadLength, offset, "a record is not as long as the index says")
         .values(format_args!("{expected} bytes"), format_args!("{found} bytes"))
 }
@@ -133,107 +133,113 @@ pub(super) fn other_length(offset: u64, expected: u64, found: u64) -> Fault {
 fn join_parts<'a>(kind: FrameKind, frame: &[u8], offset: u64, joined: &'a mut Vec<u8>) -> Result<&'a [u8], Fault> {
     let header_len = kind.header_len();
     joined.clear();
-    let mut at = 0;
-    while at < frame.len() {
-        let here = offset + at as u64;
-        let bytes = frame.get(at..at + header_len).ok_or_else(|| truncated_header(kind, here, frame.len() - at))?;
-        let header = kind.header(bytes, here)?;
-        if (at == 0) != (header.part == PartKind::First) {
-            let fault = Fault::new(FaultKind::BadContinuation, here, "parts of a record do not follow one another");
+    let mut position = 0;
+    while position < frame.len() {
+        let here = offset + position as u64;
+        let header = frame.get(position..position + header_len);
+        let header = header.ok_or_else(|| truncated_header(kind, here, frame.len() - position))?;
+        let header = kind.header(header, here)?;
+        if (position == 0) != (header.part == PartKind::First) {
+            let fault = Fault::new(FaultKind::BadContinuation, here, "the parts of a record are not in order");
             return Err(fault.values("first, middle and last parts", format_args!("{:?}", header.part)));
         }
-        let (start, end) = (at + header_len, at + header_len + header.data_len as usize);
-        let data = frame.get(start..end).ok_or_else(|| other_length(offset, frame.len() as u64, end as u64))?;
-        if at > 0 {
+        let (start, end) = (position + header_len, position + header_len + header.data_len as usize);
+        let data = frame.get(start..end).ok_or_else(|| length_mismatch(offset, frame.len() as u64, end as u64))?;
+        if position > 0 {
             joined.extend_from_slice(kind.separator().unwrap_or_default());
         }
         joined.extend_from_slice(data);
-        at += header.stored_len as usize;
-        if header.part == PartKind::Last && at != frame.len() {
-            return Err(other_length(offset, frame.len() as u64, at as u64));
+        position += header.stored_len as usize;
+        if header.part == PartKind::Last && position != frame.len() {
+            return Err(length_mismatch(offset, frame.len() as u64, position as u64));
         }
     }
     Ok(joined)
 }
 
-/// Adds the payloads of the chosen frames to `payloads`; what came before a fault stays added.
+/// Appends the payloads of the selected frames to `payloads`, up to the first fault.
 ///
-/// Long records that follow one another go from the source straight to their slices_out.
+/// Long consecutive records are read directly into the output.
 pub fn gather(window: &mut Window<'_>, selection: Selection<'_>, payloads: &mut Payloads) -> Result<(), ReadFailure> {
-    let sound = num_within(window.source().num_bytes(), selection);
-    let beyond = selection.from(sound);
+    let num_inside = count_inside(window.source().num_bytes(), selection);
+    let outside = selection.skip(num_inside);
     let selection =
-        Selection { offsets: &selection.offsets[..sound], lengths: &selection.lengths[..sound], ..selection };
-    let mut at = 0;
-    while at < sound {
-        let scattered = scatter(window, selection.from(at), payloads);
-        at += scattered.map_err(|stopped| ReadFailure { ordinal: at + stopped.ordinal, ..stopped })?;
-        let Some(end) = short_run(selection, at) else { continue };
-        let run = Selection { offsets: &selection.offsets[at..end], lengths: &selection.lengths[at..end], ..selection };
-        for_each_payload(window, run, |_, payload| {
+        Selection { offsets: &selection.offsets[..num_inside], lengths: &selection.lengths[..num_inside], ..selection };
+    let mut next = 0;
+    while next < num_inside {
+        let num_long = read_long_frames(window, selection.skip(next), payloads);
+        next += num_long.map_err(|failure| ReadFailure { ordinal: next + failure.ordinal, ..failure })?;
+        let Some(end) = find_short_run_end(selection, next) else { continue };
+        let (offsets, lengths) = (&selection.offsets[next..end], &selection.lengths[next..end]);
+        for_each_payload(window, Selection { offsets, lengths, ..selection }, |_, payload| {
             payloads.push(payload);
             Ok(())
         })
-        .map_err(|stopped| ReadFailure { ordinal: at + stopped.ordinal, ..stopped })?;
-        at = end;
+        .map_err(|failure| ReadFailure { ordinal: next + failure.ordinal, ..failure })?;
+        next = end;
     }
-    match (beyond.offsets, beyond.lengths, window.source().num_bytes()) {
+    match (outside.offsets, outside.lengths, window.source().num_bytes()) {
         ([offset, ..], [length, ..], Some(total)) => {
             let (offset, length) = (*offset as u64, *length as u64);
             let error = truncated_data(offset, length, total.saturating_sub(offset).min(length)).into();
-            Err(ReadFailure { ordinal: sound, error })
+            Err(ReadFailure { ordinal: num_inside, error })
         }
         _ => Ok(()),
     }
 }
 
-/// Frames at the front that end within the source: no memory is asked for what cannot be there.
-fn num_within(total: Option<u64>, selection: Selection<'_>) -> usize {
+/// Counts the leading frames that end within the source, so that no memory is allocated for frames that cannot exist.
+fn count_inside(total: Option<u64>, selection: Selection<'_>) -> usize {
     let Some(total) = total else { return selection.offsets.len() };
     let ends = selection.offsets.iter().zip(selection.lengths).map(|(&offset, &length)| offset as u64 + length as u64);
     ends.take_while(|&end| end <= total).count()
 }
 
-/// End of the records from `at` on that are not worth scattering.
-fn short_run(selection: Selection<'_>, at: usize) -> Option<usize> {
-    let short = selection.lengths[at..].iter().take_while(|&&length| !is_long(selection.kind, length)).count();
-    (short > 0).then_some(at + short)
+/// Returns the end of the run of short frames that starts at `first`; None if the first frame is long.
+fn find_short_run_end(selection: Selection<'_>, first: usize) -> Option<usize> {
+    let count = selection.lengths[first..].iter().take_while(|&&length| !is_long(selection.kind, length)).count();
+    (count > 0).then_some(first + count)
 }
 
-// Long consecutive records, read directly into the output: headers and footers go to a small buffer.
+// Long consecutive frames are read with vectored reads: payloads go directly into the output, headers and footers into
+// a small buffer.
 
-/// Smallest record that is read directly into the output; for shorter ones a copy is cheaper than a scattered read.
-const LONG: i64 = 8 << 10;
+/// Shortest frame that is read directly into the output. For shorter frames, a copy is cheaper than a vectored read.
+const MIN_LONG_FRAME: i64 = 8 << 10;
 
-/// Returns whether a frame is long, and the length of its payload follows from that of the frame.
-pub fn is_long(kind: FrameKind, length: i64) -> bool {
-    length >= LONG && kind.footer_len().is_some()
+/// Returns whether a frame is long and the length of its payload follows from the length of the frame.
+fn is_long(kind: FrameKind, length: i64) -> bool {
+    length >= MIN_LONG_FRAME && kind.footer_len().is_some()
 }
 
-/// Reads the long consecutive records at the front of the selection; returns their number.
-pub fn scatter(window: &Window<'_>, selection: Selection<'_>, payloads: &mut Payloads) -> Result<usize, ReadFailure> {
+/// Reads the long consecutive frames at the start of the selection and returns their number.
+fn read_long_frames(
+    window: &Window<'_>,
+    selection: Selection<'_>,
+    payloads: &mut Payloads,
+) -> Result<usize, ReadFailure> {
     let Some(footer_len) = selection.kind.footer_len() else { return Ok(0) };
     let mut done = 0;
     loop {
-        let rest = selection.from(done);
-        let count = block(rest);
+        let rest = selection.skip(done);
+        let count = count_block(rest);
         if count == 0 {
             return Ok(done);
         }
         let run = Selection { offsets: &rest.offsets[..count], lengths: &rest.lengths[..count], ..rest };
         read_block(window, run, footer_len, payloads)
-            .map_err(|stopped| ReadFailure { ordinal: done + stopped.ordinal, ..stopped })?;
+            .map_err(|failure| ReadFailure { ordinal: done + failure.ordinal, ..failure })?;
         done += count;
     }
 }
 
-/// Returns the number of long consecutive frames at the front, at most one block.
-fn block(selection: Selection<'_>) -> usize {
+/// Counts the long consecutive frames at the start of the selection, up to about one block.
+fn count_block(selection: Selection<'_>) -> usize {
     let start = selection.offsets.first().copied().unwrap_or(0);
     let mut end = start;
     let frames = selection.offsets.iter().zip(selection.lengths);
     let fitting = frames.take_while(|&(&offset, &length)| {
-        let fits = offset == end && is_long(selection.kind, length) && end - start < BLOCK as i64;
+        let fits = offset == end && is_long(selection.kind, length) && end - start < BLOCK_BYTES as i64;
         end = offset + length;
         fits
     });
@@ -250,33 +256,35 @@ fn read_block(
     let data_len = |length: i64| length as usize - header_len - footer_len;
     let mut margins = vec![[0; MAX_MARGIN]; run.offsets.len() + 1];
     let mut slices = Vec::with_capacity(2 * margins.len());
-    let slices_out = payloads.next_slices(run.lengths.iter().map(|&length| data_len(length)));
+    let payload_slices = payloads.next_slices(run.lengths.iter().map(|&length| data_len(length)));
+    // A margin holds the footer of one frame and the header of the next one; the first margin has only a header.
     let (between, last) = margins.split_at_mut(run.offsets.len());
-    for (ordinal, (place, margin)) in slices_out.into_iter().zip(between).enumerate() {
+    for (ordinal, (payload, margin)) in payload_slices.into_iter().zip(between).enumerate() {
         slices.push(IoSliceMut::new(&mut margin[if ordinal == 0 { footer_len } else { 0 }..footer_len + header_len]));
-        slices.push(place);
+        slices.push(payload);
     }
     slices.push(IoSliceMut::new(&mut last[0][..footer_len]));
-    let read = window.source().read_vectored_at(run.offsets[0] as u64, &mut slices);
-    let read = read.map_err(|error| ReadFailure { ordinal: 0, error })? as i64;
+    let num_read = window.source().read_vectored_at(run.offsets[0] as u64, &mut slices);
+    let num_read = num_read.map_err(|error| ReadFailure { ordinal: 0, error })? as i64;
     for (ordinal, (&offset, &length)) in run.offsets.iter().zip(run.lengths).enumerate() {
-        let left = read - (offset - run.offsets[0]);
-        let checked = if left < length {
-            Err(truncated_data(offset as u64, length as u64, left.max(0) as u64))
+        let available = num_read - (offset - run.offsets[0]);
+        let result = if available < length {
+            Err(truncated_data(offset as u64, length as u64, available.max(0) as u64))
         } else {
             let header = &margins[ordinal][footer_len..footer_len + header_len];
-            check(run, offset as u64, header, payloads.next(data_len(length)), &margins[ordinal + 1][..footer_len])
+            let footer = &margins[ordinal + 1][..footer_len];
+            check_frame(run, offset as u64, header, payloads.next(data_len(length)), footer)
         };
-        checked.map_err(|fault| ReadFailure { ordinal, error: fault.into() })?;
+        result.map_err(|fault| ReadFailure { ordinal, error: fault.into() })?;
         payloads.commit(data_len(length));
     }
     Ok(())
 }
 
-fn check(run: Selection<'_>, offset: u64, header: &[u8], data: &[u8], footer: &[u8]) -> Result<(), Fault> {
+fn check_frame(run: Selection<'_>, offset: u64, header: &[u8], data: &[u8], footer: &[u8]) -> Result<(), Fault> {
     let header = run.kind.header(header, offset)?;
     if header.data_len != data.len() as u64 {
-        return Err(other_length(offset, data.len() as u64, header.data_len));
+        return Err(length_mismatch(offset, data.len() as u64, header.data_len));
     }
     if run.verify && run.kind.has_checksum() {
         run.kind.check_footer(crc32c(data), footer, offset)?;
@@ -284,12 +292,12 @@ fn check(run: Selection<'_>, offset: u64, header: &[u8], data: &[u8], footer: &[
     Ok(())
 }
 
-// Short frames at random offsets: many are read before the first one is parsed.
+// Short frames at random offsets: a group of frames is read before the first of them is parsed.
 
-/// Number of frames that are read in a row, so that the data of the system calls stay in the processor's caches.
+/// Number of frames of a group. Consecutive system calls keep the kernel's data in the processor's caches.
 const GROUP_LEN: usize = 128;
-/// Largest length of a short frame; longer frames gain nothing.
-const SHORT: i64 = 4 << 10;
+/// Largest length of a short frame; reading longer frames in groups gains nothing.
+const MAX_SHORT_FRAME: i64 = 4 << 10;
 
 /// Returns whether most frames are short and not consecutive.
 pub fn is_scattered(which: &[i64], selection: Selection<'_>) -> bool {
@@ -297,10 +305,11 @@ pub fn is_scattered(which: &[i64], selection: Selection<'_>) -> bool {
     let follows = |next: &usize| {
         which[*next] == which[next - 1] && offsets[*next] == offsets[next - 1].wrapping_add(lengths[next - 1])
     };
-    lengths.iter().all(|&length| length <= SHORT) && 2 * (1..which.len()).filter(follows).count() < which.len()
+    lengths.iter().all(|&length| length <= MAX_SHORT_FRAME)
+        && 2 * (1..which.len()).filter(follows).count() < which.len()
 }
 
-/// Calls `visit` with the ordinal and payload of every chosen frame, in order; frame i is in `sources[which[i]]`.
+/// Calls `visit` with the ordinal and payload of each selected frame, in order; frame i is in `sources[which[i]]`.
 pub fn for_each_scattered_payload<S: ReadAt>(
     sources: &[S],
     which: &[i64],
@@ -311,21 +320,21 @@ pub fn for_each_scattered_payload<S: ReadAt>(
     let mut joined = Vec::new();
     for start in (0..which.len()).step_by(GROUP_LEN) {
         let group = start..which.len().min(start + GROUP_LEN);
-        let (count, outcome) = read(sources, which, selection, group.clone(), buffer);
+        let (count, outcome) = read_group(sources, which, selection, group.clone(), buffer);
         let mut rest = &buffer[..];
         for ordinal in group.start..group.start + count {
-            let (frame, behind) = rest.split_at(selection.lengths[ordinal] as usize);
-            let step = visit_frame(selection, ordinal, frame, &mut joined, &mut visit);
-            step.map_err(|error| ReadFailure { ordinal, error })?;
-            rest = behind;
+            let (frame, next) = rest.split_at(selection.lengths[ordinal] as usize);
+            let result = visit_frame(selection, ordinal, frame, &mut joined, &mut visit);
+            result.map_err(|error| ReadFailure { ordinal, error })?;
+            rest = next;
         }
         outcome.map_err(|error| ReadFailure { ordinal: group.start + count, error })?;
     }
     Ok(())
 }
 
-/// Reads frames back to back; how many there are in whole, and what was wrong with the next one.
-fn read<S: ReadAt>(
+/// Reads a group of frames back to back; returns the number of complete frames and the error of the next one.
+fn read_group<S: ReadAt>(
     sources: &[S],
     which: &[i64],
     selection: Selection<'_>,
@@ -339,27 +348,27 @@ fn read<S: ReadAt>(
     let mut rest = &mut buffer[..];
     for (count, ordinal) in group.clone().enumerate() {
         let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as usize);
-        let (place, behind) = rest.split_at_mut(length);
-        match sources[which[ordinal] as usize].read_at(offset, place) {
+        let (frame, next) = rest.split_at_mut(length);
+        match sources[which[ordinal] as usize].read_at(offset, frame) {
             Ok(read) if read == length => {}
             Ok(read) => return (count, Err(truncated_data(offset, length as u64, read as u64).into())),
             Err(error) => return (count, Err(error)),
         }
-        rest = behind;
+        rest = next;
     }
     (group.len(), Ok(()))
 }
 
-// Frames of files that are cached in memory: parsed without a copy.
+// Frames of files that are cached in memory are parsed without a copy.
 
 /// Number of frames that are prefetched before the first one is parsed, so that their cache misses overlap.
-const NUM_AHEAD: usize = 32;
+const PREFETCH_GROUP_LEN: usize = 32;
 /// Bytes of a cache line.
-const LINE: usize = 64;
-/// Longest prefix that is prefetched; the processor itself prefetches the rest of longer frames.
-const MAX_PREFETCH: usize = 16 * LINE;
+const CACHE_LINE: usize = 64;
+/// Longest prefix of a frame that is prefetched; the hardware prefetcher loads the rest of longer frames.
+const MAX_PREFETCH: usize = 16 * CACHE_LINE;
 
-/// Calls `visit` with the ordinal and payload of every chosen frame, in order; frame i is in `contents[which[i]]`.
+/// Calls `visit` with the ordinal and payload of each selected frame, in order; frame i is in `contents[which[i]]`.
 pub fn for_each_cached_payload(
     contents: &[&[u8]],
     which: &[i64],
@@ -373,11 +382,11 @@ pub fn for_each_cached_payload(
         &content[..content.len().min(selection.lengths[ordinal] as usize)]
     };
     for ordinal in 0..which.len() {
-        if ordinal % NUM_AHEAD == 0 {
-            (ordinal..which.len().min(ordinal + NUM_AHEAD)).for_each(|ahead| prefetch(frame(ahead)));
+        if ordinal % PREFETCH_GROUP_LEN == 0 {
+            (ordinal..which.len().min(ordinal + PREFETCH_GROUP_LEN)).for_each(|ahead| prefetch(frame(ahead)));
         }
-        let step = visit_frame(selection, ordinal, frame(ordinal), &mut joined, &mut visit);
-        step.map_err(|error| ReadFailure { ordinal, error })?;
+        let result = visit_frame(selection, ordinal, frame(ordinal), &mut joined, &mut visit);
+        result.map_err(|error| ReadFailure { ordinal, error })?;
     }
     Ok(())
 }
@@ -385,7 +394,7 @@ pub fn for_each_cached_payload(
 #[inline]
 fn prefetch(frame: &[u8]) {
     let start = &frame[..frame.len().min(MAX_PREFETCH)];
-    let lines = start.iter().step_by(LINE).fold(0, |all, byte| all ^ byte);
+    let lines = start.iter().step_by(CACHE_LINE).fold(0, |all, byte| all ^ byte);
     black_box(lines ^ start.last().unwrap_or(&0));
 }
 
@@ -395,7 +404,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gather_of_long_and_short_frames_in_any_order_gives_their_payloads() {
+    fn gather_returns_payloads_of_long_and_short_frames_in_any_order() {
         for &kind in FrameKind::ALL {
             let sizes: [usize; 9] = [40_000, 10, 9_000, 50_000, 70_001, 1, 8_192, 100_000, 20];
             let payloads: Vec<Vec<u8>> =
@@ -410,32 +419,32 @@ mod tests {
                 let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true };
                 let mut found = Payloads::new(Vec::new(), 0);
                 gather(&mut Window::new(&data, Vec::new()), selection, &mut found).unwrap();
-                let (memory, used, _) = found.into_parts();
+                let (buffer, len, _) = found.into_parts();
                 let expected: Vec<u8> = order.iter().flat_map(|&i| payloads[i].clone()).collect();
-                assert_eq!(memory[..used], expected[..]);
+                assert_eq!(buffer[..len], expected[..]);
             }
         }
     }
 
     #[test]
-    fn gather_of_a_frame_beyond_the_end_gives_those_in_front_and_takes_no_memory_for_it() {
+    fn gather_returns_payloads_before_a_frame_beyond_the_end_without_allocating_for_it() {
         let mut frames = Frames::new(FrameKind::TfRecord, Vec::new());
-        frames.push(b"sound").unwrap();
+        frames.push(b"valid").unwrap();
         let Frames { data, lengths, .. } = frames;
         for length in [lengths[0] + 1, 1 << 62] {
             let (offsets, lengths) = ([0, 0, 0], [lengths[0], length, 1 << 62]);
             let selection = Selection { kind: FrameKind::TfRecord, offsets: &offsets, lengths: &lengths, verify: true };
             let mut found = Payloads::new(Vec::new(), 0);
-            let stopped = gather(&mut Window::new(&&data[..], Vec::new()), selection, &mut found).unwrap_err();
-            assert_eq!(stopped.ordinal, 1);
-            assert!(matches!(stopped.error, SourceError::Fault(Fault { kind: FaultKind::TruncatedPayload, .. })));
-            let (memory, used, _) = found.into_parts();
-            assert_eq!(&memory[..used], b"sound");
+            let failure = gather(&mut Window::new(&&data[..], Vec::new()), selection, &mut found).unwrap_err();
+            assert_eq!(failure.ordinal, 1);
+            assert!(matches!(failure.error, SourceError::Fault(Fault { kind: FaultKind::TruncatedPayload, .. })));
+            let (buffer, len, _) = found.into_parts();
+            assert_eq!(&buffer[..len], b"valid");
         }
     }
 
     #[test]
-    fn frames_read_here_and_there_give_their_payloads_up_to_the_first_that_is_cut() {
+    fn scattered_frames_are_visited_up_to_the_first_truncated_one() {
         for &kind in FrameKind::ALL {
             let payloads: Vec<Vec<u8>> = (0..300usize).map(|size| vec![size as u8; 1 + size * 7]).collect();
             let mut frames = Frames::new(kind, Vec::new());
@@ -458,20 +467,20 @@ mod tests {
                         Ok(())
                     });
                 assert_eq!(found.len(), whole);
-                assert_eq!(outcome.err().map(|stopped| stopped.ordinal), (whole < 300).then_some(whole));
+                assert_eq!(outcome.err().map(|failure| failure.ordinal), (whole < 300).then_some(whole));
             }
         }
     }
 
     #[test]
-    fn neighbors_and_long_frames_are_not_scattered() {
-        let told = |offsets: &[i64], lengths: &[i64]| {
+    fn consecutive_and_long_frames_are_not_scattered() {
+        let scattered = |offsets: &[i64], lengths: &[i64]| {
             let selection = Selection { kind: FrameKind::TfRecord, offsets, lengths, verify: true };
             is_scattered(&vec![0; offsets.len()], selection)
         };
-        assert!(!told(&[0, 100, 200, 300], &[100; 4]));
-        assert!(told(&[0, 300, 100, 200], &[100; 4]));
-        assert!(!told(&[0, 30_000, 10_000, 20_000], &[100, 100, 9000, 100]));
+        assert!(!scattered(&[0, 100, 200, 300], &[100; 4]));
+        assert!(scattered(&[0, 300, 100, 200], &[100; 4]));
+        assert!(!scattered(&[0, 30_000, 10_000, 20_000], &[100, 100, 9000, 100]));
     }
 
     fn framed(kind: FrameKind, payloads: &[Vec<u8>]) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
@@ -483,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_several_contents_in_any_order_give_their_payloads() {
+    fn cached_frames_of_several_files_are_visited_in_the_given_order() {
         for &kind in FrameKind::ALL {
             let payloads: Vec<Vec<u8>> = (0..100usize).map(|size| vec![size as u8; 1 + size * 37]).collect();
             let (data, offsets, lengths) = framed(kind, &payloads);
@@ -504,16 +513,16 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_are_cut_or_damaged_are_told_by_their_ordinal() {
+    fn truncated_or_damaged_cached_frame_is_reported_with_its_ordinal() {
         let (mut data, offsets, lengths) = framed(FrameKind::TfRecord, &[vec![1; 50], vec![2; 60], vec![3; 70]]);
         let selection = Selection { kind: FrameKind::TfRecord, offsets: &offsets, lengths: &lengths, verify: true };
-        let stopped = |data: &[u8]| {
-            for_each_cached_payload(&[data], &[0, 0, 0], selection, |_, _| Ok(())).map_err(|stopped| stopped.ordinal)
+        let visit_all = |data: &[u8]| {
+            for_each_cached_payload(&[data], &[0, 0, 0], selection, |_, _| Ok(())).map_err(|failure| failure.ordinal)
         };
-        assert_eq!(stopped(&data), Ok(()));
-        assert_eq!(stopped(&data[..data.len() - 1]), Err(2));
-        assert_eq!(stopped(&[]), Err(0));
+        assert_eq!(visit_all(&data), Ok(()));
+        assert_eq!(visit_all(&data[..data.len() - 1]), Err(2));
+        assert_eq!(visit_all(&[]), Err(0));
         data[offsets[1] as usize + 20] ^= 1;
-        assert_eq!(stopped(&data), Err(1));
+        assert_eq!(visit_all(&data), Err(1));
     }
 }

@@ -1,7 +1,7 @@
-//! Frames of records: one file per format, and the code that scans, reads, writes and verifies frames of all formats.
+//! Framing of records: one file per format, and the code that scans, reads, writes and verifies frames of any format.
 //!
 //! A record is stored as one *part*, or as several if the payload contains the format's separator (RecordIO's magic
-//! word). Each part has a header that states its length. Everything here works on bytes and offsets only.
+//! word). Each part has a header that states its length. This module knows only bytes and offsets.
 mod compact;
 mod gather;
 mod ofrecord;
@@ -20,7 +20,7 @@ pub use gather::{
     is_scattered, payload_of_frame,
 };
 pub use payloads::Payloads;
-pub use scan::{Limit, SKIP, Scan, scan, scan_window};
+pub use scan::{Limit, MAX_READ_THROUGH, Scan, scan, scan_window};
 pub use single_part::SinglePartRecord;
 pub use verify::{RecordFault, Verification, verify};
 pub use window::Window;
@@ -31,83 +31,83 @@ use crate::error::{Fault, FaultKind};
 /// Largest size of a footer and the header after it, in bytes.
 const MAX_MARGIN: usize = 16;
 
-/// Which part of its record a stored part is.
+/// Position of a part in its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
-    /// The record is this part alone.
+    /// The only part of the record.
     Whole,
-    /// More parts follow.
+    /// The first of several parts.
     First,
-    /// Parts come before and after it.
+    /// A part between the first and the last one.
     Middle,
-    /// The record ends here.
+    /// The last of several parts.
     Last,
 }
 
 /// The header of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Bytes of data in this part.
+    /// Length of the data in this part.
     pub data_len: u64,
-    /// Bytes from the header's first byte to the end of footer and padding.
+    /// Length of header, data, footer and padding.
     pub stored_len: u64,
-    /// Which part of the record it is.
+    /// Position of the part in its record.
     pub part: PartKind,
 }
 
-/// One way to frame records: what each format's file in this folder implements.
+/// The framing of one format. Each format implements this trait in its own file.
 ///
-/// Everything else in this folder calls these through [`FrameKind`], so a new framing is one file and one row of
+/// All other code calls these functions through [`FrameKind`], so a new framing needs one file and one row of
 /// [`framings`].
 trait Framing {
     /// Name of the format, in lower case.
     const NAME: &'static str;
-    /// Bytes of a part's header.
+    /// Length of a part's header.
     const HEADER_LEN: usize;
-    /// Bytes after the data of a part; None if their number depends on the data, as that of padding does.
+    /// Number of bytes after the data of a part; None if it depends on the data, as with padding.
     const FOOTER_LEN: Option<usize>;
     /// Whether the footer holds a checksum of the payload.
     const HAS_CHECKSUM: bool = false;
-    /// Whether [`resync`](Self::resync) can find a record after damage.
+    /// Whether [`resync`](Self::resync) can find the next record after damage.
     const CAN_RESYNC: bool = false;
-    /// Bytes that the writer removes where it splits a payload into parts; None if a record is always one part.
+    /// Bytes that the writer removes where it splits a payload into parts; None if a record always has one part.
     const SEPARATOR: Option<&'static [u8]> = None;
 
     /// Parses a part's header; `header` holds the [`HEADER_LEN`](Self::HEADER_LEN) bytes at `offset`.
     fn header(header: &[u8], offset: u64) -> Result<Header, Fault>;
 
-    /// Frames the payload at the end of `out`: fills in the header, for which there is room at `start`, and adds the footer.
+    /// Frames the payload at the end of `out`: writes the header into the reserved bytes at `start` and appends the footer.
     fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault>;
 
-    /// Compares `crc`, the CRC-32C of a payload, with the checksum in the [`FOOTER_LEN`](Self::FOOTER_LEN) bytes of `footer`.
+    /// Compares the CRC-32C of a payload with the checksum in its footer, which has [`FOOTER_LEN`](Self::FOOTER_LEN) bytes.
     fn check_footer(crc: u32, footer: &[u8], offset: u64) -> Result<(), Fault> {
         let _ = (crc, footer, offset);
         Ok(())
     }
 
-    /// Finds the first record header in `bytes`, which stand at `offset` with `left` bytes to the end of the shard.
+    /// Finds the first record header in `bytes`, which start at `offset`; `left` bytes remain from there to the shard's end.
     fn resync(bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
         let _ = (bytes, offset, left);
         None
     }
 
-    /// Reports padding that is not zero in the stored bytes of one record; only called without a fixed footer.
+    /// Returns a fault if the padding in the stored bytes of one record is not zero. Only called if `FOOTER_LEN` is None.
     fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
         let _ = (frame, offset);
         None
     }
 }
 
-/// Generates [`FrameKind`] and its dispatch to the framings; each row is a kind and the type that implements it.
+/// Generates [`FrameKind`] and its dispatch to the framings. Each row is a kind and the type that implements it.
 macro_rules! framings {
     ($($(#[$doc:meta])* $kind:ident => $framing:ty,)+) => {
-        /// The framings, by format.
+        /// Framing of a format.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum FrameKind {
             $($(#[$doc])* $kind,)+
         }
 
-        // Buffers for a footer and the next header have a fixed size, and checksums are read from a footer of fixed size.
+        // A footer and the next header must fit into a buffer of MAX_MARGIN bytes, and a checksum needs a fixed footer.
         $(const _: () = {
             let footer_len = match <$framing>::FOOTER_LEN {
                 Some(footer_len) => footer_len,
@@ -121,43 +121,43 @@ macro_rules! framings {
             /// All framings.
             pub const ALL: &[Self] = &[$(Self::$kind),+];
 
-            /// Name of the format, in lower case.
+            /// Returns the name of the format, in lower case.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$kind => <$framing>::NAME,)+ }
             }
 
-            /// Bytes of a part's header.
+            /// Returns the length of a part's header.
             pub const fn header_len(self) -> usize {
                 match self { $(Self::$kind => <$framing>::HEADER_LEN,)+ }
             }
 
-            /// Bytes after the data of a part; None if their number depends on the data.
+            /// Returns the number of bytes after the data of a part; None if it depends on the data.
             pub const fn footer_len(self) -> Option<usize> {
                 match self { $(Self::$kind => <$framing>::FOOTER_LEN,)+ }
             }
 
-            /// Whether each payload carries a checksum.
+            /// Returns whether each frame holds a checksum of its payload.
             pub const fn has_checksum(self) -> bool {
                 match self { $(Self::$kind => <$framing>::HAS_CHECKSUM,)+ }
             }
 
-            /// Whether reading can find a record after damage.
+            /// Returns whether the next record after damage can be found.
             pub const fn can_resync(self) -> bool {
                 match self { $(Self::$kind => <$framing>::CAN_RESYNC,)+ }
             }
 
-            /// Bytes that the writer removes between two parts; None if a record is always one part.
+            /// Returns the bytes that the writer removes between two parts; None if a record always has one part.
             const fn separator(self) -> Option<&'static [u8]> {
                 match self { $(Self::$kind => <$framing>::SEPARATOR,)+ }
             }
 
-            /// Parses a part's header; `header` holds [`header_len`](Self::header_len) bytes found at `offset`.
+            /// Parses a part's header; `header` holds the [`header_len`](Self::header_len) bytes at `offset`.
             #[inline]
             pub fn header(self, header: &[u8], offset: u64) -> Result<Header, Fault> {
                 match self { $(Self::$kind => <$framing>::header(header, offset),)+ }
             }
 
-            /// Frames the payload at the end of `out`; before it, at `start`, is room for a header.
+            /// Frames the payload at the end of `out`; `start` is the position of the bytes reserved for the header.
             fn close(self, out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
                 match self { $(Self::$kind => <$framing>::close(out, start),)+ }
             }
@@ -168,13 +168,14 @@ macro_rules! framings {
                 match self { $(Self::$kind => <$framing>::check_footer(crc, footer, offset),)+ }
             }
 
-            /// Finds the first record header in `bytes` (found at `offset`, with `left` bytes to the end of the shard),
-            /// as reliably as the format allows.
+            /// Finds the first record header in `bytes`, as reliably as the format allows.
+            ///
+            /// `bytes` start at `offset`; `left` bytes remain from there to the shard's end.
             pub fn resync(self, bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
                 match self { $(Self::$kind => <$framing>::resync(bytes, offset, left),)+ }
             }
 
-            /// Reports padding that is not zero in the stored bytes of one record.
+            /// Returns a fault if the padding in the stored bytes of one record is not zero.
             fn padding_fault(self, frame: &[u8], offset: u64) -> Option<Fault> {
                 match self { $(Self::$kind => <$framing>::padding_fault(frame, offset),)+ }
             }
@@ -192,7 +193,7 @@ framings! {
 }
 
 impl FrameKind {
-    /// The framing of the format with this name.
+    /// Returns the framing of the format with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }

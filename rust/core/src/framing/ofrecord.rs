@@ -1,4 +1,4 @@
-//! OFRecord: signed 64-bit little-endian length (more than 0), then the payload. No checksum, no magic.
+//! OFRecord: signed 64-bit little-endian length (more than 0), then the payload. No checksum, no magic word.
 use super::{Framing, Header, PartKind};
 use crate::error::{Fault, FaultKind};
 
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn head_rejects_zero_and_negative_lengths() {
+    fn header_rejects_zero_negative_and_too_large_lengths() {
         for length in [0i64, -1, i64::MIN, i64::MAX] {
             assert_eq!(OfRecord::header(&length.to_le_bytes(), 0).unwrap_err().kind, FaultKind::BadLength);
         }

@@ -1,96 +1,92 @@
-//! Payloads back to back in memory that is used again without being cleared.
+//! Concatenated payloads in a buffer that is reused without being cleared.
 use std::io::IoSliceMut;
 use std::ops::Range;
 use std::slice::SliceIndex;
 
-/// A growing row of payloads: their bytes, and where each ends.
+/// Concatenated payloads and their row splits.
 pub struct Payloads {
-    memory: Vec<u8>,
-    used: usize,
+    buffer: Vec<u8>,
+    /// Bytes at the start of `buffer` that hold payloads.
+    len: usize,
     row_splits: Vec<i64>,
 }
 
 impl Payloads {
-    /// No payloads yet; `memory` is written over, with room for `num_records` of them.
-    pub fn new(memory: Vec<u8>, num_records: usize) -> Self {
+    /// Creates an empty list that overwrites `buffer`, with capacity for the row splits of `num_records` payloads.
+    pub fn new(buffer: Vec<u8>, num_records: usize) -> Self {
         let mut row_splits = Vec::with_capacity(num_records + 1);
         row_splits.push(0);
-        Self { memory, used: 0, row_splits }
+        Self { buffer, len: 0, row_splits }
     }
 
-    /// Adds one payload.
+    /// Appends one payload.
     #[inline]
     pub fn push(&mut self, payload: &[u8]) {
-        let end = self.used + payload.len();
+        let end = self.len + payload.len();
         self.reserve(end);
-        self.memory[self.used..end].copy_from_slice(payload);
-        self.used = end;
+        self.buffer[self.len..end].copy_from_slice(payload);
+        self.len = end;
         self.row_splits.push(end as i64);
     }
 
-    /// Bytes of the memory, wherever payloads end.
+    /// Returns bytes of the buffer, which may be beyond the payloads.
     #[inline]
-    pub(super) fn memory(&self, range: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
-        &self.memory[range]
+    pub(super) fn buffer(&self, range: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
+        &self.buffer[range]
     }
 
-    /// Adds as a payload what lies in the memory behind the payloads.
+    /// Appends a payload that is in the buffer already, beyond the payloads.
     #[inline]
-    pub(super) fn push_from_memory(&mut self, range: Range<usize>) {
+    pub(super) fn push_within(&mut self, range: Range<usize>) {
         let length = range.len();
-        self.memory.copy_within(range, self.used);
+        self.buffer.copy_within(range, self.len);
         self.commit(length);
     }
 
-    /// Room for payloads of these lengths behind the ones that are there, to be filled and then [committed](Self::commit).
+    /// Reserves slices for the next payloads. The caller fills them and then [commits](Self::commit) each payload.
     pub fn next_slices(&mut self, lengths: impl Iterator<Item = usize> + Clone) -> Vec<IoSliceMut<'_>> {
-        self.reserve(self.used + lengths.clone().sum::<usize>());
-        let mut rest = &mut self.memory[self.used..];
+        self.reserve(self.len + lengths.clone().sum::<usize>());
+        let mut rest = &mut self.buffer[self.len..];
         let mut slices = Vec::new();
         for length in lengths {
-            let (slice, behind) = rest.split_at_mut(length);
+            let (slice, next) = rest.split_at_mut(length);
             slices.push(IoSliceMut::new(slice));
-            rest = behind;
+            rest = next;
         }
         slices
     }
 
-    /// Takes over a payload that was put into the [next slices](Self::next_slices).
+    /// Appends the payload that was written to the first of the [next slices](Self::next_slices).
     #[inline]
     pub fn commit(&mut self, length: usize) {
-        self.used += length;
-        self.row_splits.push(self.used as i64);
+        self.len += length;
+        self.row_splits.push(self.len as i64);
     }
 
-    /// The bytes of the payload that comes next, once it was written to the next slices.
+    /// Returns the payload that was written to the first of the [next slices](Self::next_slices).
     pub fn next(&self, length: usize) -> &[u8] {
-        &self.memory[self.used..self.used + length]
+        &self.buffer[self.len..self.len + length]
     }
 
     #[inline]
     fn reserve(&mut self, end: usize) {
-        if end > self.memory.len() {
-            self.memory.resize(end.max(self.memory.len() * 2).max(4096), 0);
+        if end > self.buffer.len() {
+            self.buffer.resize(end.max(self.buffer.len() * 2).max(4096), 0);
         }
     }
 
-    /// Number of payloads.
-    pub fn len(&self) -> usize {
+    /// Returns the number of payloads.
+    pub fn num_payloads(&self) -> usize {
         self.row_splits.len() - 1
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Bytes of all payloads.
+    /// Returns the number of bytes of all payloads.
     pub fn num_bytes(&self) -> usize {
-        self.used
+        self.len
     }
 
-    /// Memory, how much of it holds payloads, and the row splits.
+    /// Returns the buffer, the number of its bytes that hold payloads, and the row splits.
     pub fn into_parts(self) -> (Vec<u8>, usize, Vec<i64>) {
-        (self.memory, self.used, self.row_splits)
+        (self.buffer, self.len, self.row_splits)
     }
 }

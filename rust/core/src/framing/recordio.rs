@@ -1,7 +1,7 @@
-//! MXNet RecordIO: magic word, 3-bit flag with 29-bit length, data, zero padding to 4 bytes; all little-endian.
+//! MXNet RecordIO: magic word, 3-bit flag and 29-bit length, data, zero padding to 4 bytes. All words are little-endian.
 //!
-//! The writer splits a payload wherever an aligned word equals the magic word and omits that word; the reader restores
-//! it between the parts. So an aligned magic word followed by flag 0 or 1 always begins a record.
+//! The writer splits a payload at each aligned word that equals the magic word and omits that word; the reader inserts
+//! it between the parts again. So an aligned magic word followed by flag 0 or 1 always begins a record.
 use super::{Framing, Header, PartKind};
 use crate::error::{Fault, FaultKind};
 
@@ -41,7 +41,7 @@ impl Framing for RecordIo {
         Ok(Header { data_len: length, stored_len: HEADER as u64 + length.next_multiple_of(4), part })
     }
 
-    /// A payload that holds an aligned magic word is split into parts.
+    /// Splits a payload that contains an aligned magic word into parts.
     fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
         let payload = &out[start + HEADER..];
         let length = payload.len();
@@ -55,31 +55,32 @@ impl Framing for RecordIo {
             push_parts(&payload, first, out);
             return Ok(());
         }
-        out[start..start + HEADER].copy_from_slice(&head_of(0, length));
+        out[start..start + HEADER].copy_from_slice(&part_header(0, length));
         out.extend_from_slice(padding(length));
         Ok(())
     }
 
-    /// An aligned magic word whose flag begins a record.
+    /// Finds an aligned magic word whose flag begins a record.
     fn resync(bytes: &[u8], offset: u64, _: u64) -> Option<usize> {
         let first = (4 - offset % 4) as usize % 4;
         (first..bytes.len().saturating_sub(7))
             .step_by(4)
-            .find(|&at| bytes[at..at + 4] == MAGIC && matches!(bytes[at + 7] >> 5, 0 | 1))
+            .find(|&start| bytes[start..start + 4] == MAGIC && matches!(bytes[start + 7] >> 5, 0 | 1))
     }
 
     fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
-        let mut at = 0;
-        while at + HEADER <= frame.len() {
-            let here = offset + at as u64;
-            let header = Self::header(&frame[at..at + HEADER], here).ok()?;
-            let (start, end) = (at + HEADER + header.data_len as usize, at + header.stored_len as usize);
+        let mut position = 0;
+        while position + HEADER <= frame.len() {
+            let here = offset + position as u64;
+            let header = Self::header(&frame[position..position + HEADER], here).ok()?;
+            let start = position + HEADER + header.data_len as usize;
+            let end = position + header.stored_len as usize;
             let padding = frame.get(start..end)?;
             if padding.iter().any(|&byte| byte != 0) {
                 let fault = Fault::new(FaultKind::BadPadding, here, "padding bytes are not zero");
                 return Some(fault.values("zeros", format_args!("{padding:02x?}")));
             }
-            at = end;
+            position = end;
         }
         None
     }
@@ -97,10 +98,10 @@ fn push_parts(payload: &[u8], first: usize, out: &mut Vec<u8>) {
 
 fn next_magic(payload: &[u8], from: usize) -> Option<usize> {
     let words = payload[from..].chunks_exact(4);
-    words.enumerate().find(|(_, word)| **word == MAGIC).map(|(at, _)| from + at * 4)
+    words.enumerate().find(|(_, word)| **word == MAGIC).map(|(index, _)| from + index * 4)
 }
 
-fn head_of(flag: u32, length: usize) -> [u8; HEADER] {
+fn part_header(flag: u32, length: usize) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[..4].copy_from_slice(&MAGIC);
     header[4..].copy_from_slice(&(flag << LENGTH_BITS | length as u32).to_le_bytes());
@@ -112,7 +113,7 @@ fn padding(length: usize) -> &'static [u8] {
 }
 
 fn push_part(data: &[u8], flag: u32, out: &mut Vec<u8>) {
-    out.extend_from_slice(&head_of(flag, data.len()));
+    out.extend_from_slice(&part_header(flag, data.len()));
     out.extend_from_slice(data);
     out.extend_from_slice(padding(data.len()));
 }

@@ -1,4 +1,4 @@
-//! Finds the frames of a shard, from headers alone or with every checksum computed.
+//! Scanning: finds the frames of a shard from their headers, with or without verification of the checksums.
 use std::hint::black_box;
 
 use super::window::Window;
@@ -7,60 +7,60 @@ use crate::checksum::Crc32c;
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
-/// Read at once while records are small.
-const AHEAD: usize = 256 << 10;
-/// Records longer than this are stepped over by reading headers alone.
-pub const SKIP: u64 = 4 << 10;
-/// By how much two records that follow one another differ in length, mostly.
-const AROUND: usize = 128;
+/// Bytes that are read at a time while records are short.
+pub(super) const READ_AHEAD: usize = 256 << 10;
+/// After a record longer than this, the scan seeks to the next header instead of reading ahead.
+pub const MAX_READ_THROUGH: u64 = 4 << 10;
+/// Typical difference between the lengths of two consecutive records; the cache lines in this range are prefetched.
+const PREFETCH_RADIUS: usize = 128;
 
-/// Frames found, where they end, and what stopped the scan, if not the end of the data.
+/// The frames that a scan found, and the reason why it stopped.
 #[derive(Debug, Default)]
 pub struct Scan {
-    /// First byte of each frame, from the start of the uncompressed shard.
+    /// Offset of each frame in the uncompressed shard.
     pub offsets: Vec<i64>,
     /// Stored bytes of each frame: headers, data, padding and footers of all its parts.
     pub lengths: Vec<i64>,
-    /// Where the last frame found ends.
+    /// End of the last frame.
     pub end: u64,
     /// Whether `end` is the end of the data.
     pub finished: bool,
-    /// The damage that stopped the scan at `end`.
+    /// The fault that stopped the scan at `end`.
     pub fault: Option<Fault>,
 }
 
-/// Where a scan stops though the data go on.
+/// Limits after which a scan stops before the end of the data.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
-    /// Most frames.
+    /// Maximum number of frames.
     pub num_records: u64,
-    /// No further frame once this many bytes are passed.
+    /// Number of bytes after which no further frame is scanned.
     pub num_bytes: u64,
 }
 
 impl Limit {
-    /// To the end of the data.
+    /// No limit: scan to the end of the data.
     pub const NONE: Self = Self { num_records: u64::MAX, num_bytes: u64::MAX };
 }
 
-/// What stands at an offset.
+/// Result of parsing the record at an offset.
 pub(super) enum Step {
-    /// A record of that many stored bytes.
+    /// A valid record with this number of stored bytes.
     Record(u64),
-    /// A record whose extent is certain but whose payload is damaged.
+    /// A record with this number of stored bytes whose payload is damaged.
     Damaged(u64, Fault),
-    /// Nothing: the data end here.
+    /// The end of the data.
     End,
-    /// No record can be told from here on.
-    Lost(Fault),
+    /// A fault that hides the length of the record, so that the start of the next record is unknown.
+    LostSync(Fault),
 }
 
-/// Finds frames from `start` on; with `verify`, computes every checksum that the format has.
+/// Finds the frames from `start` on; with `verify`, also verifies the payload checksums that the format has.
 pub fn scan(source: &dyn ReadAt, kind: FrameKind, start: u64, verify: bool, limit: Limit) -> Result<Scan, SourceError> {
-    scan_window(&mut Window::new(source, Vec::new()), kind, start, verify, limit, AHEAD)
+    scan_window(&mut Window::new(source, Vec::new()), kind, start, verify, limit, READ_AHEAD)
 }
 
-/// [`scan`] through a window that the caller keeps; `ahead` bytes are read at once while records are small.
+/// Like [`scan`], but reads through the caller's window, `ahead` bytes at a time while records are short.
 pub fn scan_window(
     window: &mut Window<'_>,
     kind: FrameKind,
@@ -71,12 +71,12 @@ pub fn scan_window(
 ) -> Result<Scan, SourceError> {
     let mut found = Scan { end: start, ..Scan::default() };
     let stop = start.saturating_add(limit.num_bytes);
-    let mut walker = Walker { window, kind, verify, ahead, last: 0 };
+    let mut scanner = Scanner { window, kind, verify, ahead, last_len: 0 };
     while (found.offsets.len() as u64) < limit.num_records && found.end < stop {
-        if !verify && walker.hurry(&mut found, limit.num_records, stop) {
+        if !verify && scanner.scan_buffered(&mut found, limit.num_records, stop) {
             continue;
         }
-        match walker.step(found.end)? {
+        match scanner.step(found.end)? {
             Step::Record(length) => {
                 found.offsets.push(found.end as i64);
                 found.lengths.push(length as i64);
@@ -86,7 +86,7 @@ pub fn scan_window(
                 found.finished = true;
                 break;
             }
-            Step::Lost(fault) | Step::Damaged(_, fault) => {
+            Step::LostSync(fault) | Step::Damaged(_, fault) => {
                 found.fault = Some(fault);
                 break;
             }
@@ -95,121 +95,125 @@ pub fn scan_window(
     Ok(found)
 }
 
-/// Steps from record to record.
-pub(super) struct Walker<'w, 's> {
+/// Parses one record after another.
+pub(super) struct Scanner<'w, 's> {
     pub window: &'w mut Window<'s>,
     pub kind: FrameKind,
     pub verify: bool,
     pub ahead: usize,
-    /// Stored bytes of the last part seen, which tell how much to read ahead.
-    pub last: u64,
+    /// Stored bytes of the previous part, which decide whether to read ahead.
+    pub last_len: u64,
 }
 
-impl Walker<'_, '_> {
-    /// What stands at `start`.
+impl Scanner<'_, '_> {
+    /// Parses the record at `start`.
     #[inline]
     pub fn step(&mut self, start: u64) -> Result<Step, SourceError> {
         match self.try_step(start) {
-            Err(SourceError::Fault(fault)) => Ok(Step::Lost(fault)),
+            Err(SourceError::Fault(fault)) => Ok(Step::LostSync(fault)),
             other => other,
         }
     }
 
-    /// Takes the records of one part that the window holds whole; false if there is none at the front.
-    fn hurry(&mut self, found: &mut Scan, num_records: u64, stop: u64) -> bool {
+    /// Adds the single-part records that are completely in the window; returns false if there is none at `found.end`.
+    ///
+    /// This fast path leaves records of several parts, incomplete records and faults to [`step`](Self::step).
+    fn scan_buffered(&mut self, found: &mut Scan, num_records: u64, stop: u64) -> bool {
         let (start, header_len) = (found.end, self.kind.header_len());
-        let held = self.window.held(start);
-        let mut at = 0;
-        while let Some(bytes) = held.get(at..at + header_len) {
-            let offset = start + at as u64;
+        let buffered = self.window.buffered(start);
+        let mut position = 0;
+        while let Some(bytes) = buffered.get(position..position + header_len) {
+            let offset = start + position as u64;
             let Ok(header) = self.kind.header(bytes, offset) else { break };
-            let fits = header.stored_len <= (held.len() - at) as u64 && header.part == PartKind::Whole;
+            let fits = header.stored_len <= (buffered.len() - position) as u64 && header.part == PartKind::Whole;
             if !fits || found.offsets.len() as u64 == num_records || offset >= stop {
                 break;
             }
             found.offsets.push(offset as i64);
             found.lengths.push(header.stored_len as i64);
-            at += header.stored_len as usize;
-            touch(held, at + 2 * header.stored_len as usize);
+            position += header.stored_len as usize;
+            prefetch_around(buffered, position + 2 * header.stored_len as usize);
         }
-        found.end = start + at as u64;
-        at > 0
+        found.end = start + position as u64;
+        position > 0
     }
 
     fn try_step(&mut self, start: u64) -> Result<Step, SourceError> {
-        let mut at = start;
+        let mut offset = start;
         loop {
-            let header = match self.header(at)? {
+            let header = match self.header(offset)? {
                 Ok(Some(header)) => header,
-                Ok(None) if at == start => return Ok(Step::End),
-                Ok(None) => return Ok(Step::Lost(unfinished(at))),
-                Err(fault) => return Ok(Step::Lost(fault)),
+                Ok(None) if offset == start => return Ok(Step::End),
+                Ok(None) => return Ok(Step::LostSync(missing_last_part(offset))),
+                Err(fault) => return Ok(Step::LostSync(fault)),
             };
-            if let Some(fault) = misplaced(header.part, at == start, at) {
-                return Ok(Step::Lost(fault));
+            if let Some(fault) = check_part_order(header.part, offset == start, offset) {
+                return Ok(Step::LostSync(fault));
             }
-            let end = at + header.stored_len;
-            match self.data(at, header, start)? {
+            let end = offset + header.stored_len;
+            match self.check_data(offset, header, start)? {
                 Err(fault) if fault.kind == FaultKind::PayloadChecksum => return Ok(Step::Damaged(end - start, fault)),
-                Err(fault) => return Ok(Step::Lost(fault)),
-                Ok(()) => at = end,
+                Err(fault) => return Ok(Step::LostSync(fault)),
+                Ok(()) => offset = end,
             }
             if matches!(header.part, PartKind::Whole | PartKind::Last) {
-                return Ok(Step::Record(at - start));
+                return Ok(Step::Record(offset - start));
             }
         }
     }
 
     #[inline]
-    fn header(&mut self, at: u64) -> Result<Result<Option<Header>, Fault>, SourceError> {
-        let want = self.kind.header_len();
-        let skips = self.last > SKIP && !self.verify && !self.window.source().is_sequential();
-        let ahead = if skips { want } else { self.ahead };
-        let bytes = self.window.bytes(at, want, ahead)?;
+    fn header(&mut self, offset: u64) -> Result<Result<Option<Header>, Fault>, SourceError> {
+        let header_len = self.kind.header_len();
+        let seeks = self.last_len > MAX_READ_THROUGH && !self.verify && !self.window.source().is_sequential();
+        let ahead = if seeks { header_len } else { self.ahead };
+        let bytes = self.window.bytes(offset, header_len, ahead)?;
         Ok(match bytes.len() {
             0 => Ok(None),
-            short if short < want => Err(truncated_header(self.kind, at, short)),
-            _ => self.kind.header(bytes, at).map(Some),
+            short if short < header_len => Err(truncated_header(self.kind, offset, short)),
+            _ => self.kind.header(bytes, offset).map(Some),
         })
     }
 
-    /// Makes sure that a part's bytes are all there, and are what their checksum says if that is asked for.
+    /// Checks that the part at `offset` is complete and, with `verify`, that its checksum matches.
+    ///
+    /// Faults are reported at the offset of the record.
     #[inline]
-    fn data(&mut self, at: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
-        self.last = header.stored_len;
+    fn check_data(&mut self, offset: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
+        self.last_len = header.stored_len;
         match self.window.source().num_bytes() {
-            Some(total) if header.stored_len > total.saturating_sub(at) => {
-                return Ok(Err(truncated_data(record, header.stored_len, total.saturating_sub(at))));
+            Some(total) if header.stored_len > total.saturating_sub(offset) => {
+                return Ok(Err(truncated_data(record, header.stored_len, total.saturating_sub(offset))));
             }
-            None if !self.is_there(at, header.stored_len)? => {
-                let left = self.window.source().num_bytes().unwrap_or(at).saturating_sub(at);
+            None if !self.is_available(offset, header.stored_len)? => {
+                let left = self.window.source().num_bytes().unwrap_or(offset).saturating_sub(offset);
                 return Ok(Err(truncated_data(record, header.stored_len, left)));
             }
             _ if self.window.is_pinned() && self.window.source().is_sequential() => {
-                self.is_there(at, header.stored_len)?;
+                self.is_available(offset, header.stored_len)?;
             }
             _ => {}
         }
-        if self.verify && self.kind.has_checksum() { self.checksum(at, header, record) } else { Ok(Ok(())) }
+        if self.verify && self.kind.has_checksum() { self.check_crc(offset, header, record) } else { Ok(Ok(())) }
     }
 
-    /// Whether the source goes on that far; a pinned window holds the bytes afterwards.
-    fn is_there(&mut self, at: u64, length: u64) -> Result<bool, SourceError> {
+    /// Returns whether the source has `length` bytes at `offset`. A pinned window contains them afterwards.
+    fn is_available(&mut self, offset: u64, length: u64) -> Result<bool, SourceError> {
         if self.window.is_pinned() {
-            return Ok(self.window.bytes(at, length as usize, self.ahead)?.len() as u64 == length);
+            return Ok(self.window.bytes(offset, length as usize, self.ahead)?.len() as u64 == length);
         }
-        Ok(!self.window.bytes(at + length - 1, 1, self.ahead)?.is_empty())
+        Ok(!self.window.bytes(offset + length - 1, 1, self.ahead)?.is_empty())
     }
 
-    fn checksum(&mut self, at: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
+    fn check_crc(&mut self, offset: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
         let mut crc = Crc32c::new();
-        let mut from = at + self.kind.header_len() as u64;
+        let mut from = offset + self.kind.header_len() as u64;
         let end = from + header.data_len;
         while from < end {
-            let want = (end - from).min(self.ahead as u64) as usize;
-            let bytes = self.window.bytes(from, want, self.ahead)?;
+            let len = (end - from).min(self.ahead as u64) as usize;
+            let bytes = self.window.bytes(from, len, self.ahead)?;
             if bytes.is_empty() {
-                return Ok(Err(truncated_data(record, header.stored_len, from - at)));
+                return Ok(Err(truncated_data(record, header.stored_len, from - offset)));
             }
             crc.update(bytes);
             from += bytes.len() as u64;
@@ -217,32 +221,34 @@ impl Walker<'_, '_> {
         let footer_len = self.kind.footer_len().unwrap_or(0);
         let footer = self.window.bytes(end, footer_len, self.ahead)?;
         if footer.len() < footer_len {
-            return Ok(Err(truncated_data(record, header.stored_len, end - at)));
+            return Ok(Err(truncated_data(record, header.stored_len, end - offset)));
         }
         Ok(self.kind.check_footer(crc.finish(), footer, record))
     }
 }
 
-/// Has the lines around `likely`, where a header will soon be looked for, brought from memory meanwhile.
+/// Prefetches the cache lines around `position`, the estimated position of a header that is parsed soon.
 #[inline]
-fn touch(held: &[u8], likely: usize) {
-    if let Some(&[first, .., last]) = held.get(likely.saturating_sub(AROUND)..likely + AROUND) {
-        black_box(first ^ held[likely] ^ last);
+fn prefetch_around(buffered: &[u8], position: usize) {
+    let range = position.saturating_sub(PREFETCH_RADIUS)..position + PREFETCH_RADIUS;
+    if let Some(&[first, .., last]) = buffered.get(range) {
+        black_box(first ^ buffered[position] ^ last);
     }
 }
 
-fn unfinished(at: u64) -> Fault {
-    Fault::new(FaultKind::BadContinuation, at, "a record ends without its last part")
+fn missing_last_part(offset: u64) -> Fault {
+    Fault::new(FaultKind::BadContinuation, offset, "a record ends without its last part")
         .values("a middle or last part", "the end of the data")
 }
 
-/// A part that cannot stand where it stands: a continuation first, or a beginning inside a record.
-fn misplaced(place: PartKind, begins: bool, at: u64) -> Option<Fault> {
-    let fault =
-        |message, expected, found| Some(Fault::new(FaultKind::BadContinuation, at, message).values(expected, found));
-    match (place, begins) {
+/// Returns a fault if a record starts with a middle or last part, or if a new record starts inside another one.
+fn check_part_order(part: PartKind, is_start: bool, offset: u64) -> Option<Fault> {
+    let fault = |message, expected, found| {
+        Some(Fault::new(FaultKind::BadContinuation, offset, message).values(expected, found))
+    };
+    match (part, is_start) {
         (PartKind::Middle | PartKind::Last, true) => {
-            fault("a record begins with the rest of another", "a whole or first part", "a middle or last part")
+            fault("a record begins with a continuation part", "a whole or first part", "a middle or last part")
         }
         (PartKind::Whole | PartKind::First, false) => {
             fault("a record ends without its last part", "a middle or last part", "the beginning of a record")

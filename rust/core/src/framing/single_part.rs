@@ -1,11 +1,11 @@
-//! One record of a single part, found by its offset alone and read directly into the caller's memory.
+//! A record of a single part, found by its offset alone and read directly into the caller's memory.
 use std::mem::MaybeUninit;
 
 use super::{FrameKind, MAX_MARGIN, PartKind};
 use crate::checksum::crc32c;
 use crate::source::ReadAt;
 
-/// A record that is stored as one part, as its header describes it.
+/// Location of a record that is stored as one part.
 #[derive(Debug, Clone, Copy)]
 pub struct SinglePartRecord {
     kind: FrameKind,
@@ -15,7 +15,7 @@ pub struct SinglePartRecord {
 }
 
 impl SinglePartRecord {
-    /// Returns the record at `offset`; None if there is none, or if it has several parts or a fault.
+    /// Reads the header at `offset`. Returns None if there is no record, or if it has several parts or a fault.
     pub fn find<S: ReadAt + ?Sized>(source: &S, kind: FrameKind, offset: u64) -> Option<Self> {
         let mut memory = [MaybeUninit::uninit(); MAX_MARGIN];
         let bytes = source.read_into_at(offset, &mut memory[..kind.header_len()]).ok()??;
@@ -26,17 +26,17 @@ impl SinglePartRecord {
         (header.part == PartKind::Whole).then_some(Self { kind, offset, data_len: header.data_len as usize, end })
     }
 
-    /// Bytes of the payload.
+    /// Returns the length of the payload.
     pub fn num_bytes(&self) -> usize {
         self.data_len
     }
 
-    /// Offset of the next record.
+    /// Returns the offset of the next record.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Reads the payload into `out`, which has its length; None if anything is wrong.
+    /// Reads the payload into `out`, which has its length. Returns None if a read fails or the checksum differs.
     pub fn read<S: ReadAt + ?Sized>(&self, source: &S, verify: bool, out: &mut [MaybeUninit<u8>]) -> Option<()> {
         let start = self.offset + self.kind.header_len() as u64;
         let payload = &*source.read_into_at(start, out).ok()?.filter(|payload| payload.len() == self.data_len)?;

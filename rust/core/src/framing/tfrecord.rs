@@ -1,9 +1,10 @@
-//! TFRecord: u64 length, masked CRC-32C of it, payload, masked CRC-32C of the payload; all little-endian.
+//! TFRecord: u64 length, masked CRC-32C of the length, payload, masked CRC-32C of the payload. All numbers are
+//! little-endian.
 use super::{Framing, Header, PartKind};
-use crate::checksum::{mask, masked_crc32c, masked_crc32c_of_eight};
+use crate::checksum::{mask, masked_crc32c, masked_crc32c_of_u64};
 use crate::error::{Fault, FaultKind};
 
-/// Bytes of length and length checksum.
+/// Bytes of the length and its checksum.
 const HEADER: usize = 12;
 /// Bytes of the payload checksum.
 const FOOTER: usize = 4;
@@ -19,8 +20,8 @@ impl Framing for TfRecord {
 
     #[inline]
     fn header(header: &[u8], offset: u64) -> Result<Header, Fault> {
-        let (length, stored) = fields(header);
-        let computed = masked_crc32c_of_eight(length);
+        let (length, stored) = parse_header(header);
+        let computed = masked_crc32c_of_u64(length);
         if computed != stored {
             let fault = Fault::new(FaultKind::LengthChecksum, offset, "the checksum of a record's length is wrong");
             return Err(fault.values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")));
@@ -36,7 +37,7 @@ impl Framing for TfRecord {
         let (header, payload) = out[start..].split_at_mut(HEADER);
         let length = payload.len() as u64;
         header[..8].copy_from_slice(&length.to_le_bytes());
-        header[8..].copy_from_slice(&masked_crc32c_of_eight(length).to_le_bytes());
+        header[8..].copy_from_slice(&masked_crc32c_of_u64(length).to_le_bytes());
         let checksum = masked_crc32c(payload);
         out.extend_from_slice(&checksum.to_le_bytes());
         Ok(())
@@ -53,18 +54,21 @@ impl Framing for TfRecord {
         Err(fault.values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")))
     }
 
-    /// A header whose checksum matches and whose record fits into what is left: wrong by chance once in 2^32 offsets.
+    /// Finds a header whose checksum matches and whose record fits into the rest of the shard.
+    ///
+    /// The probability of a false match is 2^-32 per offset.
     fn resync(bytes: &[u8], _: u64, left: u64) -> Option<usize> {
-        (0..bytes.len().saturating_sub(HEADER - 1)).find(|&at| {
-            let (length, stored) = fields(&bytes[at..at + HEADER]);
-            let room = left.saturating_sub(at as u64);
-            length.checked_add((HEADER + FOOTER) as u64).is_some_and(|needed| needed <= room)
-                && masked_crc32c_of_eight(length) == stored
+        (0..bytes.len().saturating_sub(HEADER - 1)).find(|&start| {
+            let (length, stored) = parse_header(&bytes[start..start + HEADER]);
+            let available = left.saturating_sub(start as u64);
+            length.checked_add((HEADER + FOOTER) as u64).is_some_and(|needed| needed <= available)
+                && masked_crc32c_of_u64(length) == stored
         })
     }
 }
 
-fn fields(header: &[u8]) -> (u64, u32) {
+/// Returns the length and the stored checksum of the length.
+fn parse_header(header: &[u8]) -> (u64, u32) {
     let length = u64::from_le_bytes(header[..8].try_into().expect("eight bytes"));
     (length, u32::from_le_bytes(header[8..12].try_into().expect("four bytes")))
 }
@@ -81,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn head_rejects_impossible_length_with_matching_checksum() {
+    fn header_rejects_impossible_length_with_matching_checksum() {
         for length in [1u64 << 63, u64::MAX - 15, u64::MAX] {
             let mut bytes = length.to_le_bytes().to_vec();
             bytes.extend(masked_crc32c(&length.to_le_bytes()).to_le_bytes());

@@ -1,46 +1,45 @@
-//! Walks a shard to its end and tells every fault, going on behind the damage where the format allows it.
-use super::scan::{Step, Walker};
+//! Verification of a whole shard: finds all faults, and continues after damage if the format allows it.
+use super::scan::{READ_AHEAD, Scanner, Step};
 use super::window::Window;
 use super::{FrameKind, Selection, for_each_payload};
 use crate::error::Fault;
 use crate::source::{ReadAt, SourceError};
 
-const AHEAD: usize = 256 << 10;
-/// Payloads longer than this are not handed to `inspect`: they would have to be held in memory whole.
-const INSPECT: u64 = 64 << 20;
-/// More faults than this are counted, not kept.
-const KEEP: usize = 10_000;
+/// Longest record whose payload is inspected; a record must be in memory completely for that.
+const MAX_INSPECTED: u64 = 64 << 20;
+/// Maximum number of faults that are returned; further faults are only counted.
+const MAX_FAULTS: usize = 10_000;
 
-/// A fault and the record that it spoils.
+/// A fault and the record in which it was found.
 #[derive(Debug)]
 pub struct RecordFault {
-    /// Ordinal of the record, counting damaged ones whose extent is known.
+    /// Ordinal of the record. Damaged records count, if their length is known.
     pub record: u64,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What a walk through a shard found.
+/// Result of the verification of a shard.
 #[derive(Debug, Default)]
 pub struct Verification {
-    /// Records that are sound.
+    /// Number of valid records.
     pub num_records: u64,
-    /// Frames of the sound records.
+    /// Offset of the frame of each valid record.
     pub offsets: Vec<i64>,
-    /// Stored bytes of each of them.
+    /// Stored bytes of each valid record.
     pub lengths: Vec<i64>,
     /// The first faults, in file order.
     pub faults: Vec<RecordFault>,
-    /// All faults.
+    /// Number of all faults.
     pub num_faults: u64,
-    /// Where the walk ended.
+    /// Offset where the verification ended.
     pub end: u64,
 }
 
-/// Looks at a record's ordinal, offset and payload and tells what is wrong with it.
+/// Additional check of a record: takes its ordinal, offset and payload, and returns a fault if there is one.
 pub type Inspect<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
 
-/// Walks `source` from its first to its last byte.
+/// Verifies all of `source`; `inspect` checks the payload of each record whose frame is valid.
 pub fn verify(
     source: &dyn ReadAt,
     kind: FrameKind,
@@ -49,103 +48,106 @@ pub fn verify(
     let mut window = Window::new(source, Vec::new());
     let mut report = Verification::default();
     let mut record = 0;
-    let mut at = 0;
+    let mut offset = 0;
     loop {
-        let step = Walker { window: &mut window, kind, verify: true, ahead: AHEAD, last: 0 }.step(at)?;
+        let step = Scanner { window: &mut window, kind, verify: true, ahead: READ_AHEAD, last_len: 0 }.step(offset)?;
         let (length, fault) = match step {
             Step::End => break,
-            Step::Record(length) => (length, look(&mut window, kind, at, length, record, &mut inspect)?),
+            Step::Record(length) => (length, inspect_record(&mut window, kind, offset, length, record, &mut inspect)?),
             Step::Damaged(length, fault) => (length, Some(fault)),
-            Step::Lost(fault) => {
-                let from = resume_from(kind, &fault, at);
-                report.add(record, fault);
+            Step::LostSync(fault) => {
+                let from = resync_start(kind, &fault, offset);
+                report.add_fault(record, fault);
                 record += 1;
-                match find(&mut window, kind, from)? {
-                    Some(next) => at = next,
+                match find_record(&mut window, kind, from)? {
+                    Some(next) => offset = next,
                     None => break,
                 }
                 continue;
             }
         };
         match fault {
-            Some(fault) => report.add(record, fault),
-            None => report.keep(at, length),
+            Some(fault) => report.add_fault(record, fault),
+            None => report.add_record(offset, length),
         }
         record += 1;
-        at += length;
+        offset += length;
     }
-    report.end = source.num_bytes().unwrap_or(at);
+    report.end = source.num_bytes().unwrap_or(offset);
     Ok(report)
 }
 
 impl Verification {
-    fn add(&mut self, record: u64, fault: Fault) {
+    fn add_fault(&mut self, record: u64, fault: Fault) {
         self.num_faults += 1;
-        if self.faults.len() < KEEP {
+        if self.faults.len() < MAX_FAULTS {
             self.faults.push(RecordFault { record, fault });
         }
     }
 
-    fn keep(&mut self, at: u64, length: u64) {
+    fn add_record(&mut self, offset: u64, length: u64) {
         self.num_records += 1;
-        self.offsets.push(at as i64);
+        self.offsets.push(offset as i64);
         self.lengths.push(length as i64);
     }
 }
 
-/// Padding and payload of a record whose frame is sound.
-fn look(
+/// Checks the padding and the payload of a record whose frame is valid.
+fn inspect_record(
     window: &mut Window<'_>,
     kind: FrameKind,
-    at: u64,
+    offset: u64,
     length: u64,
     record: u64,
     inspect: &mut Option<Inspect<'_>>,
 ) -> Result<Option<Fault>, SourceError> {
-    if length > INSPECT {
+    if length > MAX_INSPECTED {
         return Ok(None);
     }
     if kind.footer_len().is_none()
-        && let Some(fault) = kind.padding_fault(window.bytes(at, length as usize, AHEAD)?, at)
+        && let Some(fault) = kind.padding_fault(window.bytes(offset, length as usize, READ_AHEAD)?, offset)
     {
         return Ok(Some(fault));
     }
     let Some(inspect) = inspect else { return Ok(None) };
-    let selection = Selection { kind, offsets: &[at as i64], lengths: &[length as i64], verify: false };
+    let selection = Selection { kind, offsets: &[offset as i64], lengths: &[length as i64], verify: false };
     let mut fault = None;
-    let seen = for_each_payload(window, selection, |_, payload| {
-        fault = inspect(record, at, payload);
+    let visited = for_each_payload(window, selection, |_, payload| {
+        fault = inspect(record, offset, payload);
         Ok(())
     });
-    seen.map_err(|gathered| gathered.error)?;
+    visited.map_err(|failure| failure.error)?;
     Ok(fault)
 }
 
-/// First byte that may begin a record after a fault: a misplaced beginning is itself one.
-fn resume_from(kind: FrameKind, fault: &Fault, at: u64) -> u64 {
-    if kind.separator().is_some() && fault.offset > at { fault.offset } else { at + 1 }
+/// Returns the first offset at which the next record may begin after a fault in the record at `offset`.
+///
+/// If a new record began inside a record of several parts, the fault is at the start of the new record.
+fn resync_start(kind: FrameKind, fault: &Fault, offset: u64) -> u64 {
+    if kind.separator().is_some() && fault.offset > offset { fault.offset } else { offset + 1 }
 }
 
-/// Next record start at or after `from`; none where the format has no way to tell, or the source is damaged.
-fn find(window: &mut Window<'_>, kind: FrameKind, mut from: u64) -> Result<Option<u64>, SourceError> {
+/// Finds the next record at or after `from`. Returns None if there is none, the format has no means to find one, or the
+/// source is damaged.
+fn find_record(window: &mut Window<'_>, kind: FrameKind, mut from: u64) -> Result<Option<u64>, SourceError> {
     if !kind.can_resync() {
         return Ok(None);
     }
     let source = window.source();
     loop {
-        let bytes = match window.bytes(from, AHEAD, AHEAD) {
+        let bytes = match window.bytes(from, READ_AHEAD, READ_AHEAD) {
             Err(SourceError::Fault(_)) => return Ok(None),
             other => other?,
         };
-        let got = bytes.len();
+        let num_read = bytes.len();
         let overlap = kind.header_len() - 1;
-        if got <= overlap {
+        if num_read <= overlap {
             return Ok(None);
         }
         let left = source.num_bytes().map_or(u64::MAX, |total| total.saturating_sub(from));
-        if let Some(place) = kind.resync(bytes, from, left) {
-            return Ok(Some(from + place as u64));
+        if let Some(position) = kind.resync(bytes, from, left) {
+            return Ok(Some(from + position as u64));
         }
-        from += (got - overlap) as u64;
+        from += (num_read - overlap) as u64;
     }
 }

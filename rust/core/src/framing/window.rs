@@ -1,12 +1,12 @@
-//! A moving view of a source: large reads behind small requests.
+//! A buffered, moving view of a source: serves small requests from large reads.
 use std::ops::Range;
 
 use crate::source::{ReadAt, SourceError};
 
-/// Largest step in which the buffer grows while the source's length is not known.
-const STEP: usize = 1 << 20;
+/// Largest amount by which a small buffer grows per read while the length of the source is unknown.
+const MAX_GROWTH: usize = 1 << 20;
 
-/// A buffer over `base..base + len` of a source that refills itself when other bytes are asked for.
+/// A buffer that holds the bytes `base..base + len` of a source and is refilled when other bytes are requested.
 pub struct Window<'s> {
     source: &'s dyn ReadAt,
     base: u64,
@@ -16,93 +16,96 @@ pub struct Window<'s> {
 }
 
 impl<'s> Window<'s> {
-    /// An empty window that uses `buffer` as its memory, whatever it holds.
+    /// Creates an empty window that overwrites `buffer`.
     pub fn new(source: &'s dyn ReadAt, buffer: Vec<u8>) -> Self {
         Self { source, base: 0, len: 0, buffer, pinned: None }
     }
 
-    /// The memory, for the next window.
+    /// Returns the buffer, for reuse.
     pub fn into_buffer(self) -> Vec<u8> {
         self.buffer
     }
 
-    /// The memory and where in it `range` of the source lies, if the window holds all of it.
-    pub fn into_run(self, range: Range<u64>) -> Result<(Vec<u8>, usize), Self> {
-        let held = range.start >= self.base && range.end <= self.base + self.len as u64;
-        if held { Ok((self.buffer, (range.start - self.base) as usize)) } else { Err(self) }
+    /// Returns the buffer and the position of `range` in it if the window holds all of it, and the window otherwise.
+    pub fn into_range(self, range: Range<u64>) -> Result<(Vec<u8>, usize), Self> {
+        let is_buffered = range.start >= self.base && range.end <= self.base + self.len as u64;
+        if is_buffered { Ok((self.buffer, (range.start - self.base) as usize)) } else { Err(self) }
     }
 
-    /// The bytes from `offset` on that the window holds.
+    /// Returns the bytes from `offset` on that the window holds.
     #[inline]
-    pub fn held(&self, offset: u64) -> &[u8] {
+    pub fn buffered(&self, offset: u64) -> &[u8] {
         let start = offset.saturating_sub(self.base).min(self.len as u64) as usize;
         if offset < self.base { &[] } else { &self.buffer[start..self.len] }
     }
 
-    /// The source behind.
+    /// Returns the source.
     pub fn source(&self) -> &'s dyn ReadAt {
         self.source
     }
 
-    /// Keeps bytes from `offset` on when later bytes are read, as long as reads go on without a gap.
+    /// Keeps the bytes from `offset` on when later bytes are read, as long as there is no gap between reads.
     pub fn pin(&mut self, offset: u64) {
         self.pinned = Some(offset);
     }
 
-    /// Whether bytes are being kept for later.
+    /// Returns whether [`pin`](Self::pin) was called.
     pub fn is_pinned(&self) -> bool {
         self.pinned.is_some()
     }
 
-    /// Whether the window ends before `offset`, or lies elsewhere.
+    /// Returns whether the buffered bytes end before `offset`.
     #[inline]
-    pub fn is_before(&self, offset: u64) -> bool {
+    pub fn ends_before(&self, offset: u64) -> bool {
         self.base + (self.len as u64) < offset
     }
 
-    /// Bytes at `offset`: `want` of them, or fewer where the data end. `ahead` bytes are read if a read is needed.
+    /// Returns `count` bytes at `offset`, or fewer if the data ends before. If a read is needed, reads `ahead` bytes.
     #[inline]
-    pub fn bytes(&mut self, offset: u64, want: usize, ahead: usize) -> Result<&[u8], SourceError> {
-        if !self.holds(offset, want) {
-            self.fill(offset, want, ahead)?;
+    pub fn bytes(&mut self, offset: u64, count: usize, ahead: usize) -> Result<&[u8], SourceError> {
+        if !self.contains(offset, count) {
+            self.fill(offset, count, ahead)?;
         }
         let start = (offset - self.base) as usize;
-        Ok(&self.buffer[start..self.len.min(start + want)])
+        Ok(&self.buffer[start..self.len.min(start + count)])
     }
 
     #[inline]
-    fn holds(&self, offset: u64, want: usize) -> bool {
-        offset >= self.base && offset - self.base <= self.len as u64 && want <= self.len - (offset - self.base) as usize
+    fn contains(&self, offset: u64, count: usize) -> bool {
+        offset >= self.base
+            && offset - self.base <= self.len as u64
+            && count <= self.len - (offset - self.base) as usize
     }
 
-    fn fill(&mut self, offset: u64, want: usize, ahead: usize) -> Result<(), SourceError> {
-        self.preallocate(offset);
+    fn fill(&mut self, offset: u64, count: usize, ahead: usize) -> Result<(), SourceError> {
+        self.move_to(offset);
         let start = (offset - self.base) as usize;
-        while self.len - start < want {
-            let end = self.len + self.step(want.max(ahead) - (self.len - start));
+        while self.len - start < count {
+            let end = self.len + self.read_len(count.max(ahead) - (self.len - start));
             if self.buffer.len() < end {
                 self.buffer.resize(end, 0);
             }
-            let count = self.source.read_at(self.base + self.len as u64, &mut self.buffer[self.len..end])?;
-            if count == 0 {
+            let num_read = self.source.read_at(self.base + self.len as u64, &mut self.buffer[self.len..end])?;
+            if num_read == 0 {
                 break;
             }
-            self.len += count;
+            self.len += num_read;
         }
         Ok(())
     }
 
-    /// How much of `missing` to read at once: never more than is there, as far as that is known.
-    fn step(&self, missing: usize) -> usize {
+    /// Returns how many of the `missing` bytes to read next: not more than the source has, as far as that is known.
+    fn read_len(&self, missing: usize) -> usize {
         match self.source.num_bytes() {
             Some(total) => {
                 missing.min(usize::try_from(total.saturating_sub(self.base + self.len as u64)).unwrap_or(missing))
             }
-            None => missing.min(STEP.max(self.len)),
+            None => missing.min(MAX_GROWTH.max(self.len)),
         }
     }
 
-    fn preallocate(&mut self, offset: u64) {
+    /// Drops the bytes before `offset`, or before the pinned offset. Drops all bytes if `offset` is outside the window.
+    fn move_to(&mut self, offset: u64) {
         let end = self.base + self.len as u64;
         if offset < self.base || offset > end {
             (self.base, self.len) = (offset, 0);
@@ -120,15 +123,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_asked_in_any_order_equal_the_source() {
+    fn bytes_equal_the_source_in_any_order_of_requests() {
         let data: Vec<u8> = (0..=255).cycle().take(5000).collect();
         let mut window = Window::new(&data, Vec::new());
-        for (offset, want, ahead) in
+        for (offset, count, ahead) in
             [(0, 10, 100), (5, 200, 0), (4000, 50, 64), (3990, 2000, 0), (6000, 4, 9), (0, 1, 1)]
         {
             let start = offset.min(data.len());
-            let end = (offset + want).min(data.len());
-            assert_eq!(window.bytes(offset as u64, want, ahead).unwrap(), &data[start..end]);
+            let end = (offset + count).min(data.len());
+            assert_eq!(window.bytes(offset as u64, count, ahead).unwrap(), &data[start..end]);
         }
     }
 }

@@ -1,29 +1,29 @@
-//! Frames written in place: room for the header, the payload by whoever has it, then header and footer.
+//! Writing of frames in place: the payload is appended after reserved bytes, then header and footer are filled in.
 use super::FrameKind;
 use crate::checksum::crc32c;
 use crate::error::Fault;
 use crate::records::RecordSink;
 
-/// Frames back to back, the length of each, and the payloads' checksums where the format stores none.
+/// Concatenated frames, their lengths, and the checksums of the payloads if the format stores none.
 pub struct Frames {
-    /// The frames.
+    /// The frames, back to back.
     pub data: Vec<u8>,
-    /// Stored bytes of each.
+    /// Stored bytes of each frame.
     pub lengths: Vec<i64>,
-    /// CRC-32C of each payload; empty for formats with a checksum of their own.
+    /// CRC-32C of each payload; empty if the format stores checksums.
     pub checksums: Vec<i64>,
     kind: FrameKind,
     start: usize,
 }
 
 impl Frames {
-    /// No frames yet, in memory whose contents are dropped.
-    pub fn new(kind: FrameKind, mut memory: Vec<u8>) -> Self {
-        memory.clear();
-        Self { data: memory, lengths: Vec::new(), checksums: Vec::new(), kind, start: 0 }
+    /// Creates an empty list that reuses the allocation of `buffer`.
+    pub fn new(kind: FrameKind, mut buffer: Vec<u8>) -> Self {
+        buffer.clear();
+        Self { data: buffer, lengths: Vec::new(), checksums: Vec::new(), kind, start: 0 }
     }
 
-    /// Adds a record whose payload is there already.
+    /// Appends one record.
     pub fn push(&mut self, payload: &[u8]) -> Result<(), Fault> {
         self.begin();
         self.data.extend_from_slice(payload);

@@ -1,9 +1,9 @@
-//! Compressed bytes, read ahead from the file in large pieces.
+//! Buffered sequential reads of the compressed file.
 use crate::source::{ReadAt, SourceError};
 
 const READ_BYTES: usize = 64 * 1024;
 
-/// A forward reader over a positioned one.
+/// A sequential reader on top of positioned reads.
 pub(super) struct BufferedInput {
     buf: Vec<u8>,
     pos: usize,
@@ -12,17 +12,17 @@ pub(super) struct BufferedInput {
 }
 
 impl BufferedInput {
-    /// A reader whose first byte is the one at `offset` of the file.
+    /// Creates a reader that starts at `offset` of the file.
     pub(super) fn at(offset: u64) -> Self {
         Self { buf: vec![0; READ_BYTES], pos: 0, len: 0, start: offset }
     }
 
-    /// Offset in the file of the next byte.
+    /// Returns the offset of the next byte in the file.
     pub(super) fn position(&self) -> u64 {
         self.start + self.pos as u64
     }
 
-    /// Bytes read ahead and not yet consumed.
+    /// Returns the buffered bytes that are not consumed yet.
     pub(super) fn chunk(&self) -> &[u8] {
         &self.buf[self.pos..self.len]
     }
@@ -31,7 +31,7 @@ impl BufferedInput {
         self.pos = (self.pos + count).min(self.len);
     }
 
-    /// Sees to it that `chunk` is not empty; false at the end of the file.
+    /// Reads more bytes if `chunk` is empty. Returns false at the end of the file.
     pub(super) fn refill(&mut self, file: &dyn ReadAt) -> Result<bool, SourceError> {
         if self.pos == self.len {
             self.start += self.len as u64;
@@ -41,7 +41,7 @@ impl BufferedInput {
         Ok(self.pos < self.len)
     }
 
-    /// The next byte, or `None` at the end of the file.
+    /// Consumes and returns the next byte; None at the end of the file.
     pub(super) fn next(&mut self, file: &dyn ReadAt) -> Result<Option<u8>, SourceError> {
         if !self.refill(file)? {
             return Ok(None);

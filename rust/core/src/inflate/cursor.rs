@@ -1,7 +1,6 @@
-//! One position in a compressed stream: a decompressor, the bytes that it has just yielded, and what it found.
+//! One position in a compressed stream: a decompressor and its most recent output.
 use super::buffered_input::BufferedInput;
-use super::members::MemberChecksum;
-use super::members::{Envelope, Next};
+use super::members::{MemberChecksum, MemberReader, Next};
 use super::seek_points::{BlockStart, SeekPoint, Window};
 use super::{Container, WINDOW_BYTES};
 use crate::error::{Fault, FaultKind};
@@ -14,11 +13,11 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress_with_limit};
 use std::sync::Arc;
 
 const OUTPUT_BYTES: usize = 96 * 1024;
-/// With less free output than this the window is moved to the front first: the fast loop needs room.
-const LEAST_ROOM: usize = 8 * 1024;
+/// If less of the output buffer is free, the window is moved to its front first: the decompressor's fast loop needs space.
+const MIN_FREE_OUTPUT: usize = 8 * 1024;
 const FLAGS: u32 = TINFL_FLAG_HAS_MORE_INPUT | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
 
-/// What a cursor does next.
+/// Part of the stream that a cursor reads next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Header,
@@ -26,100 +25,102 @@ enum Phase {
     Trailer,
 }
 
-/// Rules that hold for every cursor of one source.
+/// Options that all cursors of a source share.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct StreamOptions {
     pub(super) container: Container,
     pub(super) max_bytes: u64,
 }
 
-/// How the data of a stream end: soundly, or with a fault.
+/// The end of the data of a stream: its valid end, or a fault.
 #[derive(Debug, Clone)]
-pub(super) struct Ending {
-    /// Number of decompressed bytes that can be delivered.
+pub(super) struct StreamEnd {
+    /// Number of decompressed bytes before the end.
     pub(super) num_bytes: u64,
     pub(super) fault: Option<Fault>,
 }
 
 /// Where to record seek points: at the first opportunity from `next_offset` on, then every `spacing` bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PointPlan {
+pub(super) struct PointSchedule {
     pub(super) next_offset: u64,
     pub(super) spacing: u64,
 }
 
-/// A decompressor in the stream. `out[..filled]` holds the last bytes that it yielded, the first of them at
-/// `out_offset`; the current member's begin at `out[member_start]`.
+/// A decompressor at some position of the stream.
 pub(super) struct Cursor {
-    rules: Rules,
+    options: StreamOptions,
     phase: Phase,
     input: BufferedInput,
     inflater: Box<DecompressorOxide>,
-    check: MemberChecksum,
+    checksum: MemberChecksum,
+    /// Output buffer; `out[..filled]` is the most recent output.
     out: Vec<u8>,
+    /// Offset of `out[0]` in the decompressed data.
     out_offset: u64,
     filled: usize,
+    /// Position in `out` of the first byte of the current member.
     member_start: usize,
-    plan: PointPlan,
+    schedule: PointSchedule,
     points: Vec<SeekPoint>,
-    ending: Option<Ending>,
+    stream_end: Option<StreamEnd>,
 }
 
 impl Cursor {
-    /// A cursor at a seek point, or at the start of the file.
-    pub(super) fn start(rules: Rules, point: Option<&SeekPoint>) -> Result<Self, Fault> {
+    /// Creates a cursor at a seek point, or at the start of the file if `point` is None.
+    pub(super) fn start(options: StreamOptions, point: Option<&SeekPoint>) -> Result<Self, Fault> {
         let mut cursor = Self {
-            rules,
+            options,
             phase: Phase::Header,
             input: BufferedInput::at(point.map_or(0, |point| point.offset_in)),
             inflater: Box::default(),
-            check: MemberChecksum::new(rules.container),
+            checksum: MemberChecksum::new(options.container),
             out: vec![0; WINDOW_BYTES + OUTPUT_BYTES],
             out_offset: point.map_or(0, |point| point.offset_out),
             filled: 0,
             member_start: 0,
-            plan: PointPlan { next_offset: u64::MAX, spacing: u64::MAX },
+            schedule: PointSchedule { next_offset: u64::MAX, spacing: u64::MAX },
             points: Vec::new(),
-            ending: None,
+            stream_end: None,
         };
         if let Some(block) = point.and_then(|point| point.block.as_ref()) {
-            cursor.enter_block(block)?;
+            cursor.restore_block(block)?;
         }
         Ok(cursor)
     }
 
-    /// First offset that can be read without inflating again.
+    /// Returns the first offset that can be read without starting again.
     pub(super) fn first_offset(&self) -> u64 {
         self.out_offset
     }
 
-    /// Offset up to which the stream has been inflated.
+    /// Returns the offset up to which the stream has been inflated.
     pub(super) fn end_offset(&self) -> u64 {
         self.out_offset + self.filled as u64
     }
 
-    /// How the data end, once the cursor has been there.
-    pub(super) fn ending(&self) -> Option<&Ending> {
-        self.ending.as_ref()
+    /// Returns the end of the data if the cursor has reached it.
+    pub(super) fn stream_end(&self) -> Option<&StreamEnd> {
+        self.stream_end.as_ref()
     }
 
-    pub(super) fn set_plan(&mut self, plan: PointPlan) {
-        self.plan = plan;
+    pub(super) fn set_schedule(&mut self, schedule: PointSchedule) {
+        self.schedule = schedule;
     }
 
-    /// The points recorded since the last call.
+    /// Returns the seek points that were recorded since the last call.
     pub(super) fn take_points(&mut self) -> Vec<SeekPoint> {
         std::mem::take(&mut self.points)
     }
 
-    /// Reads at `offset`, which must not be before `first_offset`; fewer bytes than asked for mean `ending`.
+    /// Reads at `offset`, which must not be before `first_offset`. Returns fewer bytes only at the stream end.
     pub(super) fn read_at(&mut self, file: &dyn ReadAt, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         let mut done = 0;
         while done < buf.len() {
             let count = self.copy_out(offset.saturating_add(done as u64), &mut buf[done..]);
             done += count;
             if count == 0 {
-                if self.ending.is_some() {
+                if self.stream_end.is_some() {
                     break;
                 }
                 self.step(file)?;
@@ -128,37 +129,37 @@ impl Cursor {
         Ok(done)
     }
 
-    /// Fills `buf` if all of it is ready.
+    /// Fills `buf` and returns true if all of its bytes are in the output buffer.
     pub(super) fn copy_all(&self, offset: u64, buf: &mut [u8]) -> bool {
-        let ready = self.ready(offset).get(..buf.len());
-        ready.inspect(|ready| buf.copy_from_slice(ready)).is_some()
+        let output = self.output_from(offset).get(..buf.len());
+        output.inspect(|output| buf.copy_from_slice(output)).is_some()
     }
 
     fn copy_out(&self, offset: u64, buf: &mut [u8]) -> usize {
-        let ready = self.ready(offset);
-        let count = ready.len().min(buf.len());
-        buf[..count].copy_from_slice(&ready[..count]);
+        let output = self.output_from(offset);
+        let count = output.len().min(buf.len());
+        buf[..count].copy_from_slice(&output[..count]);
         count
     }
 
-    /// The bytes from `offset` on that have been inflated and are still held.
-    fn ready(&self, offset: u64) -> &[u8] {
+    /// Returns the buffered output from `offset` on.
+    fn output_from(&self, offset: u64) -> &[u8] {
         let start = offset.checked_sub(self.out_offset).and_then(|start| usize::try_from(start).ok());
         start.and_then(|start| self.out[..self.filled].get(start..)).unwrap_or_default()
     }
 
-    fn enter_block(&mut self, block: &BlockStart) -> Result<(), Fault> {
+    fn restore_block(&mut self, block: &BlockStart) -> Result<(), Fault> {
         let window = block.window.bytes()?;
         self.out[..window.len()].copy_from_slice(&window);
         self.filled = window.len();
         self.out_offset -= window.len() as u64;
-        self.check = block.check;
+        self.checksum = block.checksum;
         *self.inflater = block.decompressor();
         self.phase = Phase::Blocks;
         Ok(())
     }
 
-    /// Goes on by one header, one trailer, or a stretch of deflate data. A fault becomes the ending.
+    /// Processes one header, one trailer, or a piece of deflate data. A fault becomes the stream end.
     fn step(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         let step = match self.phase {
             Phase::Header => self.begin_member(file),
@@ -167,69 +168,69 @@ impl Cursor {
         };
         match step {
             Err(SourceError::Fault(fault)) => {
-                self.ending = Some(Ending { num_bytes: self.end_offset(), fault: Some(fault) });
+                self.stream_end = Some(StreamEnd { num_bytes: self.end_offset(), fault: Some(fault) });
                 Ok(())
             }
             other => other,
         }
     }
 
-    fn envelope<'a>(&'a mut self, file: &'a dyn ReadAt) -> Envelope<'a> {
+    fn member_reader<'a>(&'a mut self, file: &'a dyn ReadAt) -> MemberReader<'a> {
         let offset = self.end_offset();
-        Envelope { container: self.rules.container, input: &mut self.input, file, offset }
+        MemberReader { container: self.options.container, input: &mut self.input, file, offset }
     }
 
     fn begin_member(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         let offset_in = self.input.position();
-        if self.envelope(file).next_member()? == Next::End {
-            self.ending = Some(Ending { num_bytes: self.end_offset(), fault: None });
+        if self.member_reader(file).read_header()? == Next::End {
+            self.stream_end = Some(StreamEnd { num_bytes: self.end_offset(), fault: None });
             return Ok(());
         }
-        if self.end_offset() >= self.plan.next_offset {
-            self.record(SeekPoint { offset_in, offset_out: self.end_offset(), block: None });
+        if self.end_offset() >= self.schedule.next_offset {
+            self.record_point(SeekPoint { offset_in, offset_out: self.end_offset(), block: None });
         }
         self.inflater.init();
-        self.check = MemberChecksum::new(self.rules.container);
+        self.checksum = MemberChecksum::new(self.options.container);
         self.member_start = self.filled;
         self.phase = Phase::Blocks;
         Ok(())
     }
 
     fn end_member(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
-        let check = self.check;
-        self.envelope(file).trailer(&check)?;
+        let checksum = self.checksum;
+        self.member_reader(file).check_trailer(&checksum)?;
         self.phase = Phase::Header;
         Ok(())
     }
 
-    /// One call of the decompressor.
+    /// Calls the decompressor once.
     fn inflate(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
-        self.preallocate();
+        self.slide_window();
         self.input.refill(file)?;
-        // One byte more than the limit allows tells a stream that is too long from one that just fits.
-        let allowance = self.rules.max_bytes.saturating_add(1).saturating_sub(self.end_offset());
-        let room = (self.out.len() - self.filled).min(usize::try_from(allowance).unwrap_or(usize::MAX));
-        let near_point = self.end_offset().saturating_add(room as u64) >= self.plan.next_offset;
-        let (status, consumed, yielded) = decompress_with_limit(
+        // One byte beyond the limit distinguishes a stream that is too long from one that just fits.
+        let allowance = self.options.max_bytes.saturating_add(1).saturating_sub(self.end_offset());
+        let max_output = (self.out.len() - self.filled).min(usize::try_from(allowance).unwrap_or(usize::MAX));
+        let near_point = self.end_offset().saturating_add(max_output as u64) >= self.schedule.next_offset;
+        let (status, num_consumed, num_output) = decompress_with_limit(
             &mut self.inflater,
             self.input.chunk(),
             &mut self.out[self.member_start..],
             self.filled - self.member_start,
-            room,
+            max_output,
             if near_point { FLAGS | TINFL_FLAG_STOP_ON_BLOCK_BOUNDARY } else { FLAGS },
         );
-        self.input.consume(consumed);
-        self.check.update(&self.out[self.filled..self.filled + yielded]);
-        self.filled += yielded;
+        self.input.consume(num_consumed);
+        self.checksum.update(&self.out[self.filled..self.filled + num_output]);
+        self.filled += num_output;
         self.enforce_limit()?;
-        self.after_inflate(status, consumed + yielded > 0)
+        self.handle_status(status, num_consumed + num_output > 0)
     }
 
-    fn after_inflate(&mut self, status: TINFLStatus, progress: bool) -> Result<(), SourceError> {
+    fn handle_status(&mut self, status: TINFLStatus, made_progress: bool) -> Result<(), SourceError> {
         match status {
             TINFLStatus::Done => self.phase = Phase::Trailer,
-            TINFLStatus::BlockBoundary => self.record_block(),
-            TINFLStatus::NeedsMoreInput | TINFLStatus::HasMoreOutput if progress => {}
+            TINFLStatus::BlockBoundary => self.record_block_start(),
+            TINFLStatus::NeedsMoreInput | TINFLStatus::HasMoreOutput if made_progress => {}
             TINFLStatus::NeedsMoreInput if self.input.chunk().is_empty() => {
                 return Err(self.fault("stream ends early: inside a deflate block").into());
             }
@@ -241,9 +242,9 @@ impl Cursor {
         Ok(())
     }
 
-    /// Moves the window to the front when the room behind it runs out.
-    fn preallocate(&mut self) {
-        if self.out.len() - self.filled >= LEAST_ROOM {
+    /// Moves the window to the front of the output buffer if little space is left after it.
+    fn slide_window(&mut self) {
+        if self.out.len() - self.filled >= MIN_FREE_OUTPUT {
             return;
         }
         let shift = self.filled - WINDOW_BYTES;
@@ -254,18 +255,18 @@ impl Cursor {
     }
 
     fn enforce_limit(&mut self) -> Result<(), SourceError> {
-        let excess = self.end_offset().saturating_sub(self.rules.max_bytes);
+        let excess = self.end_offset().saturating_sub(self.options.max_bytes);
         if excess == 0 {
             return Ok(());
         }
         self.filled -= excess as usize;
-        let max = self.rules.max_bytes;
-        let fault = Fault::new(FaultKind::LimitExceeded, max, "the decompressed data are longer than the limit");
+        let max = self.options.max_bytes;
+        let fault = Fault::new(FaultKind::LimitExceeded, max, "the decompressed data exceeds the limit");
         Err(fault.values(format!("at most {max} bytes"), "more").into())
     }
 
-    fn record_block(&mut self) {
-        if self.end_offset() < self.plan.next_offset {
+    fn record_block_start(&mut self) {
+        if self.end_offset() < self.schedule.next_offset {
             return;
         }
         let Some(state) = self.inflater.block_boundary_state() else {
@@ -273,13 +274,13 @@ impl Cursor {
         };
         let window_start = self.member_start.max(self.filled.saturating_sub(WINDOW_BYTES));
         let window = Window::Plain(Arc::from(&self.out[window_start..self.filled]));
-        let block = BlockStart { num_bits: state.num_bits, bits: state.bit_buf, check: self.check, window };
+        let block = BlockStart { num_bits: state.num_bits, bits: state.bit_buf, checksum: self.checksum, window };
         let (offset_in, offset_out) = (self.input.position(), self.end_offset());
-        self.record(SeekPoint { offset_in, offset_out, block: Some(block) });
+        self.record_point(SeekPoint { offset_in, offset_out, block: Some(block) });
     }
 
-    fn record(&mut self, point: SeekPoint) {
-        self.plan.next_offset = point.offset_out.saturating_add(self.plan.spacing);
+    fn record_point(&mut self, point: SeekPoint) {
+        self.schedule.next_offset = point.offset_out.saturating_add(self.schedule.spacing);
         self.points.push(point);
     }
 

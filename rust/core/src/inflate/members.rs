@@ -1,4 +1,4 @@
-//! What stands around deflate data: gzip and zlib headers and trailers, and what may follow them.
+//! Headers and trailers of gzip members and zlib streams.
 use super::Container;
 use super::buffered_input::BufferedInput;
 use crate::checksum::crc32;
@@ -15,16 +15,16 @@ const FLAG_COMMENT: u8 = 0x10;
 const FLAGS_RESERVED: u8 = 0xE0;
 const FLAG_DICTIONARY: u8 = 0x20;
 
-/// Whether two bytes are a zlib header that can be read here: deflate, window up to 32 KiB, no preset dictionary.
+/// Returns whether two bytes are a supported zlib header: deflate, window up to 32 KiB, no preset dictionary.
 pub(super) fn is_zlib_header(cmf: u8, flg: u8) -> bool {
-    zlib_header_trouble(cmf, flg).is_none()
+    zlib_header_error(cmf, flg).is_none()
 }
 
-fn zlib_header_trouble(cmf: u8, flg: u8) -> Option<&'static str> {
+fn zlib_header_error(cmf: u8, flg: u8) -> Option<&'static str> {
     if (u16::from(cmf) << 8 | u16::from(flg)) % 31 != 0 {
         Some("not a zlib stream: the check bits of the header are wrong")
     } else if cmf & 0x0F != METHOD_DEFLATE || cmf >> 4 > 7 {
-        Some("not a zlib stream: the header asks for a method other than deflate")
+        Some("not a zlib stream: the compression method in the header is not deflate")
     } else if flg & FLAG_DICTIONARY != 0 {
         Some("the zlib stream needs a preset dictionary")
     } else {
@@ -32,26 +32,27 @@ fn zlib_header_trouble(cmf: u8, flg: u8) -> Option<&'static str> {
     }
 }
 
-/// What follows at a place where a member may begin.
+/// What follows the start of the file or the end of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A header, now behind us; deflate data follow.
+    /// A member, whose header was consumed.
     Member,
-    /// The end of the file, with nothing but padding before it.
+    /// The end of the file, possibly after padding.
     End,
 }
 
-/// Reads what stands between the deflate data of members; `offset` says how many bytes the stream has yielded so far.
-pub(super) struct Envelope<'a> {
+/// Reads the bytes before, between and after the deflate data of members.
+pub(super) struct MemberReader<'a> {
     pub(super) container: Container,
     pub(super) input: &'a mut BufferedInput,
     pub(super) file: &'a dyn ReadAt,
+    /// Offset in the decompressed data, for faults.
     pub(super) offset: u64,
 }
 
-impl Envelope<'_> {
-    /// Passes over a header, or finds the end of the stream. A file of no bytes is an empty stream.
-    pub(super) fn next_member(&mut self) -> Result<Next, SourceError> {
+impl MemberReader<'_> {
+    /// Reads the header of the next member, or finds the end of the stream. An empty file is an empty stream.
+    pub(super) fn read_header(&mut self) -> Result<Next, SourceError> {
         let start = self.input.position();
         if !self.input.refill(self.file)? {
             return Ok(Next::End);
@@ -59,42 +60,42 @@ impl Envelope<'_> {
         match self.container {
             Container::Gzip => self.next_gzip_member(start),
             Container::Zlib if start == 0 => self.zlib_header(),
-            Container::Zlib => Err(self.surplus(start, "after the zlib stream")),
+            Container::Zlib => Err(self.garbage(start, "after the zlib stream")),
         }
     }
 
-    /// Reads the trailer of a member and compares it with what the data gave.
-    pub(super) fn trailer(&mut self, check: &MemberChecksum) -> Result<(), SourceError> {
+    /// Reads the trailer of a member and compares it with the checksum and length of the member's data.
+    pub(super) fn check_trailer(&mut self, computed: &MemberChecksum) -> Result<(), SourceError> {
         match self.container {
             Container::Gzip => {
                 let [crc, length] = [self.trailer_word(0, 8)?, self.trailer_word(4, 8)?].map(u32::from_le_bytes);
-                self.compare_checksum("CRC-32 of the gzip member differs", check.value, crc)?;
-                self.compare_length(check.num_bytes, length)
+                self.compare_checksum("CRC-32 of the gzip member differs", computed.value, crc)?;
+                self.compare_length(computed.num_bytes, length)
             }
             Container::Zlib => {
                 let adler = u32::from_be_bytes(self.trailer_word(0, 4)?);
-                self.compare_checksum("Adler-32 of the zlib stream differs", check.value, adler)
+                self.compare_checksum("Adler-32 of the zlib stream differs", computed.value, adler)
             }
         }
     }
 
     fn next_gzip_member(&mut self, start: u64) -> Result<Next, SourceError> {
         if start != 0 && self.input.chunk()[0] != GZIP_MAGIC[0] {
-            return self.padding(start);
+            return self.skip_padding(start);
         }
         let magic = [self.input.next(self.file)?, self.input.next(self.file)?];
         if magic == GZIP_MAGIC.map(Some) {
             return self.gzip_header();
         }
         if start != 0 {
-            return Err(self.surplus(start, "after the last gzip member"));
+            return Err(self.garbage(start, "after the last gzip member"));
         }
         let found: String = magic.iter().flatten().map(|byte| format!("{byte:02x}")).collect();
         let fault = self.fault("not a gzip stream: the magic bytes are wrong");
         Err(fault.values("1f8b", found).into())
     }
 
-    /// RFC 1952, section 2.3, from the method on.
+    /// Reads a gzip header after the magic bytes (RFC 1952, section 2.3).
     fn gzip_header(&mut self) -> Result<Next, SourceError> {
         let mut crc = crc32(0, &GZIP_MAGIC);
         let [method, flags, ..] = self.header_bytes::<8>(&mut crc)?;
@@ -126,9 +127,9 @@ impl Envelope<'_> {
 
     fn zlib_header(&mut self) -> Result<Next, SourceError> {
         let [cmf, flg] = self.header_bytes(&mut 0)?;
-        match zlib_header_trouble(cmf, flg) {
-            Some(trouble) => {
-                Err(self.fault(trouble).values("a header such as 789c", format!("{cmf:02x}{flg:02x}")).into())
+        match zlib_header_error(cmf, flg) {
+            Some(message) => {
+                Err(self.fault(message).values("a header such as 789c", format!("{cmf:02x}{flg:02x}")).into())
             }
             None => Ok(Next::Member),
         }
@@ -137,7 +138,7 @@ impl Envelope<'_> {
     fn header_bytes<const N: usize>(&mut self, crc: &mut u32) -> Result<[u8; N], SourceError> {
         let mut bytes = [0; N];
         for byte in &mut bytes {
-            *byte = self.input.next(self.file)?.ok_or_else(|| self.header_cut())?;
+            *byte = self.input.next(self.file)?.ok_or_else(|| self.truncated_header())?;
         }
         *crc = crc32(*crc, &bytes);
         Ok(bytes)
@@ -146,7 +147,7 @@ impl Envelope<'_> {
     fn skip_header_bytes(&mut self, mut count: usize, crc: &mut u32) -> Result<(), SourceError> {
         while count > 0 {
             if !self.input.refill(self.file)? {
-                return Err(self.header_cut());
+                return Err(self.truncated_header());
             }
             let chunk = self.input.chunk();
             let step = count.min(chunk.len());
@@ -157,7 +158,7 @@ impl Envelope<'_> {
         Ok(())
     }
 
-    /// Skips text up to and with its final zero byte.
+    /// Skips text including its terminating zero byte.
     fn skip_header_text(&mut self, crc: &mut u32) -> Result<(), SourceError> {
         while self.input.refill(self.file)? {
             let chunk = self.input.chunk();
@@ -169,24 +170,24 @@ impl Envelope<'_> {
                 return Ok(());
             }
         }
-        Err(self.header_cut())
+        Err(self.truncated_header())
     }
 
-    /// Four bytes of a trailer of `total` bytes, of which `before` have been read.
-    fn trailer_word(&mut self, before: usize, total: usize) -> Result<[u8; 4], SourceError> {
+    /// Reads four bytes of a trailer with `total` bytes, after the first `num_read` of them.
+    fn trailer_word(&mut self, num_read: usize, total: usize) -> Result<[u8; 4], SourceError> {
         let mut bytes = [0; 4];
         for (index, byte) in bytes.iter_mut().enumerate() {
-            *byte = self.input.next(self.file)?.ok_or_else(|| self.trailer_cut(before + index, total))?;
+            *byte = self.input.next(self.file)?.ok_or_else(|| self.truncated_trailer(num_read + index, total))?;
         }
         Ok(bytes)
     }
 
-    /// Zero bytes up to the end of the file are padding (tapes and block devices leave them); else they are garbage.
-    fn padding(&mut self, start: u64) -> Result<Next, SourceError> {
+    /// Skips zero bytes up to the end of the file, which tapes and block devices add. Other bytes are garbage.
+    fn skip_padding(&mut self, start: u64) -> Result<Next, SourceError> {
         while self.input.refill(self.file)? {
             let chunk = self.input.chunk();
             if chunk.iter().any(|&byte| byte != 0) {
-                return Err(self.surplus(start, "after the last gzip member"));
+                return Err(self.garbage(start, "after the last gzip member"));
             }
             self.input.consume(chunk.len());
         }
@@ -209,19 +210,19 @@ impl Envelope<'_> {
         Err(fault.values(format!("{computed} bytes"), format!("{stored} bytes")).into())
     }
 
-    fn header_cut(&self) -> SourceError {
+    fn truncated_header(&self) -> SourceError {
         self.fault(format!("stream ends early: inside a {} header", self.container.name())).into()
     }
 
-    fn trailer_cut(&self, found: usize, total: usize) -> SourceError {
+    fn truncated_trailer(&self, found: usize, total: usize) -> SourceError {
         let what = if found == 0 { "missing" } else { "cut short" };
         let message = format!("stream ends early: {} trailer {what}", self.container.name());
         self.fault(message).values(format!("{total} bytes"), format!("{found} bytes")).into()
     }
 
-    fn surplus(&self, start: u64, place: &str) -> SourceError {
+    fn garbage(&self, start: u64, position: &str) -> SourceError {
         let count = self.file.num_bytes().map(|size| format!("{} bytes of ", size.saturating_sub(start)));
-        let message = format!("{}garbage {place}", count.unwrap_or_default());
+        let message = format!("{}garbage {position}", count.unwrap_or_default());
         self.fault(message).into()
     }
 
@@ -230,7 +231,7 @@ impl Envelope<'_> {
     }
 }
 
-/// Checksum (CRC-32 or Adler-32) and number of the bytes that a member has yielded so far.
+/// Checksum (CRC-32 or Adler-32) and number of the decompressed bytes of a member so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MemberChecksum {
     pub(super) container: Container,
@@ -239,7 +240,7 @@ pub(super) struct MemberChecksum {
 }
 
 impl MemberChecksum {
-    /// The check of a member that has yielded nothing yet.
+    /// Returns the checksum of no bytes.
     pub(super) fn new(container: Container) -> Self {
         let value = match container {
             Container::Gzip => 0,
@@ -248,7 +249,7 @@ impl MemberChecksum {
         Self { container, value, num_bytes: 0 }
     }
 
-    /// Takes in the next bytes of the member.
+    /// Adds the next bytes of the member.
     pub(super) fn update(&mut self, data: &[u8]) {
         self.value = match self.container {
             Container::Gzip => crc32(self.value, data),

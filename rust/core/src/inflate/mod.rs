@@ -1,4 +1,4 @@
-//! Whole-file gzip and zlib streams read at any offset, without inflating from the start each time.
+//! Random access to gzip and zlib streams, without inflating from the start for each read.
 //!
 //! References: RFC 1950 (zlib), RFC 1951 (deflate), RFC 1952 (gzip).
 mod buffered_input;
@@ -11,15 +11,15 @@ mod seek_points;
 pub use compressed::CompressedSource;
 pub use seek_points::SeekPoint;
 
-/// How far back a deflate stream may refer (RFC 1951, section 2).
+/// Maximum distance of a back-reference in a deflate stream (RFC 1951, section 2).
 const WINDOW_BYTES: usize = 32 * 1024;
 
-/// What wraps the deflate data.
+/// Container format of the deflate data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Container {
     /// One or more gzip members, each with a CRC-32 and a length.
     Gzip,
-    /// One zlib stream with an Adler-32.
+    /// One zlib stream with an Adler-32 checksum.
     Zlib,
 }
 
@@ -32,10 +32,10 @@ impl Container {
     }
 }
 
-/// How much may come out of a compressed file.
+/// Limits of decompression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Largest number of decompressed bytes that is delivered.
+    /// Maximum number of decompressed bytes; a longer stream has a fault at this offset.
     pub max_bytes: u64,
 }
 
@@ -45,12 +45,12 @@ impl Default for Limits {
     }
 }
 
-/// The container that the first bytes of a file announce, if any.
+/// Detects the container from the first bytes of a file: three for gzip, two for zlib.
 ///
-/// Three bytes tell gzip, two tell zlib. The zlib check is weak (one in about a thousand random pairs of bytes
-/// passes), so a caller that knows of a better test for uncompressed data should try that first.
-pub fn detect(head: &[u8]) -> Option<Container> {
-    match *head {
+/// The zlib check is weak: about one in a thousand random pairs of bytes passes. A caller with a more reliable test for
+/// uncompressed data should try that test first.
+pub fn detect(start_bytes: &[u8]) -> Option<Container> {
+    match *start_bytes {
         [0x1F, 0x8B, 8, ..] => Some(Container::Gzip),
         [cmf, flg, ..] if members::is_zlib_header(cmf, flg) => Some(Container::Zlib),
         _ => None,

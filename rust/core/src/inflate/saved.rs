@@ -1,9 +1,13 @@
-//! Seek points as bytes: written by `save`, read back by `restore`, and refused unless they make sense.
+//! Serialization of seek points. Deserialization validates all fields.
 //!
-//! Layout, little-endian: magic `RMSP`, version u16, container u8, zero u8, compressed size u64, decompressed size u64
-//! (all ones where unknown), spacing u64, number of points u32; then per point: offset_in u64, offset_out u64,
-//! kind u8 (0 member, 1 block), and for a block: num_bits u8, bits u8, checksum u32, member bytes u64, window length u32,
-//! deflated length u32, deflated window. CRC-32 of all that at the end, u32.
+//! All numbers are little-endian. A blob consists of:
+//!
+//! - magic `RMSP`, version u16, container u8, zero u8, compressed size u64, decompressed size u64, spacing u64, number of
+//!   points u32; an unknown size is all ones
+//! - for each point: offset_in u64, offset_out u64, kind u8 (0 member, 1 block)
+//! - for each block also: num_bits u8, bits u8, checksum u32, member bytes u64, window length u32, length of the deflated
+//!   window u32, deflated window
+//! - CRC-32 of all preceding bytes, u32
 use super::members::MemberChecksum;
 use super::seek_points::{BlockStart, MAX_POINTS, SeekPoint, SeekPoints, Window};
 use super::{Container, WINDOW_BYTES};
@@ -16,20 +20,20 @@ const UNKNOWN: u64 = u64::MAX;
 const KIND_MEMBER: u8 = 0;
 const KIND_BLOCK: u8 = 1;
 
-/// What is kept between two openings of the same file.
-pub(super) struct Saved {
+/// Seek points and size of a file that was read before.
+pub(super) struct SavedPoints {
     pub(super) points: SeekPoints,
-    /// Decompressed size, if the sound end of the stream was seen.
+    /// Decompressed size, if the valid end of the stream was read.
     pub(super) num_bytes: Option<u64>,
 }
 
-/// Writes seek points whose windows are deflated.
-pub(super) fn encode(saved: &Saved, container: Container, compressed: Option<u64>) -> Vec<u8> {
+/// Serializes seek points; `compressed` is the size of the compressed file, if known.
+pub(super) fn encode(saved: &SavedPoints, container: Container, compressed: Option<u64>) -> Vec<u8> {
     let points = saved.points.as_slice();
     let mut blob = Vec::new();
     blob.extend(MAGIC);
     blob.extend(VERSION.to_le_bytes());
-    blob.extend([code(container), 0]);
+    blob.extend([container_code(container), 0]);
     for word in [compressed.unwrap_or(UNKNOWN), saved.num_bytes.unwrap_or(UNKNOWN), saved.points.spacing()] {
         blob.extend(word.to_le_bytes());
     }
@@ -51,125 +55,130 @@ fn encode_point(point: &SeekPoint, blob: &mut Vec<u8>) {
     };
     let Window::Deflated { num_bytes, data } = &block.window.deflated() else { unreachable!("deflated() deflates") };
     blob.extend([KIND_BLOCK, block.num_bits, block.bits]);
-    blob.extend(block.check.value.to_le_bytes());
-    blob.extend(block.check.num_bytes.to_le_bytes());
+    blob.extend(block.checksum.value.to_le_bytes());
+    blob.extend(block.checksum.num_bytes.to_le_bytes());
     blob.extend((*num_bytes as u32).to_le_bytes());
     blob.extend((data.len() as u32).to_le_bytes());
     blob.extend(&data[..]);
 }
 
-/// Reads what `encode` wrote for a file in `container` with `compressed` bytes.
-pub(super) fn decode(blob: &[u8], container: Container, compressed: Option<u64>) -> Result<Saved, Fault> {
-    let mut fields = Fields { blob: checked(blob)?, pos: 0, container, max_in: UNKNOWN, max_out: UNKNOWN };
-    fields.magic_and_version()?;
-    let [found, _] = fields.bytes()?;
-    fields.demand(found == code(container), "the saved seek points belong to another container")?;
-    let size = fields.word()?;
+/// Deserializes the result of `encode` for a file in `container` with `compressed` bytes.
+pub(super) fn decode(blob: &[u8], container: Container, compressed: Option<u64>) -> Result<SavedPoints, Fault> {
+    let blob = check_crc(blob)?;
+    let mut reader = BlobReader { blob, pos: 0, container, max_in: UNKNOWN, max_out: UNKNOWN };
+    reader.magic_and_version()?;
+    let [found, _] = reader.bytes()?;
+    reader.ensure(found == container_code(container), "the saved seek points belong to another container")?;
+    let size = reader.u64()?;
     let same_size = size == UNKNOWN || compressed.is_none_or(|compressed| compressed == size);
-    fields.demand(same_size, "the saved seek points belong to a file of another size")?;
-    let num_bytes = Some(fields.word()?).filter(|&num_bytes| num_bytes != UNKNOWN);
-    (fields.max_in, fields.max_out) = (size, num_bytes.unwrap_or(UNKNOWN));
-    let spacing = fields.word()?;
-    let points = fields.points()?;
-    fields.demand(fields.pos == fields.blob.len(), "there are bytes after the last saved seek point")?;
-    Ok(Saved { points: SeekPoints::from_points(points, spacing), num_bytes })
+    reader.ensure(same_size, "the saved seek points belong to a file of another size")?;
+    let num_bytes = Some(reader.u64()?).filter(|&num_bytes| num_bytes != UNKNOWN);
+    (reader.max_in, reader.max_out) = (size, num_bytes.unwrap_or(UNKNOWN));
+    let spacing = reader.u64()?;
+    let points = reader.points()?;
+    reader.ensure(reader.pos == reader.blob.len(), "there are bytes after the last saved seek point")?;
+    Ok(SavedPoints { points: SeekPoints::from_points(points, spacing), num_bytes })
 }
 
-fn code(container: Container) -> u8 {
+fn container_code(container: Container) -> u8 {
     match container {
         Container::Gzip => 1,
         Container::Zlib => 2,
     }
 }
 
-/// The blob without its checksum, if that is right.
-fn checked(blob: &[u8]) -> Result<&[u8], Fault> {
+/// Verifies the checksum of the blob and returns the bytes before it.
+fn check_crc(blob: &[u8]) -> Result<&[u8], Fault> {
     let fault = |message| Fault::new(FaultKind::BadCompression, blob.len() as u64, message);
-    let (body, stored) = blob.split_last_chunk::<4>().ok_or_else(|| fault("the saved seek points are cut short"))?;
+    let (body, stored) = blob.split_last_chunk::<4>().ok_or_else(|| fault("the saved seek points are truncated"))?;
     if crc32(0, body) != u32::from_le_bytes(*stored) {
         return Err(fault("the checksum of the saved seek points is wrong"));
     }
     Ok(body)
 }
 
-/// A bounds-checked reader of the blob, with the limits that its points must keep.
-struct Fields<'a> {
+/// A bounds-checked reader of the blob.
+struct BlobReader<'a> {
     blob: &'a [u8],
     pos: usize,
     container: Container,
+    /// Largest valid `offset_in` of a point.
     max_in: u64,
+    /// Largest valid `offset_out` of a point.
     max_out: u64,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> BlobReader<'a> {
     fn magic_and_version(&mut self) -> Result<(), Fault> {
         let magic: [u8; 4] = self.bytes()?;
-        self.demand(magic == MAGIC, "these are not saved seek points")?;
+        self.ensure(magic == MAGIC, "these are not saved seek points")?;
         let version = u16::from_le_bytes(self.bytes()?);
-        self.demand(version == VERSION, "the saved seek points are of another version")
+        self.ensure(version == VERSION, "the saved seek points are of another version")
     }
 
     fn points(&mut self) -> Result<Vec<SeekPoint>, Fault> {
-        let count = self.half_word()? as usize;
-        self.demand(count <= MAX_POINTS, "there are too many saved seek points")?;
+        let count = self.u32()? as usize;
+        self.ensure(count <= MAX_POINTS, "there are too many saved seek points")?;
         let mut points: Vec<SeekPoint> = Vec::new();
         for _ in 0..count {
             let point = self.point()?;
             let last = points.last().map_or((0, 0), |last| (last.offset_in, last.offset_out));
-            let rises = point.offset_in > last.0 && point.offset_out > last.1;
-            let fits = point.offset_in <= self.max_in && point.offset_out <= self.max_out;
-            self.demand(rises && fits, "the offsets of saved seek points do not rise within the file")?;
+            let is_ascending = point.offset_in > last.0 && point.offset_out > last.1;
+            let is_inside = point.offset_in <= self.max_in && point.offset_out <= self.max_out;
+            let message = "the offsets of saved seek points must be strictly increasing and within the file";
+            self.ensure(is_ascending && is_inside, message)?;
             points.push(point);
         }
         Ok(points)
     }
 
     fn point(&mut self) -> Result<SeekPoint, Fault> {
-        let [offset_in, offset_out] = [self.word()?, self.word()?];
+        let [offset_in, offset_out] = [self.u64()?, self.u64()?];
         let block = match self.bytes()? {
             [KIND_MEMBER] if self.container == Container::Gzip => None,
             [KIND_BLOCK] => Some(self.block(offset_out)?),
-            _ => return Err(self.fault("a saved seek point is of no known kind")),
+            _ => return Err(self.fault("a saved seek point has an unknown kind")),
         };
         Ok(SeekPoint { offset_in, offset_out, block })
     }
 
     fn block(&mut self, offset_out: u64) -> Result<BlockStart, Fault> {
         let [num_bits, bits] = self.bytes()?;
-        self.demand(num_bits < 8 && bits >> num_bits == 0, "a saved seek point has impossible bits")?;
-        let value = self.half_word()?;
-        let check = MemberChecksum { container: self.container, value, num_bytes: self.word()? };
-        let window = self.half_word()?;
-        let sound = check.num_bytes <= offset_out && u64::from(window) == check.num_bytes.min(WINDOW_BYTES as u64);
-        self.demand(sound, "the window of a saved seek point has an impossible length")?;
-        let length = self.half_word()? as usize;
+        self.ensure(num_bits < 8 && bits >> num_bits == 0, "a saved seek point has impossible bits")?;
+        let value = self.u32()?;
+        let checksum = MemberChecksum { container: self.container, value, num_bytes: self.u64()? };
+        let window_len = self.u32()?;
+        let is_valid =
+            checksum.num_bytes <= offset_out && u64::from(window_len) == checksum.num_bytes.min(WINDOW_BYTES as u64);
+        self.ensure(is_valid, "the window of a saved seek point has an impossible length")?;
+        let length = self.u32()? as usize;
         let data = self.slice(length)?;
-        let window = Window::Deflated { num_bytes: window as usize, data: data.into() };
-        Ok(BlockStart { num_bits, bits, check, window })
+        let window = Window::Deflated { num_bytes: window_len as usize, data: data.into() };
+        Ok(BlockStart { num_bits, bits, checksum, window })
     }
 
     fn slice(&mut self, length: usize) -> Result<&'a [u8], Fault> {
         let rest = &self.blob[self.pos..];
-        let slice = rest.get(..length).ok_or_else(|| self.fault("the saved seek points are cut short"))?;
+        let slice = rest.get(..length).ok_or_else(|| self.fault("the saved seek points are truncated"))?;
         self.pos += length;
         Ok(slice)
     }
 
     fn bytes<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         let slice = self.slice(N)?;
-        slice.try_into().map_err(|_| self.fault("the saved seek points are cut short"))
+        slice.try_into().map_err(|_| self.fault("the saved seek points are truncated"))
     }
 
-    fn half_word(&mut self) -> Result<u32, Fault> {
+    fn u32(&mut self) -> Result<u32, Fault> {
         self.bytes().map(u32::from_le_bytes)
     }
 
-    fn word(&mut self) -> Result<u64, Fault> {
+    fn u64(&mut self) -> Result<u64, Fault> {
         self.bytes().map(u64::from_le_bytes)
     }
 
-    fn demand(&self, sound: bool, message: &str) -> Result<(), Fault> {
-        if sound { Ok(()) } else { Err(self.fault(message)) }
+    fn ensure(&self, condition: bool, message: &str) -> Result<(), Fault> {
+        if condition { Ok(()) } else { Err(self.fault(message)) }
     }
 
     fn fault(&self, message: &str) -> Fault {

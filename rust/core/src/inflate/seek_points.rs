@@ -1,40 +1,40 @@
-//! Places in a compressed file from which inflating can begin, and the ordered list of them.
+//! Seek points: positions in a compressed file at which decompression can start.
 use super::members::MemberChecksum;
 use crate::error::{Fault, FaultKind};
 use miniz_oxide::inflate::core::{BlockBoundaryState, DecompressorOxide};
 use miniz_oxide::{deflate, inflate};
 use std::sync::Arc;
 
-/// Most points that are kept. One more, and every second one goes while the spacing doubles: memory stays bounded
-/// (windows of 32 KiB: 128 MiB) however much a file expands.
+/// Maximum number of points. When it is exceeded, every second point is dropped and the spacing doubles, so memory is
+/// bounded (128 MiB of windows) for any compression ratio.
 pub(super) const MAX_POINTS: usize = 4096;
 
 const WINDOW_LEVEL: u8 = 3;
 
-/// A place from which inflating can begin: the start of a gzip member, or a boundary between deflate blocks.
+/// A position at which decompression can start: the start of a gzip member, or a boundary between deflate blocks.
 #[derive(Debug, Clone)]
 pub struct SeekPoint {
     /// Offset in the compressed file of the next byte to read.
     pub offset_in: u64,
-    /// Offset in the decompressed data of the next byte that comes out.
+    /// Offset in the decompressed data of the next output byte.
     pub offset_out: u64,
-    /// What inflating needs in the middle of a member; `None` where a member's header begins.
+    /// State of the decompressor; None at the start of a member.
     pub(super) block: Option<BlockStart>,
 }
 
-/// The state of a decompressor between two deflate blocks.
+/// State of a decompressor between two deflate blocks.
 #[derive(Debug, Clone)]
 pub(super) struct BlockStart {
     /// Number of bits (0 to 7) of the byte before `offset_in` that belong to the next block.
     pub(super) num_bits: u8,
-    /// Those bits, lowest first.
+    /// Those bits, the first one lowest.
     pub(super) bits: u8,
-    /// Checksum and length of the member up to here, so that its trailer can be checked from here too.
-    pub(super) check: MemberChecksum,
+    /// Checksum and length of the member so far, so that its trailer can be verified.
+    pub(super) checksum: MemberChecksum,
     pub(super) window: Window,
 }
 
-/// The last bytes of a member before a point (up to 32 KiB), which the next block may refer to.
+/// The last bytes of a member before a point (up to 32 KiB), to which the next block may refer.
 #[derive(Debug, Clone)]
 pub(super) enum Window {
     Plain(Arc<[u8]>),
@@ -42,7 +42,7 @@ pub(super) enum Window {
 }
 
 impl BlockStart {
-    /// A decompressor that goes on with the next block.
+    /// Returns a decompressor that continues with the next block.
     pub(super) fn decompressor(&self) -> DecompressorOxide {
         let state = BlockBoundaryState { num_bits: self.num_bits, bit_buf: self.bits, ..BlockBoundaryState::default() };
         DecompressorOxide::from_block_boundary_state(&state)
@@ -50,7 +50,7 @@ impl BlockStart {
 }
 
 impl Window {
-    /// The same window, deflated.
+    /// Returns the window in deflated form.
     pub(super) fn deflated(&self) -> Self {
         match self {
             Self::Plain(plain) => {
@@ -61,7 +61,7 @@ impl Window {
         }
     }
 
-    /// The bytes themselves; a saved window that does not inflate to its length is a fault.
+    /// Returns the bytes of the window. Fails if a saved window is damaged.
     pub(super) fn bytes(&self) -> Result<Arc<[u8]>, Fault> {
         match self {
             Self::Plain(data) => Ok(data.clone()),
@@ -73,7 +73,7 @@ impl Window {
     }
 }
 
-/// Seek points by rising offset, at least `spacing` decompressed bytes apart. The start of the file is always one.
+/// Seek points in ascending order, at least `spacing` decompressed bytes apart. The start of the file is implied.
 #[derive(Debug, Clone)]
 pub(super) struct SeekPoints {
     points: Vec<SeekPoint>,
@@ -85,12 +85,12 @@ impl SeekPoints {
         Self { points: Vec::new(), spacing: spacing.max(1) }
     }
 
-    /// A list read back; the points must rise.
+    /// Creates a list from points in ascending order.
     pub(super) fn from_points(points: Vec<SeekPoint>, spacing: u64) -> Self {
         Self { points, spacing: spacing.max(1) }
     }
 
-    /// Takes over the points of another list if it reaches farther, and the larger spacing.
+    /// Replaces the points by those of another list if that list extends further; keeps the larger spacing.
     pub(super) fn merge(&mut self, other: Self) {
         if other.last_offset() > self.last_offset() {
             self.points = other.points;
@@ -106,24 +106,24 @@ impl SeekPoints {
         self.spacing
     }
 
-    /// How far the list reaches.
+    /// Returns the offset of the last point in the decompressed data.
     pub(super) fn last_offset(&self) -> u64 {
         self.points.last().map_or(0, |point| point.offset_out)
     }
 
-    /// Smallest offset at which another point is welcome.
+    /// Returns the smallest offset at which another point may be added.
     pub(super) fn next_offset(&self) -> u64 {
         self.last_offset().saturating_add(self.spacing)
     }
 
-    /// The last point at or before `offset`; `None` stands for the start of the file.
+    /// Returns the last point at or before `offset`; None means the start of the file.
     pub(super) fn before(&self, offset: u64) -> Option<&SeekPoint> {
         let count = self.points.partition_point(|point| point.offset_out <= offset);
         self.points[..count].last()
     }
 
-    /// Appends a point unless it is too near to the last one, or before it.
-    pub(super) fn offer(&mut self, point: SeekPoint) {
+    /// Appends a point unless it is before the last point or too close to it.
+    pub(super) fn push_if_spaced(&mut self, point: SeekPoint) {
         if point.offset_out < self.next_offset() {
             return;
         }
@@ -138,21 +138,21 @@ impl SeekPoints {
         }
     }
 
-    /// Deflates every window that is still plain.
+    /// Deflates all plain windows.
     pub(super) fn deflate_windows(&mut self) {
         for block in self.points.iter_mut().filter_map(|point| point.block.as_mut()) {
             block.window = block.window.deflated();
         }
     }
 
-    /// Puts deflated windows in the place of plain ones.
-    pub(super) fn adopt_windows(&mut self, deflated: &[SeekPoint]) {
+    /// Replaces the windows of the points that `deflated` contains as well.
+    pub(super) fn replace_windows(&mut self, deflated: &[SeekPoint]) {
         for point in deflated {
-            let found = self.points.binary_search_by_key(&point.offset_out, |own| own.offset_out);
+            let found = self.points.binary_search_by_key(&point.offset_out, |known| known.offset_out);
             if let (Ok(index), Some(block)) = (found, &point.block)
-                && let Some(own) = &mut self.points[index].block
+                && let Some(known) = &mut self.points[index].block
             {
-                own.window = block.window.clone();
+                known.window = block.window.clone();
             }
         }
     }
@@ -167,9 +167,9 @@ mod tests {
     }
 
     #[test]
-    fn offered_points_too_near_or_behind_are_refused() {
+    fn push_if_spaced_ignores_points_before_or_close_to_the_last_one() {
         let mut list = SeekPoints::new(100);
-        [99, 100, 150, 199, 200, 50, 200, 301].into_iter().for_each(|offset| list.offer(point(offset)));
+        [99, 100, 150, 199, 200, 50, 200, 301].into_iter().for_each(|offset| list.push_if_spaced(point(offset)));
         let offsets: Vec<u64> = list.as_slice().iter().map(|point| point.offset_out).collect();
         assert_eq!(offsets, [100, 200, 301]);
         assert_eq!(list.before(99).map(|point| point.offset_out), None);
@@ -178,9 +178,9 @@ mod tests {
     }
 
     #[test]
-    fn list_past_its_capacity_keeps_every_second_point_at_twice_the_spacing() {
+    fn full_list_drops_every_second_point_and_doubles_the_spacing() {
         let mut list = SeekPoints::new(10);
-        (1..=3 * MAX_POINTS as u64).for_each(|index| list.offer(point(index * 10)));
+        (1..=3 * MAX_POINTS as u64).for_each(|index| list.push_if_spaced(point(index * 10)));
         assert_eq!(list.spacing(), 40);
         assert!(list.as_slice().len() <= MAX_POINTS);
         assert!(list.as_slice().windows(2).all(|pair| pair[1].offset_out - pair[0].offset_out == 40));

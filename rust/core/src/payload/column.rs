@@ -1,19 +1,19 @@
-//! Columns: what is asked of a feature, and the values that come back for many records at once.
+//! Columns: the specification of a requested feature, and its values in many records.
 use super::{Section, ValueKind};
 
-/// How many values a feature has.
+/// Number of values of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// As many in every record (in a feature list: in every frame).
+    /// The same number in every record (in a feature list: in every frame).
     Fixed(usize),
     /// Any number.
     Ragged,
 }
 
-/// What to do where a key is absent, or its feature has no kind.
+/// Treatment of records in which the key is absent or the feature has no kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Missing {
-    /// It is a fault.
+    /// Report a fault.
     Error,
     /// The record has no values (in a feature list: no frames).
     Empty,
@@ -21,29 +21,29 @@ pub enum Missing {
     Default(Values),
 }
 
-/// What is asked of one feature.
+/// Specification of one requested feature.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnSpec {
-    /// The feature's key.
+    /// Key of the feature.
     pub name: Vec<u8>,
-    /// Where the key is looked for.
+    /// Section of the record that contains the key.
     pub section: Section,
-    /// The kind that its values must have.
+    /// Required kind of the values.
     pub kind: ValueKind,
-    /// How many values it must have.
+    /// Required number of values.
     pub layout: Layout,
-    /// What to do where it is missing.
+    /// Treatment of records without the feature.
     pub missing: Missing,
 }
 
-/// Values of one kind, back to back.
+/// Concatenated values of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Byte strings: string `i` is `data[splits[i]..splits[i + 1]]`, and `splits` begins with 0.
     Bytes {
-        /// All strings back to back.
+        /// All strings, back to back.
         data: Vec<u8>,
-        /// Where each begins, and where the last one ends.
+        /// Start of each string, and the end of the last one.
         splits: Vec<i64>,
     },
     /// 32-bit floats.
@@ -59,7 +59,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// No values of `kind`, with room for `capacity` of them.
+    /// Creates an empty list with capacity for `capacity` values of `kind`.
     pub fn new(kind: ValueKind, capacity: usize) -> Self {
         match kind {
             ValueKind::Bytes => {
@@ -75,7 +75,7 @@ impl Values {
         }
     }
 
-    /// Their kind.
+    /// Returns the kind of the values.
     pub fn kind(&self) -> ValueKind {
         match self {
             Self::Bytes { .. } => ValueKind::Bytes,
@@ -87,7 +87,7 @@ impl Values {
         }
     }
 
-    /// Their number.
+    /// Returns the number of values.
     #[inline]
     pub fn len(&self) -> usize {
         match self {
@@ -100,12 +100,12 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Drops all values from position `len` on.
+    /// Keeps the first `len` values.
     pub(super) fn truncate(&mut self, len: usize) {
         match self {
             Self::Bytes { data, splits } => {
@@ -120,7 +120,7 @@ impl Values {
         }
     }
 
-    /// Appends one byte string; nothing where the values are of another kind.
+    /// Appends one byte string if the values are byte strings.
     #[inline]
     pub(super) fn push_bytes(&mut self, value: &[u8]) {
         if let Self::Bytes { data, splits } = self {
@@ -129,7 +129,7 @@ impl Values {
         }
     }
 
-    /// Appends the little-endian values in `chunk`.
+    /// Appends the little-endian fixed-width values in `chunk`.
     pub(super) fn extend_fixed(&mut self, chunk: &[u8]) {
         let wide = || chunk.as_chunks::<8>().0.iter();
         match self {
@@ -143,7 +143,7 @@ impl Values {
         }
     }
 
-    /// Appends copies of `other`'s values, which have the same kind.
+    /// Appends the values of `other`, which have the same kind.
     pub(super) fn extend_from(&mut self, other: &Self) {
         match (self, other) {
             (Self::Bytes { data, splits }, Self::Bytes { data: more, splits: others }) => {
@@ -156,7 +156,7 @@ impl Values {
             (Self::Int32(values), Self::Int32(more)) => values.extend_from_slice(more),
             (Self::Int64(values), Self::Int64(more)) => values.extend_from_slice(more),
             (Self::UInt64(values), Self::UInt64(more)) => values.extend_from_slice(more),
-            _ => debug_assert!(false, "values of two kinds"),
+            _ => debug_assert!(false, "the kinds of the values differ"),
         }
     }
 }
@@ -164,16 +164,16 @@ impl Values {
 /// One feature of many records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// All values, record after record and frame after frame.
+    /// All values, in the order of records and frames.
     pub values: Values,
-    /// Where each record begins, and where the last one ends: in `values` (context, ragged) or counted in frames (lists).
+    /// Start of each record and end of the last one, in values (ragged context features) or in frames (feature lists).
     pub row_splits: Option<Vec<i64>>,
-    /// Where each frame begins in `values`, and where the last one ends (lists, ragged).
+    /// Start of each frame and end of the last one, in values (ragged feature lists).
     pub frame_splits: Option<Vec<i64>>,
 }
 
 impl Column {
-    /// Appends the records of `other`, a column of the same request.
+    /// Appends the records of `other`, a column with the same specification.
     pub fn append(&mut self, other: Self) {
         self.values.extend_from(&other.values);
         append_splits(&mut self.row_splits, other.row_splits);

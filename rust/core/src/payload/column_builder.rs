@@ -1,55 +1,55 @@
-//! One column while it grows, and what the current record has brought for it so far.
-use super::wire::{Reader, Wire};
+//! Construction of one column, record by record.
+use super::wire::{Reader, WireResult};
 use super::{Column, ColumnSpec, Layout, Missing, Section, ValueKind, Values, quoted, varint};
 use crate::error::{Fault, FaultKind};
 
-/// Room made ahead for one column is at most this many values.
+/// Maximum number of values for which a column reserves memory in advance.
 const MAX_RESERVE: usize = 1 << 20;
 
-/// In what a frame differs from what was asked.
+/// Actual kind or number of values of a feature or frame that differs from the specification.
 #[derive(Debug, Clone, Copy)]
-enum Found {
+enum Mismatch {
     Kind(Option<ValueKind>),
     Count(usize),
 }
 
-/// A growing column. Whatever belongs to the current record can be taken back until the record is closed.
+/// A column under construction. The values of the current record can be removed until the record is closed.
 #[derive(Debug)]
 pub struct ColumnBuilder {
-    /// The values of all records.
+    /// Values of all records.
     pub values: Values,
-    /// The kind that is wanted.
-    pub want: ValueKind,
-    /// How many values are wanted.
+    /// Requested kind of the values.
+    pub wanted_kind: ValueKind,
+    /// Requested number of values.
     pub layout: Layout,
-    /// The tag of a list of the wanted kind; 0 outside protobuf messages.
+    /// Tag of a list of the requested kind; 0 if payloads are not protobuf messages.
     pub tag: u8,
-    /// The number of the push that last brought an entry.
-    pub stamp: u64,
-    /// The kind of the current feature.
+    /// Number of the last record that had an entry for this column, counted from 1.
+    pub last_record: u64,
+    /// Kind of the current feature.
     pub kind: Option<ValueKind>,
-    /// Where in `values` the current feature begins.
+    /// Position in `values` of the start of the current feature.
     base: usize,
     section: Section,
     num_records: usize,
     row_splits: Vec<i64>,
     frame_splits: Vec<i64>,
     num_frames: usize,
-    /// The first frame of the current record that is not as asked.
-    bad_frame: Option<(usize, Found)>,
+    /// The first frame of the current record that differs from the specification.
+    bad_frame: Option<(usize, Mismatch)>,
 }
 
 impl ColumnBuilder {
-    /// An empty column with room for `num_records` records.
+    /// Creates an empty column with capacity for `num_records` records.
     pub fn new(spec: &ColumnSpec, tag: u8, num_records: usize) -> Self {
         let per_record = if let Layout::Fixed(count) = spec.layout { count } else { 1 };
         let capacity = num_records.saturating_mul(per_record).min(MAX_RESERVE);
         Self {
             values: Values::new(spec.kind, capacity),
-            want: spec.kind,
+            wanted_kind: spec.kind,
             layout: spec.layout,
             tag,
-            stamp: 0,
+            last_record: 0,
             kind: None,
             base: 0,
             section: spec.section,
@@ -61,7 +61,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Where in `values` the current record begins.
+    /// Returns the position in `values` of the start of the current record.
     fn record_base(&self) -> usize {
         match (self.section, self.layout) {
             (Section::Context, Layout::Fixed(count)) => self.num_records * count,
@@ -75,18 +75,18 @@ impl ColumnBuilder {
         self.row_splits.last().map_or(0, |&split| split as usize)
     }
 
-    /// An entry begins in the record that is push number `stamp`: drops what an earlier entry brought.
+    /// Begins an entry of record number `record`; removes the values of an earlier entry of the same record.
     #[inline]
-    pub fn begin(&mut self, stamp: u64) {
-        if self.stamp == stamp {
+    pub fn begin_entry(&mut self, record: u64) {
+        if self.last_record == record {
             self.rewind();
         }
-        self.stamp = stamp;
+        self.last_record = record;
         self.kind = None;
         self.base = self.values.len();
     }
 
-    /// Drops everything of the current record.
+    /// Removes all values of the current record.
     fn rewind(&mut self) {
         self.values.truncate(self.record_base());
         if self.section == Section::Lists {
@@ -97,21 +97,21 @@ impl ColumnBuilder {
         self.kind = None;
     }
 
-    /// A list of `kind` begins in the current feature.
-    pub fn select(&mut self, kind: ValueKind) {
+    /// Begins a list of `kind` in the current feature; removes values of another kind.
+    pub fn begin_list(&mut self, kind: ValueKind) {
         if self.kind != Some(kind) {
             self.values.truncate(self.base);
             self.kind = Some(kind);
         }
     }
 
-    /// Whether the current list is of the wanted kind.
+    /// Returns whether the current list has the requested kind.
     pub fn is_wanted(&self) -> bool {
-        self.kind == Some(self.want)
+        self.kind == Some(self.wanted_kind)
     }
 
-    /// Appends the varints in `chunk`; they are validated only where the kind is not the wanted one.
-    pub fn varints(&mut self, chunk: Reader) -> Wire<()> {
+    /// Appends the varints in `chunk`. If the list does not have the requested kind, only validates them.
+    pub fn push_varints(&mut self, chunk: Reader) -> WireResult<()> {
         if !self.is_wanted() {
             return varint::count(chunk).map(drop);
         }
@@ -122,48 +122,48 @@ impl ColumnBuilder {
         }
     }
 
-    /// A frame begins.
+    /// Begins a frame.
     pub fn begin_frame(&mut self) {
         self.kind = None;
         self.base = self.values.len();
     }
 
-    /// A frame ends.
+    /// Ends a frame and checks its kind and number of values.
     pub fn end_frame(&mut self) {
         let count = self.values.len() - self.base;
-        let bad = match self.layout {
-            _ if self.kind.is_some_and(|kind| kind != self.want) => Some(Found::Kind(self.kind)),
-            Layout::Fixed(want) if count != want => Some(Found::Count(count)),
+        let mismatch = match self.layout {
+            _ if self.kind.is_some_and(|kind| kind != self.wanted_kind) => Some(Mismatch::Kind(self.kind)),
+            Layout::Fixed(wanted) if count != wanted => Some(Mismatch::Count(count)),
             _ => None,
         };
-        if let Some(found) = bad {
-            self.bad_frame.get_or_insert((self.num_frames - self.last_row_split(), found));
+        if let Some(mismatch) = mismatch {
+            self.bad_frame.get_or_insert((self.num_frames - self.last_row_split(), mismatch));
         }
-        self.count_frames(1);
+        self.add_frames(1);
     }
 
-    /// Counts frames whose values stand in place; where their lengths are noted, one by one.
+    /// Adds frames whose values were appended; `count` must be 1 if frames are ragged.
     #[inline]
-    pub fn count_frames(&mut self, count: usize) {
+    pub fn add_frames(&mut self, count: usize) {
         self.num_frames += count;
         if self.layout == Layout::Ragged {
             self.frame_splits.push(self.values.len() as i64);
         }
     }
 
-    /// Closes a record that brought exactly the asked number of values.
+    /// Closes a record whose context feature has the requested kind and fixed number of values.
     #[inline]
     pub fn close_regular(&mut self) {
         self.num_records += 1;
     }
 
-    /// Closes the record of push number `stamp`: fills in what is missing, and checks kind and number of values.
-    pub fn close(&mut self, stamp: u64, spec: &ColumnSpec) -> Result<(), Fault> {
-        let absent = self.stamp != stamp;
+    /// Closes record number `record`: fills in a missing feature, or checks the kind and the number of values.
+    pub fn close(&mut self, record: u64, spec: &ColumnSpec) -> Result<(), Fault> {
+        let is_absent = self.last_record != record;
         match self.section {
-            Section::Context if absent || self.kind.is_none() => self.fill(spec, absent)?,
+            Section::Context if is_absent || self.kind.is_none() => self.fill_missing(spec, is_absent)?,
             Section::Context => self.check_context(spec)?,
-            Section::Lists if absent => self.fill(spec, absent)?,
+            Section::Lists if is_absent => self.fill_missing(spec, is_absent)?,
             Section::Lists => self.check_frames(spec)?,
         }
         self.num_records += 1;
@@ -175,18 +175,18 @@ impl ColumnBuilder {
         Ok(())
     }
 
-    /// Takes back the record that would have been the one at `position`, closed or not.
+    /// Removes the record at `position`, the last one, whether it is closed or not.
     pub fn roll_back(&mut self, position: usize) {
         self.num_records = position;
         self.row_splits.truncate(position + 1);
         self.rewind();
     }
 
-    fn fill(&mut self, spec: &ColumnSpec, absent: bool) -> Result<(), Fault> {
+    fn fill_missing(&mut self, spec: &ColumnSpec, is_absent: bool) -> Result<(), Fault> {
         match &spec.missing {
             Missing::Error => {
-                let found = if absent { "no such feature" } else { "a feature without a kind" };
-                Err(mismatch(spec, "is missing").values(self.wanted(), found))
+                let found = if is_absent { "no such feature" } else { "a feature without a kind" };
+                Err(feature_fault(spec, "is missing").values(self.describe_wanted(), found))
             }
             Missing::Empty => Ok(()),
             Missing::Default(values) => {
@@ -199,52 +199,52 @@ impl ColumnBuilder {
     fn check_context(&self, spec: &ColumnSpec) -> Result<(), Fault> {
         let count = self.values.len() - self.record_base();
         match self.layout {
-            _ if !self.is_wanted() => Err(self.differs(spec, "", Found::Kind(self.kind))),
-            Layout::Fixed(want) if count != want => Err(self.differs(spec, "", Found::Count(count))),
+            _ if !self.is_wanted() => Err(self.mismatch_fault(spec, "", Mismatch::Kind(self.kind))),
+            Layout::Fixed(wanted) if count != wanted => Err(self.mismatch_fault(spec, "", Mismatch::Count(count))),
             _ => Ok(()),
         }
     }
 
     fn check_frames(&self, spec: &ColumnSpec) -> Result<(), Fault> {
         match self.bad_frame {
-            Some((frame, found)) => Err(self.differs(spec, &format!(" in frame {frame}"), found)),
+            Some((frame, mismatch)) => Err(self.mismatch_fault(spec, &format!(" in frame {frame}"), mismatch)),
             None => Ok(()),
         }
     }
 
-    fn differs(&self, spec: &ColumnSpec, place: &str, found: Found) -> Fault {
-        match found {
-            Found::Kind(kind) => mismatch(spec, &format!("has another kind than asked for{place}"))
-                .values(self.want.as_str(), kind.map_or("no kind", ValueKind::as_str)),
-            Found::Count(count) => mismatch(spec, &format!("has another number of values than asked for{place}"))
-                .values(self.wanted(), counted(count, self.want)),
+    fn mismatch_fault(&self, spec: &ColumnSpec, location: &str, mismatch: Mismatch) -> Fault {
+        match mismatch {
+            Mismatch::Kind(kind) => feature_fault(spec, &format!("has the wrong kind{location}"))
+                .values(self.wanted_kind.as_str(), kind.map_or("no kind", ValueKind::as_str)),
+            Mismatch::Count(count) => feature_fault(spec, &format!("has the wrong number of values{location}"))
+                .values(self.describe_wanted(), describe_count(count, self.wanted_kind)),
         }
     }
 
-    fn wanted(&self) -> String {
+    fn describe_wanted(&self) -> String {
         match self.layout {
-            Layout::Fixed(count) => counted(count, self.want),
-            Layout::Ragged => format!("{} values", self.want.as_str()),
+            Layout::Fixed(count) => describe_count(count, self.wanted_kind),
+            Layout::Ragged => format!("{} values", self.wanted_kind.as_str()),
         }
     }
 
-    /// The finished column.
+    /// Returns the finished column.
     pub fn into_column(self) -> Column {
-        let splits = self.section == Section::Lists || self.layout == Layout::Ragged;
-        let frames = self.section == Section::Lists && self.layout == Layout::Ragged;
+        let has_row_splits = self.section == Section::Lists || self.layout == Layout::Ragged;
+        let has_frame_splits = self.section == Section::Lists && self.layout == Layout::Ragged;
         Column {
             values: self.values,
-            row_splits: splits.then_some(self.row_splits),
-            frame_splits: frames.then_some(self.frame_splits),
+            row_splits: has_row_splits.then_some(self.row_splits),
+            frame_splits: has_frame_splits.then_some(self.frame_splits),
         }
     }
 }
 
-fn counted(count: usize, kind: ValueKind) -> String {
+fn describe_count(count: usize, kind: ValueKind) -> String {
     format!("{count} {} value{}", kind.as_str(), if count == 1 { "" } else { "s" })
 }
 
-fn mismatch(spec: &ColumnSpec, what: &str) -> Fault {
+fn feature_fault(spec: &ColumnSpec, what: &str) -> Fault {
     let noun = if spec.section == Section::Lists { "feature list" } else { "feature" };
     Fault::new(FaultKind::FeatureMismatch, 0, format!("{noun} {} {what}", quoted(&spec.name)))
 }

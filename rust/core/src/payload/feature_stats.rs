@@ -1,32 +1,32 @@
-//! Which features a set of records has: names, kinds, and the numbers of values, frames and bytes.
+//! Statistics of the features in a set of records: names, kinds, and the numbers of values, frames and bytes.
 //!
-//! A record is counted only once it is known to be sound.
-use super::message::Sink;
-use super::wire::{Reader, Wire};
-use super::{PayloadKind, Section, ValueKind, varint, walk};
+//! A record is counted only after all of it was validated.
+use super::message::FeatureSink;
+use super::wire::{Reader, WireResult};
+use super::{PayloadKind, Section, ValueKind, parse, varint};
 use crate::error::Fault;
 use std::collections::HashMap;
 
-/// What was seen of one feature. All extremes are 0 where nothing was seen.
+/// Statistics of one feature. A minimum or maximum of nothing is 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureStats {
-    /// The feature's key.
+    /// Key of the feature.
     pub name: Vec<u8>,
-    /// Where the key was found.
+    /// Section that contains the key.
     pub section: Section,
-    /// The kind seen first; `None` where the feature never had one.
+    /// Kind of the feature's first occurrence with a kind; None if it never has one.
     pub kind: Option<ValueKind>,
-    /// Whether it was seen with another kind as well.
+    /// Whether the feature occurs with different kinds.
     pub mixed_kinds: bool,
-    /// Number of records that have it: with a kind (context), or with any list of frames (lists).
+    /// Number of records that contain the feature: with a kind (context), or with a list of frames (lists).
     pub num_present: u64,
-    /// Fewest values in a record (context) or in a frame (lists).
+    /// Minimum number of values in a record (context) or in a frame (lists).
     pub min_count: u64,
-    /// Most values in a record (context) or in a frame (lists).
+    /// Maximum number of values in a record (context) or in a frame (lists).
     pub max_count: u64,
-    /// Fewest frames in a record (lists).
+    /// Minimum number of frames in a record (lists).
     pub min_frames: u64,
-    /// Most frames in a record (lists).
+    /// Maximum number of frames in a record (lists).
     pub max_frames: u64,
     /// Length of the shortest byte string.
     pub min_bytes: u64,
@@ -34,54 +34,52 @@ pub struct FeatureStats {
     pub max_bytes: u64,
 }
 
-/// Collects what features records have.
-///
-/// A payload that is refused leaves no trace.
+/// Collects the statistics of the features in many payloads. Invalid payloads do not count.
 pub struct FeatureCollector {
     kind: PayloadKind,
     counters: FeatureCounters,
 }
 
 impl FeatureCollector {
-    /// A survey of payloads of `kind`.
+    /// Creates a collector for payloads of `kind`.
     pub fn new(kind: PayloadKind) -> Self {
         Self { kind, counters: FeatureCounters::default() }
     }
 
-    /// Takes one more record.
+    /// Adds one record.
     pub fn push(&mut self, payload: &[u8]) -> Result<(), Fault> {
         let num_known = self.counters.num_features();
-        let walked = walk(self.kind, payload, &mut self.counters);
-        match walked {
+        let result = parse(self.kind, payload, &mut self.counters);
+        match result {
             Ok(()) => self.counters.commit(),
-            Err(_) => self.counters.forget(num_known),
+            Err(_) => self.counters.roll_back(num_known),
         }
-        Ok(walked?)
+        Ok(result?)
     }
 
-    /// What was seen, sorted by section and name.
+    /// Returns the statistics, sorted by section and name.
     pub fn finish(self) -> Vec<FeatureStats> {
-        let mut seen = self.counters.into_stats();
-        seen.sort_by(|a, b| (a.section, &a.name).cmp(&(b.section, &b.name)));
-        seen
+        let mut stats = self.counters.into_stats();
+        stats.sort_by(|a, b| (a.section, &a.name).cmp(&(b.section, &b.name)));
+        stats
     }
 }
 
-/// A smallest and a largest number.
+/// Minimum and maximum of some numbers.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct MinMax {
     min: u64,
     max: u64,
 }
 
-impl Span {
-    const NONE: Self = Self { min: u64::MAX, max: 0 };
+impl MinMax {
+    const EMPTY: Self = Self { min: u64::MAX, max: 0 };
 
     fn add(&mut self, number: u64) {
-        self.join(Self { min: number, max: number });
+        self.merge(Self { min: number, max: number });
     }
 
-    fn join(&mut self, other: Self) {
+    fn merge(&mut self, other: Self) {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
@@ -91,44 +89,44 @@ impl Span {
     }
 }
 
-/// Kinds, counts and lengths, of one record or of all.
+/// Kinds, numbers of values and lengths of byte strings, in one record or in all records.
 #[derive(Debug, Clone, Copy)]
-struct Counts {
+struct ValueStats {
     kind: Option<ValueKind>,
-    mixed: bool,
-    counts: Span,
-    bytes: Span,
+    is_mixed: bool,
+    counts: MinMax,
+    bytes: MinMax,
 }
 
-impl Counts {
-    const EMPTY: Self = Self { kind: None, mixed: false, counts: Span::NONE, bytes: Span::NONE };
+impl ValueStats {
+    const EMPTY: Self = Self { kind: None, is_mixed: false, counts: MinMax::EMPTY, bytes: MinMax::EMPTY };
 
-    fn join(&mut self, other: Self) {
-        self.mixed |= other.mixed || (self.kind.is_some() && other.kind.is_some() && self.kind != other.kind);
+    fn merge(&mut self, other: Self) {
+        self.is_mixed |= other.is_mixed || (self.kind.is_some() && other.kind.is_some() && self.kind != other.kind);
         self.kind = self.kind.or(other.kind);
-        self.counts.join(other.counts);
-        self.bytes.join(other.bytes);
+        self.counts.merge(other.counts);
+        self.bytes.merge(other.bytes);
     }
 }
 
-/// The feature that is being read: of the context, or of one frame.
+/// The context feature or the frame that is being parsed.
 #[derive(Debug, Clone, Copy)]
 struct CurrentFeature {
     kind: Option<ValueKind>,
     count: u64,
-    bytes: Span,
+    bytes: MinMax,
 }
 
 impl CurrentFeature {
-    const EMPTY: Self = Self { kind: None, count: 0, bytes: Span::NONE };
+    const EMPTY: Self = Self { kind: None, count: 0, bytes: MinMax::EMPTY };
 
-    /// As something seen: values are only counted where there is a kind, or where a frame has none.
-    fn seen(self, is_frame: bool) -> Counts {
-        let mut counts = Span::NONE;
+    /// Returns the statistics of this feature. A frame without a kind has 0 values; a context feature is absent then.
+    fn to_stats(self, is_frame: bool) -> ValueStats {
+        let mut counts = MinMax::EMPTY;
         if is_frame || self.kind.is_some() {
             counts.add(self.count);
         }
-        Counts { kind: self.kind, mixed: false, counts, bytes: self.bytes }
+        ValueStats { kind: self.kind, is_mixed: false, counts, bytes: self.bytes }
     }
 }
 
@@ -136,12 +134,13 @@ struct FeatureCounter {
     name: Vec<u8>,
     section: Section,
     num_present: u64,
-    all: Counts,
-    frames: Span,
-    /// What the current record has brought so far, and whether it has brought anything.
+    /// Statistics of all valid records.
+    total: ValueStats,
+    frames: MinMax,
+    /// Whether the current record contains the feature. The fields below describe the current record.
     is_present: bool,
     current: CurrentFeature,
-    record: Counts,
+    record: ValueStats,
     record_frames: u64,
 }
 
@@ -151,11 +150,11 @@ impl FeatureCounter {
             name: name.to_vec(),
             section,
             num_present: 0,
-            all: Counts::EMPTY,
-            frames: Span::NONE,
+            total: ValueStats::EMPTY,
+            frames: MinMax::EMPTY,
             is_present: false,
             current: CurrentFeature::EMPTY,
-            record: Counts::EMPTY,
+            record: ValueStats::EMPTY,
             record_frames: 0,
         }
     }
@@ -164,10 +163,10 @@ impl FeatureCounter {
         if self.section == Section::Lists {
             self.num_present += 1;
             self.frames.add(self.record_frames);
-            self.all.join(self.record);
+            self.total.merge(self.record);
         } else {
             self.num_present += u64::from(self.current.kind.is_some());
-            self.all.join(self.current.seen(false));
+            self.total.merge(self.current.to_stats(false));
         }
     }
 
@@ -175,62 +174,60 @@ impl FeatureCounter {
         FeatureStats {
             name: self.name,
             section: self.section,
-            kind: self.all.kind,
-            mixed_kinds: self.all.mixed,
+            kind: self.total.kind,
+            mixed_kinds: self.total.is_mixed,
             num_present: self.num_present,
-            min_count: self.all.counts.min_or_zero(),
-            max_count: self.all.counts.max,
+            min_count: self.total.counts.min_or_zero(),
+            max_count: self.total.counts.max,
             min_frames: self.frames.min_or_zero(),
             max_frames: self.frames.max,
-            min_bytes: self.all.bytes.min_or_zero(),
-            max_bytes: self.all.bytes.max,
+            min_bytes: self.total.bytes.min_or_zero(),
+            max_bytes: self.total.bytes.max,
         }
     }
 }
 
-/// All features, by the order in which they were met.
+/// Counters of all features, in the order of their first occurrence.
 #[derive(Default)]
-pub struct FeatureCounters {
-    /// Per section: the place of each name in `features`.
+struct FeatureCounters {
+    /// Index in `features` of each name, per section.
     names: [HashMap<Vec<u8>, usize>; 2],
     features: Vec<FeatureCounter>,
-    /// Features of the current record.
-    is_present: Vec<usize>,
+    /// Indices of the features in the current record.
+    present: Vec<usize>,
 }
 
 impl FeatureCounters {
-    /// Number of features met so far.
-    pub fn num_features(&self) -> usize {
+    fn num_features(&self) -> usize {
         self.features.len()
     }
 
-    /// The record was sound: counts what it brought.
-    pub fn commit(&mut self) {
-        for feature in self.is_present.drain(..) {
-            let entry = &mut self.features[feature];
-            entry.commit();
-            entry.is_present = false;
+    /// Adds the current record, which is valid, to the statistics.
+    fn commit(&mut self) {
+        for feature in self.present.drain(..) {
+            let feature = &mut self.features[feature];
+            feature.commit();
+            feature.is_present = false;
         }
     }
 
-    /// Drops what the current record brought, and the features from `known` on, which only it has.
-    pub fn forget(&mut self, known: usize) {
-        for feature in self.is_present.drain(..) {
+    /// Discards the current record and the features from index `num_known` on, which occur only in it.
+    fn roll_back(&mut self, num_known: usize) {
+        for feature in self.present.drain(..) {
             self.features[feature].is_present = false;
         }
-        for entry in self.features.drain(known..) {
-            self.names[entry.section as usize].remove(&entry.name);
+        for feature in self.features.drain(num_known..) {
+            self.names[feature.section as usize].remove(&feature.name);
         }
     }
 
-    /// What was seen of each feature.
-    pub fn into_stats(self) -> Vec<FeatureStats> {
+    fn into_stats(self) -> Vec<FeatureStats> {
         self.features.into_iter().map(FeatureCounter::into_stats).collect()
     }
 }
 
-impl Sink for FeatureCounters {
-    fn find(&mut self, section: Section, key: &[u8]) -> Option<usize> {
+impl FeatureSink for FeatureCounters {
+    fn find_slot(&mut self, section: Section, key: &[u8]) -> Option<usize> {
         let names = &mut self.names[section as usize];
         if let Some(&feature) = names.get(key) {
             return Some(feature);
@@ -240,37 +237,37 @@ impl Sink for FeatureCounters {
         Some(self.features.len() - 1)
     }
 
-    fn begin(&mut self, slot: usize) {
-        let entry = &mut self.features[slot];
-        if !entry.is_present {
-            entry.is_present = true;
-            self.is_present.push(slot);
+    fn begin_entry(&mut self, slot: usize) {
+        let feature = &mut self.features[slot];
+        if !feature.is_present {
+            feature.is_present = true;
+            self.present.push(slot);
         }
-        entry.current = CurrentFeature::EMPTY;
-        entry.record = Counts::EMPTY;
-        entry.record_frames = 0;
+        feature.current = CurrentFeature::EMPTY;
+        feature.record = ValueStats::EMPTY;
+        feature.record_frames = 0;
     }
 
-    fn select(&mut self, slot: usize, kind: ValueKind) {
+    fn begin_list(&mut self, slot: usize, kind: ValueKind) {
         let current = &mut self.features[slot].current;
         if current.kind != Some(kind) {
             *current = CurrentFeature { kind: Some(kind), ..CurrentFeature::EMPTY };
         }
     }
 
-    fn bytes(&mut self, slot: usize, value: &[u8]) {
+    fn push_bytes(&mut self, slot: usize, value: &[u8]) {
         let current = &mut self.features[slot].current;
         current.count += 1;
         current.bytes.add(value.len() as u64);
     }
 
-    fn fixed(&mut self, slot: usize, chunk: &[u8]) {
+    fn push_fixed(&mut self, slot: usize, chunk: &[u8]) {
         let current = &mut self.features[slot].current;
         let width = if current.kind == Some(ValueKind::Float32) { 4 } else { 8 };
         current.count += chunk.len() as u64 / width;
     }
 
-    fn varints(&mut self, slot: usize, chunk: Reader) -> Wire<()> {
+    fn push_varints(&mut self, slot: usize, chunk: Reader) -> WireResult<()> {
         self.features[slot].current.count += varint::count(chunk)? as u64;
         Ok(())
     }
@@ -280,8 +277,8 @@ impl Sink for FeatureCounters {
     }
 
     fn end_frame(&mut self, slot: usize) {
-        let entry = &mut self.features[slot];
-        entry.record.join(entry.current.seen(true));
-        entry.record_frames += 1;
+        let feature = &mut self.features[slot];
+        feature.record.merge(feature.current.to_stats(true));
+        feature.record_frames += 1;
     }
 }

@@ -1,7 +1,7 @@
-//! The payload of MXNet's image records: flag, label, id and id2, then labels where the flag counts them, then data.
-use super::message::Sink;
+//! The payload of MXNet's image records: a header of flag, label, id and id2, then `flag` labels, then data.
+use super::message::FeatureSink;
 use super::serialize::put_string;
-use super::wire::{Broken, Wire};
+use super::wire::{WireError, WireResult};
 use super::write::put_fixed;
 use super::{ColumnData, Section, ValueKind, ValuesRef};
 use crate::error::Fault;
@@ -14,53 +14,53 @@ pub const HEADER_LEN: usize = 24;
 /// Bytes of one label.
 pub const LABEL_LEN: usize = 4;
 
-/// Name of the column of labels: the header's own where the flag is 0, else those that follow the header.
+/// Name of the label column: the label in the header if the flag is 0, otherwise the labels after the header.
 pub const LABEL: &[u8] = b"label";
-/// Name of the column of ids.
+/// Name of the id column.
 pub const ID: &[u8] = b"id";
-/// Name of the column of second ids.
+/// Name of the column of the second ids.
 pub const ID2: &[u8] = b"id2";
-/// Name of the column of flags: the number of labels that follow the header.
+/// Name of the flag column: the number of labels after the header.
 pub const FLAG: &[u8] = b"flag";
-/// Name of the column of data.
+/// Name of the data column.
 pub const DATA: &[u8] = b"data";
 
-/// Reads one payload.
-pub fn walk<S: Sink>(payload: &[u8], sink: &mut S) -> Wire<()> {
+/// Parses one payload into `sink`.
+pub fn parse<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
     let Some((header, rest)) = payload.split_first_chunk::<HEADER_LEN>() else {
-        return Err(Broken { offset: payload.len(), what: "the payload ends inside the 24-byte header" });
+        return Err(WireError { offset: payload.len(), what: "the payload ends inside the 24-byte header" });
     };
     let flag = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
     let num_bytes = u64::from(flag) * LABEL_LEN as u64;
     if num_bytes > rest.len() as u64 {
-        return Err(Broken { offset: 0, what: "the flag counts more labels than the payload has" });
+        return Err(WireError { offset: 0, what: "the flag counts more labels than the payload has" });
     }
     let (labels, data) = rest.split_at(num_bytes as usize);
     let labels = if flag == 0 { &header[4..8] } else { labels };
-    fixed(sink, LABEL, ValueKind::Float32, labels);
-    fixed(sink, ID, ValueKind::UInt64, &header[8..16]);
-    fixed(sink, ID2, ValueKind::UInt64, &header[16..24]);
-    fixed(sink, FLAG, ValueKind::Int64, &i64::from(flag).to_le_bytes());
-    if let Some(slot) = select(sink, DATA, ValueKind::Bytes) {
-        sink.bytes(slot, data);
+    push_column(sink, LABEL, ValueKind::Float32, labels);
+    push_column(sink, ID, ValueKind::UInt64, &header[8..16]);
+    push_column(sink, ID2, ValueKind::UInt64, &header[16..24]);
+    push_column(sink, FLAG, ValueKind::Int64, &i64::from(flag).to_le_bytes());
+    if let Some(slot) = begin_column(sink, DATA, ValueKind::Bytes) {
+        sink.push_bytes(slot, data);
     }
     Ok(())
 }
 
-fn fixed<S: Sink>(sink: &mut S, name: &[u8], kind: ValueKind, values: &[u8]) {
-    if let Some(slot) = select(sink, name, kind) {
-        sink.fixed(slot, values);
+fn push_column<S: FeatureSink>(sink: &mut S, name: &[u8], kind: ValueKind, values: &[u8]) {
+    if let Some(slot) = begin_column(sink, name, kind) {
+        sink.push_fixed(slot, values);
     }
 }
 
-fn select<S: Sink>(sink: &mut S, name: &[u8], kind: ValueKind) -> Option<usize> {
-    let slot = sink.find(Section::Context, name)?;
-    sink.begin(slot);
-    sink.select(slot, kind);
+fn begin_column<S: FeatureSink>(sink: &mut S, name: &[u8], kind: ValueKind) -> Option<usize> {
+    let slot = sink.find_slot(Section::Context, name)?;
+    sink.begin_entry(slot);
+    sink.begin_list(slot, kind);
     Some(slot)
 }
 
-/// The columns of image records, each in its place.
+/// The columns of image records by name.
 #[derive(Default)]
 struct Fields<'a> {
     label: Option<(&'a ColumnData<'a>, &'a [f32])>,
@@ -70,9 +70,9 @@ struct Fields<'a> {
     data: Option<&'a ColumnData<'a>>,
 }
 
-/// Writes `columns`, checked, as `num_records` payloads. What is not given is 0 or empty.
+/// Writes validated columns as `num_records` payloads. Fields without a column are 0 or empty.
 pub fn write(sink: &mut impl RecordSink, num_records: usize, columns: &[&ColumnData]) -> Result<(), SourceError> {
-    let fields = sort_out(columns)?;
+    let fields = match_columns(columns)?;
     for record in 0..num_records {
         sink.begin();
         write_record(&fields, record, sink.bytes())?;
@@ -81,7 +81,7 @@ pub fn write(sink: &mut impl RecordSink, num_records: usize, columns: &[&ColumnD
     Ok(())
 }
 
-fn sort_out<'a>(columns: &[&'a ColumnData<'a>]) -> Result<Fields<'a>, Fault> {
+fn match_columns<'a>(columns: &[&'a ColumnData<'a>]) -> Result<Fields<'a>, Fault> {
     let mut fields = Fields::default();
     for &column in columns {
         match (column.name, column.values) {
@@ -89,16 +89,16 @@ fn sort_out<'a>(columns: &[&'a ColumnData<'a>]) -> Result<Fields<'a>, Fault> {
             (ID, ValuesRef::UInt64(values)) => fields.id = Some((column, values)),
             (ID2, ValuesRef::UInt64(values)) => fields.id2 = Some((column, values)),
             (FLAG, ValuesRef::Int64(values)) => fields.flag = Some((column, values)),
-            (DATA, ValuesRef::Bytes { .. } | ValuesRef::Brought { .. }) => fields.data = Some(column),
-            _ => return Err(unknown(column)),
+            (DATA, ValuesRef::Bytes { .. } | ValuesRef::External { .. }) => fields.data = Some(column),
+            _ => return Err(unknown_column(column)),
         }
     }
     Ok(fields)
 }
 
-fn unknown(column: &ColumnData) -> Fault {
+fn unknown_column(column: &ColumnData) -> Fault {
     let expected = "label float32, id or id2 uint64, flag int64, data bytes";
-    column.refused("is none that an image record has").values(expected, column.values.kind().as_str())
+    column.fault("is not a field of image records").values(expected, column.values.kind().as_str())
 }
 
 fn write_record(fields: &Fields, record: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
@@ -110,52 +110,53 @@ fn write_record(fields: &Fields, record: usize, out: &mut Vec<u8>) -> Result<(),
     let label = if flag == 0 { labels.first().copied().unwrap_or(0.0) } else { 0.0 };
     out.extend_from_slice(&flag.to_le_bytes());
     out.extend_from_slice(&label.to_le_bytes());
-    out.extend_from_slice(&one(fields.id, record)?.unwrap_or(0).to_le_bytes());
-    out.extend_from_slice(&one(fields.id2, record)?.unwrap_or(0).to_le_bytes());
+    out.extend_from_slice(&single_value(fields.id, record)?.unwrap_or(0).to_le_bytes());
+    out.extend_from_slice(&single_value(fields.id2, record)?.unwrap_or(0).to_le_bytes());
     if flag > 0 {
         put_fixed(out, labels, |value: f32| value.to_le_bytes());
     }
     if let Some(column) = fields.data.filter(|column| column.is_present(record)) {
         let row = column.row(record);
         if row.len() != 1 {
-            return Err(differs(column, record, 1, row.len()).into());
+            return Err(count_fault(column, record, 1, row.len()).into());
         }
         put_string(&column.values, row.start, out)?;
     }
     Ok(())
 }
 
-/// The flag of a record: as given if there is a column of flags, else 0 for a scalar and the number of labels.
+/// Returns the flag of a record: from the flag column if there is one, otherwise 0 for a scalar label and the number of
+/// labels for a vector.
 fn choose_flag(fields: &Fields, record: usize, labels: &[f32]) -> Result<u32, Fault> {
     let count = labels.len();
-    let given = one(fields.flag, record)?;
+    let flag = single_value(fields.flag, record)?;
     let Some((column, _)) = fields.label else {
-        return match (given, fields.flag) {
-            (Some(flag), Some((column, _))) if flag != 0 => Err(differs(column, record, 0, flag)),
+        return match (flag, fields.flag) {
+            (Some(flag), Some((column, _))) if flag != 0 => Err(count_fault(column, record, 0, flag)),
             _ => Ok(0),
         };
     };
-    let scalar = given.map_or(column.scalar && column.is_present(record), |flag| flag == 0 && count > 0);
-    if scalar {
-        return if count == 1 { Ok(0) } else { Err(differs(column, record, 1, count)) };
+    let is_scalar = flag.map_or(column.scalar && column.is_present(record), |flag| flag == 0 && count > 0);
+    if is_scalar {
+        return if count == 1 { Ok(0) } else { Err(count_fault(column, record, 1, count)) };
     }
-    if given.is_some_and(|flag| flag != count as i64) {
-        return Err(differs(column, record, given.unwrap_or(0), count));
+    if let Some(flag) = flag.filter(|&flag| flag != count as i64) {
+        return Err(count_fault(column, record, flag, count));
     }
-    u32::try_from(count).map_err(|_| differs(column, record, u32::MAX, count))
+    u32::try_from(count).map_err(|_| count_fault(column, record, u32::MAX, count))
 }
 
-/// The one value that `record` has in a column, if it has any.
-fn one<T: Copy>(column: Option<(&ColumnData, &[T])>, record: usize) -> Result<Option<T>, Fault> {
+/// Returns the value of a record in a column that must have one value per record; None if the column or value is absent.
+fn single_value<T: Copy>(column: Option<(&ColumnData, &[T])>, record: usize) -> Result<Option<T>, Fault> {
     match column {
         Some((column, values)) if column.is_present(record) => match values[column.row(record)] {
             [value] => Ok(Some(value)),
-            ref row => Err(differs(column, record, 1, row.len())),
+            ref row => Err(count_fault(column, record, 1, row.len())),
         },
         _ => Ok(None),
     }
 }
 
-fn differs(column: &ColumnData, record: usize, expected: impl Display, found: impl Display) -> Fault {
-    column.refused(&format!("has another number of values than record {record} needs")).values(expected, found)
+fn count_fault(column: &ColumnData, record: usize, expected: impl Display, found: impl Display) -> Fault {
+    column.fault(&format!("has the wrong number of values in record {record}")).values(expected, found)
 }

@@ -1,51 +1,53 @@
-//! What earlier records tell about the next one: writers put the same keys in the same order, record after record.
+//! Prediction of keys: writers usually store the same keys in the same order in all records.
 use super::key_table::{self, KeyTable};
 use super::message::Dialect;
-use super::varint::load;
+use super::varint::load_word;
 use super::{Plan, Section};
 
-/// Keys that are remembered at most; others are read the general way.
+/// Maximum number of cached keys; other keys are parsed by the general code.
 const MAX_CACHED: usize = 1024;
-/// Bytes of an entry that are compared word by word.
+/// Bytes of an entry that are compared as words.
 const HEAD_LEN: usize = 16;
-/// The second byte is the entry's length, which changes with the values.
+/// Mask of the second byte, the entry's length, which depends on the values.
 const LENGTH_BYTE: u64 = 0xff00;
 
-/// One key, as entries of the usual form hold it.
+/// One key in the common encoding of entries.
+///
+/// The prefix of an entry consists of the tags and lengths of entry and key, the key, and the tag of the value.
 #[derive(Debug)]
 pub struct CachedKey {
-    /// The first bytes of the entry, up to the value's length or as far as they go, without the entry's length.
+    /// The first bytes of the prefix, without the entry's length.
     head: [u64; 2],
     mask: [u64; 2],
-    /// What of the entry's start `head` does not hold.
+    /// The bytes of the prefix after `head`.
     tail: Vec<u8>,
-    /// Length of the entry's start: tag and length of entry and key, the key, tag of the value.
+    /// Length of the prefix.
     pub len: usize,
-    /// The tag of the list: of the wanted kind, or of the kind that was met first.
+    /// Tag of the list: of the requested kind, or of the kind of the key's first occurrence.
     pub tag: u8,
-    /// The slot of the key, if it is wanted.
+    /// Slot of the key, if a column requests it.
     pub slot: Option<usize>,
-    /// The key that came next.
+    /// The key that followed this one in an earlier record.
     next: usize,
 }
 
 impl CachedKey {
-    /// The key whose entries start with `start`.
-    fn new(start: &[u8], tag: u8, slot: Option<usize>) -> Self {
-        let word = |bits: usize| if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-        let mask = [word(8 * start.len()) & !LENGTH_BYTE, word(8 * start.len().saturating_sub(8))];
-        let head = [load(start, 0) & mask[0], load(start, 8) & mask[1]];
-        let tail = start.get(HEAD_LEN..).unwrap_or_default().to_vec();
-        Self { head, mask, tail, len: start.len(), tag, slot, next: 0 }
+    /// Creates a key whose entries start with `prefix`.
+    fn new(prefix: &[u8], tag: u8, slot: Option<usize>) -> Self {
+        let low_bits = |bits: usize| if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+        let mask = [low_bits(8 * prefix.len()) & !LENGTH_BYTE, low_bits(8 * prefix.len().saturating_sub(8))];
+        let head = [load_word(prefix, 0) & mask[0], load_word(prefix, 8) & mask[1]];
+        let tail = prefix.get(HEAD_LEN..).unwrap_or_default().to_vec();
+        Self { head, mask, tail, len: prefix.len(), tag, slot, next: 0 }
     }
 
-    /// What stands before all records: no entry fits it.
-    fn start() -> Self {
+    /// Creates the sentinel that precedes the first key of a record. It matches no entry.
+    fn sentinel() -> Self {
         Self { head: [1, 0], mask: [0, 0], tail: Vec::new(), len: 0, tag: 0, slot: None, next: 0 }
     }
 
     #[inline]
-    fn fits(&self, head: [u64; 2], entry: &[u8]) -> bool {
+    fn matches(&self, head: [u64; 2], entry: &[u8]) -> bool {
         head[0] & self.mask[0] == self.head[0]
             && head[1] & self.mask[1] == self.head[1]
             && (self.tail.is_empty() || entry.get(HEAD_LEN..).is_some_and(|entry| entry.starts_with(&self.tail)))
@@ -54,35 +56,36 @@ impl CachedKey {
 
 /// The keys of earlier records.
 pub struct KeyCache {
-    cached: Vec<CachedKey>,
+    /// The sentinel and the cached keys.
+    keys: Vec<CachedKey>,
     table: KeyTable,
     hashes: Vec<u64>,
-    /// The key that came last.
+    /// Index of the previous key of the current record.
     last: usize,
 }
 
 impl KeyCache {
-    /// Nothing is known yet.
+    /// Creates an empty cache.
     pub fn new() -> Self {
-        Self { cached: vec![CachedKey::start()], table: KeyTable::new(16), hashes: vec![0], last: 0 }
+        Self { keys: vec![CachedKey::sentinel()], table: KeyTable::new(16), hashes: vec![0], last: 0 }
     }
 
-    /// A record begins.
+    /// Begins a record.
     pub fn start_record(&mut self) {
         self.last = 0;
     }
 
-    /// The key of the entry at the start of `rest`; `None` where the entry has another form.
+    /// Returns the key of the entry at the start of `rest`; None if the entry has another encoding, or the cache is full.
     #[inline]
     pub fn find(&mut self, rest: &[u8], dialect: &Dialect, plan: &Plan) -> Option<&CachedKey> {
-        let head = [load(rest, 0), load(rest, 8)];
-        let mut key = self.cached[self.last].next;
-        if !self.cached[key].fits(head, rest) {
+        let head = [load_word(rest, 0), load_word(rest, 8)];
+        let mut key = self.keys[self.last].next;
+        if !self.keys[key].matches(head, rest) {
             key = self.look_up(head, rest, dialect, plan)?;
-            self.cached[self.last].next = key;
+            self.keys[self.last].next = key;
         }
         self.last = key;
-        Some(&self.cached[key])
+        Some(&self.keys[key])
     }
 
     fn look_up(&mut self, head: [u64; 2], rest: &[u8], dialect: &Dialect, plan: &Plan) -> Option<usize> {
@@ -93,10 +96,10 @@ impl KeyCache {
         }
         let key = &key[..len];
         let hash = key_table::hash(Section::Context, key);
-        if let Some(key) = self.table.find(hash, |key| self.cached[key].fits(head, rest)) {
+        if let Some(key) = self.table.find(hash, |key| self.keys[key].matches(head, rest)) {
             return Some(key);
         }
-        if self.cached.len() >= MAX_CACHED || (dialect.utf8_keys && std::str::from_utf8(key).is_err()) {
+        if self.keys.len() >= MAX_CACHED || (dialect.utf8_keys && std::str::from_utf8(key).is_err()) {
             return None;
         }
         let slot = plan.find(Section::Context, key);
@@ -109,15 +112,15 @@ impl KeyCache {
 
     #[cold]
     fn insert(&mut self, key: CachedKey, hash: u64) -> usize {
-        self.cached.push(key);
+        self.keys.push(key);
         self.hashes.push(hash);
-        let number = self.cached.len() - 1;
-        if self.table.has_room() {
-            self.table.insert(hash, number);
+        let index = self.keys.len() - 1;
+        if self.table.has_capacity() {
+            self.table.insert(hash, index);
         } else {
-            self.table = KeyTable::new(2 * self.cached.len());
-            (1..=number).for_each(|number| self.table.insert(self.hashes[number], number));
+            self.table = KeyTable::new(2 * self.keys.len());
+            (1..=index).for_each(|index| self.table.insert(self.hashes[index], index));
         }
-        number
+        index
     }
 }

@@ -1,54 +1,56 @@
-//! A hash table from keys to small numbers that leaves storing the keys to its owner.
+//! A hash table from keys to indices whose owner stores the keys.
 use super::Section;
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Open addressing, at most half full. It has no defence against crafted keys: owners bound what goes in.
+/// An open-addressing table that is at most half full.
+///
+/// The hash is not resistant to crafted keys, so the owner must bound the number of keys.
 #[derive(Debug, Clone)]
 pub struct KeyTable {
-    /// Number + 1, or 0 where free; a power of two of places.
+    /// Index + 1, or 0 for a free bucket. The number of buckets is a power of two.
     buckets: Vec<u32>,
     len: usize,
 }
 
 impl KeyTable {
-    /// An empty table with room for `capacity` numbers.
+    /// Creates an empty table for at least `capacity` indices.
     pub fn new(capacity: usize) -> Self {
         Self { buckets: vec![0; (2 * capacity).next_power_of_two()], len: 0 }
     }
 
-    /// Whether another number fits in.
-    pub fn has_room(&self) -> bool {
+    /// Returns whether another index can be inserted.
+    pub fn has_capacity(&self) -> bool {
         2 * (self.len + 1) <= self.buckets.len()
     }
 
-    /// The first number under `hash` that `is_it` accepts.
+    /// Returns the first index stored for `hash` for which `matches` returns true.
     #[inline]
-    pub fn find(&self, hash: u64, is_it: impl Fn(usize) -> bool) -> Option<usize> {
+    pub fn find(&self, hash: u64, matches: impl Fn(usize) -> bool) -> Option<usize> {
         let mask = self.buckets.len() - 1;
         let mut bucket = hash as usize & mask;
         loop {
-            let number = (self.buckets[bucket] as usize).checked_sub(1)?;
-            if is_it(number) {
-                return Some(number);
+            let index = (self.buckets[bucket] as usize).checked_sub(1)?;
+            if matches(index) {
+                return Some(index);
             }
             bucket = (bucket + 1) & mask;
         }
     }
 
-    /// Puts `number` under `hash`; the caller has made sure that there is room.
-    pub fn insert(&mut self, hash: u64, number: usize) {
+    /// Stores `index` for `hash`. The table must have capacity.
+    pub fn insert(&mut self, hash: u64, index: usize) {
         let mask = self.buckets.len() - 1;
         let mut bucket = hash as usize & mask;
         while self.buckets[bucket] != 0 {
             bucket = (bucket + 1) & mask;
         }
-        self.buckets[bucket] = number as u32 + 1;
+        self.buckets[bucket] = index as u32 + 1;
         self.len += 1;
     }
 }
 
-/// The hash of a key.
+/// Returns the hash of a key.
 #[inline]
 pub fn hash(section: Section, key: &[u8]) -> u64 {
     let mix = |state: u64, word: u64| (state.rotate_left(5) ^ word).wrapping_mul(FACTOR);

@@ -1,19 +1,20 @@
-//! One long byte string in a payload, found from the first bytes of the payload, so that it can be read directly into the output.
+//! Location of a long byte string in a payload, so that the string can be read directly into the output.
 //!
-//! The payload with the string shortened to its first bytes is again a valid payload, which the parser checks as usual.
+//! The string is found from the first bytes of the payload. The payload with the string shortened to its first bytes is
+//! again a valid payload, which the parser validates as usual.
 use super::message::Dialect;
 use super::wire::{LEN_1, LEN_2, Reader, put_varint, varint_len};
 use super::{Layout, Missing, PayloadKind, Plan, Section, ValueKind, irheader};
 
-/// Shortest string that is worth a read of its own.
+/// Length of the shortest string for which a separate read is worthwhile.
 pub const MIN_LONG_STRING: usize = 16 << 10;
-/// Length of the prefix that stays in the shortened payload: where it appears shows which value the string is.
+/// Length of the prefix that stays in the shortened payload; it identifies the string among the parsed values.
 const PREFIX_LEN: usize = 16;
-/// Fields around a string and the string itself, outermost first: features, entry, value, list of bytes, string. An `OFRecord`
-/// has no outermost field.
+/// Tags of the fields from the outermost one to the string: features, entry, value, list of bytes, string. An `OFRecord`
+/// does not have the outermost field.
 const FIELDS: [u32; 5] = [LEN_1, LEN_1, LEN_2, LEN_1, LEN_1];
 
-/// A length field in the payload.
+/// Length of a field, and where it is stored in the payload.
 #[derive(Debug, Clone, Copy)]
 struct Length {
     offset: usize,
@@ -24,24 +25,25 @@ struct Length {
 /// Location of a long string in a payload.
 #[derive(Debug)]
 pub struct LongString {
-    /// Column that the string belongs to.
+    /// Index of the column that the string belongs to.
     pub column: usize,
-    /// Offset in the payload.
+    /// Offset of the string in the payload.
     pub start: usize,
-    /// Number of bytes.
+    /// Length of the string.
     pub len: usize,
-    /// Length fields of the enclosing messages and of the string, outermost first.
+    /// Lengths of the enclosing messages and of the string, outermost first.
     lengths: Vec<Length>,
     key: Vec<u8>,
 }
 
 impl LongString {
-    /// Returns the string that begins in `start_bytes`, the first bytes of a payload; None if there is none, or no column asks for
-    /// it as its only value.
+    /// Returns the long string that begins in `start_bytes`, the first bytes of a payload.
+    ///
+    /// Returns None if there is none, or if no column requests exactly one byte string with its key.
     pub fn find(plan: &Plan, start_bytes: &[u8], payload_len: usize) -> Option<Self> {
         let string = match Dialect::of(plan.kind()) {
-            Some(_) => Self::in_message(plan, start_bytes, payload_len)?,
-            None => Self::after_header(plan, start_bytes, payload_len)?,
+            Some(_) => Self::find_in_message(plan, start_bytes, payload_len)?,
+            None => Self::find_after_header(plan, start_bytes, payload_len)?,
         };
         let spec = &plan.columns()[string.column];
         let is_wanted = spec.kind == ValueKind::Bytes
@@ -51,7 +53,7 @@ impl LongString {
         (is_wanted && is_supported && string.len >= MIN_LONG_STRING).then_some(string)
     }
 
-    fn in_message(plan: &Plan, start_bytes: &[u8], payload_len: usize) -> Option<Self> {
+    fn find_in_message(plan: &Plan, start_bytes: &[u8], payload_len: usize) -> Option<Self> {
         let fields = &FIELDS[usize::from(plan.kind() == PayloadKind::OfRecord)..];
         let (mut reader, mut end) = (Reader::new(start_bytes), payload_len);
         let (mut lengths, mut key, mut is_in_entry) = (Vec::with_capacity(FIELDS.len()), None, false);
@@ -83,40 +85,41 @@ impl LongString {
         Some(Self { column, start: reader.pos, len, lengths, key: key.to_vec() })
     }
 
-    fn after_header(plan: &Plan, start_bytes: &[u8], payload_len: usize) -> Option<Self> {
+    fn find_after_header(plan: &Plan, start_bytes: &[u8], payload_len: usize) -> Option<Self> {
         let flag = usize::try_from(u32::from_le_bytes(*start_bytes.first_chunk()?)).ok()?;
         let start = irheader::HEADER_LEN + flag.checked_mul(irheader::LABEL_LEN)?;
         let (column, len) = (plan.find(Section::Context, irheader::DATA)?, payload_len.checked_sub(start)?);
         Some(Self { column, start, len, lengths: Vec::new(), key: Vec::new() })
     }
 
-    /// First bytes of the string.
+    /// Returns the first bytes of the string.
     pub fn prefix<'h>(&self, start_bytes: &'h [u8]) -> &'h [u8] {
         &start_bytes[self.start..self.start + PREFIX_LEN]
     }
 
-    /// Writes the payload with the string shortened to its prefix to `out`; `tail` holds the bytes after the string. Returns false if
-    /// `tail` may contain the same feature again.
+    /// Writes the payload with the string shortened to its prefix to `out`; `tail` holds the bytes after the string.
+    ///
+    /// Returns false if `tail` may contain the same feature again.
     pub fn shorten(&self, start_bytes: &[u8], tail: &[u8], out: &mut Vec<u8>) -> bool {
         let (mut shorter, mut num_removed) = ([0; FIELDS.len()], self.len - PREFIX_LEN);
         for (length, new) in self.lengths.iter().zip(&mut shorter).rev() {
             *new = length.value.saturating_sub(num_removed);
             num_removed += length.width.saturating_sub(varint_len(*new as u64));
         }
-        let mut at = 0;
+        let mut position = 0;
         out.clear();
         for (length, new) in self.lengths.iter().zip(shorter) {
-            out.extend_from_slice(&start_bytes[at..length.offset]);
+            out.extend_from_slice(&start_bytes[position..length.offset]);
             put_varint(out, new as u64);
-            at = length.offset + length.width;
+            position = length.offset + length.width;
         }
-        out.extend_from_slice(&start_bytes[at..self.start + PREFIX_LEN]);
+        out.extend_from_slice(&start_bytes[position..self.start + PREFIX_LEN]);
         out.extend_from_slice(tail);
         count_occurrences(tail, &self.key) == 0
     }
 }
 
-/// Counts occurrences of `key` in `bytes`; 0 if the key is empty.
+/// Counts the occurrences of `key` in `bytes`; 0 if the key is empty.
 fn count_occurrences(bytes: &[u8], key: &[u8]) -> usize {
     if key.is_empty() { 0 } else { bytes.windows(key.len()).filter(|found| *found == key).count() }
 }
@@ -144,17 +147,17 @@ mod tests {
             layout: Layout::Fixed(1),
             missing: Missing::Error,
         };
-        Plan::new(kind, vec![spec("label", ValueKind::Int64), spec("image", ValueKind::Bytes)]).expect("a sound plan")
+        Plan::new(kind, vec![spec("label", ValueKind::Int64), spec("image", ValueKind::Bytes)]).expect("a valid plan")
     }
 
-    fn parsed(plan: &Plan, payload: &[u8]) -> Vec<super::super::Column> {
+    fn parse(plan: &Plan, payload: &[u8]) -> Vec<super::super::Column> {
         let mut parser = Parser::new(plan, 1);
-        parser.push(payload).expect("a sound payload");
+        parser.push(payload).expect("a valid payload");
         parser.finish()
     }
 
     #[test]
-    fn shortened_payload_equals_the_payload_of_a_short_string() {
+    fn shorten_gives_payload_of_short_string() {
         for (kind, int64) in [(PayloadKind::Example, 0x1a), (PayloadKind::OfRecord, 0x2a)] {
             for (len, before) in (0..40).flat_map(|step| [(16_300 + step * 7, true), (2_097_100 + step * 9, false)]) {
                 let image: Vec<u8> = (0..len).map(|byte| byte as u8).collect();
@@ -177,7 +180,7 @@ mod tests {
                 let mut rest = Vec::new();
                 assert!(string.shorten(&payload[..200], &payload[string.start + string.len..], &mut rest));
                 assert_eq!(rest, whole(&entries));
-                let [label, text] = &parsed(&plan, &rest)[..] else { panic!("two columns") };
+                let [label, text] = &parse(&plan, &rest)[..] else { panic!("two columns") };
                 assert_eq!(label.values, Values::Int64(vec![7]));
                 assert!(matches!(&text.values, Values::Bytes { data, .. } if *data == string.prefix(&payload)));
             }
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_feature_is_reported() {
+    fn shorten_detects_repeated_feature() {
         let again = [entry("label", 0x1a, &[7]), entry("image", 0x0a, &[5; 50_000]), entry("image", 0x0a, b"other")];
         let (payload, plan) = (field(LEN_1, &again.concat()), plan(PayloadKind::Example));
         let string = LongString::find(&plan, &payload[..200], payload.len()).expect("a long string");
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn arbitrary_start_bytes_never_panic() {
+    fn find_never_panics_on_flipped_bits() {
         let whole = field(LEN_1, &entry("image", 0x0a, &[9; 40_000]));
         let plan = plan(PayloadKind::Example);
         for len in 0..100 {

@@ -1,35 +1,35 @@
-//! The three protobuf messages, read as protobuf reads them: which fields they have and how repeated ones merge.
-use super::fast;
-use super::wire::{Broken, FIXED32_1, FIXED64_1, LEN_1, LEN_2, Reader, VARINT_1, Wire};
+//! Parsing of the three protobuf messages, with protobuf's own rules for repeated and unknown fields.
+use super::fast_path;
+use super::wire::{FIXED32_1, FIXED64_1, LEN_1, LEN_2, Reader, VARINT_1, WireError, WireResult};
 use super::{PayloadKind, Section, ValueKind, varint};
 
-/// In what the messages of the two frameworks differ.
+/// Differences between the messages of the two frameworks.
 #[derive(Debug)]
 pub struct Dialect {
-    /// The kinds of `Feature`'s fields 1, 2, …
+    /// Kinds of the fields 1, 2, … of `Feature`.
     pub kinds: &'static [ValueKind],
-    /// Whether a key that is not UTF-8 makes the message unsound.
+    /// Whether a key that is not UTF-8 makes the message invalid.
     pub utf8_keys: bool,
-    /// Whether an entry with an unknown field is left out, as today's protobuf does; OneFlow's keeps it.
-    pub drops_odd_entries: bool,
+    /// Whether a map entry with an unknown field is dropped, as in current protobuf. OneFlow's protobuf keeps it.
+    pub drops_entries_with_unknown_fields: bool,
 }
 
 /// `tf.train.Example` and `SequenceExample` (proto3).
 pub const TENSORFLOW: Dialect = Dialect {
     kinds: &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Int64],
     utf8_keys: true,
-    drops_odd_entries: true,
+    drops_entries_with_unknown_fields: true,
 };
 
 /// `OFRecord` (proto2).
 pub const ONEFLOW: Dialect = Dialect {
     kinds: &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Float64, ValueKind::Int32, ValueKind::Int64],
     utf8_keys: false,
-    drops_odd_entries: false,
+    drops_entries_with_unknown_fields: false,
 };
 
 impl Dialect {
-    /// The messages' dialect; the image record header is no message.
+    /// Returns the dialect of a payload kind; None for image records, which are not protobuf messages.
     pub fn of(kind: PayloadKind) -> Option<&'static Self> {
         match kind {
             PayloadKind::Example | PayloadKind::SequenceExample => Some(&TENSORFLOW),
@@ -38,77 +38,78 @@ impl Dialect {
         }
     }
 
-    /// The tag of the list of `kind` in a feature.
+    /// Returns the tag of the list of `kind` in a feature.
     pub fn tag(&self, kind: ValueKind) -> Option<u8> {
         self.kinds.iter().position(|&known| known == kind).map(|i| (i as u8 + 1) << 3 | 2)
     }
 
-    /// The kind of the list with `tag`.
+    /// Returns the kind of the list with `tag`.
     #[inline]
     pub fn kind(&self, tag: u32) -> Option<ValueKind> {
         if tag & 7 == 2 { self.kinds.get(((tag >> 3) as usize).wrapping_sub(1)).copied() } else { None }
     }
 }
 
-/// Takes the features of one record. Slots are the sink's own numbering of features.
+/// Receives the features of one record. Slots are the sink's own numbers of features.
 ///
-/// Per entry: `find`, and if it names a slot, `begin`; then for a feature `select` and values, as often as the message
-/// says; in a feature list every feature stands between `begin_frame` and `end_frame`.
-pub trait Sink {
-    /// The slot for the feature `key`, or `None` where its values are only to be validated.
-    fn find(&mut self, section: Section, key: &[u8]) -> Option<usize>;
+/// For each map entry, the parser calls `find_slot` and, if there is a slot, `begin_entry`. Then it calls `begin_list`
+/// and one of the `push_*` functions for each list of values. In a feature list, each feature is enclosed by
+/// `begin_frame` and `end_frame`.
+pub trait FeatureSink {
+    /// Returns the slot of the feature `key`; None if its values only need validation.
+    fn find_slot(&mut self, section: Section, key: &[u8]) -> Option<usize>;
 
-    /// An entry begins; it replaces whatever an earlier entry of this record brought for `slot`.
-    fn begin(&mut self, slot: usize);
+    /// Begins an entry, which replaces earlier entries of this record for `slot`.
+    fn begin_entry(&mut self, slot: usize);
 
-    /// A list of `kind` begins; values of another kind in the same feature are void.
-    fn select(&mut self, slot: usize, kind: ValueKind);
+    /// Begins a list of `kind`, which replaces values of another kind in the same feature.
+    fn begin_list(&mut self, slot: usize, kind: ValueKind);
 
-    /// One byte string.
-    fn bytes(&mut self, slot: usize, value: &[u8]);
+    /// Adds one byte string.
+    fn push_bytes(&mut self, slot: usize, value: &[u8]);
 
-    /// Little-endian values of four or eight bytes.
-    fn fixed(&mut self, slot: usize, chunk: &[u8]);
+    /// Adds little-endian values of four or eight bytes each.
+    fn push_fixed(&mut self, slot: usize, chunk: &[u8]);
 
-    /// Varints to the end of `chunk`.
-    fn varints(&mut self, slot: usize, chunk: Reader) -> Wire<()>;
+    /// Adds the varints of which `chunk` consists.
+    fn push_varints(&mut self, slot: usize, chunk: Reader) -> WireResult<()>;
 
-    /// A frame begins.
+    /// Begins a frame.
     fn begin_frame(&mut self, slot: usize);
 
-    /// A frame ends.
+    /// Ends a frame.
     fn end_frame(&mut self, slot: usize);
 
-    /// Takes one whole entry of the context if it has the usual form; otherwise leaves `reader` where it was.
+    /// Parses one context entry on the fast path. Returns false, without moving `reader`, if the general code is needed.
     #[inline]
-    fn take_entry(&mut self, _dialect: &Dialect, _reader: &mut Reader) -> Wire<bool> {
+    fn parse_entry(&mut self, _dialect: &Dialect, _reader: &mut Reader) -> WireResult<bool> {
         Ok(false)
     }
 
-    /// Takes frames as long as they have the usual form.
+    /// Parses frames on the fast path, up to the first one that needs the general code.
     #[inline]
-    fn take_frames(&mut self, _slot: usize, _reader: &mut Reader) -> Wire<()> {
+    fn parse_frames(&mut self, _slot: usize, _reader: &mut Reader) -> WireResult<()> {
         Ok(())
     }
 }
 
-/// Wants nothing: everything is validated only.
+/// A sink without slots: all features are only validated.
 pub struct Discard;
 
-impl Sink for Discard {
-    fn find(&mut self, _section: Section, _key: &[u8]) -> Option<usize> {
+impl FeatureSink for Discard {
+    fn find_slot(&mut self, _section: Section, _key: &[u8]) -> Option<usize> {
         None
     }
 
-    fn begin(&mut self, _slot: usize) {}
+    fn begin_entry(&mut self, _slot: usize) {}
 
-    fn select(&mut self, _slot: usize, _kind: ValueKind) {}
+    fn begin_list(&mut self, _slot: usize, _kind: ValueKind) {}
 
-    fn bytes(&mut self, _slot: usize, _value: &[u8]) {}
+    fn push_bytes(&mut self, _slot: usize, _value: &[u8]) {}
 
-    fn fixed(&mut self, _slot: usize, _chunk: &[u8]) {}
+    fn push_fixed(&mut self, _slot: usize, _chunk: &[u8]) {}
 
-    fn varints(&mut self, _slot: usize, chunk: Reader) -> Wire<()> {
+    fn push_varints(&mut self, _slot: usize, chunk: Reader) -> WireResult<()> {
         varint::count(chunk).map(drop)
     }
 
@@ -117,48 +118,48 @@ impl Sink for Discard {
     fn end_frame(&mut self, _slot: usize) {}
 
     #[inline]
-    fn take_entry(&mut self, dialect: &Dialect, reader: &mut Reader) -> Wire<bool> {
-        fast::check_entry(dialect, reader)
+    fn parse_entry(&mut self, dialect: &Dialect, reader: &mut Reader) -> WireResult<bool> {
+        fast_path::check_entry(dialect, reader)
     }
 
     #[inline]
-    fn take_frames(&mut self, _slot: usize, reader: &mut Reader) -> Wire<()> {
-        fast::check_frames(reader)
+    fn parse_frames(&mut self, _slot: usize, reader: &mut Reader) -> WireResult<()> {
+        fast_path::check_frames(reader)
     }
 }
 
-/// Reads an `Example`.
-pub fn example<S: Sink>(payload: &[u8], sink: &mut S) -> Wire<()> {
+/// Parses an `Example`.
+pub fn parse_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
     let mut reader = Reader::new(payload);
     while !reader.is_empty() {
         match reader.tag()? {
-            LEN_1 => features(reader.message()?, &TENSORFLOW, sink)?,
+            LEN_1 => parse_features(reader.message()?, &TENSORFLOW, sink)?,
             tag => reader.skip(tag)?,
         }
     }
     Ok(())
 }
 
-/// Reads a `SequenceExample`.
-pub fn sequence_example<S: Sink>(payload: &[u8], sink: &mut S) -> Wire<()> {
+/// Parses a `SequenceExample`.
+pub fn parse_sequence_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
     let mut reader = Reader::new(payload);
     while !reader.is_empty() {
         match reader.tag()? {
-            LEN_1 => features(reader.message()?, &TENSORFLOW, sink)?,
-            LEN_2 => feature_lists(reader.message()?, sink)?,
+            LEN_1 => parse_features(reader.message()?, &TENSORFLOW, sink)?,
+            LEN_2 => parse_feature_lists(reader.message()?, sink)?,
             tag => reader.skip(tag)?,
         }
     }
     Ok(())
 }
 
-/// Reads an `OFRecord`, which is a map of features itself.
-pub fn ofrecord<S: Sink>(payload: &[u8], sink: &mut S) -> Wire<()> {
-    features(Reader::new(payload), &ONEFLOW, sink)
+/// Parses an `OFRecord`, which is itself a map of features.
+pub fn parse_ofrecord<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
+    parse_features(Reader::new(payload), &ONEFLOW, sink)
 }
 
-/// Whether the outermost fields are sound and feature lists are among them.
-pub fn holds_feature_lists(payload: &[u8]) -> bool {
+/// Returns whether the top-level fields are valid and contain feature lists.
+pub fn contains_feature_lists(payload: &[u8]) -> bool {
     let mut reader = Reader::new(payload);
     let mut found = false;
     while !reader.is_empty() {
@@ -171,55 +172,55 @@ pub fn holds_feature_lists(payload: &[u8]) -> bool {
     found
 }
 
-fn features<S: Sink>(mut reader: Reader, dialect: &Dialect, sink: &mut S) -> Wire<()> {
+fn parse_features<S: FeatureSink>(mut reader: Reader, dialect: &Dialect, sink: &mut S) -> WireResult<()> {
     while !reader.is_empty() {
-        if sink.take_entry(dialect, &mut reader)? {
+        if sink.parse_entry(dialect, &mut reader)? {
             continue;
         }
         match reader.tag()? {
-            LEN_1 => entry(reader.message()?, Section::Context, dialect, sink)?,
+            LEN_1 => parse_entry(reader.message()?, Section::Context, dialect, sink)?,
             tag => reader.skip(tag)?,
         }
     }
     Ok(())
 }
 
-fn feature_lists<S: Sink>(mut reader: Reader, sink: &mut S) -> Wire<()> {
+fn parse_feature_lists<S: FeatureSink>(mut reader: Reader, sink: &mut S) -> WireResult<()> {
     while !reader.is_empty() {
         match reader.tag()? {
-            LEN_1 => entry(reader.message()?, Section::Lists, &TENSORFLOW, sink)?,
+            LEN_1 => parse_entry(reader.message()?, Section::Lists, &TENSORFLOW, sink)?,
             tag => reader.skip(tag)?,
         }
     }
     Ok(())
 }
 
-/// One entry of a map. Its key may follow its value, so the entry is read twice: for the key, then for the values.
-fn entry<S: Sink>(reader: Reader, section: Section, dialect: &Dialect, sink: &mut S) -> Wire<()> {
-    let slot = match entry_key(reader, dialect)? {
-        Some(key) => sink.find(section, key),
+/// Parses one map entry. Its key may follow its value, so the entry is read twice: for the key, then for the values.
+fn parse_entry<S: FeatureSink>(reader: Reader, section: Section, dialect: &Dialect, sink: &mut S) -> WireResult<()> {
+    let slot = match find_key(reader, dialect)? {
+        Some(key) => sink.find_slot(section, key),
         None => None,
     };
     match slot {
         Some(slot) => {
-            sink.begin(slot);
-            entry_values(reader, section, dialect, slot, sink)
+            sink.begin_entry(slot);
+            parse_entry_values(reader, section, dialect, slot, sink)
         }
-        None => entry_values(reader, section, dialect, 0, &mut Discard),
+        None => parse_entry_values(reader, section, dialect, 0, &mut Discard),
     }
 }
 
-/// The last key of an entry (empty if there is none), or `None` where an unknown field makes protobuf drop the entry.
-fn entry_key<'a>(mut reader: Reader<'a>, dialect: &Dialect) -> Wire<Option<&'a [u8]>> {
+/// Returns the last key of an entry (empty if there is none); None if protobuf drops the entry for an unknown field.
+fn find_key<'a>(mut reader: Reader<'a>, dialect: &Dialect) -> WireResult<Option<&'a [u8]>> {
     let mut key: &[u8] = &[];
-    let mut dropped = false;
+    let mut is_dropped = false;
     while !reader.is_empty() {
         let start = reader.pos;
         match reader.tag()? {
             LEN_1 => {
                 key = reader.bytes()?;
                 if dialect.utf8_keys && std::str::from_utf8(key).is_err() {
-                    return Err(Broken { offset: start, what: "a key is not UTF-8" });
+                    return Err(WireError { offset: start, what: "a key is not UTF-8" });
                 }
             }
             LEN_2 => {
@@ -227,40 +228,40 @@ fn entry_key<'a>(mut reader: Reader<'a>, dialect: &Dialect) -> Wire<Option<&'a [
             }
             tag => {
                 reader.skip(tag)?;
-                dropped |= dialect.drops_odd_entries;
+                is_dropped |= dialect.drops_entries_with_unknown_fields;
             }
         }
     }
-    Ok(if dropped { None } else { Some(key) })
+    Ok(if is_dropped { None } else { Some(key) })
 }
 
-/// The values of an entry, merged as if they were one.
-fn entry_values<S: Sink>(
+/// Parses the values of an entry. Several values are merged.
+fn parse_entry_values<S: FeatureSink>(
     mut reader: Reader,
     section: Section,
     dialect: &Dialect,
     slot: usize,
     sink: &mut S,
-) -> Wire<()> {
+) -> WireResult<()> {
     while !reader.is_empty() {
         match (reader.tag()?, section) {
-            (LEN_2, Section::Context) => feature(reader.message()?, dialect, slot, sink)?,
-            (LEN_2, Section::Lists) => feature_list(reader.message()?, slot, sink)?,
+            (LEN_2, Section::Context) => parse_feature(reader.message()?, dialect, slot, sink)?,
+            (LEN_2, Section::Lists) => parse_feature_list(reader.message()?, slot, sink)?,
             (tag, _) => reader.skip(tag)?,
         }
     }
     Ok(())
 }
 
-fn feature_list<S: Sink>(mut reader: Reader, slot: usize, sink: &mut S) -> Wire<()> {
-    sink.take_frames(slot, &mut reader)?;
+fn parse_feature_list<S: FeatureSink>(mut reader: Reader, slot: usize, sink: &mut S) -> WireResult<()> {
+    sink.parse_frames(slot, &mut reader)?;
     while !reader.is_empty() {
         match reader.tag()? {
             LEN_1 => {
                 sink.begin_frame(slot);
-                feature(reader.message()?, &TENSORFLOW, slot, sink)?;
+                parse_feature(reader.message()?, &TENSORFLOW, slot, sink)?;
                 sink.end_frame(slot);
-                sink.take_frames(slot, &mut reader)?;
+                sink.parse_frames(slot, &mut reader)?;
             }
             tag => reader.skip(tag)?,
         }
@@ -268,13 +269,13 @@ fn feature_list<S: Sink>(mut reader: Reader, slot: usize, sink: &mut S) -> Wire<
     Ok(())
 }
 
-fn feature<S: Sink>(mut reader: Reader, dialect: &Dialect, slot: usize, sink: &mut S) -> Wire<()> {
+fn parse_feature<S: FeatureSink>(mut reader: Reader, dialect: &Dialect, slot: usize, sink: &mut S) -> WireResult<()> {
     while !reader.is_empty() {
         let tag = reader.tag()?;
         match dialect.kind(tag) {
             Some(kind) => {
-                sink.select(slot, kind);
-                list(reader.message()?, kind, slot, sink)?;
+                sink.begin_list(slot, kind);
+                parse_list(reader.message()?, kind, slot, sink)?;
             }
             None => reader.skip(tag)?,
         }
@@ -282,29 +283,29 @@ fn feature<S: Sink>(mut reader: Reader, dialect: &Dialect, slot: usize, sink: &m
     Ok(())
 }
 
-/// One list of values: field 1, packed (numbers only) or one tag per value.
-fn list<S: Sink>(mut reader: Reader, kind: ValueKind, slot: usize, sink: &mut S) -> Wire<()> {
+/// Parses one list of values: field 1, packed (numbers only) or with one tag per value.
+fn parse_list<S: FeatureSink>(mut reader: Reader, kind: ValueKind, slot: usize, sink: &mut S) -> WireResult<()> {
     while !reader.is_empty() {
         match (reader.tag()?, kind) {
-            (LEN_1, ValueKind::Bytes) => sink.bytes(slot, reader.bytes()?),
-            (LEN_1, ValueKind::Float32) => sink.fixed(slot, packed(&mut reader, 4)?),
-            (LEN_1, ValueKind::Float64) => sink.fixed(slot, packed(&mut reader, 8)?),
-            (LEN_1, _) => sink.varints(slot, reader.message()?)?,
-            (FIXED32_1, ValueKind::Float32) => sink.fixed(slot, reader.fixed32()?),
-            (FIXED64_1, ValueKind::Float64) => sink.fixed(slot, reader.fixed64()?),
-            (VARINT_1, ValueKind::Int32 | ValueKind::Int64) => sink.varints(slot, reader.one_varint()?)?,
+            (LEN_1, ValueKind::Bytes) => sink.push_bytes(slot, reader.bytes()?),
+            (LEN_1, ValueKind::Float32) => sink.push_fixed(slot, read_packed(&mut reader, 4)?),
+            (LEN_1, ValueKind::Float64) => sink.push_fixed(slot, read_packed(&mut reader, 8)?),
+            (LEN_1, _) => sink.push_varints(slot, reader.message()?)?,
+            (FIXED32_1, ValueKind::Float32) => sink.push_fixed(slot, reader.fixed32()?),
+            (FIXED64_1, ValueKind::Float64) => sink.push_fixed(slot, reader.fixed64()?),
+            (VARINT_1, ValueKind::Int32 | ValueKind::Int64) => sink.push_varints(slot, reader.one_varint()?)?,
             (tag, _) => reader.skip(tag)?,
         }
     }
     Ok(())
 }
 
-/// The bytes of a packed field of values that take `width` bytes each.
-fn packed<'a>(reader: &mut Reader<'a>, width: usize) -> Wire<&'a [u8]> {
+/// Reads a packed field of values with `width` bytes each.
+fn read_packed<'a>(reader: &mut Reader<'a>, width: usize) -> WireResult<&'a [u8]> {
     let start = reader.pos;
     let chunk = reader.bytes()?;
     if !chunk.len().is_multiple_of(width) {
-        return Err(Broken { offset: start, what: "a packed list ends inside a value" });
+        return Err(WireError { offset: start, what: "a packed list ends inside a value" });
     }
     Ok(chunk)
 }

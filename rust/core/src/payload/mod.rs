@@ -1,9 +1,9 @@
-//! Bytes of one record to features and back: `Example`, `SequenceExample`, `OFRecord` and the image record header.
+//! Payload codecs: `Example`, `SequenceExample`, `OFRecord` and MXNet's image records.
 //!
-//! Reading follows protobuf's own merge rules; writing yields the one canonical form (sorted keys, packed lists).
+//! Parsing follows protobuf's merge rules. Serialization gives the canonical encoding: sorted keys and packed lists.
 mod column;
 mod column_builder;
-mod fast;
+mod fast_path;
 mod feature_stats;
 mod irheader;
 mod key_cache;
@@ -25,10 +25,10 @@ pub use plan::Plan;
 pub use serialize::{ColumnData, PayloadSource, ValuesRef, serialize, serialize_into};
 
 use crate::error::Fault;
-use message::{Discard, Sink};
-use wire::Wire;
+use message::{Discard, FeatureSink};
+use wire::WireResult;
 
-/// What a record's payload is.
+/// Encoding of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PayloadKind {
     /// `tf.train.Example`.
@@ -41,7 +41,7 @@ pub enum PayloadKind {
     IrHeader,
 }
 
-/// What one value of a feature is.
+/// Kind of the values of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ValueKind {
     /// A byte string.
@@ -59,7 +59,7 @@ pub enum ValueKind {
 }
 
 impl ValueKind {
-    /// The word used in schemas and errors.
+    /// Returns the name used in schemas and errors.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Bytes => "bytes",
@@ -72,36 +72,36 @@ impl ValueKind {
     }
 }
 
-/// Where in a record a feature is.
+/// Section of a record that contains a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Section {
-    /// Among the features of the record as a whole; the only section outside `SequenceExample`.
+    /// The features of the whole record; the only section of payloads other than `SequenceExample`.
     Context,
-    /// Among the feature lists of a `SequenceExample`: one feature per frame.
+    /// The feature lists of a `SequenceExample`, with one feature per frame.
     Lists,
 }
 
-/// Whether `payload` is a sound message of `kind`, as protobuf judges it; the fault says what is wrong where.
+/// Validates `payload` by protobuf's rules.
 pub fn check(kind: PayloadKind, payload: &[u8]) -> Result<(), Fault> {
-    Ok(walk(kind, payload, &mut Discard)?)
+    Ok(parse(kind, payload, &mut Discard)?)
 }
 
-/// Whether `payload` is a sound `SequenceExample` with feature lists; an `Example` has none.
+/// Returns whether `payload` is a valid `SequenceExample` with feature lists, which an `Example` does not have.
 pub fn has_feature_lists(payload: &[u8]) -> bool {
-    message::holds_feature_lists(payload) && check(PayloadKind::SequenceExample, payload).is_ok()
+    message::contains_feature_lists(payload) && check(PayloadKind::SequenceExample, payload).is_ok()
 }
 
-/// Brings everything that `payload` holds to `sink`.
-fn walk<S: Sink>(kind: PayloadKind, payload: &[u8], sink: &mut S) -> Wire<()> {
+/// Parses `payload` into `sink`.
+fn parse<S: FeatureSink>(kind: PayloadKind, payload: &[u8], sink: &mut S) -> WireResult<()> {
     match kind {
-        PayloadKind::Example => message::example(payload, sink),
-        PayloadKind::SequenceExample => message::sequence_example(payload, sink),
-        PayloadKind::OfRecord => message::ofrecord(payload, sink),
-        PayloadKind::IrHeader => irheader::walk(payload, sink),
+        PayloadKind::Example => message::parse_example(payload, sink),
+        PayloadKind::SequenceExample => message::parse_sequence_example(payload, sink),
+        PayloadKind::OfRecord => message::parse_ofrecord(payload, sink),
+        PayloadKind::IrHeader => irheader::parse(payload, sink),
     }
 }
 
-/// A feature's name as faults print it.
+/// Returns the name of a feature in quotes, for messages.
 fn quoted(name: &[u8]) -> String {
     format!("'{}'", String::from_utf8_lossy(name))
 }

@@ -1,39 +1,36 @@
-//! Payload after payload into columns.
+//! Parsing of many payloads into columns.
 use super::column_builder::ColumnBuilder;
 use super::key_cache::KeyCache;
-use super::message::Dialect;
-use super::message::Sink;
-use super::wire::{Reader, Wire};
-use super::{Column, Plan, Section, ValueKind, Values, fast, walk};
+use super::message::{Dialect, FeatureSink};
+use super::wire::{Reader, WireResult};
+use super::{Column, Plan, Section, ValueKind, Values, fast_path, parse};
 use crate::error::Fault;
 
-/// Bytes of a column for which it is worth while to look for other memory.
-const LONG: usize = 64 << 10;
+/// Smallest size of a column, in bytes, for which a buffer is allocated in advance.
+const MIN_PREALLOCATED: usize = 64 << 10;
 
-/// Builds the columns of a plan out of payloads.
-///
-/// A payload that is refused leaves no trace in the columns.
+/// Parses payloads into the columns of a plan. Invalid payloads do not change the columns.
 pub struct Parser<'p> {
     columns: Columns<'p>,
     num_records: usize,
 }
 
-/// The columns while they grow.
+/// The columns under construction.
 pub(super) struct Columns<'p> {
     pub plan: &'p Plan,
     pub slots: Vec<ColumnBuilder>,
-    /// The number of the current push, from 1.
-    pub stamp: u64,
-    /// Slots that this record has brought in full, by the usual form of an entry.
+    /// Number of the current record, counted from 1; invalid records count as well.
+    pub record: u64,
+    /// Number of columns that the fast path has completed for the current record.
     pub num_regular: usize,
-    /// Whether something in this record was not in the usual form.
-    pub irregular: bool,
-    /// The keys of earlier records and their order.
+    /// Whether the general code has parsed an entry of the current record.
+    pub is_irregular: bool,
+    /// Keys of earlier records and their order.
     pub key_cache: KeyCache,
 }
 
 impl<'p> Parser<'p> {
-    /// A parser with room for `num_records` records; it takes more.
+    /// Creates a parser with capacity for `num_records` records; more may follow.
     pub fn new(plan: &'p Plan, num_records: usize) -> Self {
         let dialect = Dialect::of(plan.kind());
         let slots = plan.columns().iter().map(|spec| {
@@ -43,113 +40,114 @@ impl<'p> Parser<'p> {
         let columns = Columns {
             plan,
             slots: slots.collect(),
-            stamp: 0,
+            record: 0,
             num_regular: 0,
-            irregular: false,
+            is_irregular: false,
             key_cache: KeyCache::new(),
         };
         Self { columns, num_records: 0 }
     }
 
-    /// Number of records taken so far.
+    /// Returns the number of valid records so far.
     pub fn num_records(&self) -> usize {
         self.num_records
     }
 
-    /// Moves the byte strings of each column that will be long into other memory, which `room` makes for a number of bytes.
+    /// Moves the byte strings of each column into a larger buffer if the column will be long.
     ///
-    /// How long a column will be is told by its records so far; it is thought to be `most` bytes at most.
-    pub fn preallocate(&mut self, num_records: usize, most: usize, mut room: impl FnMut(usize) -> Vec<u8>) {
+    /// The final size is estimated from the records so far, for `num_records` records in total, and is at most
+    /// `max_bytes`. `allocate` returns a buffer with about the given capacity; its content is ignored.
+    pub fn preallocate(&mut self, num_records: usize, max_bytes: usize, mut allocate: impl FnMut(usize) -> Vec<u8>) {
         for slot in &mut self.columns.slots {
             let Values::Bytes { data, .. } = &mut slot.values else { continue };
-            let likely = data.len().saturating_mul(num_records) / self.num_records.max(1);
-            let wanted = likely.saturating_add(likely / 8).min(most);
-            if wanted > LONG.max(data.capacity()) {
-                let mut memory = room(wanted);
-                memory.clear();
-                memory.extend_from_slice(data);
-                *data = memory;
+            let estimate = data.len().saturating_mul(num_records) / self.num_records.max(1);
+            let capacity = estimate.saturating_add(estimate / 8).min(max_bytes);
+            if capacity > MIN_PREALLOCATED.max(data.capacity()) {
+                let mut buffer = allocate(capacity);
+                buffer.clear();
+                buffer.extend_from_slice(data);
+                *data = buffer;
             }
         }
     }
 
-    /// Takes the features of one more record.
+    /// Adds the features of one record.
     pub fn push(&mut self, payload: &[u8]) -> Result<(), Fault> {
-        self.columns.open();
-        let taken = match walk(self.columns.plan.kind(), payload, &mut self.columns) {
-            Ok(()) => self.columns.close(),
-            Err(broken) => Err(broken.into()),
+        self.columns.begin_record();
+        let result = match parse(self.columns.plan.kind(), payload, &mut self.columns) {
+            Ok(()) => self.columns.end_record(),
+            Err(error) => Err(error.into()),
         };
-        match taken {
+        match result {
             Ok(()) => self.num_records += 1,
             Err(_) => self.columns.slots.iter_mut().for_each(|slot| slot.roll_back(self.num_records)),
         }
-        taken
+        result
     }
 
-    /// The last string of a column.
+    /// Returns the last string of a column of byte strings.
     pub fn last_string(&self, column: usize) -> Option<&[u8]> {
         let Values::Bytes { data, splits } = &self.columns.slots.get(column)?.values else { return None };
         let [.., start, end] = splits[..] else { return None };
         data.get(start as usize..end as usize)
     }
 
-    /// The columns, in the plan's order.
+    /// Returns the columns in the order of the plan.
     pub fn finish(self) -> Vec<Column> {
         self.columns.slots.into_iter().map(ColumnBuilder::into_column).collect()
     }
 }
 
 impl Columns<'_> {
-    fn open(&mut self) {
-        self.stamp += 1;
+    fn begin_record(&mut self) {
+        self.record += 1;
         self.num_regular = 0;
-        self.irregular = false;
+        self.is_irregular = false;
         self.key_cache.start_record();
     }
 
-    fn close(&mut self) -> Result<(), Fault> {
-        if self.num_regular == self.slots.len() && !self.irregular {
+    fn end_record(&mut self) -> Result<(), Fault> {
+        if self.num_regular == self.slots.len() && !self.is_irregular {
             self.slots.iter_mut().for_each(ColumnBuilder::close_regular);
             return Ok(());
         }
         for (slot, spec) in self.slots.iter_mut().zip(self.plan.columns()) {
-            slot.close(self.stamp, spec)?;
+            slot.close(self.record, spec)?;
         }
         Ok(())
     }
 }
 
-impl Sink for Columns<'_> {
-    fn find(&mut self, section: Section, key: &[u8]) -> Option<usize> {
+impl FeatureSink for Columns<'_> {
+    fn find_slot(&mut self, section: Section, key: &[u8]) -> Option<usize> {
         self.plan.find(section, key)
     }
 
-    fn begin(&mut self, slot: usize) {
-        self.irregular = true;
-        self.slots[slot].begin(self.stamp);
+    fn begin_entry(&mut self, slot: usize) {
+        self.is_irregular = true;
+        self.slots[slot].begin_entry(self.record);
     }
 
-    fn select(&mut self, slot: usize, kind: ValueKind) {
-        self.slots[slot].select(kind);
+    fn begin_list(&mut self, slot: usize, kind: ValueKind) {
+        self.slots[slot].begin_list(kind);
     }
 
-    fn bytes(&mut self, slot: usize, value: &[u8]) {
+    fn push_bytes(&mut self, slot: usize, value: &[u8]) {
         let slot = &mut self.slots[slot];
         if slot.is_wanted() {
             slot.values.push_bytes(value);
         }
     }
 
-    fn fixed(&mut self, slot: usize, chunk: &[u8]) {
+    fn push_fixed(&mut self, slot: usize, chunk: &[u8]) {
         let slot = &mut self.slots[slot];
         if slot.is_wanted() {
             slot.values.extend_fixed(chunk);
         }
     }
 
-    fn varints(&mut self, slot: usize, chunk: Reader) -> Wire<()> {
-        self.slots[slot].varints(chunk)
+    fn push_varints(&mut self, slot: usize, chunk: Reader) -> WireResult<()> {
+        self.slots[slot].push_varints(chunk)
     }
 
     fn begin_frame(&mut self, slot: usize) {
@@ -161,12 +159,12 @@ impl Sink for Columns<'_> {
     }
 
     #[inline]
-    fn take_entry(&mut self, dialect: &Dialect, reader: &mut Reader) -> Wire<bool> {
-        fast::take_entry(self, dialect, reader)
+    fn parse_entry(&mut self, dialect: &Dialect, reader: &mut Reader) -> WireResult<bool> {
+        fast_path::parse_entry(self, dialect, reader)
     }
 
     #[inline]
-    fn take_frames(&mut self, slot: usize, reader: &mut Reader) -> Wire<()> {
-        fast::take_frames(&mut self.slots[slot], reader)
+    fn parse_frames(&mut self, slot: usize, reader: &mut Reader) -> WireResult<()> {
+        fast_path::parse_frames(&mut self.slots[slot], reader)
     }
 }

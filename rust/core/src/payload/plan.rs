@@ -1,10 +1,10 @@
-//! A compiled request: which features are wanted, and a table that finds the column of a key.
+//! A compiled list of requested columns, with a hash table that finds the column of a key.
 use super::key_table::{self, KeyTable};
 use super::message::Dialect;
 use super::{ColumnSpec, Layout, Missing, PayloadKind, Section, ValueKind, quoted};
 use crate::error::{Fault, FaultKind};
 
-/// Which features to take out of payloads of one kind; made once, used by any number of parsers.
+/// The columns to parse from payloads of one kind. A plan is compiled once and used by any number of parsers.
 #[derive(Debug, Clone)]
 pub struct Plan {
     kind: PayloadKind,
@@ -13,33 +13,34 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks the request against what payloads of `kind` can hold.
+    /// Compiles the columns, and checks that payloads of `kind` can contain them.
     ///
-    /// A column of kind `UInt64` fits only an image record, feature lists only a `SequenceExample`. `Missing::Empty`
-    /// asks for `Layout::Ragged` or a feature list; `Missing::Default` holds as many values as `Layout::Fixed` asks.
+    /// Only image records have values of kind `UInt64`; only a `SequenceExample` has feature lists. `Missing::Empty`
+    /// requires `Layout::Ragged` or a feature list. `Missing::Default` must have the number of values of `Layout::Fixed`
+    /// and is not supported for feature lists.
     pub fn new(kind: PayloadKind, columns: Vec<ColumnSpec>) -> Result<Self, Fault> {
         let mut plan = Self { kind, table: KeyTable::new(columns.len()), columns: Vec::new() };
         for column in columns {
             check_column(kind, &column)?;
             if plan.find(column.section, &column.name).is_some() {
-                return Err(refused(&column, "is asked for twice"));
+                return Err(column_fault(&column, "is requested twice"));
             }
             plan.insert(column);
         }
         Ok(plan)
     }
 
-    /// What was asked for, in the order of the parsed columns.
+    /// Returns the column specifications, in the order of the parsed columns.
     pub fn columns(&self) -> &[ColumnSpec] {
         &self.columns
     }
 
-    /// What the payloads are.
+    /// Returns the kind of the payloads.
     pub fn kind(&self) -> PayloadKind {
         self.kind
     }
 
-    /// The column of a key.
+    /// Returns the index of the column for a key.
     #[inline]
     pub(super) fn find(&self, section: Section, key: &[u8]) -> Option<usize> {
         self.table.find(key_table::hash(section, key), |column| {
@@ -56,20 +57,20 @@ impl Plan {
 
 fn check_column(kind: PayloadKind, column: &ColumnSpec) -> Result<(), Fault> {
     if column.section == Section::Lists && kind != PayloadKind::SequenceExample {
-        return Err(refused(column, "is asked for in feature lists, which only a SequenceExample has"));
+        return Err(column_fault(column, "is requested from feature lists, which only a SequenceExample has"));
     }
-    if !holds(kind, column.kind) {
-        return Err(refused(column, "is asked for as a kind that the payload cannot hold")
-            .values(format!("a kind that {kind:?} holds"), column.kind.as_str()));
+    if !supports_kind(kind, column.kind) {
+        return Err(column_fault(column, "is requested with a kind that the payload does not support")
+            .values(format!("a kind that {kind:?} supports"), column.kind.as_str()));
     }
     if Dialect::of(kind).is_some_and(|dialect| dialect.utf8_keys) && std::str::from_utf8(&column.name).is_err() {
-        return Err(refused(column, "has a name that is not UTF-8"));
+        return Err(column_fault(column, "has a name that is not UTF-8"));
     }
     check_missing(column)
 }
 
-/// Whether payloads of `kind` hold values of kind `value`.
-pub fn holds(kind: PayloadKind, value: ValueKind) -> bool {
+/// Returns whether payloads of `kind` can contain values of kind `value`.
+pub fn supports_kind(kind: PayloadKind, value: ValueKind) -> bool {
     match Dialect::of(kind) {
         Some(dialect) => dialect.kinds.contains(&value),
         None => matches!(value, ValueKind::Bytes | ValueKind::Float32 | ValueKind::Int64 | ValueKind::UInt64),
@@ -80,18 +81,21 @@ fn check_missing(column: &ColumnSpec) -> Result<(), Fault> {
     match (&column.missing, column.layout, column.section) {
         (Missing::Error, ..) | (Missing::Empty, Layout::Ragged, _) | (Missing::Empty, _, Section::Lists) => Ok(()),
         (Missing::Empty, Layout::Fixed(count), _) => {
-            Err(refused(column, "has a fixed number of values and cannot be empty where it is missing")
+            Err(column_fault(column, "has a fixed number of values, so it needs a default instead of an empty value")
                 .values("a default", format!("{count} values")))
         }
-        (Missing::Default(_), _, Section::Lists) => Err(refused(column, "is a feature list and has no default")),
+        (Missing::Default(_), _, Section::Lists) => {
+            Err(column_fault(column, "is a feature list, which cannot have a default"))
+        }
         (Missing::Default(values), layout, _) => {
             if values.kind() != column.kind {
-                return Err(refused(column, "has a default of another kind")
+                return Err(column_fault(column, "has a default of the wrong kind")
                     .values(column.kind.as_str(), values.kind().as_str()));
             }
             match layout {
                 Layout::Fixed(count) if count != values.len() => {
-                    Err(refused(column, "has a default of another number of values").values(count, values.len()))
+                    Err(column_fault(column, "has a default with the wrong number of values")
+                        .values(count, values.len()))
                 }
                 _ => Ok(()),
             }
@@ -99,6 +103,6 @@ fn check_missing(column: &ColumnSpec) -> Result<(), Fault> {
     }
 }
 
-fn refused(column: &ColumnSpec, what: &str) -> Fault {
+fn column_fault(column: &ColumnSpec, what: &str) -> Fault {
     Fault::new(FaultKind::FeatureMismatch, 0, format!("feature {} {what}", quoted(&column.name)))
 }

@@ -1,36 +1,36 @@
-//! Columns to payloads: what a column to be written looks like, and the checks before the first byte.
+//! Serialization of columns to payloads: the columns to write, and their validation.
 use std::cmp::Ordering;
 
 use super::message::Dialect;
-use super::plan::holds;
+use super::plan::supports_kind;
 use super::{PayloadKind, Section, ValueKind, irheader, quoted, write};
 use crate::error::{Fault, FaultKind};
 use crate::records::{RecordSink, Rows};
 use crate::source::SourceError;
 use std::ops::Range;
 
-/// Has byte strings somewhere else than in memory.
+/// A source of byte strings that are not in memory, such as files.
 pub trait PayloadSource: Sync {
-    /// Appends string `value`, all of it, to `out`.
-    fn bring(&self, value: usize, out: &mut Vec<u8>) -> Result<(), SourceError>;
+    /// Appends the string with the given index to `out`.
+    fn read_string(&self, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError>;
 }
 
-/// Borrowed values of one kind, back to back; see [`super::Values`].
+/// Borrowed values of one kind; see [`super::Values`].
 #[derive(Clone, Copy)]
 pub enum ValuesRef<'a> {
     /// Byte strings: string `i` is `data[splits[i]..splits[i + 1]]`.
     Bytes {
-        /// All strings back to back.
+        /// All strings, back to back.
         data: &'a [u8],
-        /// Where each begins, and where the last one ends.
+        /// Start of each string, and the end of the last one.
         splits: &'a [i64],
     },
-    /// Byte strings that are brought when their turn comes.
-    Brought {
-        /// Where each would begin if they stood back to back, and where the last one would end.
+    /// Byte strings that are read when they are written.
+    External {
+        /// Start of each string in the concatenation of all strings, and the end of the last one.
         splits: &'a [i64],
-        /// Who brings them.
-        from: &'a dyn PayloadSource,
+        /// Source of the strings.
+        source: &'a dyn PayloadSource,
     },
     /// 32-bit floats.
     Float32(&'a [f32]),
@@ -45,19 +45,19 @@ pub enum ValuesRef<'a> {
 }
 
 impl ValuesRef<'_> {
-    /// Bytes that byte strings take; other values are short.
+    /// Returns the total length of byte strings; 0 for other values.
     fn num_bytes(&self) -> usize {
         match self {
             Self::Bytes { data, .. } => data.len(),
-            Self::Brought { splits, .. } => splits.last().map_or(0, |&end| end.max(0) as usize),
+            Self::External { splits, .. } => splits.last().map_or(0, |&end| end.max(0) as usize),
             _ => 0,
         }
     }
 
-    /// Their kind.
+    /// Returns the kind of the values.
     pub fn kind(&self) -> ValueKind {
         match self {
-            Self::Bytes { .. } | Self::Brought { .. } => ValueKind::Bytes,
+            Self::Bytes { .. } | Self::External { .. } => ValueKind::Bytes,
             Self::Float32(_) => ValueKind::Float32,
             Self::Float64(_) => ValueKind::Float64,
             Self::Int32(_) => ValueKind::Int32,
@@ -66,10 +66,10 @@ impl ValuesRef<'_> {
         }
     }
 
-    /// Their number.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
-            Self::Bytes { splits, .. } | Self::Brought { splits, .. } => splits.len().saturating_sub(1),
+            Self::Bytes { splits, .. } | Self::External { splits, .. } => splits.len().saturating_sub(1),
             Self::Float32(values) => values.len(),
             Self::Float64(values) => values.len(),
             Self::Int32(values) => values.len(),
@@ -78,68 +78,68 @@ impl ValuesRef<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// One feature of many records, to be written.
+/// One feature of many records to write.
 ///
-/// Context: either `fixed` values per record or `row_splits` into the values. Lists: `row_splits` count frames, and
-/// either `fixed` values per frame or `frame_splits` into the values.
+/// A context feature has either `fixed` values per record or `row_splits` into the values. A feature list has
+/// `row_splits`, which count frames, and either `fixed` values per frame or `frame_splits` into the values.
 #[derive(Clone, Copy)]
 pub struct ColumnData<'a> {
-    /// The feature's key.
+    /// Key of the feature.
     pub name: &'a [u8],
-    /// Where the key goes.
+    /// Section for the key.
     pub section: Section,
-    /// All values, record after record and frame after frame; records without the feature take up room as well.
+    /// All values, in the order of records and frames, including those of records where the feature is not written.
     pub values: ValuesRef<'a>,
     /// Number of values per record (context) or per frame (lists).
     pub fixed: Option<usize>,
-    /// Where each record begins, and where the last one ends.
+    /// Start of each record, and the end of the last one.
     pub row_splits: Option<&'a [i64]>,
-    /// Where each frame begins, and where the last one ends.
+    /// Start of each frame, and the end of the last one.
     pub frame_splits: Option<&'a [i64]>,
-    /// Per record: 0 where the feature is not written. `None`: it always is.
+    /// One byte per record: 0 if the feature is not written. None: the feature is written to all records.
     pub present: Option<&'a [u8]>,
-    /// Image records only: the label is one number in the header (flag 0), not a vector behind it.
+    /// Image records only: whether the label is a number in the header (flag 0) instead of a vector after the header.
     pub scalar: bool,
 }
 
 impl ColumnData<'_> {
-    /// Whether record `record` has the feature.
+    /// Returns whether the feature is written to record `record`.
     pub(super) fn is_present(&self, record: usize) -> bool {
         self.present.is_none_or(|present| present[record] != 0)
     }
 
-    /// The values (context) or frames (lists) of record `record`.
+    /// Returns the range of the values (context) or frames (lists) of record `record`.
     pub(super) fn row(&self, record: usize) -> Range<usize> {
-        part(self.row_splits, self.fixed, record)
+        row_range(self.row_splits, self.fixed, record)
     }
 
-    /// The values of frame `frame`.
+    /// Returns the range of the values of frame `frame`.
     pub(super) fn frame(&self, frame: usize) -> Range<usize> {
-        part(self.frame_splits, self.fixed, frame)
+        row_range(self.frame_splits, self.fixed, frame)
     }
 
-    /// A fault of this column.
-    pub(super) fn refused(&self, what: &str) -> Fault {
+    /// Returns a fault whose message starts with the name of the feature.
+    pub(super) fn fault(&self, what: &str) -> Fault {
         Fault::new(FaultKind::FeatureMismatch, 0, format!("feature {} {what}", quoted(self.name)))
     }
 }
 
-fn part(splits: Option<&[i64]>, fixed: Option<usize>, position: usize) -> Range<usize> {
+fn row_range(splits: Option<&[i64]>, fixed: Option<usize>, position: usize) -> Range<usize> {
     match splits {
         Some(splits) => splits[position] as usize..splits[position + 1] as usize,
         None => position * fixed.unwrap_or(0)..(position + 1) * fixed.unwrap_or(0),
     }
 }
 
-/// Writes `num_records` payloads of `kind` back to back; returns them and where each begins and the last one ends.
+/// Serializes `num_records` payloads of `kind`; returns the concatenated payloads and their row splits.
 ///
-/// The form is protobuf's deterministic one: entries sorted by key, key before value, numbers packed.
+/// The result is protobuf's deterministic encoding: entries sorted by key, key before value, numbers packed.
 pub fn serialize(kind: PayloadKind, num_records: usize, columns: &[ColumnData]) -> Result<(Vec<u8>, Vec<i64>), Fault> {
     let mut rows = Rows::new(Vec::new());
     match serialize_into(kind, num_records, columns, &mut rows) {
@@ -149,7 +149,7 @@ pub fn serialize(kind: PayloadKind, num_records: usize, columns: &[ColumnData]) 
     }
 }
 
-/// [`serialize`] into a sink; it holds a part of the records if that fails.
+/// Like [`serialize`], but writes to a sink. If this fails, the sink may contain some of the records.
 pub fn serialize_into(
     kind: PayloadKind,
     num_records: usize,
@@ -157,79 +157,79 @@ pub fn serialize_into(
     sink: &mut impl RecordSink,
 ) -> Result<(), SourceError> {
     for column in columns {
-        check_place(kind, column)?;
+        check_section_and_kind(kind, column)?;
         check_shape(num_records, column)?;
     }
     let mut sorted: Vec<&ColumnData> = columns.iter().collect();
     sorted.sort_by(|a, b| a.section.cmp(&b.section).then_with(|| key_order(a.name, b.name)));
     for pair in sorted.windows(2) {
         if (pair[0].section, pair[0].name) == (pair[1].section, pair[1].name) {
-            return Err(pair[1].refused("is given twice").into());
+            return Err(pair[1].fault("is given twice").into());
         }
     }
     sink.bytes().reserve(columns.iter().map(|column| column.values.num_bytes()).sum());
     match Dialect::of(kind) {
-        Some(dialect) => write::messages(sink, kind, dialect, num_records, &sorted),
+        Some(dialect) => write::write_messages(sink, kind, dialect, num_records, &sorted),
         None => irheader::write(sink, num_records, &sorted),
     }
 }
 
-/// Appends one byte string, of which there are `splits.len() - 1`.
-pub(super) fn put_string(values: &ValuesRef, value: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
+/// Appends the byte string with the given index; does nothing if the values are not byte strings.
+pub(super) fn put_string(values: &ValuesRef, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
     match values {
         ValuesRef::Bytes { data, splits } => {
-            out.extend_from_slice(&data[splits[value] as usize..splits[value + 1] as usize]);
+            out.extend_from_slice(&data[splits[index] as usize..splits[index + 1] as usize]);
             Ok(())
         }
-        ValuesRef::Brought { splits, from } => {
-            let end = out.len() + (splits[value + 1] - splits[value]) as usize;
-            from.bring(value, out)?;
+        ValuesRef::External { splits, source } => {
+            let end = out.len() + (splits[index + 1] - splits[index]) as usize;
+            source.read_string(index, out)?;
             if out.len() == end {
                 Ok(())
             } else {
-                Err(SourceError::Changed(format!("value {value} has another length")))
+                Err(SourceError::Changed(format!("the length of value {index} has changed")))
             }
         }
         _ => Ok(()),
     }
 }
 
-/// Whether payloads of `kind` can hold the column at all.
-fn check_place(kind: PayloadKind, column: &ColumnData) -> Result<(), Fault> {
+/// Checks that payloads of `kind` can contain the column.
+fn check_section_and_kind(kind: PayloadKind, column: &ColumnData) -> Result<(), Fault> {
     if column.section == Section::Lists && kind != PayloadKind::SequenceExample {
-        return Err(column.refused("is given in feature lists, which only a SequenceExample has"));
+        return Err(column.fault("is given in feature lists, which only a SequenceExample has"));
     }
-    if !holds(kind, column.values.kind()) {
+    if !supports_kind(kind, column.values.kind()) {
         return Err(column
-            .refused("is of a kind that the payload cannot hold")
-            .values(format!("a kind that {kind:?} holds"), column.values.kind().as_str()));
+            .fault("has a kind that the payload does not support")
+            .values(format!("a kind that {kind:?} supports"), column.values.kind().as_str()));
     }
     if Dialect::of(kind).is_some_and(|dialect| dialect.utf8_keys) && std::str::from_utf8(column.name).is_err() {
-        return Err(column.refused("has a name that is not UTF-8"));
+        return Err(column.fault("has a name that is not UTF-8"));
     }
     Ok(())
 }
 
-/// Whether the column's arrays fit one another and the number of records.
+/// Checks that the column's arrays are consistent with each other and with the number of records.
 fn check_shape(num_records: usize, column: &ColumnData) -> Result<(), Fault> {
-    if let ValuesRef::Bytes { splits, .. } | ValuesRef::Brought { splits, .. } = column.values {
+    if let ValuesRef::Bytes { splits, .. } | ValuesRef::External { splits, .. } = column.values {
         check_splits(column, "byte splits", splits, splits.len().max(1), column.values.num_bytes())?;
     }
     if let Some(present) = column.present.filter(|present| present.len() != num_records) {
-        return Err(column.refused("has a presence mask of another length").values(num_records, present.len()));
+        return Err(column.fault("has a presence mask of the wrong length").values(num_records, present.len()));
     }
     let num_values = column.values.len();
     match (column.section, column.row_splits) {
         (Section::Context, None) => check_fixed(column, num_records, num_values),
-        (Section::Context, Some(_)) if column.fixed.is_some() => Err(column.refused("is both fixed and ragged")),
+        (Section::Context, Some(_)) if column.fixed.is_some() => Err(column.fault("is both fixed and ragged")),
         (Section::Context, Some(splits)) => check_splits(column, "row splits", splits, num_records + 1, num_values),
-        (Section::Lists, None) => Err(column.refused("is a feature list without row splits")),
+        (Section::Lists, None) => Err(column.fault("is a feature list without row splits")),
         (Section::Lists, Some(splits)) => {
             check_splits(column, "row splits", splits, num_records + 1, usize::MAX)?;
             let num_frames = splits[num_records] as usize;
             match column.frame_splits {
                 None => check_fixed(column, num_frames, num_values),
-                Some(_) if column.fixed.is_some() => Err(column.refused("has both fixed and ragged frames")),
+                Some(_) if column.fixed.is_some() => Err(column.fault("has both fixed and ragged frames")),
                 Some(frames) => check_splits(column, "frame splits", frames, num_frames.saturating_add(1), num_values),
             }
         }
@@ -238,31 +238,31 @@ fn check_shape(num_records: usize, column: &ColumnData) -> Result<(), Fault> {
 
 fn check_fixed(column: &ColumnData, num_rows: usize, num_values: usize) -> Result<(), Fault> {
     let Some(count) = column.fixed else {
-        return Err(column.refused("has neither splits nor a fixed number of values"));
+        return Err(column.fault("has neither splits nor a fixed number of values"));
     };
     if count.checked_mul(num_rows) != Some(num_values) {
         return Err(column
-            .refused("has another number of values in all than its rows ask for")
+            .fault("has the wrong total number of values")
             .values(format!("{num_rows} times {count}"), num_values));
     }
     Ok(())
 }
 
-/// Whether `splits` are `len` offsets that never fall and stay within 0 to `end`.
+/// Checks that `splits` are `len` non-decreasing offsets from 0 to `end`.
 fn check_splits(column: &ColumnData, what: &str, splits: &[i64], len: usize, end: usize) -> Result<(), Fault> {
     if splits.len() != len {
-        return Err(column.refused(&format!("has {what} of another length")).values(len, splits.len()));
+        return Err(column.fault(&format!("has {what} of the wrong length")).values(len, splits.len()));
     }
     if splits[0] < 0 || splits.windows(2).any(|pair| pair[0] > pair[1]) {
-        return Err(column.refused(&format!("has {what} that fall or are negative")));
+        return Err(column.fault(&format!("has {what} that are decreasing or negative")));
     }
     if splits[len - 1] as u64 > end as u64 {
-        return Err(column.refused(&format!("has {what} beyond its values")).values(end, splits[len - 1]));
+        return Err(column.fault(&format!("has {what} beyond its values")).values(end, splits[len - 1]));
     }
     Ok(())
 }
 
-/// The order of keys in protobuf's deterministic form (upb, which Python uses): a key comes before its own beginning.
+/// Compares keys as in protobuf's deterministic encoding (upb, which Python uses): a key precedes its own prefixes.
 fn key_order(a: &[u8], b: &[u8]) -> Ordering {
     let common = a.len().min(b.len());
     a[..common].cmp(&b[..common]).then(b.len().cmp(&a.len()))

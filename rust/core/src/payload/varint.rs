@@ -1,12 +1,12 @@
-//! Varints eight bytes at a time: packed lists, and lists of one value.
-use super::wire::{Reader, Wire};
+//! Decoding of varints from eight bytes at a time: packed lists, and lists of one value.
+use super::wire::{Reader, WireResult};
 
-/// The bits that say that a varint goes on.
+/// The continuation bits of eight bytes.
 const CONTINUE: u64 = 0x8080_8080_8080_8080;
 
-/// Eight bytes of `buf` from `start` on, as a little-endian word; zeros beyond its end.
+/// Loads eight bytes of `buf` at `start` as a little-endian word, with zeros beyond the end of `buf`.
 #[inline]
-pub fn load(buf: &[u8], start: usize) -> u64 {
+pub fn load_word(buf: &[u8], start: usize) -> u64 {
     match buf.get(start..).and_then(<[u8]>::first_chunk::<8>) {
         Some(bytes) => u64::from_le_bytes(*bytes),
         None => load_tail(buf.get(start..).unwrap_or_default()),
@@ -18,7 +18,7 @@ fn load_tail(tail: &[u8]) -> u64 {
     tail.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// Draws seven bits of each byte together; the eighth bits are ignored.
+/// Concatenates the low seven bits of all bytes.
 #[inline]
 pub fn join_groups(word: u64) -> u64 {
     let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
@@ -26,64 +26,63 @@ pub fn join_groups(word: u64) -> u64 {
     (word & 0x0000_0000_0fff_ffff) | (word & 0x0fff_ffff_0000_0000) >> 4
 }
 
-/// The one varint that fills the `len` bytes from `start` on, without a branch per byte; `None` where they are
-/// something else, or more than eight.
+/// Decodes the `len` bytes at `start` if they are exactly one varint of at most eight bytes, without a branch per byte.
 #[inline]
-pub fn single(buf: &[u8], start: usize, len: usize) -> Option<u64> {
+pub fn decode_single(buf: &[u8], start: usize, len: usize) -> Option<u64> {
     if len == 0 || len > 8 {
         return None;
     }
-    let inside = u64::MAX >> (64 - 8 * len);
-    let word = load(buf, start);
-    fill_words(&[(word, inside)]).then(|| join_groups(word & inside))
+    let mask = u64::MAX >> (64 - 8 * len);
+    let word = load_word(buf, start);
+    are_single_varints(&[(word, mask)]).then(|| join_groups(word & mask))
 }
 
-/// Whether the bits of each word that the mask beside it chooses, some of its first bytes, are one varint.
+/// Returns whether, in each pair of a word and a mask of its first bytes, the masked bytes are exactly one varint.
 #[inline]
-pub fn fill_words(words: &[(u64, u64)]) -> bool {
-    words.iter().fold(0, |odd, &(word, inside)| odd | (word ^ inside >> 8) & inside & CONTINUE) == 0
+pub fn are_single_varints(words: &[(u64, u64)]) -> bool {
+    words.iter().fold(0, |errors, &(word, mask)| errors | (word ^ mask >> 8) & mask & CONTINUE) == 0
 }
 
-/// Calls `take` for each varint of `chunk`: eight, two or one from each word, so that few branches depend on lengths.
+/// Calls `visit` for each varint of `chunk`. Decodes one, two or eight from a word, so that few branches depend on lengths.
 #[inline]
-fn each(mut chunk: Reader, mut take: impl FnMut(u64)) -> Wire<()> {
+fn for_each_varint(mut chunk: Reader, mut visit: impl FnMut(u64)) -> WireResult<()> {
     while let Some(bytes) = chunk.rest().first_chunk::<8>() {
         let word = u64::from_le_bytes(*bytes);
         let ends = !word & CONTINUE;
         let later_ends = ends & ends.wrapping_sub(1);
         if ends == CONTINUE {
-            bytes.iter().for_each(|&byte| take(u64::from(byte)));
+            bytes.iter().for_each(|&byte| visit(u64::from(byte)));
             chunk.pos += 8;
         } else if later_ends == 0 {
-            take(chunk.varint()?);
+            visit(chunk.varint()?);
         } else {
             let (first, second) = (ends.trailing_zeros(), later_ends.trailing_zeros());
-            take(join_groups(word & u64::MAX >> (63 - first)));
-            take(join_groups((word & u64::MAX >> (63 - second)) >> (first + 1)));
+            visit(join_groups(word & u64::MAX >> (63 - first)));
+            visit(join_groups((word & u64::MAX >> (63 - second)) >> (first + 1)));
             chunk.pos += second as usize / 8 + 1;
         }
     }
     while !chunk.is_empty() {
-        take(chunk.varint()?);
+        visit(chunk.varint()?);
     }
     Ok(())
 }
 
-/// Appends the varints of `chunk` to `out`, each through `cast`.
-pub fn decode<T>(chunk: Reader, out: &mut Vec<T>, cast: impl Fn(u64) -> T) -> Wire<()> {
+/// Appends the varints of `chunk` to `out`, converted by `cast`.
+pub fn decode<T>(chunk: Reader, out: &mut Vec<T>, cast: impl Fn(u64) -> T) -> WireResult<()> {
     out.reserve(count_ends(chunk.rest()));
-    each(chunk, |value| out.push(cast(value)))
+    for_each_varint(chunk, |value| out.push(cast(value)))
 }
 
-/// Number of bytes that end a varint; summed in bytes, which vector units do many of at a time.
+/// Counts the bytes that end a varint. The sums are bytes, so that vector instructions add many at a time.
 fn count_ends(bytes: &[u8]) -> usize {
     bytes.chunks(128).map(|part| usize::from(part.iter().map(|&byte| byte >> 7 ^ 1).sum::<u8>())).sum()
 }
 
-/// Number of varints in `chunk`, all of them sound.
-pub fn count(chunk: Reader) -> Wire<usize> {
+/// Validates and counts the varints in `chunk`.
+pub fn count(chunk: Reader) -> WireResult<usize> {
     let mut count = 0;
-    each(chunk, |_| count += 1)?;
+    for_each_varint(chunk, |_| count += 1)?;
     Ok(count)
 }
 
@@ -92,47 +91,47 @@ mod tests {
     use super::super::wire::{put_varint, varint_len};
     use super::*;
 
-    /// Values with every number of significant bits.
+    /// Returns values with each possible number of significant bits.
     fn values() -> impl Iterator<Item = u64> {
         (0..64).flat_map(|bits| [1 << bits, (1 << bits) - 1, 0xa5a5_a5a5_a5a5_a5a5 >> bits]).chain([u64::MAX])
     }
 
-    fn encoded(values: impl Iterator<Item = u64>) -> Vec<u8> {
+    fn encode(values: impl Iterator<Item = u64>) -> Vec<u8> {
         let mut out = Vec::new();
         values.for_each(|value| put_varint(&mut out, value));
         out
     }
 
     #[test]
-    fn test_single_when_bytes_are_one_varint_then_its_value() {
+    fn decode_single_accepts_exactly_one_varint() {
         for value in values() {
-            let bytes = encoded([value].into_iter());
+            let bytes = encode([value].into_iter());
             assert_eq!(bytes.len(), varint_len(value));
             let padded = [&bytes[..], &[0xff; 9]].concat();
             let expected = (bytes.len() <= 8).then_some(value);
-            assert_eq!(single(&bytes, 0, bytes.len()), expected);
-            assert_eq!(single(&padded, 0, bytes.len()), expected);
-            assert_eq!(single(&padded, 0, bytes.len() - 1), None);
+            assert_eq!(decode_single(&bytes, 0, bytes.len()), expected);
+            assert_eq!(decode_single(&padded, 0, bytes.len()), expected);
+            assert_eq!(decode_single(&padded, 0, bytes.len() - 1), None);
         }
-        assert_eq!(single(&[1, 2], 0, 2), None);
-        assert_eq!(single(&[0x80, 0x80], 0, 2), None);
-        assert_eq!(single(&[], 0, 0), None);
+        assert_eq!(decode_single(&[1, 2], 0, 2), None);
+        assert_eq!(decode_single(&[0x80, 0x80], 0, 2), None);
+        assert_eq!(decode_single(&[], 0, 0), None);
     }
 
     #[test]
-    fn test_decode_when_varints_of_all_lengths_follow_one_another_then_all_arrive() {
-        let bytes = encoded(values());
+    fn decode_returns_varints_of_all_lengths() {
+        let bytes = encode(values());
         let mut out = Vec::new();
-        decode(Reader::new(&bytes), &mut out, |value| value).expect("sound varints");
+        decode(Reader::new(&bytes), &mut out, |value| value).expect("valid varints");
         assert_eq!(out, values().collect::<Vec<u64>>());
         assert_eq!(count(Reader::new(&bytes)), Ok(out.len()));
     }
 
     #[test]
-    fn test_count_when_the_last_varint_is_cut_then_its_offset_is_named() {
+    fn count_reports_offset_of_truncated_varint() {
         for len in 1..=12 {
             let bytes = [vec![1; 20], vec![0x80; len]].concat();
-            assert_eq!(count(Reader::new(&bytes)).map_err(|broken| broken.offset), Err(20));
+            assert_eq!(count(Reader::new(&bytes)).map_err(|error| error.offset), Err(20));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The protobuf wire format: varints, tags, lengths, and fields to step over.
+//! The protobuf wire format: varints, tags, lengths, and skipping of fields.
 use crate::error::{Fault, FaultKind};
 
 /// Tag of field 1, length-delimited.
@@ -19,67 +19,68 @@ const GROUP: u32 = 3;
 const END_GROUP: u32 = 4;
 const FIXED32: u32 = 5;
 
-/// Messages and groups may lie in one another this deep.
+/// Maximum nesting depth of messages and groups.
 const MAX_DEPTH: u32 = 100;
 const MAX_LEN: u64 = i32::MAX as u64;
 const MAX_VARINT: usize = 10;
 /// Tags and lengths are 32-bit numbers, so their varints end within five bytes.
 const MAX_SHORT_VARINT: usize = 5;
 
-/// Why bytes are no message, and where: small, so that the hot path carries no strings.
+/// An encoding error. It is smaller than a [`Fault`], because it is part of every result on the hot path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Broken {
-    /// Bytes from the start of the payload.
+pub struct WireError {
+    /// Offset in the payload.
     pub offset: usize,
-    /// The reason in words.
+    /// Description of the error.
     pub what: &'static str,
 }
 
-/// The result of reading.
-pub type Wire<T> = Result<T, Broken>;
+/// Result of parsing.
+pub type WireResult<T> = Result<T, WireError>;
 
-impl From<Broken> for Fault {
-    fn from(broken: Broken) -> Self {
-        Self::new(FaultKind::BadPayload, broken.offset as u64, broken.what)
+impl From<WireError> for Fault {
+    fn from(error: WireError) -> Self {
+        Self::new(FaultKind::BadPayload, error.offset as u64, error.what)
     }
 }
 
-/// A position in one message. The buffer begins where the payload begins, so positions are offsets, and ends with the message.
+/// A position in one message. The buffer starts with the payload, so that positions are offsets in the payload.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     /// The payload up to the end of this message.
     pub buf: &'a [u8],
-    /// Where to read next; at most `buf.len()`.
+    /// Position of the next byte; at most `buf.len()`.
     pub pos: usize,
+    /// Remaining nesting depth.
     depth: u32,
 }
 
 impl<'a> Reader<'a> {
-    /// At the start of a whole payload.
+    /// Creates a reader at the start of a payload.
     pub fn new(payload: &'a [u8]) -> Self {
         Self { buf: payload, pos: 0, depth: MAX_DEPTH }
     }
 
-    /// Whether the message is read to its end.
+    /// Returns whether the end of the message is reached.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.pos >= self.buf.len()
     }
 
-    /// The bytes not read yet.
+    /// Returns the bytes that are not read yet.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         &self.buf[self.pos..]
     }
 
-    /// A fault at the current position.
-    pub fn broken<T>(&self, what: &'static str) -> Wire<T> {
-        Err(Broken { offset: self.pos, what })
+    /// Returns an error at the current position.
+    fn error<T>(&self, what: &'static str) -> WireResult<T> {
+        Err(WireError { offset: self.pos, what })
     }
 
-    /// A varint of up to ten bytes; bits beyond the 64th are dropped.
+    /// Reads a varint of up to ten bytes. Bits beyond the 64th are dropped.
     #[inline]
-    pub fn varint(&mut self) -> Wire<u64> {
+    pub fn varint(&mut self) -> WireResult<u64> {
         match self.buf.get(self.pos) {
             Some(&byte) if byte < 0x80 => {
                 self.pos += 1;
@@ -89,7 +90,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn long_varint(&mut self) -> Wire<u64> {
+    fn long_varint(&mut self) -> WireResult<u64> {
         let mut value = 0;
         for (i, &byte) in self.rest().iter().take(MAX_VARINT).enumerate() {
             value |= u64::from(byte & 0x7f) << (7 * i);
@@ -98,94 +99,98 @@ impl<'a> Reader<'a> {
                 return Ok(value);
             }
         }
-        let cut = self.buf.len() - self.pos < MAX_VARINT;
-        self.broken(if cut { "a varint runs past the end of its message" } else { "a varint is longer than 10 bytes" })
+        let is_truncated = self.buf.len() - self.pos < MAX_VARINT;
+        self.error(if is_truncated {
+            "a varint runs past the end of its message"
+        } else {
+            "a varint is longer than 10 bytes"
+        })
     }
 
-    /// A varint of up to five bytes and at most `max`.
+    /// Reads a varint of up to five bytes whose value is at most `max`.
     #[inline]
-    fn short_varint(&mut self, max: u64, what: &'static str) -> Wire<usize> {
+    fn short_varint(&mut self, max: u64, what: &'static str) -> WireResult<usize> {
         let start = self.pos;
         let value = self.varint()?;
         if value > max || self.pos - start > MAX_SHORT_VARINT {
-            return Err(Broken { offset: start, what });
+            return Err(WireError { offset: start, what });
         }
         Ok(value as usize)
     }
 
-    /// The next field's tag: field number and wire type.
+    /// Reads the tag of the next field: field number and wire type.
     #[inline]
-    pub fn tag(&mut self) -> Wire<u32> {
+    pub fn tag(&mut self) -> WireResult<u32> {
         let start = self.pos;
         let tag = self.any_tag()?;
         if tag >> 3 == 0 {
-            return Err(Broken { offset: start, what: "a field has the number 0" });
+            return Err(WireError { offset: start, what: "a field number is 0" });
         }
         Ok(tag)
     }
 
     #[inline]
-    fn any_tag(&mut self) -> Wire<u32> {
+    fn any_tag(&mut self) -> WireResult<u32> {
         Ok(self.short_varint(u64::from(u32::MAX), "a tag does not fit into 32 bits")? as u32)
     }
 
-    /// The next `len` bytes.
+    /// Reads `len` bytes.
     #[inline]
-    fn take(&mut self, len: usize) -> Wire<&'a [u8]> {
+    fn take(&mut self, len: usize) -> WireResult<&'a [u8]> {
         match self.rest().get(..len) {
             Some(bytes) => {
                 self.pos += len;
                 Ok(bytes)
             }
-            None => self.broken("a field runs past the end of its message"),
+            None => self.error("a field runs past the end of its message"),
         }
     }
 
-    /// The bytes of a length-delimited field whose tag was read.
+    /// Reads a length-delimited field after its tag.
     #[inline]
-    pub fn bytes(&mut self) -> Wire<&'a [u8]> {
+    pub fn bytes(&mut self) -> WireResult<&'a [u8]> {
         let start = self.pos;
         let len = self.short_varint(MAX_LEN, "a length is 2 GiB or more")?;
-        self.take(len).map_err(|broken| Broken { offset: start, ..broken })
+        self.take(len).map_err(|error| WireError { offset: start, ..error })
     }
 
-    /// The message in a length-delimited field whose tag was read.
+    /// Returns a reader of the message in a length-delimited field, after its tag.
     #[inline]
-    pub fn message(&mut self) -> Wire<Reader<'a>> {
+    pub fn message(&mut self) -> WireResult<Reader<'a>> {
         let len = self.bytes()?.len();
         Ok(Reader { buf: &self.buf[..self.pos], pos: self.pos - len, depth: self.depth - 1 })
     }
 
-    /// Four bytes of a field whose tag was read.
-    pub fn fixed32(&mut self) -> Wire<&'a [u8]> {
+    /// Reads a four-byte field after its tag.
+    pub fn fixed32(&mut self) -> WireResult<&'a [u8]> {
         self.take(4)
     }
 
-    /// Eight bytes of a field whose tag was read.
-    pub fn fixed64(&mut self) -> Wire<&'a [u8]> {
+    /// Reads an eight-byte field after its tag.
+    pub fn fixed64(&mut self) -> WireResult<&'a [u8]> {
         self.take(8)
     }
 
-    /// Steps over a field whose `tag` was read.
-    pub fn skip(&mut self, tag: u32) -> Wire<()> {
+    /// Skips a field after its `tag`.
+    pub fn skip(&mut self, tag: u32) -> WireResult<()> {
         self.skip_nested(tag, self.depth)
     }
 
-    fn skip_nested(&mut self, tag: u32, depth: u32) -> Wire<()> {
+    fn skip_nested(&mut self, tag: u32, depth: u32) -> WireResult<()> {
         match tag & 7 {
             VARINT => self.varint().map(drop),
             FIXED64 => self.take(8).map(drop),
             LEN => self.bytes().map(drop),
-            GROUP if depth == 0 => self.broken("groups lie more than 100 deep in one another"),
+            GROUP if depth == 0 => self.error("groups are nested more than 100 levels deep"),
             GROUP => self.skip_group(tag >> 3, depth - 1),
             FIXED32 => self.take(4).map(drop),
-            END_GROUP => self.broken("a group ends that did not begin"),
-            _ => self.broken("a field has an unknown wire type"),
+            END_GROUP => self.error("a group ends that has not begun"),
+            _ => self.error("a field has an unknown wire type"),
         }
     }
 
-    /// Steps over a group; protobuf lets fields with the number 0 pass in there.
-    fn skip_group(&mut self, field: u32, depth: u32) -> Wire<()> {
+    /// Skips a group. Like protobuf, accepts fields with number 0 inside it.
+    fn skip_group(&mut self, field: u32, depth: u32) -> WireResult<()> {
         loop {
             let start = self.pos;
             let tag = self.any_tag()?;
@@ -194,26 +199,26 @@ impl<'a> Reader<'a> {
             } else if tag >> 3 == field {
                 return Ok(());
             } else {
-                return Err(Broken { offset: start, what: "a group ends that did not begin" });
+                return Err(WireError { offset: start, what: "a group ends that has not begun" });
             }
         }
     }
 
-    /// The bytes from `start` to `end` of the payload, which lie in this message.
+    /// Returns a reader of the bytes from `start` to `end` of the payload, which must be in this message.
     #[inline]
     pub fn within(&self, start: usize, end: usize) -> Reader<'a> {
         Reader { buf: &self.buf[..end], pos: start, depth: self.depth }
     }
 
-    /// The varint of a field whose tag was read, as a message of its own.
-    pub fn one_varint(&mut self) -> Wire<Reader<'a>> {
+    /// Returns a reader of the varint of a field, after its tag.
+    pub fn one_varint(&mut self) -> WireResult<Reader<'a>> {
         let start = self.pos;
         self.varint()?;
         Ok(self.within(start, self.pos))
     }
 }
 
-/// Bytes that the varint of `value` takes.
+/// Returns the length of the varint of `value`.
 #[inline]
 pub fn varint_len(value: u64) -> usize {
     (70 - (value | 1).leading_zeros() as usize) / 7
@@ -234,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn test_varint_when_written_by_hand_then_bytes_are_those() {
+    fn varint_round_trips_known_encodings() {
         let cases: [(u64, &[u8]); 5] = [
             (0, &[0]),
             (127, &[0x7f]),
@@ -251,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn test_message_when_nested_then_positions_count_from_the_payload() {
+    fn nested_message_positions_are_payload_offsets() {
         let payload = [0x0a, 0x03, 0x12, 0x01, 0x07, 0x50];
         let mut outer = Reader::new(&payload);
         assert_eq!(outer.tag(), Ok(LEN_1));
@@ -260,6 +265,6 @@ mod tests {
         assert_eq!(inner.tag(), Ok(LEN_2));
         assert_eq!(inner.bytes(), Ok(&[7][..]));
         assert!(inner.is_empty());
-        assert_eq!(inner.tag().map_err(|broken| broken.offset), Err(5));
+        assert_eq!(inner.tag().map_err(|error| error.offset), Err(5));
     }
 }

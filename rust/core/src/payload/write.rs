@@ -1,6 +1,6 @@
-//! The canonical form of the three protobuf messages.
+//! Serialization of the three protobuf messages in canonical form.
 //!
-//! Every record is measured first, because a length stands before what it measures, then written in one go.
+//! A length precedes the bytes that it counts, so all lengths of a record are computed before it is written.
 use super::message::Dialect;
 use super::serialize::put_string;
 use super::wire::{put_varint, varint_len};
@@ -10,15 +10,15 @@ use crate::records::RecordSink;
 use crate::source::SourceError;
 use std::ops::Range;
 
-/// No message can be longer.
+/// Maximum length of a message.
 const MAX_MESSAGE: usize = i32::MAX as usize;
-/// Bytes that the tags and lengths of context and lists take at most.
+/// Maximum number of bytes of the tags and lengths of context and feature lists.
 const MAX_HEADERS: usize = 12;
 const FIELD_1: u8 = 0x0a;
 const FIELD_2: u8 = 0x12;
 
-/// Writes `columns`, checked and sorted by section and name, as `num_records` messages.
-pub fn messages(
+/// Writes validated columns, sorted by section and name, as `num_records` messages.
+pub fn write_messages(
     sink: &mut impl RecordSink,
     kind: PayloadKind,
     dialect: &Dialect,
@@ -38,24 +38,25 @@ pub fn messages(
     Ok(())
 }
 
-/// A column and what all its entries begin with: the key as a field, and the tag of the value.
+/// A column and the prefix of all its entries.
 struct Feature<'a> {
     column: &'a ColumnData<'a>,
-    start: Vec<u8>,
+    /// The field of the key, and the tag of the value.
+    entry_prefix: Vec<u8>,
 }
 
 impl<'a> Feature<'a> {
     fn new(column: &'a ColumnData<'a>) -> Self {
-        let mut start = vec![FIELD_1];
-        put_varint(&mut start, column.name.len() as u64);
-        start.extend_from_slice(column.name);
-        start.push(FIELD_2);
-        Self { column, start }
+        let mut entry_prefix = vec![FIELD_1];
+        put_varint(&mut entry_prefix, column.name.len() as u64);
+        entry_prefix.extend_from_slice(column.name);
+        entry_prefix.push(FIELD_2);
+        Self { column, entry_prefix }
     }
 
-    /// Length of an entry whose value takes `value` bytes.
-    fn entry_len(&self, value: usize) -> usize {
-        self.start.len() + varint_len(value as u64) + value
+    /// Returns the length of an entry whose value has `value_len` bytes.
+    fn entry_len(&self, value_len: usize) -> usize {
+        self.entry_prefix.len() + varint_len(value_len as u64) + value_len
     }
 }
 
@@ -63,9 +64,10 @@ struct Writer<'d> {
     dialect: &'d Dialect,
     record: usize,
     out: &'d mut Vec<u8>,
-    /// What was measured, in the order in which it is written: per entry the length of its value, per feature the
+    /// Lengths in the order in which they are written: for each entry the length of its value, and for each feature the
     /// length of its values without the header of the packed field.
     sizes: Vec<usize>,
+    /// Index in `sizes` of the next length to write.
     next: usize,
 }
 
@@ -80,7 +82,7 @@ impl Writer<'_> {
         let lists_len = self.measure_map(lists);
         let len = context_len.unwrap_or(0).saturating_add(lists_len.unwrap_or(0));
         if len > MAX_MESSAGE {
-            let what = format!("record {} is longer than a message can be", self.record);
+            let what = format!("record {} exceeds the maximum length of a message", self.record);
             return Err(Fault::new(FaultKind::LimitExceeded, 0, what).values(MAX_MESSAGE, len).into());
         }
         self.out.reserve(len + MAX_HEADERS);
@@ -97,15 +99,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Length of the map of the features that the record has; `None` if it has none.
+    /// Returns the length of the map of the record's features; None if it has none.
     fn measure_map(&mut self, features: &[Feature]) -> Option<usize> {
         let (record, mut total) = (self.record, None);
         for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
-            let place = self.sizes.len();
+            let index = self.sizes.len();
             self.sizes.push(0);
-            let value = self.measure_value(feature.column);
-            self.sizes[place] = value;
-            *total.get_or_insert(0) += field_len(feature.entry_len(value));
+            let value_len = self.measure_value(feature.column);
+            self.sizes[index] = value_len;
+            *total.get_or_insert(0) += field_len(feature.entry_len(value_len));
         }
         total
     }
@@ -126,7 +128,7 @@ impl Writer<'_> {
         field_len(list_len(values, size))
     }
 
-    fn take_size(&mut self) -> usize {
+    fn next_size(&mut self) -> usize {
         self.next += 1;
         self.sizes[self.next - 1]
     }
@@ -139,10 +141,10 @@ impl Writer<'_> {
     fn put_map(&mut self, features: &[Feature]) -> Result<(), SourceError> {
         let record = self.record;
         for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
-            let value = self.take_size();
-            self.put_header(FIELD_1, feature.entry_len(value));
-            self.out.extend_from_slice(&feature.start);
-            put_varint(self.out, value as u64);
+            let value_len = self.next_size();
+            self.put_header(FIELD_1, feature.entry_len(value_len));
+            self.out.extend_from_slice(&feature.entry_prefix);
+            put_varint(self.out, value_len as u64);
             self.put_value(feature.column)?;
         }
         Ok(())
@@ -151,11 +153,11 @@ impl Writer<'_> {
     fn put_value(&mut self, column: &ColumnData) -> Result<(), SourceError> {
         let row = column.row(self.record);
         if column.section == Section::Context {
-            let size = self.take_size();
+            let size = self.next_size();
             return self.put_feature(&column.values, row, size);
         }
         for frame in row {
-            let size = self.take_size();
+            let size = self.next_size();
             self.put_header(FIELD_1, field_len(list_len(&column.values, size)));
             self.put_feature(&column.values, column.frame(frame), size)?;
         }
@@ -165,7 +167,7 @@ impl Writer<'_> {
     fn put_feature(&mut self, values: &ValuesRef, range: Range<usize>, size: usize) -> Result<(), SourceError> {
         let tag = self.dialect.tag(values.kind()).unwrap_or(0);
         self.put_header(tag, list_len(values, size));
-        if let ValuesRef::Bytes { splits, .. } | ValuesRef::Brought { splits, .. } = values {
+        if let ValuesRef::Bytes { splits, .. } | ValuesRef::External { splits, .. } = values {
             for i in range {
                 self.put_header(FIELD_1, (splits[i + 1] - splits[i]) as usize);
                 put_string(values, i, self.out)?;
@@ -178,20 +180,20 @@ impl Writer<'_> {
     }
 }
 
-/// Length of a length-delimited field whose inside takes `len` bytes; its tag takes one.
+/// Returns the length of a length-delimited field with `len` bytes of content and a one-byte tag.
 fn field_len(len: usize) -> usize {
     1 + varint_len(len as u64) + len
 }
 
-/// Length of a list whose values take `size` bytes: numbers stand in one packed field, or in none if there are none.
+/// Returns the length of a list whose values have `size` bytes: numbers are one packed field, unless there are none.
 fn list_len(values: &ValuesRef, size: usize) -> usize {
     if size == 0 || values.kind() == ValueKind::Bytes { size } else { field_len(size) }
 }
 
-/// Bytes that values take: each byte string as a field of its own, numbers without the packed field's header.
+/// Returns the length of values: each byte string as a field, numbers without the header of the packed field.
 fn values_len(values: &ValuesRef, range: Range<usize>) -> usize {
     match values {
-        ValuesRef::Bytes { splits, .. } | ValuesRef::Brought { splits, .. } => {
+        ValuesRef::Bytes { splits, .. } | ValuesRef::External { splits, .. } => {
             splits[range.start..=range.end].windows(2).map(|pair| field_len((pair[1] - pair[0]) as usize)).sum()
         }
         ValuesRef::Float32(_) => 4 * range.len(),
@@ -209,15 +211,15 @@ fn put_packed(out: &mut Vec<u8>, values: &ValuesRef, range: Range<usize>) {
         ValuesRef::Int32(values) => values[range].iter().for_each(|&value| put_varint(out, value as i64 as u64)),
         ValuesRef::Int64(values) => values[range].iter().for_each(|&value| put_varint(out, value as u64)),
         ValuesRef::UInt64(values) => values[range].iter().for_each(|&value| put_varint(out, value)),
-        ValuesRef::Bytes { .. } | ValuesRef::Brought { .. } => {}
+        ValuesRef::Bytes { .. } | ValuesRef::External { .. } => {}
     }
 }
 
-/// Appends `values` as `WIDTH` little-endian bytes each.
-pub fn put_fixed<T: Copy, const WIDTH: usize>(out: &mut Vec<u8>, values: &[T], bytes: impl Fn(T) -> [u8; WIDTH]) {
+/// Appends values of `WIDTH` bytes each, converted by `to_bytes`.
+pub fn put_fixed<T: Copy, const WIDTH: usize>(out: &mut Vec<u8>, values: &[T], to_bytes: impl Fn(T) -> [u8; WIDTH]) {
     let start = out.len();
     out.resize(start + WIDTH * values.len(), 0);
-    for (place, &value) in out[start..].as_chunks_mut::<WIDTH>().0.iter_mut().zip(values) {
-        *place = bytes(value);
+    for (bytes, &value) in out[start..].as_chunks_mut::<WIDTH>().0.iter_mut().zip(values) {
+        *bytes = to_bytes(value);
     }
 }

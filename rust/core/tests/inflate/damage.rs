@@ -1,4 +1,4 @@
-//! Each kind of damage: what is delivered before it, which fault comes, and that it comes again.
+//! Each kind of damage: the data before it is read, and every later read returns the same fault.
 use super::data::{drain, gzip, mixture, open, wrap, zlib};
 use super::fixed::{gzip_text, gzip_with_all_fields, zlib_text};
 use recordmill_core::error::{Fault, FaultKind};
@@ -7,7 +7,7 @@ use recordmill_core::source::{ReadAt, SourceError};
 
 const SPACING: u64 = 100_000;
 
-/// The fault of `file` after exactly `num_bytes` bytes of `plain`, seen in several ways of reading.
+/// Checks that all ways of reading `file` return the first `num_bytes` bytes of `plain` and then the same fault.
 fn fault_after(file: &[u8], container: Container, plain: &[u8], num_bytes: usize) -> Fault {
     let mut faults = Vec::new();
     for step in [1000, 1_000_000] {
@@ -36,30 +36,30 @@ fn assert_fault(file: &[u8], container: Container, plain: &[u8], num_bytes: usiz
 }
 
 #[test]
-fn test_gzip_when_checksum_is_wrong_then_all_data_come_and_both_values_are_named() {
+fn gzip_with_wrong_checksum_yields_all_data_and_a_fault_with_both_checksums() {
     let plain = mixture(300_000, 41);
     let mut file = gzip(&plain, 6);
-    let place = file.len() - 8;
-    let stored = u32::from_le_bytes(file[place..place + 4].try_into().unwrap());
-    file[place] ^= 1;
+    let position = file.len() - 8;
+    let stored = u32::from_le_bytes(file[position..position + 4].try_into().unwrap());
+    file[position] ^= 1;
     let fault = fault_after(&file, Container::Gzip, &plain, plain.len());
     assert_eq!(fault.message, "CRC-32 of the gzip member differs");
     assert_eq!((fault.expected, fault.found), (format!("{stored:#010x}"), format!("{:#010x}", stored ^ 1)));
 }
 
 #[test]
-fn test_gzip_when_length_is_wrong_then_all_data_come_and_both_values_are_named() {
+fn gzip_with_wrong_length_yields_all_data_and_a_fault_with_both_lengths() {
     let plain = mixture(300_000, 42);
     let mut file = gzip(&plain, 6);
-    let place = file.len() - 4;
-    file[place..].copy_from_slice(&300_001_u32.to_le_bytes());
+    let position = file.len() - 4;
+    file[position..].copy_from_slice(&300_001_u32.to_le_bytes());
     let fault = fault_after(&file, Container::Gzip, &plain, plain.len());
     assert!(fault.message.contains("length of the gzip member"), "{fault}");
     assert_eq!((fault.expected.as_str(), fault.found.as_str()), ("300000 bytes", "300001 bytes"));
 }
 
 #[test]
-fn test_zlib_when_checksum_is_wrong_then_all_data_come_before_the_fault() {
+fn zlib_with_wrong_checksum_yields_all_data_before_the_fault() {
     let plain = mixture(300_000, 43);
     let mut file = zlib(&plain, 6);
     *file.last_mut().unwrap() ^= 0x80;
@@ -67,14 +67,14 @@ fn test_zlib_when_checksum_is_wrong_then_all_data_come_before_the_fault() {
 }
 
 #[test]
-fn test_second_member_when_its_checksum_is_wrong_then_first_two_members_come() {
+fn member_with_wrong_checksum_yields_earlier_members_and_a_fault() {
     let plain = mixture(300_000, 44);
     let file = [gzip(&plain[..100_000], 6), wrap(Container::Gzip, &[3, 0], b"x"), gzip(&plain[100_000..], 6)].concat();
     assert_fault(&file, Container::Gzip, &plain, 100_000, "CRC-32 of the gzip member differs");
 }
 
 #[test]
-fn test_trailer_when_missing_or_cut_then_all_data_come_before_the_fault() {
+fn missing_or_truncated_trailer_yields_all_data_before_the_fault() {
     let plain = mixture(200_000, 45);
     for (file, container, size) in [(gzip(&plain, 6), Container::Gzip, 8), (zlib(&plain, 6), Container::Zlib, 4)] {
         for cut in 1..=size {
@@ -87,7 +87,7 @@ fn test_trailer_when_missing_or_cut_then_all_data_come_before_the_fault() {
 }
 
 #[test]
-fn test_gzip_when_garbage_follows_then_its_bytes_are_counted() {
+fn garbage_after_gzip_is_reported_with_its_size() {
     let plain = mixture(200_000, 46);
     for tail in [&b"garbage"[..], &[0, 0, 0, 1], &[0x1F], &[0x1F, 0x8C, 8], &[0x1F, 0, 0]] {
         let file = [&gzip(&plain, 6)[..], tail].concat();
@@ -99,7 +99,7 @@ fn test_gzip_when_garbage_follows_then_its_bytes_are_counted() {
 }
 
 #[test]
-fn test_gzip_when_zero_padding_follows_then_stream_is_sound() {
+fn zero_padding_after_gzip_is_valid() {
     let plain = mixture(200_000, 47);
     for count in [1, 511, 100_000] {
         let source = open([gzip(&plain, 6), vec![0; count]].concat(), Container::Gzip, SPACING);
@@ -109,7 +109,7 @@ fn test_gzip_when_zero_padding_follows_then_stream_is_sound() {
 }
 
 #[test]
-fn test_zlib_when_bytes_follow_then_they_are_counted() {
+fn garbage_after_zlib_is_reported_with_its_size() {
     let plain = mixture(200_000, 48);
     for tail in [&[0][..], b"abc"] {
         let message = format!("{} bytes of garbage after the zlib stream", tail.len());
@@ -118,7 +118,7 @@ fn test_zlib_when_bytes_follow_then_they_are_counted() {
 }
 
 #[test]
-fn test_container_when_it_is_the_wrong_one_then_first_read_is_a_fault() {
+fn wrong_container_is_reported_at_the_first_read() {
     let (gzip, zlib) = (gzip_text().0, zlib_text().0);
     assert_fault(&zlib, Container::Gzip, &[], 0, "not a gzip stream");
     assert_fault(&gzip, Container::Zlib, &[], 0, "not a zlib stream");
@@ -128,26 +128,26 @@ fn test_container_when_it_is_the_wrong_one_then_first_read_is_a_fault() {
 }
 
 #[test]
-fn test_gzip_header_when_a_field_is_wrong_then_is_named() {
+fn gzip_header_fault_names_the_wrong_field() {
     let (file, _) = gzip_with_all_fields();
-    for (place, value, message) in [
+    for (position, value, message) in [
         (2, 7, "unknown compression method"),
         (3, 0x3F, "reserved flags"),
         (18, b'!', "CRC-16 of a gzip header differs"),
         (25, b'!', "CRC-16 of a gzip header differs"),
     ] {
         let mut wrong = file.clone();
-        wrong[place] = value;
+        wrong[position] = value;
         assert_fault(&wrong, Container::Gzip, &[], 0, message);
     }
 }
 
 #[test]
-fn test_block_when_overwritten_in_the_middle_then_data_before_it_come() {
+fn overwritten_block_yields_data_before_the_damage() {
     let plain = mixture(2_000_000, 49);
     let mut file = gzip(&plain, 6);
-    let place = file.len() / 2;
-    file[place..place + 64].fill(0xFF);
+    let position = file.len() / 2;
+    file[position..position + 64].fill(0xFF);
     for step in [777, 3_000_000] {
         let source = open(file.clone(), Container::Gzip, SPACING);
         let (data, fault) = drain(&source, step);
@@ -159,14 +159,14 @@ fn test_block_when_overwritten_in_the_middle_then_data_before_it_come() {
 }
 
 #[test]
-fn test_reference_to_before_the_member_when_met_then_is_a_fault() {
-    // A fixed block that copies 3 bytes from 1 back, with nothing there yet; a first member stands before it.
+fn back_reference_beyond_the_start_of_the_member_is_a_fault() {
+    // The second member is a fixed block that copies 3 bytes from distance 1, before the start of its data.
     let file = [gzip(b"abc", 6), wrap(Container::Gzip, &[0x03, 0x02, 0x00], b"")].concat();
     assert_fault(&file, Container::Gzip, b"abc", 3, "bad deflate block");
 }
 
 #[test]
-fn test_limit_when_data_are_longer_then_limit_bytes_come_before_the_fault() {
+fn limit_truncates_the_data_before_the_fault() {
     let plain = mixture(300_000, 50);
     for max_bytes in [0, 1, 65_536, 131_072, 299_999] {
         let limits = Limits { max_bytes };
@@ -183,7 +183,7 @@ fn test_limit_when_data_are_longer_then_limit_bytes_come_before_the_fault() {
 }
 
 #[test]
-fn test_bomb_when_it_passes_the_limit_then_inflating_stops() {
+fn decompression_bomb_stops_at_the_limit() {
     let zeros = vec![0; 20_000_000];
     let limits = Limits { max_bytes: 1_000_000 };
     let source = CompressedSource::new(gzip(&zeros, 9), Container::Gzip, limits, SPACING);
@@ -192,10 +192,10 @@ fn test_bomb_when_it_passes_the_limit_then_inflating_stops() {
     assert_eq!(fault.map(|fault| fault.kind), Some(FaultKind::LimitExceeded));
 }
 
-/// A file on a disk that fails once.
-struct Shaky(Vec<u8>, std::sync::atomic::AtomicBool);
+/// A source whose reads fail once.
+struct FailingOnce(Vec<u8>, std::sync::atomic::AtomicBool);
 
-impl ReadAt for Shaky {
+impl ReadAt for FailingOnce {
     fn num_bytes(&self) -> Option<u64> {
         self.0.num_bytes()
     }
@@ -209,9 +209,9 @@ impl ReadAt for Shaky {
 }
 
 #[test]
-fn test_read_when_the_disk_fails_once_then_error_comes_and_later_reads_work() {
+fn reads_succeed_after_an_io_error() {
     let plain = mixture(2_000_000, 51);
-    let file = Shaky(gzip(&plain, 6), false.into());
+    let file = FailingOnce(gzip(&plain, 6), false.into());
     let source = CompressedSource::new(file, Container::Gzip, Limits::default(), SPACING);
     let mut buf = vec![0; 2_000_000];
     assert!(matches!(source.read_at(0, &mut buf), Err(SourceError::Io(_))));

@@ -1,4 +1,4 @@
-//! Plain data of several textures, compressed in several ways, and readers of whole sources.
+//! Test data, several ways of compressing it, and functions that read whole sources.
 use miniz_oxide::deflate::core::{CompressorOxide, create_comp_flags_from_zip_params};
 use miniz_oxide::deflate::stream::deflate;
 use miniz_oxide::{MZFlush, mz_adler32_oxide};
@@ -7,14 +7,14 @@ use recordmill_core::error::Fault;
 use recordmill_core::inflate::{CompressedSource, Container, Limits};
 use recordmill_core::source::{ReadAt, SourceError};
 
-/// Strategy of the compressor that makes it write fixed blocks only.
+/// Compression strategy that uses only fixed Huffman codes.
 pub const FIXED: i32 = 4;
 pub const DEFAULT: i32 = 0;
 
-/// A small generator of numbers that are the same in every run (splitmix64).
-pub struct Numbers(pub u64);
+/// A small deterministic random generator (SplitMix64).
+pub struct Random(pub u64);
 
-impl Numbers {
+impl Random {
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -27,16 +27,16 @@ impl Numbers {
     }
 }
 
-/// `len` bytes: text-like stretches, noise and runs by turns.
+/// Generates `len` bytes that alternate between text, noise and runs of one value.
 pub fn mixture(len: usize, seed: u64) -> Vec<u8> {
-    let mut numbers = Numbers(seed);
+    let mut random = Random(seed);
     let mut data = Vec::with_capacity(len + 4096);
     while data.len() < len {
-        match numbers.below(8) {
-            0 => data.extend((0..numbers.below(4096)).map(|_| numbers.0 as u8)),
-            1 => (0..numbers.below(2048)).for_each(|_| data.push(numbers.next() as u8)),
-            _ => (0..numbers.below(600)).for_each(|_| {
-                data.extend_from_slice(format!("image_{:05} ", numbers.below(3000)).as_bytes());
+        match random.below(8) {
+            0 => data.extend((0..random.below(4096)).map(|_| random.0 as u8)),
+            1 => (0..random.below(2048)).for_each(|_| data.push(random.next() as u8)),
+            _ => (0..random.below(600)).for_each(|_| {
+                data.extend_from_slice(format!("image_{:05} ", random.below(3000)).as_bytes());
             }),
         }
     }
@@ -44,7 +44,7 @@ pub fn mixture(len: usize, seed: u64) -> Vec<u8> {
     data
 }
 
-/// Bare deflate data, made of pieces of `piece` bytes that each end with a sync flush (an empty stored block).
+/// Compresses pieces of `piece` bytes, each with a sync flush (an empty stored block) at its end, to raw deflate data.
 pub fn deflate_pieces(data: &[u8], level: i32, strategy: i32, piece: usize) -> Vec<u8> {
     let mut compressor = CompressorOxide::new(create_comp_flags_from_zip_params(level, -15, strategy));
     let mut out = Vec::new();
@@ -64,7 +64,7 @@ pub fn deflate_pieces(data: &[u8], level: i32, strategy: i32, piece: usize) -> V
     out
 }
 
-/// Bare deflate data in one go.
+/// Compresses `data` to raw deflate data.
 pub fn deflate_whole(data: &[u8], level: i32, strategy: i32) -> Vec<u8> {
     let flags = create_comp_flags_from_zip_params(level, -15, strategy);
     let mut compressor = CompressorOxide::new(flags);
@@ -75,7 +75,7 @@ pub fn deflate_whole(data: &[u8], level: i32, strategy: i32) -> Vec<u8> {
     out
 }
 
-/// `raw` deflate data of `data`, wrapped.
+/// Adds the header and trailer of a container to `raw`, the deflate data of `data`.
 pub fn wrap(container: Container, raw: &[u8], data: &[u8]) -> Vec<u8> {
     match container {
         Container::Gzip => {
@@ -99,7 +99,7 @@ pub fn open(file: Vec<u8>, container: Container, spacing: u64) -> CompressedSour
     CompressedSource::new(file, container, Limits::default(), spacing)
 }
 
-/// Everything that comes out in reads of `step` bytes, and the fault that ended it.
+/// Reads all data in reads of `step` bytes; returns the data and the fault at its end.
 pub fn drain(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<Fault>) {
     let (mut data, mut buf) = (Vec::new(), vec![0; step]);
     loop {
@@ -112,20 +112,20 @@ pub fn drain(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<Fault>) {
     }
 }
 
-/// The bytes at `offset`, up to `len`.
+/// Reads up to `len` bytes at `offset`.
 pub fn read(source: &dyn ReadAt, offset: u64, len: usize) -> Vec<u8> {
     let mut buf = vec![0; len];
-    let count = source.read_at(offset, &mut buf).expect("a sound stream");
+    let count = source.read_at(offset, &mut buf).expect("a valid stream");
     buf.truncate(count);
     buf
 }
 
-/// Compares `rounds` reads at random places with the plain data.
+/// Compares `rounds` reads at random offsets with the plain data.
 pub fn assert_random_reads(source: &dyn ReadAt, plain: &[u8], rounds: usize, seed: u64) {
-    let mut numbers = Numbers(seed);
+    let mut random = Random(seed);
     for _ in 0..rounds {
-        let offset = numbers.below(plain.len() as u64 + 10) as usize;
-        let len = 1 + numbers.below([16, 3000, 200_000][numbers.0 as usize % 3]) as usize;
+        let offset = random.below(plain.len() as u64 + 10) as usize;
+        let len = 1 + random.below([16, 3000, 200_000][random.0 as usize % 3]) as usize;
         let expected = &plain[offset.min(plain.len())..(offset + len).min(plain.len())];
         assert!(read(source, offset as u64, len) == expected, "offset {offset}, length {len}");
     }

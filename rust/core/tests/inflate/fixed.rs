@@ -1,4 +1,4 @@
-//! Streams that the reference implementation (zlib 1.3 through Python) wrote, byte for byte.
+//! Streams written by the reference implementation (zlib 1.3 through Python).
 use super::data::{drain, open};
 use recordmill_core::inflate::{Container, detect};
 
@@ -7,7 +7,7 @@ const GZIP: &str = "1f8b08000000000002032b4a4dce2f4ac9cdccc9b15228c2c12ec9485528
                     14a8611537000000";
 const ZLIB_FAST: &str = "78012b4a4dce2f4ac9cdccc9b15228c2c12ec94855282ccd4cce56482aca2fcf5348cbaf00004c8414c9";
 const ZLIB: &str = "789c2b4a4dce2f4ac9cdccc9b15228c2c12ec94855282ccd4cce56482aca2fcf5348cbaf00004c8414c9";
-/// With every optional field: text flag, extra field of 6 bytes, name, comment, header CRC.
+/// A header with all optional fields: text flag, extra field of 6 bytes, name, comment, header CRC.
 const GZIP_ALL_FIELDS: &str = "1f8b081f00f1536500030600524d020061626e616d652e74667265636f7264006120636f6d6d656e740083282b4a\
                                4dce2f4ac9cdccc9b15228c2c12ec94855282ccd4cce56482aca2fcf5348cbaf000014a8611537000000";
 const GZIP_EMPTY: &str = "1f8b080000000000020303000000000000000000";
@@ -31,7 +31,7 @@ pub fn gzip_text() -> (Vec<u8>, &'static [u8]) {
 }
 
 #[test]
-fn test_reference_streams_when_read_then_give_their_text() {
+fn reference_streams_decompress_to_their_text() {
     for (hex, container) in [
         (GZIP, Container::Gzip),
         (GZIP_ALL_FIELDS, Container::Gzip),
@@ -46,21 +46,21 @@ fn test_reference_streams_when_read_then_give_their_text() {
 }
 
 #[test]
-fn test_empty_reference_streams_when_read_then_give_nothing() {
+fn empty_reference_streams_decompress_to_nothing() {
     for (hex, container) in [(GZIP_EMPTY, Container::Gzip), (ZLIB_EMPTY, Container::Zlib)] {
         assert_eq!(drain(&open(bytes(hex), container, 1 << 20), 10), (Vec::new(), None));
     }
 }
 
 #[test]
-fn test_file_of_no_bytes_when_read_then_is_an_empty_stream() {
+fn empty_file_is_an_empty_stream() {
     for container in [Container::Gzip, Container::Zlib] {
         assert_eq!(drain(&open(Vec::new(), container, 1 << 20), 10), (Vec::new(), None));
     }
 }
 
 #[test]
-fn test_detect_when_given_heads_then_names_the_container() {
+fn detect_recognizes_supported_headers() {
     assert_eq!(detect(&bytes(GZIP)), Some(Container::Gzip));
     assert_eq!(detect(&bytes(ZLIB)), Some(Container::Zlib));
     assert_eq!(detect(&bytes(ZLIB_FAST)), Some(Container::Zlib));

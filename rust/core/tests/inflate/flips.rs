@@ -1,5 +1,5 @@
-//! Small streams cut at every byte and with every bit flipped.
-use super::data::{FIXED, Numbers, deflate_pieces, deflate_whole, drain, mixture, open, wrap};
+//! Small streams truncated at every byte and with every bit flipped.
+use super::data::{FIXED, Random, deflate_pieces, deflate_whole, drain, mixture, open, wrap};
 use super::fixed::{gzip_with_all_fields, zlib_text};
 use recordmill_core::inflate::Container;
 use recordmill_core::source::ReadAt;
@@ -26,29 +26,29 @@ fn streams() -> Vec<(Vec<u8>, Container, Vec<u8>)> {
 }
 
 #[test]
-fn test_stream_when_cut_at_any_byte_then_a_true_prefix_comes_before_the_fault() {
+fn truncated_stream_yields_a_prefix_of_the_data_before_the_fault() {
     for (file, container, plain) in streams() {
         for len in 1..file.len() {
             let source = open(file[..len].to_vec(), container, 500);
             let (data, fault) = drain(&source, 97);
-            let fault = fault.unwrap_or_else(|| panic!("cut at {len} of {}", file.len()));
-            assert!(plain.starts_with(&data), "cut at {len}");
-            assert!(fault.message.starts_with("stream ends early") || len == 1, "cut at {len}: {fault}");
+            let fault = fault.unwrap_or_else(|| panic!("truncated at {len} of {}", file.len()));
+            assert!(plain.starts_with(&data), "truncated at {len}");
+            assert!(fault.message.starts_with("stream ends early") || len == 1, "truncated at {len}: {fault}");
         }
     }
 }
 
 #[test]
-fn test_cut_stream_when_longer_then_never_yields_less() {
+fn longer_truncated_stream_never_yields_less_data() {
     for (file, container, _) in streams() {
-        let yields = |len: usize| drain(&open(file[..len].to_vec(), container, 500), 1000).0.len();
-        let counts: Vec<usize> = (1..=file.len()).map(yields).collect();
+        let count_output = |len: usize| drain(&open(file[..len].to_vec(), container, 500), 1000).0.len();
+        let counts: Vec<usize> = (1..=file.len()).map(count_output).collect();
         assert!(counts.is_sorted());
     }
 }
 
 #[test]
-fn test_stream_when_a_bit_flips_then_never_passes_as_sound_with_other_data() {
+fn stream_with_a_flipped_bit_yields_the_same_data_or_a_fault() {
     for (file, container, plain) in streams() {
         for bit in 0..file.len() * 8 {
             let mut wrong = file.clone();
@@ -63,15 +63,15 @@ fn test_stream_when_a_bit_flips_then_never_passes_as_sound_with_other_data() {
 }
 
 #[test]
-fn test_random_bytes_when_read_as_deflate_then_never_panic_and_agree_at_any_offset() {
-    let mut numbers = Numbers(62);
+fn random_deflate_data_never_panics_and_reads_consistently_at_any_offset() {
+    let mut random = Random(62);
     for round in 0..3000 {
-        let noise: Vec<u8> = (0..numbers.below(300)).map(|_| numbers.next() as u8).collect();
+        let noise: Vec<u8> = (0..random.below(300)).map(|_| random.next() as u8).collect();
         let container = [Container::Gzip, Container::Zlib][round % 2];
         let source = open(wrap(container, &noise, b""), container, 64);
         let (data, fault) = drain(&source, 50);
         assert!(fault.is_some() || data.is_empty());
-        let offset = numbers.below(data.len() as u64 + 1);
+        let offset = random.below(data.len() as u64 + 1);
         let mut buf = [0; 40];
         if let Ok(count) = source.read_at(offset, &mut buf) {
             assert_eq!(buf[..count], data[offset as usize..][..count]);

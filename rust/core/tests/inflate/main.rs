@@ -1,4 +1,4 @@
-//! Compressed sources: round trips, reads at any offset, saved seek points, damage.
+//! Tests of compressed sources: round trips, reads at any offset, saved seek points and damage.
 mod damage;
 mod data;
 mod fixed;

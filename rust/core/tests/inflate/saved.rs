@@ -1,4 +1,4 @@
-//! Seek points written by one source and taken over by another.
+//! Seek points saved by one source and restored by another.
 use super::data::{assert_random_reads, drain, gzip, mixture, open, wrap, zlib};
 use recordmill_core::checksum::crc32;
 use recordmill_core::inflate::{CompressedSource, Container, Limits};
@@ -6,14 +6,14 @@ use recordmill_core::source::ReadAt;
 
 const SPACING: u64 = 128 * 1024;
 
-fn seal(mut body: Vec<u8>) -> Vec<u8> {
+fn append_crc(mut body: Vec<u8>) -> Vec<u8> {
     let crc = crc32(0, &body);
     body.extend(crc.to_le_bytes());
     body
 }
 
 #[test]
-fn test_restore_when_file_was_read_before_then_points_and_size_are_known_at_once() {
+fn restore_makes_seek_points_and_size_available_without_reading() {
     let plain = mixture(3_000_000, 21);
     let gzips = [gzip(&plain[..1_000_000], 6), gzip(&plain[1_000_000..], 9)].concat();
     for (file, container) in [(gzips, Container::Gzip), (zlib(&plain, 6), Container::Zlib)] {
@@ -34,7 +34,7 @@ fn test_restore_when_file_was_read_before_then_points_and_size_are_known_at_once
 }
 
 #[test]
-fn test_restore_when_pass_was_broken_off_then_the_rest_is_recorded_later() {
+fn restored_partial_seek_points_are_extended_by_later_reads() {
     let plain = mixture(2_000_000, 22);
     let file = gzip(&plain, 6);
     let first = open(file.clone(), Container::Gzip, SPACING);
@@ -50,7 +50,7 @@ fn test_restore_when_pass_was_broken_off_then_the_rest_is_recorded_later() {
 }
 
 #[test]
-fn test_restore_when_fewer_points_come_then_own_points_stay() {
+fn restore_of_fewer_points_keeps_existing_points() {
     let plain = mixture(1_000_000, 23);
     let file = gzip(&plain, 6);
     let empty = open(file.clone(), Container::Gzip, SPACING).save();
@@ -62,21 +62,21 @@ fn test_restore_when_fewer_points_come_then_own_points_stay() {
 }
 
 #[test]
-fn test_restored_member_when_its_checksum_is_wrong_then_the_fault_is_seen_from_the_middle() {
+fn cursor_from_restored_point_detects_wrong_member_checksum() {
     let plain = mixture(1_000_000, 24);
     let raw_wrong = wrap(Container::Gzip, &super::data::deflate_whole(&plain, 6, 0), &plain[1..]);
     let first = open(raw_wrong.clone(), Container::Gzip, SPACING);
     let (data, fault) = drain(&first, 1 << 16);
     let second = open(raw_wrong, Container::Gzip, SPACING);
     second.restore(&first.save()).expect("own blob");
-    assert_eq!(second.num_bytes(), None, "the end was not sound");
+    assert_eq!(second.num_bytes(), None, "the end was not valid");
     assert!(data == plain);
     let error = second.read_at(1_000_000, &mut [0; 8]).unwrap_err();
     assert_eq!(error.to_string(), fault.expect("wrong checksum").to_string());
 }
 
 #[test]
-fn test_restore_when_blob_is_damaged_then_is_refused_and_source_is_as_before() {
+fn restore_of_damaged_blob_fails_and_leaves_the_source_unchanged() {
     let plain = mixture(600_000, 25);
     let file = gzip(&plain, 6);
     let first = open(file.clone(), Container::Gzip, SPACING);
@@ -84,12 +84,12 @@ fn test_restore_when_blob_is_damaged_then_is_refused_and_source_is_as_before() {
     let blob = first.save();
     let source = open(file.clone(), Container::Gzip, SPACING);
     for len in (0..blob.len()).step_by(17) {
-        assert!(source.restore(&blob[..len]).is_err(), "cut at {len}");
+        assert!(source.restore(&blob[..len]).is_err(), "truncated at {len}");
     }
-    for place in (0..blob.len()).step_by(13) {
+    for position in (0..blob.len()).step_by(13) {
         let mut wrong = blob.clone();
-        wrong[place] ^= 0x20;
-        assert!(source.restore(&wrong).is_err(), "flip at {place}");
+        wrong[position] ^= 0x20;
+        assert!(source.restore(&wrong).is_err(), "flip at {position}");
     }
     assert_eq!((source.num_bytes(), source.num_seek_points()), (None, 0));
     let other_size = open([file.clone(), vec![0]].concat(), Container::Gzip, SPACING);
@@ -99,32 +99,32 @@ fn test_restore_when_blob_is_damaged_then_is_refused_and_source_is_as_before() {
 }
 
 #[test]
-fn test_restore_when_fields_are_forged_under_a_right_checksum_then_never_panics() {
+fn restore_of_forged_fields_with_correct_checksum_never_panics() {
     let plain = mixture(600_000, 26);
     let file = gzip(&plain, 6);
     let first = open(file.clone(), Container::Gzip, SPACING);
     drain(&first, 1 << 16);
     let blob = first.save();
     let body = &blob[..blob.len() - 4];
-    let mut num_refused = 0;
-    for place in (0..120).chain((120..body.len()).step_by(997)) {
+    let mut num_rejected = 0;
+    for position in (0..120).chain((120..body.len()).step_by(997)) {
         for value in [0x00, 0x01, 0x7F, 0xFF] {
             let mut forged = body.to_vec();
-            forged[place] = value;
+            forged[position] = value;
             let source = open(file.clone(), Container::Gzip, SPACING);
-            num_refused += usize::from(source.restore(&seal(forged)).is_err());
+            num_rejected += usize::from(source.restore(&append_crc(forged)).is_err());
             let mut buf = [0; 64];
             for offset in [0, 130_000, 300_000, 599_990] {
                 let _ = source.read_at(offset, &mut buf);
             }
         }
     }
-    assert!(num_refused > 100, "{num_refused}");
-    assert!(open(file, Container::Gzip, SPACING).restore(&seal([body, &[0]].concat())).is_err());
+    assert!(num_rejected > 100, "{num_rejected}");
+    assert!(open(file, Container::Gzip, SPACING).restore(&append_crc([body, &[0]].concat())).is_err());
 }
 
 #[test]
-fn test_restore_when_size_is_above_the_limit_then_limit_still_holds() {
+fn restored_size_above_the_limit_does_not_lift_the_limit() {
     let plain = mixture(600_000, 27);
     let file = gzip(&plain, 6);
     let first = open(file.clone(), Container::Gzip, SPACING);

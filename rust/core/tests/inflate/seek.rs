@@ -1,5 +1,5 @@
-//! Reads at any offset of multi-megabyte streams of every block type.
-use super::data::{DEFAULT, FIXED, Numbers, assert_random_reads, deflate_pieces, deflate_whole, drain, mixture};
+//! Reads at random offsets of multi-megabyte streams with all block types.
+use super::data::{DEFAULT, FIXED, Random, assert_random_reads, deflate_pieces, deflate_whole, drain, mixture};
 use super::data::{gzip, open, read, wrap};
 use recordmill_core::inflate::{CompressedSource, Container, Limits};
 use recordmill_core::source::{ReadAt, SourceError};
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const SPACING: u64 = 128 * 1024;
 
-/// A file that counts the bytes read from it.
-struct Counted {
+/// A source that counts the bytes read from it.
+struct CountingSource {
     file: Vec<u8>,
     num_read: AtomicU64,
 }
 
-impl ReadAt for Counted {
+impl ReadAt for CountingSource {
     fn num_bytes(&self) -> Option<u64> {
         self.file.num_bytes()
     }
@@ -41,7 +41,7 @@ fn assert_reads(raw: &[u8], plain: &[u8], name: &str) {
 }
 
 #[test]
-fn test_random_reads_when_blocks_are_of_each_type_then_equal_the_plain_data() {
+fn random_reads_return_plain_data_for_all_block_types() {
     let plain = mixture(1_500_000, 7);
     for level in [0, 1, 6, 9] {
         assert_reads(&deflate_whole(&plain, level, DEFAULT), &plain, &format!("level {level}"));
@@ -53,11 +53,11 @@ fn test_random_reads_when_blocks_are_of_each_type_then_equal_the_plain_data() {
 }
 
 #[test]
-fn test_random_reads_when_many_members_then_equal_the_plain_data() {
-    let mut numbers = Numbers(3);
+fn random_reads_return_plain_data_of_many_members() {
+    let mut random = Random(3);
     let (mut plain, mut file) = (Vec::new(), Vec::new());
     for seed in 0..60 {
-        let part = mixture(numbers.below([1, 500, 90_000, 700_000][seed as usize % 4]) as usize, seed);
+        let part = mixture(random.below([1, 500, 90_000, 700_000][seed as usize % 4]) as usize, seed);
         file.extend(gzip(&part, [0, 1, 6, 9][seed as usize % 3]));
         plain.extend(part);
     }
@@ -70,7 +70,7 @@ fn test_random_reads_when_many_members_then_equal_the_plain_data() {
 }
 
 #[test]
-fn test_seek_points_when_recorded_by_several_passes_then_rise_without_duplicates() {
+fn seek_points_of_several_passes_are_strictly_increasing() {
     let plain = mixture(4_000_000, 9);
     let source = open(gzip(&plain, 6), Container::Gzip, SPACING);
     for start in [0, 2_000_000, 1_000_000, 3_000_000] {
@@ -87,9 +87,9 @@ fn test_seek_points_when_recorded_by_several_passes_then_rise_without_duplicates
 }
 
 #[test]
-fn test_far_read_when_points_are_known_then_little_of_the_file_is_read() {
+fn read_with_known_seek_points_reads_little_of_the_file() {
     let plain = mixture(8_000_000, 11);
-    let file = Counted { file: gzip(&plain, 6), num_read: AtomicU64::new(0) };
+    let file = CountingSource { file: gzip(&plain, 6), num_read: AtomicU64::new(0) };
     let size = file.file.len() as u64;
     let source = CompressedSource::new(file, Container::Gzip, Limits::default(), SPACING);
     drain(&source, 1 << 16);
@@ -98,15 +98,15 @@ fn test_far_read_when_points_are_known_then_little_of_the_file_is_read() {
     for offset in [7_000_000, 500_000, 4_000_000, 6_900_000, 2_500_000] {
         source.inner().num_read.store(0, Relaxed);
         assert_eq!(source.read_at(offset, &mut buf).unwrap(), 100);
-        let share = source.inner().num_read.load(Relaxed);
-        assert!(share < size / 4, "{share} of {size} bytes for one read at {offset}");
+        let num_read = source.inner().num_read.load(Relaxed);
+        assert!(num_read < size / 4, "{num_read} of {size} bytes for one read at {offset}");
     }
 }
 
 #[test]
-fn test_two_readers_when_they_alternate_then_each_byte_is_read_about_twice() {
+fn two_alternating_readers_read_each_byte_at_most_about_twice() {
     let plain = mixture(4_000_000, 13);
-    let file = Counted { file: gzip(&plain, 6), num_read: AtomicU64::new(0) };
+    let file = CountingSource { file: gzip(&plain, 6), num_read: AtomicU64::new(0) };
     let size = file.file.len() as u64;
     let source = CompressedSource::new(file, Container::Gzip, Limits::default(), SPACING);
     for offset in (0..2_000_000).step_by(500) {
@@ -119,7 +119,7 @@ fn test_two_readers_when_they_alternate_then_each_byte_is_read_about_twice() {
 }
 
 #[test]
-fn test_read_when_beyond_a_sound_end_then_is_empty() {
+fn read_beyond_the_valid_end_is_empty() {
     let plain = mixture(50_000, 15);
     let source = open(gzip(&plain, 6), Container::Gzip, SPACING);
     assert_eq!(source.num_bytes(), None);

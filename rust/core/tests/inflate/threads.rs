@@ -1,10 +1,10 @@
-//! One source read by several threads at once.
+//! Reads of one source by several threads.
 use super::data::{assert_random_reads, drain, gzip, mixture, open, read};
 use recordmill_core::inflate::Container;
 use std::thread;
 
 #[test]
-fn test_four_threads_when_reading_at_random_then_each_gets_the_plain_data() {
+fn concurrent_random_reads_return_plain_data() {
     let plain = mixture(3_000_000, 31);
     let source = open(gzip(&plain, 6), Container::Gzip, 200_000);
     thread::scope(|scope| {
@@ -20,7 +20,7 @@ fn test_four_threads_when_reading_at_random_then_each_gets_the_plain_data() {
 }
 
 #[test]
-fn test_eight_threads_when_each_reads_its_part_forward_then_parts_make_the_whole() {
+fn concurrent_sequential_reads_return_plain_data() {
     let plain = mixture(4_000_000, 32);
     let source = open(gzip(&plain, 6), Container::Gzip, 200_000);
     let parts: Vec<Vec<u8>> = thread::scope(|scope| {

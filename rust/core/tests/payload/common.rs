@@ -1,16 +1,16 @@
-//! Messages written byte by byte, and short ways to ask for columns.
+//! Helpers that encode messages byte by byte, specify columns and parse payloads.
 use recordmill_core::error::Fault;
 use recordmill_core::payload::{
     Column, ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, Section, ValueKind, Values,
 };
 
-/// Bytes from hexadecimal digits; blanks are ignored.
+/// Returns bytes from hexadecimal digits; blanks are ignored.
 pub fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// The pieces one after the other.
+/// Concatenates the pieces.
 pub fn join(pieces: &[&[u8]]) -> Vec<u8> {
     pieces.concat()
 }
@@ -25,37 +25,37 @@ pub fn varint(mut value: u64) -> Vec<u8> {
     out
 }
 
-/// A length-delimited field.
-pub fn field(number: u64, inside: &[u8]) -> Vec<u8> {
-    join(&[&varint(number << 3 | 2), &varint(inside.len() as u64), inside])
+/// Encodes a length-delimited field.
+pub fn field(number: u64, content: &[u8]) -> Vec<u8> {
+    join(&[&varint(number << 3 | 2), &varint(content.len() as u64), content])
 }
 
-/// A map entry.
+/// Encodes a map entry.
 pub fn entry(key: &[u8], value: &[u8]) -> Vec<u8> {
     field(1, &join(&[&field(1, key), &field(2, value)]))
 }
 
-/// An `Example` or the context of a `SequenceExample`.
+/// Encodes an `Example`, or the context of a `SequenceExample`.
 pub fn example(entries: &[Vec<u8>]) -> Vec<u8> {
     field(1, &entries.concat())
 }
 
-/// A packed list of varints.
+/// Encodes a packed list of varints.
 pub fn packed(values: &[i64]) -> Vec<u8> {
     field(1, &values.iter().flat_map(|&value| varint(value as u64)).collect::<Vec<u8>>())
 }
 
-/// A feature of an `Example` with `int64_list`.
+/// Encodes a feature of an `Example` with `int64_list`.
 pub fn int64s(values: &[i64]) -> Vec<u8> {
     field(3, &packed(values))
 }
 
-/// A feature with `float_list`.
+/// Encodes a feature with `float_list`.
 pub fn floats(values: &[f32]) -> Vec<u8> {
     field(2, &field(1, &values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()))
 }
 
-/// A feature with `bytes_list`.
+/// Encodes a feature with `bytes_list`.
 pub fn strings(values: &[&[u8]]) -> Vec<u8> {
     field(1, &values.iter().flat_map(|value| field(1, value)).collect::<Vec<u8>>())
 }
@@ -68,7 +68,7 @@ pub fn list_spec(name: &str, kind: ValueKind, layout: Layout) -> ColumnSpec {
     ColumnSpec { section: Section::Lists, ..spec(name, kind, layout) }
 }
 
-/// The columns of several payloads.
+/// Parses several payloads.
 pub fn parse(kind: PayloadKind, specs: &[ColumnSpec], payloads: &[Vec<u8>]) -> Result<Vec<Column>, Fault> {
     let plan = Plan::new(kind, specs.to_vec())?;
     let mut parser = Parser::new(&plan, payloads.len());
@@ -78,21 +78,23 @@ pub fn parse(kind: PayloadKind, specs: &[ColumnSpec], payloads: &[Vec<u8>]) -> R
     Ok(parser.finish())
 }
 
-/// The values of the one column `spec` in one payload. It is pushed three times, because a parser reads a record
-/// otherwise once it has seen one like it; every time must bring the same.
-pub fn values_of(kind: PayloadKind, spec: ColumnSpec, payload: &[u8]) -> Result<Values, Fault> {
+/// Parses one column of one payload.
+///
+/// Also parses the payload three times in a row, because the parser takes another path for a record that resembles an
+/// earlier one, and checks that the values are the same.
+pub fn parse_values(kind: PayloadKind, spec: ColumnSpec, payload: &[u8]) -> Result<Values, Fault> {
     let once = parse(kind, std::slice::from_ref(&spec), &[payload.to_vec()])?.remove(0).values;
-    let thrice = parse(kind, &[spec], &[payload.to_vec(), payload.to_vec(), payload.to_vec()])?.remove(0).values;
-    assert_eq!(thrice.len(), 3 * once.len());
-    assert_eq!(repeated(&once, 3), thrice);
+    let three_times = parse(kind, &[spec], &[payload.to_vec(), payload.to_vec(), payload.to_vec()])?.remove(0).values;
+    assert_eq!(three_times.len(), 3 * once.len());
+    assert_eq!(repeat(&once, 3), three_times);
     Ok(once)
 }
 
-fn repeated(values: &Values, times: usize) -> Values {
+fn repeat(values: &Values, times: usize) -> Values {
     match values {
         Values::Bytes { data, splits } => {
-            let starts = (0..times).flat_map(|i| splits[..splits.len() - 1].iter().map(move |&at| (i, at)));
-            let mut all: Vec<i64> = starts.map(|(i, at)| (i * data.len()) as i64 + at).collect();
+            let starts = (0..times).flat_map(|i| splits[..splits.len() - 1].iter().map(move |&start| (i, start)));
+            let mut all: Vec<i64> = starts.map(|(i, start)| (i * data.len()) as i64 + start).collect();
             all.push((times * data.len()) as i64);
             Values::Bytes { data: data.repeat(times), splits: all }
         }
@@ -104,7 +106,7 @@ fn repeated(values: &Values, times: usize) -> Values {
     }
 }
 
-/// Byte strings as values.
+/// Returns byte strings as values.
 pub fn bytes(values: &[&[u8]]) -> Values {
     let mut splits = vec![0];
     splits.extend(values.iter().scan(0, |end, value| {

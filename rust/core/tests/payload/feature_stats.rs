@@ -1,14 +1,14 @@
-//! Surveys: what features records have, and what refused records leave behind.
+//! `FeatureCollector`: statistics of features, and rollback of invalid records.
 use crate::common::*;
 use recordmill_core::payload::{FeatureCollector, FeatureStats, PayloadKind, Section, ValueKind};
 
-fn survey(kind: PayloadKind, payloads: &[Vec<u8>]) -> Vec<FeatureStats> {
-    let mut survey = FeatureCollector::new(kind);
-    payloads.iter().for_each(|payload| survey.push(payload).unwrap());
-    survey.finish()
+fn collect(kind: PayloadKind, payloads: &[Vec<u8>]) -> Vec<FeatureStats> {
+    let mut collector = FeatureCollector::new(kind);
+    payloads.iter().for_each(|payload| collector.push(payload).unwrap());
+    collector.finish()
 }
 
-fn unseen(name: &str, section: Section) -> FeatureStats {
+fn empty_stats(name: &str, section: Section) -> FeatureStats {
     FeatureStats {
         name: name.into(),
         section,
@@ -25,7 +25,7 @@ fn unseen(name: &str, section: Section) -> FeatureStats {
 }
 
 #[test]
-fn test_survey_when_records_vary_then_extremes_are_kept() {
+fn collector_reports_minimum_and_maximum_over_records() {
     let payloads = vec![
         example(&[entry(b"z", &int64s(&[1, 2])), entry(b"a", &strings(&[b"xyz", b"x"]))]),
         example(&[entry(b"a", &strings(&[]))]),
@@ -37,31 +37,31 @@ fn test_survey_when_records_vary_then_extremes_are_kept() {
         max_count: 2,
         min_bytes: 1,
         max_bytes: 3,
-        ..unseen("a", Section::Context)
+        ..empty_stats("a", Section::Context)
     };
     let z = FeatureStats {
         kind: Some(ValueKind::Int64),
         num_present: 2,
         min_count: 2,
         max_count: 3,
-        ..unseen("z", Section::Context)
+        ..empty_stats("z", Section::Context)
     };
-    assert_eq!(survey(PayloadKind::Example, &payloads), [a, unseen("none", Section::Context), z]);
+    assert_eq!(collect(PayloadKind::Example, &payloads), [a, empty_stats("none", Section::Context), z]);
 }
 
 #[test]
-fn test_survey_when_kinds_mix_then_it_says_so() {
+fn collector_reports_mixed_kinds_of_different_records() {
     let payloads = vec![example(&[entry(b"a", &int64s(&[1]))]), example(&[entry(b"a", &floats(&[1.0, 2.0]))])];
-    let found = survey(PayloadKind::Example, &payloads).remove(0);
+    let found = collect(PayloadKind::Example, &payloads).remove(0);
     assert_eq!((found.kind, found.mixed_kinds), (Some(ValueKind::Int64), true));
     assert_eq!((found.num_present, found.min_count, found.max_count), (2, 1, 2));
     let one = vec![example(&[entry(b"a", &join(&[&floats(&[1.0]), &int64s(&[1, 2])]))])];
-    let found = survey(PayloadKind::Example, &one).remove(0);
+    let found = collect(PayloadKind::Example, &one).remove(0);
     assert_eq!((found.kind, found.mixed_kinds, found.max_count), (Some(ValueKind::Int64), false, 2));
 }
 
 #[test]
-fn test_survey_when_there_are_frames_then_they_are_counted() {
+fn collector_counts_frames() {
     let list = |frames: &[Vec<u8>]| frames.iter().flat_map(|frame| field(1, frame)).collect::<Vec<u8>>();
     let payloads = vec![
         field(2, &entry(b"a", &list(&[int64s(&[1, 2]), int64s(&[3])]))),
@@ -74,39 +74,39 @@ fn test_survey_when_there_are_frames_then_they_are_counted() {
         num_present: 1,
         min_count: 1,
         max_count: 1,
-        ..unseen("a", Section::Context)
+        ..empty_stats("a", Section::Context)
     };
     let lists = FeatureStats {
         kind: Some(ValueKind::Int64),
         num_present: 3,
         max_count: 3,
         max_frames: 3,
-        ..unseen("a", Section::Lists)
+        ..empty_stats("a", Section::Lists)
     };
-    assert_eq!(survey(PayloadKind::SequenceExample, &payloads), [context, lists]);
+    assert_eq!(collect(PayloadKind::SequenceExample, &payloads), [context, lists]);
 }
 
 #[test]
-fn test_survey_when_a_record_is_refused_then_it_leaves_no_trace() {
+fn push_of_invalid_record_does_not_change_statistics() {
     let good = example(&[entry(b"a", &int64s(&[1]))]);
     let bad = example(&[entry(b"a", &floats(&[1.0, 2.0])), entry(b"new", &int64s(&[1])), entry(b"b", &hex("1a 7f"))]);
-    let mut seen = FeatureCollector::new(PayloadKind::Example);
-    assert!(seen.push(&bad).is_err());
-    seen.push(&good).unwrap();
-    assert!(seen.push(&bad).is_err());
-    seen.push(&example(&[entry(b"new", &int64s(&[1, 2]))])).unwrap();
-    let found = seen.finish();
+    let mut collector = FeatureCollector::new(PayloadKind::Example);
+    assert!(collector.push(&bad).is_err());
+    collector.push(&good).unwrap();
+    assert!(collector.push(&bad).is_err());
+    collector.push(&example(&[entry(b"new", &int64s(&[1, 2]))])).unwrap();
+    let found = collector.finish();
     assert_eq!(found.len(), 2);
     assert_eq!((found[0].mixed_kinds, found[0].num_present, found[0].max_count), (false, 1, 1));
     assert_eq!((&found[1].name[..], found[1].num_present, found[1].min_count), (&b"new"[..], 1, 2));
 }
 
 #[test]
-fn test_survey_when_records_are_images_then_their_five_columns_are_seen() {
+fn collector_reports_the_five_columns_of_image_records() {
     let scalar = join(&[&[0; 24], b"abc"]);
     let vector = join(&[&hex("02000000 00000000 0100000000000000 0000000000000000"), &[0; 8]]);
-    let found = survey(PayloadKind::IrHeader, &[scalar, vector]);
-    let names: Vec<&[u8]> = found.iter().map(|seen| &seen.name[..]).collect();
+    let found = collect(PayloadKind::IrHeader, &[scalar, vector]);
+    let names: Vec<&[u8]> = found.iter().map(|feature| &feature.name[..]).collect();
     assert_eq!(names, [&b"data"[..], b"flag", b"id", b"id2", b"label"]);
     assert_eq!((found[0].min_bytes, found[0].max_bytes), (0, 3));
     assert_eq!((found[4].kind, found[4].min_count, found[4].max_count), (Some(ValueKind::Float32), 1, 2));

@@ -1,4 +1,4 @@
-//! Damaged payloads: whatever the bytes, an answer and no panic, and the same answer from every entry point.
+//! Damaged payloads: no function panics, and all functions agree whether a payload is valid.
 use crate::common::*;
 use recordmill_core::payload::{
     ColumnSpec, FeatureCollector, Layout, Missing, Parser, PayloadKind, Plan, ValueKind, check, has_feature_lists,
@@ -37,9 +37,9 @@ fn samples() -> [(PayloadKind, Vec<u8>); 4] {
     ]
 }
 
-/// Columns that ask for whatever kind `kind` holds under the samples' names, missing or not.
-fn greedy(kind: PayloadKind) -> Vec<ColumnSpec> {
-    let mut asked = vec![
+/// Returns columns for the names in the samples, which may be missing.
+fn sample_specs(kind: PayloadKind) -> Vec<ColumnSpec> {
+    let mut specs = vec![
         spec(
             "label",
             if kind == PayloadKind::IrHeader { ValueKind::Float32 } else { ValueKind::Int64 },
@@ -50,84 +50,86 @@ fn greedy(kind: PayloadKind) -> Vec<ColumnSpec> {
         spec("data", ValueKind::Bytes, Layout::Ragged),
     ];
     if kind == PayloadKind::SequenceExample {
-        asked.push(list_spec("label", ValueKind::Int64, Layout::Ragged));
+        specs.push(list_spec("label", ValueKind::Int64, Layout::Ragged));
     }
-    asked.into_iter().map(|column| ColumnSpec { missing: Missing::Empty, ..column }).collect()
+    specs.into_iter().map(|column| ColumnSpec { missing: Missing::Empty, ..column }).collect()
 }
 
-/// Every entry point on one payload: a sound one before it makes the parser expect its form.
-fn try_all(kind: PayloadKind, sound: &[u8], payload: &[u8]) {
-    let verdict = check(kind, payload);
-    let nothing = Plan::new(kind, Vec::new()).unwrap();
-    let mut parser = Parser::new(&nothing, 1);
-    parser.push(sound).unwrap();
-    assert_eq!(parser.push(payload), verdict);
-    let plan = Plan::new(kind, greedy(kind)).unwrap();
+/// Passes a payload to all functions that read payloads.
+///
+/// The parser parses a valid payload before it, so that its key cache predicts the same keys.
+fn check_all_readers(kind: PayloadKind, valid: &[u8], payload: &[u8]) {
+    let validity = check(kind, payload);
+    let empty_plan = Plan::new(kind, Vec::new()).unwrap();
+    let mut parser = Parser::new(&empty_plan, 1);
+    parser.push(valid).unwrap();
+    assert_eq!(parser.push(payload), validity);
+    let plan = Plan::new(kind, sample_specs(kind)).unwrap();
     let mut parser = Parser::new(&plan, 1);
-    let before = parser.push(sound);
-    let taken = parser.push(payload);
-    assert!(verdict.is_ok() || taken.is_err());
-    let num_records = usize::from(before.is_ok()) + usize::from(taken.is_ok());
+    let first = parser.push(valid);
+    let second = parser.push(payload);
+    assert!(validity.is_ok() || second.is_err());
+    let num_records = usize::from(first.is_ok()) + usize::from(second.is_ok());
     assert_eq!(parser.num_records(), num_records);
     for column in parser.finish() {
         assert_eq!(column.row_splits.unwrap().len(), num_records + 1);
     }
-    let mut survey = FeatureCollector::new(kind);
-    assert_eq!(survey.push(payload), verdict);
-    assert!(verdict.is_ok() || survey.finish().is_empty());
+    let mut collector = FeatureCollector::new(kind);
+    assert_eq!(collector.push(payload), validity);
+    assert!(validity.is_ok() || collector.finish().is_empty());
     has_feature_lists(payload);
 }
 
 #[test]
-fn test_payloads_when_cut_at_every_byte_then_nothing_panics() {
+fn truncated_payloads_never_panic() {
     for (kind, sample) in samples() {
         check(kind, &sample).unwrap();
         for len in 0..sample.len() {
-            try_all(kind, &sample, &sample[..len]);
+            check_all_readers(kind, &sample, &sample[..len]);
         }
     }
 }
 
 #[test]
-fn test_payloads_when_every_bit_is_flipped_then_nothing_panics() {
+fn payloads_with_a_flipped_bit_never_panic() {
     for (kind, sample) in samples() {
         for bit in 0..8 * sample.len() {
             let mut payload = sample.clone();
             payload[bit / 8] ^= 1 << (bit % 8);
-            try_all(kind, &sample, &payload);
+            check_all_readers(kind, &sample, &payload);
         }
     }
 }
 
 #[test]
-fn test_payloads_when_every_byte_is_extreme_then_nothing_panics() {
+fn payloads_with_an_extreme_byte_never_panic() {
     for (kind, sample) in samples() {
         for i in 0..sample.len() {
             for byte in [0x00, 0x0a, 0x12, 0x1b, 0x7f, 0x80, 0xfa, 0xff] {
                 let mut payload = sample.clone();
                 payload[i] = byte;
-                try_all(kind, &sample, &payload);
+                check_all_readers(kind, &sample, &payload);
             }
         }
     }
 }
 
 #[test]
-fn test_payloads_when_bytes_are_random_then_nothing_panics() {
+fn payloads_with_random_edits_never_panic() {
     let mut random = Random(11);
     for (kind, sample) in samples() {
         for _ in 0..3000 {
             let mut payload = sample.clone();
             for _ in 0..1 + random.below(4) {
-                let at = random.below(payload.len());
+                let position = random.below(payload.len());
                 match random.below(4) {
-                    0 => payload[at] = random.next() as u8,
-                    1 => payload.insert(at, random.next() as u8),
-                    2 if payload.len() > 1 => drop(payload.remove(at)),
-                    _ => payload.extend_from_within(at..),
+                    0 => payload[position] = random.next() as u8,
+                    1 => payload.insert(position, random.next() as u8),
+                    2 if payload.len() > 1 => drop(payload.remove(position)),
+                    _ => payload.extend_from_within(position..),
                 }
             }
-            try_all(kind, &sample, &payload);
+            check_all_readers(kind, &sample, &payload);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Image records: 24 bytes of header, labels as the flag says, data.
+//! Image records: a header of 24 bytes, `flag` labels, data.
 use crate::common::*;
 use recordmill_core::error::FaultKind;
 use recordmill_core::payload::{
@@ -25,7 +25,7 @@ fn column<'a>(name: &'a [u8], values: ValuesRef<'a>) -> ColumnData<'a> {
 }
 
 #[test]
-fn test_parse_when_header_is_written_by_hand_then_all_columns_arrive() {
+fn parse_reads_all_columns_of_handwritten_header() {
     let payload = hex("00000000 0000e040 2a00000000000000 ffffffffffffffff ffd8");
     let cases = [
         ("label", Values::Float32(vec![7.0])),
@@ -36,26 +36,26 @@ fn test_parse_when_header_is_written_by_hand_then_all_columns_arrive() {
     ];
     for (name, expected) in cases {
         for layout in [Layout::Fixed(1), Layout::Ragged] {
-            assert_eq!(values_of(KIND, spec(name, expected.kind(), layout), &payload).as_ref(), Ok(&expected));
+            assert_eq!(parse_values(KIND, spec(name, expected.kind(), layout), &payload).as_ref(), Ok(&expected));
         }
     }
 }
 
 #[test]
-fn test_parse_when_flag_counts_labels_then_they_replace_the_header_label() {
+fn parse_prefers_labels_after_the_header_to_the_header_label() {
     let vector = join(&[&header(2, 9.0, 1, 0), &1.5_f32.to_le_bytes(), &2.5_f32.to_le_bytes(), b"x"]);
     let single = join(&[&header(1, 0.0, 1, 0), &4.0_f32.to_le_bytes()]);
-    let asked = [spec("label", ValueKind::Float32, Layout::Ragged), spec("data", ValueKind::Bytes, Layout::Fixed(1))];
-    let found = parse(KIND, &asked, &[vector.clone(), header(0, 3.0, 2, 0), single]).unwrap();
+    let specs = [spec("label", ValueKind::Float32, Layout::Ragged), spec("data", ValueKind::Bytes, Layout::Fixed(1))];
+    let found = parse(KIND, &specs, &[vector.clone(), header(0, 3.0, 2, 0), single]).unwrap();
     assert_eq!(found[0].values, Values::Float32(vec![1.5, 2.5, 3.0, 4.0]));
     assert_eq!(found[0].row_splits, Some(vec![0, 2, 3, 4]));
     assert_eq!(found[1].values, bytes(&[b"x", b"", b""]));
-    let fault = values_of(KIND, spec("label", ValueKind::Float32, Layout::Fixed(1)), &vector).unwrap_err();
+    let fault = parse_values(KIND, spec("label", ValueKind::Float32, Layout::Fixed(1)), &vector).unwrap_err();
     assert_eq!((fault.kind, fault.found.as_str()), (FaultKind::FeatureMismatch, "2 float32 values"));
 }
 
 #[test]
-fn test_check_when_header_or_labels_are_cut_then_it_is_a_fault() {
+fn check_rejects_truncated_header_or_labels() {
     for len in 0..24 {
         assert_eq!(check(KIND, &header(0, 1.0, 0, 0)[..len]).unwrap_err().kind, FaultKind::BadPayload);
     }
@@ -67,7 +67,7 @@ fn test_check_when_header_or_labels_are_cut_then_it_is_a_fault() {
 }
 
 #[test]
-fn test_serialize_when_label_is_scalar_then_it_stands_in_the_header() {
+fn serialize_writes_scalar_label_to_the_header() {
     let label = ColumnData { scalar: true, ..column(b"label", ValuesRef::Float32(&[7.0, -1.0])) };
     let columns = [
         label,
@@ -82,7 +82,7 @@ fn test_serialize_when_label_is_scalar_then_it_stands_in_the_header() {
 }
 
 #[test]
-fn test_serialize_when_labels_are_vectors_then_the_flag_counts_them() {
+fn serialize_writes_label_vectors_after_the_header() {
     let splits = [0, 2, 3, 3];
     let label =
         ColumnData { fixed: None, row_splits: Some(&splits), ..column(b"label", ValuesRef::Float32(&[1.5, 2.5, 4.0])) };
@@ -94,7 +94,7 @@ fn test_serialize_when_labels_are_vectors_then_the_flag_counts_them() {
 }
 
 #[test]
-fn test_serialize_when_flags_are_given_then_they_must_fit_the_labels() {
+fn serialize_rejects_flags_that_do_not_match_the_labels() {
     let splits = [0, 1, 2];
     let label =
         ColumnData { fixed: None, row_splits: Some(&splits), ..column(b"label", ValuesRef::Float32(&[5.0, 6.0])) };
@@ -109,7 +109,7 @@ fn test_serialize_when_flags_are_given_then_they_must_fit_the_labels() {
 }
 
 #[test]
-fn test_serialize_when_columns_are_none_of_an_image_record_then_it_is_refused() {
+fn serialize_rejects_columns_that_image_records_do_not_have() {
     for column in [
         column(b"label", ValuesRef::Int64(&[1])),
         column(b"id", ValuesRef::Int64(&[1])),
@@ -120,7 +120,7 @@ fn test_serialize_when_columns_are_none_of_an_image_record_then_it_is_refused() 
 }
 
 #[test]
-fn test_serialize_when_columns_are_absent_then_zeros_stand_in() {
+fn serialize_writes_zeros_for_absent_values() {
     let absent = |column| ColumnData { present: Some(&[0]), ..column };
     let columns = [
         absent(ColumnData { scalar: true, ..column(b"label", ValuesRef::Float32(&[5.0])) }),

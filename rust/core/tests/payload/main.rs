@@ -1,4 +1,4 @@
-//! Payloads: messages to columns and back, seen from outside.
+//! Tests of payload codecs through the public functions.
 mod common;
 mod example;
 mod feature_stats;

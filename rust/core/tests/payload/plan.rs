@@ -1,16 +1,16 @@
-//! Plans: requests that payloads cannot answer are refused before any payload is read.
+//! `Plan::new` rejects columns that payloads cannot contain.
 use crate::common::*;
 use recordmill_core::error::FaultKind;
 use recordmill_core::payload::{ColumnSpec, Layout, Missing, PayloadKind, Plan, ValueKind, Values};
 
-fn refused(kind: PayloadKind, specs: &[ColumnSpec]) -> String {
-    let fault = Plan::new(kind, specs.to_vec()).expect_err("the plan must be refused");
+fn plan_error(kind: PayloadKind, specs: &[ColumnSpec]) -> String {
+    let fault = Plan::new(kind, specs.to_vec()).expect_err("the plan is invalid");
     assert_eq!(fault.kind, FaultKind::FeatureMismatch);
     fault.message
 }
 
 #[test]
-fn test_plan_when_kind_is_not_the_payloads_then_it_is_refused() {
+fn plan_rejects_kinds_that_the_payload_does_not_support() {
     let cases = [
         (PayloadKind::Example, ValueKind::Float64),
         (PayloadKind::Example, ValueKind::Int32),
@@ -19,28 +19,28 @@ fn test_plan_when_kind_is_not_the_payloads_then_it_is_refused() {
         (PayloadKind::IrHeader, ValueKind::Float64),
     ];
     for (kind, value) in cases {
-        let message = refused(kind, &[spec("a", value, Layout::Ragged)]);
-        assert_eq!(message, "feature 'a' is asked for as a kind that the payload cannot hold");
+        let message = plan_error(kind, &[spec("a", value, Layout::Ragged)]);
+        assert_eq!(message, "feature 'a' is requested with a kind that the payload does not support");
     }
 }
 
 #[test]
-fn test_plan_when_lists_are_asked_outside_sequences_then_it_is_refused() {
+fn plan_rejects_feature_lists_of_other_payloads() {
     for kind in [PayloadKind::Example, PayloadKind::OfRecord, PayloadKind::IrHeader] {
-        assert!(refused(kind, &[list_spec("a", ValueKind::Int64, Layout::Ragged)]).contains("feature lists"));
+        assert!(plan_error(kind, &[list_spec("a", ValueKind::Int64, Layout::Ragged)]).contains("feature lists"));
     }
 }
 
 #[test]
-fn test_plan_when_a_feature_is_asked_twice_then_it_is_refused() {
-    let asked = [spec("a", ValueKind::Int64, Layout::Ragged), spec("a", ValueKind::Bytes, Layout::Fixed(1))];
-    assert_eq!(refused(PayloadKind::Example, &asked), "feature 'a' is asked for twice");
-    let apart = vec![asked[0].clone(), list_spec("a", ValueKind::Int64, Layout::Ragged)];
-    assert_eq!(Plan::new(PayloadKind::SequenceExample, apart.clone()).unwrap().columns(), apart);
+fn plan_rejects_duplicate_columns_of_one_section() {
+    let specs = [spec("a", ValueKind::Int64, Layout::Ragged), spec("a", ValueKind::Bytes, Layout::Fixed(1))];
+    assert_eq!(plan_error(PayloadKind::Example, &specs), "feature 'a' is requested twice");
+    let both_sections = vec![specs[0].clone(), list_spec("a", ValueKind::Int64, Layout::Ragged)];
+    assert_eq!(Plan::new(PayloadKind::SequenceExample, both_sections.clone()).unwrap().columns(), both_sections);
 }
 
 #[test]
-fn test_plan_when_defaults_do_not_fit_then_it_is_refused() {
+fn plan_rejects_defaults_that_do_not_match_the_column() {
     let fixed = spec("a", ValueKind::Int64, Layout::Fixed(2));
     let cases = [
         ColumnSpec { missing: Missing::Empty, ..fixed.clone() },
@@ -48,26 +48,26 @@ fn test_plan_when_defaults_do_not_fit_then_it_is_refused() {
         ColumnSpec { missing: Missing::Default(Values::Float32(vec![1.0, 2.0])), ..fixed.clone() },
     ];
     for case in cases {
-        refused(PayloadKind::Example, &[case]);
+        plan_error(PayloadKind::Example, &[case]);
     }
-    let listed = list_spec("a", ValueKind::Int64, Layout::Fixed(1));
-    let listed = ColumnSpec { missing: Missing::Default(Values::Int64(vec![1])), ..listed };
-    refused(PayloadKind::SequenceExample, &[listed]);
-    let right = ColumnSpec { missing: Missing::Default(Values::Int64(vec![1, 2])), ..fixed };
-    assert!(Plan::new(PayloadKind::Example, vec![right]).is_ok());
+    let list = list_spec("a", ValueKind::Int64, Layout::Fixed(1));
+    let list = ColumnSpec { missing: Missing::Default(Values::Int64(vec![1])), ..list };
+    plan_error(PayloadKind::SequenceExample, &[list]);
+    let valid = ColumnSpec { missing: Missing::Default(Values::Int64(vec![1, 2])), ..fixed };
+    assert!(Plan::new(PayloadKind::Example, vec![valid]).is_ok());
 }
 
 #[test]
-fn test_plan_when_a_name_can_never_match_then_it_is_refused() {
-    let asked = ColumnSpec { name: b"\xff".to_vec(), ..spec("", ValueKind::Int64, Layout::Ragged) };
-    refused(PayloadKind::Example, std::slice::from_ref(&asked));
-    assert!(Plan::new(PayloadKind::OfRecord, vec![asked]).is_ok());
+fn plan_rejects_names_that_are_not_utf8_if_keys_must_be() {
+    let spec = ColumnSpec { name: b"\xff".to_vec(), ..spec("", ValueKind::Int64, Layout::Ragged) };
+    plan_error(PayloadKind::Example, std::slice::from_ref(&spec));
+    assert!(Plan::new(PayloadKind::OfRecord, vec![spec]).is_ok());
 }
 
 #[test]
-fn test_plan_when_nothing_is_asked_then_records_are_still_validated() {
+fn plan_without_columns_still_validates_records() {
     let payload = example(&[entry(b"a", &int64s(&[1]))]);
-    let cut = payload[..payload.len() - 1].to_vec();
+    let truncated = payload[..payload.len() - 1].to_vec();
     assert_eq!(parse(PayloadKind::Example, &[], &[payload]), Ok(vec![]));
-    assert_eq!(parse(PayloadKind::Example, &[], &[cut]).unwrap_err().kind, FaultKind::BadPayload);
+    assert_eq!(parse(PayloadKind::Example, &[], &[truncated]).unwrap_err().kind, FaultKind::BadPayload);
 }

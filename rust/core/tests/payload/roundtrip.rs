@@ -1,4 +1,4 @@
-//! Random columns through `serialize`, `check`, `FeatureCollector` and `Parser`, and back.
+//! Round trips of random columns through `serialize`, `check`, `FeatureCollector` and `Parser`.
 use crate::common::*;
 use recordmill_core::payload::{
     Column, ColumnData, ColumnSpec, FeatureCollector, Layout, Missing, Parser, PayloadKind, Plan, Section, ValueKind,
@@ -25,7 +25,7 @@ fn random_values(random: &mut Random, kind: ValueKind, count: usize) -> Values {
     }
 }
 
-/// Splits of `num_rows` rows of 0 to 3 values, some long.
+/// Generates the splits of `num_rows` rows with 0 to 3 values each, or 40 in one of ten rows.
 fn random_splits(random: &mut Random, num_rows: usize) -> Vec<i64> {
     let mut splits = vec![0];
     for row in 0..num_rows {
@@ -35,7 +35,7 @@ fn random_splits(random: &mut Random, num_rows: usize) -> Vec<i64> {
     splits
 }
 
-fn borrowed(values: &Values) -> ValuesRef<'_> {
+fn borrow(values: &Values) -> ValuesRef<'_> {
     match values {
         Values::Bytes { data, splits } => ValuesRef::Bytes { data, splits },
         Values::Float32(values) => ValuesRef::Float32(values),
@@ -50,7 +50,7 @@ fn data<'a>(spec: &'a ColumnSpec, column: &'a Column) -> ColumnData<'a> {
     ColumnData {
         name: &spec.name,
         section: spec.section,
-        values: borrowed(&column.values),
+        values: borrow(&column.values),
         fixed: if let Layout::Fixed(count) = spec.layout { Some(count) } else { None },
         row_splits: column.row_splits.as_deref(),
         frame_splits: column.frame_splits.as_deref(),
@@ -84,7 +84,7 @@ fn random_spec(random: &mut Random, position: usize, kinds: &[ValueKind], lists:
     ColumnSpec { section, missing: Missing::Error, ..spec }
 }
 
-fn survive(kind: PayloadKind, kinds: &[ValueKind]) {
+fn assert_round_trip(kind: PayloadKind, kinds: &[ValueKind]) {
     for seed in 0..NUM_ROUNDS {
         let mut random = Random(seed);
         let num_records = 1 + random.below(20);
@@ -93,42 +93,42 @@ fn survive(kind: PayloadKind, kinds: &[ValueKind]) {
             .map(|position| random_spec(&mut random, position, kinds, kind == PayloadKind::SequenceExample))
             .collect();
         let columns: Vec<_> = specs.iter().map(|spec| random_column(&mut random, spec, num_records)).collect();
-        let given: Vec<_> = specs.iter().zip(&columns).map(|(spec, column)| data(spec, column)).collect();
-        let (payloads, splits) = serialize(kind, num_records, &given).unwrap();
+        let column_data: Vec<_> = specs.iter().zip(&columns).map(|(spec, column)| data(spec, column)).collect();
+        let (payloads, splits) = serialize(kind, num_records, &column_data).unwrap();
         let plan = Plan::new(kind, specs.clone()).unwrap();
         let mut parser = Parser::new(&plan, num_records);
-        let mut survey = FeatureCollector::new(kind);
+        let mut collector = FeatureCollector::new(kind);
         for pair in splits.windows(2) {
             let payload = &payloads[pair[0] as usize..pair[1] as usize];
             check(kind, payload).unwrap();
             parser.push(payload).unwrap();
-            survey.push(payload).unwrap();
+            collector.push(payload).unwrap();
         }
         assert_eq!(parser.finish(), columns, "seed {seed}");
-        let found = survey.finish();
-        assert_eq!(found.len(), num_columns);
-        assert!(found.iter().all(|seen| seen.num_present == num_records as u64));
+        let features = collector.finish();
+        assert_eq!(features.len(), num_columns);
+        assert!(features.iter().all(|feature| feature.num_present == num_records as u64));
     }
 }
 
 #[test]
-fn test_roundtrip_when_payloads_are_examples_then_columns_come_back() {
-    survive(PayloadKind::Example, &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Int64]);
+fn examples_round_trip() {
+    assert_round_trip(PayloadKind::Example, &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Int64]);
 }
 
 #[test]
-fn test_roundtrip_when_payloads_are_sequences_then_columns_come_back() {
-    survive(PayloadKind::SequenceExample, &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Int64]);
+fn sequence_examples_round_trip() {
+    assert_round_trip(PayloadKind::SequenceExample, &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Int64]);
 }
 
 #[test]
-fn test_roundtrip_when_payloads_are_ofrecords_then_columns_come_back() {
+fn ofrecords_round_trip() {
     let kinds = [ValueKind::Bytes, ValueKind::Float32, ValueKind::Float64, ValueKind::Int32, ValueKind::Int64];
-    survive(PayloadKind::OfRecord, &kinds);
+    assert_round_trip(PayloadKind::OfRecord, &kinds);
 }
 
 #[test]
-fn test_roundtrip_when_payloads_are_image_records_then_columns_come_back() {
+fn image_records_round_trip() {
     for seed in 0..NUM_ROUNDS {
         let mut random = Random(seed);
         let num_records = 1 + random.below(20);
@@ -148,8 +148,8 @@ fn test_roundtrip_when_payloads_are_image_records_then_columns_come_back() {
         let num_labels = label_splits[num_records] as usize;
         columns[0].values = random_values(&mut random, ValueKind::Float32, num_labels);
         columns[0].row_splits = Some(label_splits);
-        let given: Vec<_> = specs.iter().zip(&columns).map(|(spec, column)| data(spec, column)).collect();
-        let (payloads, splits) = serialize(PayloadKind::IrHeader, num_records, &given).unwrap();
+        let column_data: Vec<_> = specs.iter().zip(&columns).map(|(spec, column)| data(spec, column)).collect();
+        let (payloads, splits) = serialize(PayloadKind::IrHeader, num_records, &column_data).unwrap();
         let payloads: Vec<_> =
             splits.windows(2).map(|pair| payloads[pair[0] as usize..pair[1] as usize].to_vec()).collect();
         assert_eq!(parse(PayloadKind::IrHeader, &specs, &payloads).unwrap(), columns, "seed {seed}");

@@ -1,4 +1,4 @@
-//! Writing: the canonical bytes, and columns that are refused.
+//! `serialize`: canonical bytes, and rejected columns.
 use crate::common::*;
 use recordmill_core::error::FaultKind;
 use recordmill_core::payload::{ColumnData, PayloadKind, Section, ValuesRef, serialize};
@@ -25,7 +25,7 @@ fn frames<'a>(name: &'a str, values: ValuesRef<'a>, rows: &'a [i64], frames: &'a
 }
 
 #[test]
-fn test_serialize_when_example_is_small_then_bytes_are_those_of_the_specification() {
+fn serialize_writes_canonical_example() {
     let columns = [
         fixed("b", ValuesRef::Int64(&[150, -1]), 1),
         fixed("a", ValuesRef::Float32(&[1.0, -2.0]), 1),
@@ -42,7 +42,7 @@ fn test_serialize_when_example_is_small_then_bytes_are_those_of_the_specificatio
 }
 
 #[test]
-fn test_serialize_when_keys_begin_alike_then_the_longer_one_comes_first() {
+fn serialize_sorts_keys_before_their_prefixes() {
     let sorted = ["B", "a\0", "aa", "abc", "ab", "a", "b", "é", ""];
     let columns: Vec<_> = sorted.iter().rev().map(|name| fixed(name, ValuesRef::Int64(&[1]), 1)).collect();
     let (payload, _) = serialize(PayloadKind::Example, 1, &columns).unwrap();
@@ -51,7 +51,7 @@ fn test_serialize_when_keys_begin_alike_then_the_longer_one_comes_first() {
 }
 
 #[test]
-fn test_serialize_when_lists_are_empty_then_their_kind_is_still_written() {
+fn serialize_writes_the_kind_of_empty_lists() {
     let cases = [
         (ValuesRef::Int64(&[]), "1a 00"),
         (ValuesRef::Float32(&[]), "12 00"),
@@ -64,7 +64,7 @@ fn test_serialize_when_lists_are_empty_then_their_kind_is_still_written() {
 }
 
 #[test]
-fn test_serialize_when_features_are_absent_then_they_are_not_written() {
+fn serialize_omits_absent_features() {
     let absent = ColumnData { present: Some(&[1, 0, 0]), ..fixed("a", ValuesRef::Int64(&[1, 2, 3]), 1) };
     let other = ColumnData { present: Some(&[1, 1, 0]), ..fixed("b", ValuesRef::Int64(&[4, 5, 6]), 1) };
     let (payloads, splits) = serialize(PayloadKind::Example, 3, &[other, absent]).unwrap();
@@ -78,7 +78,7 @@ fn test_serialize_when_features_are_absent_then_they_are_not_written() {
 }
 
 #[test]
-fn test_serialize_when_ofrecord_has_all_kinds_then_the_map_is_the_message() {
+fn serialize_writes_ofrecord_as_top_level_map() {
     let columns = [
         fixed("i", ValuesRef::Int32(&[-1, 5]), 2),
         fixed("l", ValuesRef::Int64(&[1 << 40]), 1),
@@ -98,7 +98,7 @@ fn test_serialize_when_ofrecord_has_all_kinds_then_the_map_is_the_message() {
 }
 
 #[test]
-fn test_serialize_when_there_are_frames_then_each_is_a_feature() {
+fn serialize_writes_each_frame_as_a_feature() {
     let long = vec![7; 200];
     let strings_column = frames("s", ValuesRef::Bytes { data: &long, splits: &[0, 0, 200] }, &[0, 2], &[0, 1, 2]);
     let fixed_frames = ColumnData { fixed: Some(2), ..frames("i", ValuesRef::Int64(&[1, 2, 3, 4]), &[0, 2], &[]) };
@@ -118,44 +118,44 @@ fn test_serialize_when_there_are_frames_then_each_is_a_feature() {
 }
 
 #[test]
-fn test_serialize_when_columns_do_not_fit_then_they_are_refused() {
+fn serialize_rejects_inconsistent_columns() {
     let ints = ValuesRef::Int64(&[1, 2, 3]);
     let text = |splits| ValuesRef::Bytes { data: b"abc", splits };
     let cases = [
-        (fixed("a", ints, 1), "rows ask for"),
-        (fixed("a", ints, usize::MAX), "rows ask for"),
-        (ragged("a", ints, &[0, 3]), "another length"),
-        (ragged("a", ints, &[0, 2, 1]), "fall or are negative"),
-        (ragged("a", ints, &[-1, 2, 3]), "fall or are negative"),
+        (fixed("a", ints, 1), "wrong total number"),
+        (fixed("a", ints, usize::MAX), "wrong total number"),
+        (ragged("a", ints, &[0, 3]), "wrong length"),
+        (ragged("a", ints, &[0, 2, 1]), "decreasing or negative"),
+        (ragged("a", ints, &[-1, 2, 3]), "decreasing or negative"),
         (ragged("a", ints, &[0, 2, 4]), "beyond its values"),
-        (ragged("a", text(&[]), &[0, 0, 0]), "another length"),
+        (ragged("a", text(&[]), &[0, 0, 0]), "wrong length"),
         (ragged("a", text(&[0, 2, 4]), &[0, 1, 2]), "beyond its values"),
-        (ragged("a", text(&[2, 0, 3]), &[0, 1, 2]), "fall or are negative"),
+        (ragged("a", text(&[2, 0, 3]), &[0, 1, 2]), "decreasing or negative"),
         (ColumnData { fixed: Some(1), ..ragged("a", ints, &[0, 1, 3]) }, "both fixed and ragged"),
         (ColumnData { fixed: None, ..fixed("a", ints, 1) }, "neither splits nor"),
         (ColumnData { present: Some(&[1]), ..ragged("a", ints, &[0, 1, 3]) }, "presence mask"),
         (ColumnData { section: Section::Lists, ..fixed("a", ints, 1) }, "without row splits"),
-        (frames("a", ints, &[0, 1, 2], &[0, 1]), "another length"),
-        (frames("a", ints, &[0, 1, i64::MAX], &[0, 1, 3]), "another length"),
+        (frames("a", ints, &[0, 1, 2], &[0, 1]), "wrong length"),
+        (frames("a", ints, &[0, 1, i64::MAX], &[0, 1, 3]), "wrong length"),
         (frames("a", ints, &[0, 1, 2], &[0, 1, 4]), "beyond its values"),
-        (fixed("a", ValuesRef::Float64(&[1.0, 2.0]), 1), "cannot hold"),
-        (fixed("a", ValuesRef::Int32(&[1, 2]), 1), "cannot hold"),
+        (fixed("a", ValuesRef::Float64(&[1.0, 2.0]), 1), "does not support"),
+        (fixed("a", ValuesRef::Int32(&[1, 2]), 1), "does not support"),
     ];
     for (column, what) in cases {
         let fault = serialize(PayloadKind::SequenceExample, 2, &[column]).unwrap_err();
         assert_eq!(fault.kind, FaultKind::FeatureMismatch);
-        assert!(fault.message.contains(what), "{} should say {what}", fault.message);
+        assert!(fault.message.contains(what), "'{}' does not contain '{what}'", fault.message);
     }
 }
 
 #[test]
-fn test_serialize_when_names_clash_then_they_are_refused() {
+fn serialize_rejects_duplicate_and_invalid_names() {
     let column = fixed("a", ValuesRef::Int64(&[1]), 1);
     assert!(serialize(PayloadKind::Example, 1, &[column, column]).unwrap_err().message.contains("given twice"));
-    let unreadable = ColumnData { name: b"\xff", ..column };
-    assert!(serialize(PayloadKind::Example, 1, &[unreadable]).unwrap_err().message.contains("not UTF-8"));
-    assert!(serialize(PayloadKind::OfRecord, 1, &[unreadable]).is_ok());
-    let listed = frames("a", ValuesRef::Int64(&[1]), &[0, 1], &[0, 1]);
-    assert!(serialize(PayloadKind::Example, 1, &[listed]).unwrap_err().message.contains("feature lists"));
-    assert!(serialize(PayloadKind::SequenceExample, 1, &[listed, column]).is_ok());
+    let not_utf8 = ColumnData { name: b"\xff", ..column };
+    assert!(serialize(PayloadKind::Example, 1, &[not_utf8]).unwrap_err().message.contains("not UTF-8"));
+    assert!(serialize(PayloadKind::OfRecord, 1, &[not_utf8]).is_ok());
+    let list = frames("a", ValuesRef::Int64(&[1]), &[0, 1], &[0, 1]);
+    assert!(serialize(PayloadKind::Example, 1, &[list]).unwrap_err().message.contains("feature lists"));
+    assert!(serialize(PayloadKind::SequenceExample, 1, &[list, column]).is_ok());
 }

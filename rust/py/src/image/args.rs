@@ -1,4 +1,4 @@
-//! The words and numbers of a batch's plan, as Python gives them.
+//! Conversion of the Python arguments that describe a batch of images.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch::{
@@ -12,20 +12,28 @@ use recordmill_image::geometry::warp::Sampling;
 use recordmill_image::jpeg::samples::{CmykConversion, Dct, Scale};
 use recordmill_image::pixels::{Size, Window};
 
-use super::kernels::kernel_of;
-use super::refused;
-use crate::buffers::{View, vector};
+use super::image_error;
+use super::kernels::parse_kernel;
+use crate::buffers::{View, copy_array};
 
-/// Numbers of one image's geometry: window, resized, place, flip, scale.
-const GEOMETRY: usize = 13;
+/// Number of values that describe the geometry of one image: window, size after resize, placement, flips, scale.
+const GEOMETRY_LEN: usize = 13;
 
-/// The value that a word stands for.
-pub fn choose<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
-    let found = known.iter().find(|(name, _)| *name == word);
-    found.map(|(_, value)| *value).ok_or_else(|| PyValueError::new_err(format!("{what} is not {word:?}")))
+/// Returns the value for `word`, the argument `name`, from a table of the supported words.
+pub fn parse_word<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
+    let found = known.iter().find(|(known_word, _)| *known_word == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<_> = known.iter().map(|(known_word, _)| *known_word).collect();
+        unsupported_word(name, &words, word)
+    })
 }
 
-/// How encoded images are read.
+/// Returns the error for a word that is not supported.
+pub fn unsupported_word(name: &str, supported: &[&str], word: &str) -> PyErr {
+    PyValueError::new_err(format!("{name} must be one of {}, got {word:?}", supported.join(", ")))
+}
+
+/// Options of decoding.
 #[derive(FromPyObject)]
 pub struct ReadingArgs {
     want: String,
@@ -39,42 +47,42 @@ pub struct ReadingArgs {
 }
 
 impl ReadingArgs {
-    /// As the worker takes it.
-    pub fn reading(&self) -> PyResult<DecodeOptions> {
+    /// Parses the options.
+    pub fn parse(&self) -> PyResult<DecodeOptions> {
         Ok(DecodeOptions {
-            want: choose(
+            want: parse_word(
                 "want",
                 &self.want,
                 &[("rgb", OutputChannels::Rgb), ("gray", OutputChannels::Gray), ("stored", OutputChannels::Stored)],
             )?,
-            gray: choose("gray", &self.gray, &[("pillow", Gray::Pillow), ("libpng", Gray::Libpng)])?,
-            deep: choose(
+            gray: parse_word("gray", &self.gray, &[("pillow", Gray::Pillow), ("libpng", Gray::Libpng)])?,
+            deep: parse_word(
                 "deep",
                 &self.deep,
                 &[("refuse", SixteenBit::Refuse), ("high_byte", SixteenBit::HighByte), ("keep", SixteenBit::Keep)],
             )?,
-            dct: dct(&self.dct)?,
-            fancy: fancy(&self.upsampling)?,
+            dct: parse_dct(&self.dct)?,
+            fancy: parse_upsampling(&self.upsampling)?,
             cmyk: parse_cmyk(&self.cmyk)?,
-            scale: scale(self.scale)?,
+            scale: parse_scale(self.scale)?,
             max_pixels: self.max_pixels,
         })
     }
 }
 
-/// The inverse transform that a word stands for.
-pub fn dct(word: &str) -> PyResult<Dct> {
-    choose("dct", word, &[("accurate", Dct::Islow), ("fast", Dct::Ifast)])
+/// Parses the name of an inverse DCT.
+pub fn parse_dct(word: &str) -> PyResult<Dct> {
+    parse_word("dct", word, &[("accurate", Dct::Islow), ("fast", Dct::Ifast)])
 }
 
-/// Whether chroma is interpolated.
-pub fn fancy(word: &str) -> PyResult<bool> {
-    choose("upsampling", word, &[("fancy", true), ("plain", false)])
+/// Parses the name of an upsampling method; returns whether chroma is interpolated.
+pub fn parse_upsampling(word: &str) -> PyResult<bool> {
+    parse_word("upsampling", word, &[("fancy", true), ("plain", false)])
 }
 
-/// Parse the name of a CMYK conversion.
+/// Parses the name of a CMYK conversion.
 pub fn parse_cmyk(word: &str) -> PyResult<CmykConversion> {
-    choose(
+    parse_word(
         "cmyk",
         word,
         &[
@@ -85,18 +93,18 @@ pub fn parse_cmyk(word: &str) -> PyResult<CmykConversion> {
     )
 }
 
-/// The size at which JPEG is decoded.
-pub fn scale(denominator: usize) -> PyResult<Scale> {
+/// Parses the denominator of the scale at which a JPEG image is decoded.
+pub fn parse_scale(denominator: usize) -> PyResult<Scale> {
     Ok(match denominator {
         1 => Scale::Full,
         2 => Scale::Half,
         4 => Scale::Quarter,
         8 => Scale::Eighth,
-        other => return Err(PyValueError::new_err(format!("scale is 1, 2, 4 or 8, not {other}"))),
+        other => return Err(PyValueError::new_err(format!("scale must be 1, 2, 4 or 8, got {other}"))),
     })
 }
 
-/// A batch's plan; `geometry` has thirteen numbers for each image.
+/// Description of a batch of images. `geometry` has thirteen values per image, and `matrix` six.
 #[derive(FromPyObject)]
 pub struct JobArgs<'py> {
     pub payloads: Payloads<'py>,
@@ -122,62 +130,62 @@ pub struct JobArgs<'py> {
 }
 
 impl JobArgs<'_> {
-    /// Where the pixels of each image go.
-    pub fn moves(&self, py: Python<'_>) -> PyResult<Vec<ImageGeometry>> {
-        let orientations = vector::<i64>(py, &self.orientations)?;
-        let geometry = vector::<i64>(py, &self.geometry)?;
-        let matrix = self.matrix.as_ref().map(|matrix| vector::<f64>(py, matrix)).transpose()?;
-        let (count, points) = (self.payloads.len()?, self.points.len()?);
-        let fits = matrix.as_ref().is_none_or(|matrix| matrix.len() == 6 * count);
+    /// Parses the geometry of each image.
+    pub fn parse_geometry(&self, py: Python<'_>) -> PyResult<Vec<ImageGeometry>> {
+        let orientations = copy_array::<i64>(py, &self.orientations)?;
+        let geometry = copy_array::<i64>(py, &self.geometry)?;
+        let matrices = self.matrix.as_ref().map(|matrix| copy_array::<f64>(py, matrix)).transpose()?;
+        let (count, num_points) = (self.payloads.len()?, self.points.len()?);
+        let is_matching = matrices.as_ref().is_none_or(|matrices| matrices.len() == 6 * count);
         if orientations.len() != count
-            || (points != count && points != 0)
-            || geometry.len() != GEOMETRY * count
-            || !fits
+            || (num_points != count && num_points != 0)
+            || geometry.len() != GEOMETRY_LEN * count
+            || !is_matching
         {
-            return Err(PyValueError::new_err("the plan's arrays must have a row for every payload"));
+            return Err(PyValueError::new_err("the arrays of the job must have a row for every payload"));
         }
-        let maps = |row: usize| matrix.as_ref().map(|numbers| affine(&numbers[6 * row..]));
-        let rows = orientations.iter().zip(geometry.as_chunks::<GEOMETRY>().0).enumerate();
-        rows.map(|(row, (&orientation, numbers))| one_move(orientation, numbers, maps(row))).collect()
+        let matrix = |row: usize| matrices.as_ref().map(|numbers| affine(&numbers[6 * row..]));
+        let rows = orientations.iter().zip(geometry.as_chunks::<GEOMETRY_LEN>().0).enumerate();
+        rows.map(|(row, (&orientation, numbers))| image_geometry(orientation, numbers, matrix(row))).collect()
     }
 
-    /// How images are resized.
-    pub fn kernel(&self) -> PyResult<Kernel> {
-        kernel_of(&self.kernel)
+    /// Parses the resize kernel.
+    pub fn parse_kernel(&self) -> PyResult<Kernel> {
+        parse_kernel(&self.kernel)
     }
 
-    /// What lies beside an image.
-    pub fn beyond(&self) -> PyResult<Padding> {
+    /// Parses the padding mode.
+    pub fn parse_padding(&self) -> PyResult<Padding> {
         Ok(match self.mode.as_str() {
             "constant" => Padding::Constant(self.fill.clone()),
             "edge" => Padding::Edge,
             "reflect" => Padding::Reflect,
-            other => return Err(PyValueError::new_err(format!("mode is not {other:?}"))),
+            other => return Err(unsupported_word("mode", &["constant", "edge", "reflect"], other)),
         })
     }
 
-    /// How the affine map samples.
-    pub fn sampling(&self) -> PyResult<Sampling> {
-        choose("sampling", &self.sampling, &[("nearest", Sampling::Nearest), ("bilinear", Sampling::Bilinear)])
+    /// Parses the sampling of the affine map.
+    pub fn parse_sampling(&self) -> PyResult<Sampling> {
+        parse_word("sampling", &self.sampling, &[("nearest", Sampling::Nearest), ("bilinear", Sampling::Bilinear)])
     }
 
-    /// What is done to colors.
-    pub fn colors(&self, py: Python<'_>) -> PyResult<Vec<ColorStep>> {
+    /// Parses the color steps.
+    pub fn parse_colors(&self, py: Python<'_>) -> PyResult<Vec<ColorStep>> {
         let (steps, count) = (self.colors.iter(), self.payloads.len()?);
         steps
             .map(|(kind, numbers, fill)| {
-                ColorStep::parse(kind, &vector::<f64>(py, numbers)?, fill, count).map_err(PyValueError::new_err)
+                ColorStep::parse(kind, &copy_array::<f64>(py, numbers)?, fill, count).map_err(PyValueError::new_err)
             })
             .collect()
     }
 
-    /// How numbers are stored.
-    pub fn finish(&self) -> PyResult<OutputFormat> {
+    /// Parses the format of the output.
+    pub fn parse_output_format(&self) -> PyResult<OutputFormat> {
         Ok(OutputFormat {
-            layout: choose("layout", &self.layout, &[("hwc", Layout::Nhwc), ("chw", Layout::Nchw)])?,
+            layout: parse_word("layout", &self.layout, &[("hwc", Layout::Nhwc), ("chw", Layout::Nchw)])?,
             reverse: self.reverse,
-            normalize: Normalize::new(&self.mean, &self.factor).map_err(refused)?,
-            deep: Normalize::new(&self.deep_mean, &self.deep_factor).map_err(refused)?,
+            normalize: Normalize::new(&self.mean, &self.factor).map_err(image_error)?,
+            deep: Normalize::new(&self.deep_mean, &self.deep_factor).map_err(image_error)?,
             halves: self.halves,
             counts: [self.mean.len(), self.factor.len()],
             factors_before_resize: <[f32; 2]>::try_from(&self.first[..]).ok(),
@@ -186,25 +194,26 @@ impl JobArgs<'_> {
 }
 
 fn affine(numbers: &[f64]) -> Affine {
-    let [a, b, c, d, e, f] = std::array::from_fn(|place| numbers[place]);
+    let [a, b, c, d, e, f] = std::array::from_fn(|index| numbers[index]);
     Affine { a, b, c, d, e, f }
 }
 
-fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>) -> PyResult<ImageGeometry> {
-    let size = |place: usize| -> PyResult<Size> {
+fn image_geometry(orientation: i64, numbers: &[i64; GEOMETRY_LEN], matrix: Option<Affine>) -> PyResult<ImageGeometry> {
+    let size = |index: usize| -> PyResult<Size> {
         let side = |number: i64| usize::try_from(number).ok().filter(|&side| side > 0);
-        let wrong = || PyValueError::new_err("sizes of the plan are above 0");
-        let (width, height) = side(numbers[place]).zip(side(numbers[place + 1])).ok_or_else(wrong)?;
+        let error = || PyValueError::new_err("sizes of the geometry must be positive");
+        let (width, height) = side(numbers[index]).zip(side(numbers[index + 1])).ok_or_else(error)?;
         Ok(Size { width, height })
     };
-    let corner = |place: usize| {
-        usize::try_from(numbers[place]).map_err(|_| PyValueError::new_err("windows of the plan lie within the image"))
+    let coordinate = |index: usize| {
+        let error = |_| PyValueError::new_err("windows of the geometry must be inside the image");
+        usize::try_from(numbers[index]).map_err(error)
     };
-    let part = size(2)?;
+    let window_size = size(2)?;
     Ok(ImageGeometry {
         orientation: u8::try_from(orientation).unwrap_or(0),
-        scale: if numbers[12] == 1 { None } else { Some(scale(numbers[12] as usize)?) },
-        window: Window { x: corner(0)?, y: corner(1)?, width: part.width, height: part.height },
+        scale: if numbers[12] == 1 { None } else { Some(parse_scale(numbers[12] as usize)?) },
+        window: Window { x: coordinate(0)?, y: coordinate(1)?, width: window_size.width, height: window_size.height },
         resized: size(4)?,
         place: Placement { x: numbers[6], y: numbers[7], size: size(8)? },
         flip: [numbers[10] != 0, numbers[11] != 0],
@@ -214,26 +223,26 @@ fn one_move(orientation: i64, numbers: &[i64; GEOMETRY], matrix: Option<Affine>)
 
 // Encoded images as arguments: rows of one buffer, or one buffer per image.
 
-/// What Python gives: `(data, row_splits)`, or a list of buffers.
+/// Encoded images as a Python argument: `(data, row_splits)`, or a list of buffers.
 #[derive(FromPyObject)]
 pub enum Payloads<'py> {
-    /// One behind another in one buffer.
+    /// Rows of one buffer, and their row splits.
     Rows(Bound<'py, PyAny>, Bound<'py, PyAny>),
-    /// Each by itself.
+    /// One buffer per image.
     #[pyo3(transparent)]
     Each(Vec<Bound<'py, PyAny>>),
 }
 
-/// The same, held while it is read.
-pub enum Views {
-    /// Bytes, and where rows begin and end.
+/// Views of the buffers of encoded images, which keep them alive while they are read.
+pub enum PayloadViews {
+    /// Rows of one buffer, and their row splits.
     Rows(View<u8>, View<i64>),
-    /// Bytes of each.
+    /// One buffer per image.
     Each(Vec<View<u8>>),
 }
 
 impl Payloads<'_> {
-    /// How many there are.
+    /// Returns the number of images.
     pub fn len(&self) -> PyResult<usize> {
         match self {
             Self::Rows(_, splits) => Ok(splits.len()?.saturating_sub(1)),
@@ -241,17 +250,17 @@ impl Payloads<'_> {
         }
     }
 
-    /// Their memory.
-    pub fn views(&self) -> PyResult<Views> {
+    /// Gets views of the buffers.
+    pub fn views(&self) -> PyResult<PayloadViews> {
         match self {
-            Self::Rows(data, splits) => Ok(Views::Rows(View::get(data)?, View::get(splits)?)),
-            Self::Each(buffers) => Ok(Views::Each(buffers.iter().map(View::get).collect::<PyResult<_>>()?)),
+            Self::Rows(data, splits) => Ok(PayloadViews::Rows(View::get(data)?, View::get(splits)?)),
+            Self::Each(buffers) => Ok(PayloadViews::Each(buffers.iter().map(View::get).collect::<PyResult<_>>()?)),
         }
     }
 }
 
-impl Views {
-    /// Bytes of each.
+impl PayloadViews {
+    /// Returns the bytes of each image.
     pub fn slices(&self) -> PyResult<Vec<&[u8]>> {
         match self {
             Self::Rows(data, splits) => rows(data.slice(), splits.slice()),
@@ -260,12 +269,12 @@ impl Views {
     }
 }
 
-/// Rows of a buffer, none of which may lie outside.
+/// Splits a buffer into rows. Fails if a row is not inside the buffer.
 fn rows<'a>(data: &'a [u8], splits: &[i64]) -> PyResult<Vec<&'a [u8]>> {
     let row = |bounds: &[i64]| {
         let (start, end) = (usize::try_from(bounds[0]).ok()?, usize::try_from(bounds[1]).ok()?);
         data.get(start..end)
     };
     let rows: Option<Vec<_>> = splits.windows(2).map(row).collect();
-    rows.ok_or_else(|| PyValueError::new_err("row splits must rise within the data"))
+    rows.ok_or_else(|| PyValueError::new_err("row splits must be non-decreasing and within the data"))
 }

@@ -1,32 +1,37 @@
-//! Batches of encoded images.
+//! Decoding of batches of images, and entry points of JPEG images.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch;
 use recordmill_image::batch::{DecodeOptions, Decoded, Element, Job, decode_each, decode_into, describe};
 use recordmill_image::fault::Result as Outcome;
 
-use super::args::{JobArgs, Payloads, ReadingArgs};
-use super::{Parts, parts};
+use super::args::{JobArgs, Payloads, ReadingArgs, unsupported_word};
+use super::{FaultTuple, fault_tuple};
 use crate::buffers::{Block, Numbers, ViewMut};
 
-pub(super) type Faults = Vec<(usize, Parts)>;
+pub(super) const DTYPES: [&str; 4] = ["uint8", "uint16", "float16", "float32"];
 
-/// Width, height, decoded width and height, orientation, channels and whether it can be scaled, of each image; what
-/// cannot be read, by row.
+/// Faults and the rows of their images.
+pub(super) type RowFaults = Vec<(usize, FaultTuple)>;
+
+/// Read the headers of images: (table with seven columns, faults by row).
+///
+/// The columns are width, height, decoded width, decoded height, orientation, channels, and whether the image can be
+/// decoded at a smaller scale. The row of an image with a fault is 0.
 #[pyfunction]
 pub fn image_headers(
     py: Python<'_>,
     payloads: Payloads<'_>,
     reading: ReadingArgs,
     upright: bool,
-) -> PyResult<(Block, Faults)> {
-    let (views, reading) = (payloads.views()?, reading.reading()?);
+) -> PyResult<(Block, RowFaults)> {
+    let (views, reading) = (payloads.views()?, reading.parse()?);
     let payloads = views.slices()?;
-    let (table, faults) = py.detach(|| headers(&payloads, &reading, upright));
+    let (table, faults) = py.detach(|| header_table(&payloads, &reading, upright));
     Ok((Block::integers(table), faults))
 }
 
-fn headers(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (Vec<i64>, Faults) {
+fn header_table(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (Vec<i64>, RowFaults) {
     let (mut table, mut faults) = (Vec::with_capacity(7 * payloads.len()), Vec::new());
     for (row, data) in payloads.iter().enumerate() {
         let numbers = match describe(data, reading, upright) {
@@ -37,7 +42,7 @@ fn headers(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (Vec<i
                 [a, b, c, d, i64::from(found.orientation), found.channels as i64, i64::from(found.scalable)]
             }
             Err(fault) => {
-                faults.push((row, parts(fault)));
+                faults.push((row, fault_tuple(fault)));
                 [0; 7]
             }
         };
@@ -46,7 +51,7 @@ fn headers(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (Vec<i
     (table, faults)
 }
 
-/// Calls `$run` with the job that `$args` describe.
+/// Calls `$run` with the job that `$args` describes.
 macro_rules! with_job {
     ($py:ident, $args:ident, $run:expr) => {{
         let views = $args.payloads.views()?;
@@ -55,23 +60,23 @@ macro_rules! with_job {
     }};
 }
 
-/// The same with payloads that are not the arguments' own.
+/// Like `with_job`, but with other payloads than those of `$args`.
 macro_rules! with_payloads {
     ($py:ident, $args:ident, $payloads:expr, $run:expr) => {{
-        let (geometry, colors) = ($args.moves($py)?, $args.colors($py)?);
+        let (geometry, colors) = ($args.parse_geometry($py)?, $args.parse_colors($py)?);
         let tables = $args.points.views()?;
         let points = tables.slices()?;
         let job = recordmill_image::batch::Job {
             payloads: $payloads,
             points: &points,
-            decode_options: $args.reading.reading()?,
+            decode_options: $args.reading.parse()?,
             geometry: &geometry,
-            kernel: $args.kernel()?,
-            padding: $args.beyond()?,
-            sampling: $args.sampling()?,
+            kernel: $args.parse_kernel()?,
+            padding: $args.parse_padding()?,
+            sampling: $args.parse_sampling()?,
             warp_fill: $args.warp_fill.clone(),
             colors: &colors,
-            output_format: $args.finish()?,
+            output_format: $args.parse_output_format()?,
         };
         $py.detach(|| $run(&job))
     }};
@@ -79,7 +84,9 @@ macro_rules! with_payloads {
 
 pub(super) use {with_job, with_payloads};
 
-/// Decodes images into `out`, an array of equal parts; float16 comes as uint16. Returns the rows that failed.
+/// Decode images into `out`, which has the same number of values for each image; returns faults by row.
+///
+/// The values of float16 are the bits as uint16.
 #[pyfunction]
 pub fn decode_images(
     py: Python<'_>,
@@ -87,64 +94,67 @@ pub fn decode_images(
     dtype: &str,
     out: &Bound<'_, PyAny>,
     threads: usize,
-) -> PyResult<Faults> {
+) -> PyResult<RowFaults> {
     match dtype {
-        "uint8" => fill::<u8>(py, &job, out, threads),
-        "uint16" | "float16" => fill::<u16>(py, &job, out, threads),
-        "float32" => fill::<f32>(py, &job, out, threads),
-        other => Err(PyValueError::new_err(format!("dtype is not {other:?}"))),
+        "uint8" => decode_into_array::<u8>(py, &job, out, threads),
+        "uint16" | "float16" => decode_into_array::<u16>(py, &job, out, threads),
+        "float32" => decode_into_array::<f32>(py, &job, out, threads),
+        other => Err(unsupported_word("dtype", &DTYPES, other)),
     }
 }
 
-fn fill<T: Element + pyo3::buffer::Element>(
+fn decode_into_array<T: Element + pyo3::buffer::Element>(
     py: Python<'_>,
     args: &JobArgs<'_>,
     out: &Bound<'_, PyAny>,
     threads: usize,
-) -> PyResult<Faults> {
+) -> PyResult<RowFaults> {
     let mut out = ViewMut::<T>::get(out)?;
     let memory = out.slice();
     let count = args.payloads.len()?;
     if count > 0 && !memory.len().is_multiple_of(count) {
-        return Err(PyValueError::new_err("the output must have equal parts for all payloads"));
+        return Err(PyValueError::new_err("the size of the output must be a multiple of the number of payloads"));
     }
     let faults = with_job!(py, args, |job: &Job| decode_into(job, memory, threads));
-    Ok(faults.into_iter().map(|(row, fault)| (row, parts(fault))).collect())
+    Ok(faults.into_iter().map(|(row, fault)| (row, fault_tuple(fault))).collect())
 }
 
-pub(super) type Each = (Option<(Block, usize, usize, usize)>, Option<Parts>);
+/// The values, height, width and channels of an image, or its fault.
+pub(super) type ImageOrFault = (Option<(Block, usize, usize, usize)>, Option<FaultTuple>);
 
-/// Decodes images one by one: for each (values, height, width, channels) or None, and the fault or None.
+/// Decode images to separate arrays: for each image ((values, height, width, channels) or None, fault or None).
 #[pyfunction]
-pub fn decode_each_image(py: Python<'_>, job: JobArgs<'_>, dtype: &str, threads: usize) -> PyResult<Vec<Each>> {
+pub fn decode_each_image(py: Python<'_>, job: JobArgs<'_>, dtype: &str, threads: usize) -> PyResult<Vec<ImageOrFault>> {
     match dtype {
-        "uint8" => each(py, &job, threads, Numbers::UInt8),
-        "uint16" | "float16" => each(py, &job, threads, Numbers::UInt16),
-        "float32" => each(py, &job, threads, Numbers::Float32),
-        other => Err(PyValueError::new_err(format!("dtype is not {other:?}"))),
+        "uint8" => decode_to_arrays(py, &job, threads, Numbers::UInt8),
+        "uint16" | "float16" => decode_to_arrays(py, &job, threads, Numbers::UInt16),
+        "float32" => decode_to_arrays(py, &job, threads, Numbers::Float32),
+        other => Err(unsupported_word("dtype", &DTYPES, other)),
     }
 }
 
-fn each<T: Element>(
+fn decode_to_arrays<T: Element>(
     py: Python<'_>,
     args: &JobArgs<'_>,
     threads: usize,
     wrap: fn(Vec<T>) -> Numbers,
-) -> PyResult<Vec<Each>> {
+) -> PyResult<Vec<ImageOrFault>> {
     let images: Vec<Outcome<Decoded<T>>> = with_job!(py, args, |job: &Job| decode_each(job, threads));
-    let each = images.into_iter().map(|image| match image {
+    let results = images.into_iter().map(|image| match image {
         Ok(image) => {
-            let shape = (Block::new(wrap(image.values)), image.size.height, image.size.width, image.channels);
-            (Some(shape), None)
+            let image = (Block::new(wrap(image.values)), image.size.height, image.size.width, image.channels);
+            (Some(image), None)
         }
-        Err(fault) => (None, Some(parts(fault))),
+        Err(fault) => (None, Some(fault_tuple(fault))),
     });
-    Ok(each.collect())
+    Ok(results.collect())
 }
 
 // Entry points of JPEG images.
 
-/// Entry points of the images that are the rows of `data`, as bytes and their row splits; an empty row where there are none.
+/// Compute the entry points of the JPEG images in the rows of `data`: (tables, row_splits).
+///
+/// The row of an image without entry points is empty.
 #[pyfunction]
 pub fn entry_points(
     py: Python<'_>,
@@ -157,10 +167,10 @@ pub fn entry_points(
     let views = Payloads::Rows(data, row_splits).views()?;
     let payloads = views.slices()?;
     let tables = py.detach(|| batch::entry_points(&payloads, share, fixed, threads));
-    let mut ends = vec![0];
-    ends.extend(tables.iter().scan(0, |end, table| {
+    let mut splits = vec![0];
+    splits.extend(tables.iter().scan(0, |end, table| {
         *end += table.len() as i64;
         Some(*end)
     }));
-    Ok((Block::bytes(tables.concat()), Block::integers(ends)))
+    Ok((Block::bytes(tables.concat()), Block::integers(splits)))
 }

@@ -1,13 +1,13 @@
-//! Changes of colors in floats.
-use pyo3::exceptions::PyValueError;
+//! Color conversions of pixels in memory.
 use pyo3::prelude::*;
 use recordmill_image::color::floats::{self, ChannelValue, Operation};
 use recordmill_image::color::hls::{self, Direction};
 
-use super::refused;
+use super::args::unsupported_word;
+use super::image_error;
 use crate::buffers::{Block, Numbers, View};
 
-/// The colors of a flat array, changed; raises ImageRefused.
+/// Apply a color change to the pixels of a flat array; raises ImageRefused.
 #[pyfunction]
 pub fn change_colors(
     py: Python<'_>,
@@ -16,15 +16,15 @@ pub fn change_colors(
     change: &str,
     amount: f32,
 ) -> PyResult<Block> {
-    let change = change_of(change, amount)?;
+    let change = parse_change(change, amount)?;
     match source {
-        "uint8" => changed(py, pixels, change, Numbers::UInt8),
-        "float32" => changed(py, pixels, change, Numbers::Float32),
-        other => Err(PyValueError::new_err(format!("colors are not {other:?}"))),
+        "uint8" => change_array(py, pixels, change, Numbers::UInt8),
+        "float32" => change_array(py, pixels, change, Numbers::Float32),
+        other => Err(unsupported_word("source", &["uint8", "float32"], other)),
     }
 }
 
-fn changed<T: ChannelValue + pyo3::buffer::Element + Send + Sync>(
+fn change_array<T: ChannelValue + pyo3::buffer::Element + Send + Sync>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     change: Operation,
@@ -32,21 +32,21 @@ fn changed<T: ChannelValue + pyo3::buffer::Element + Send + Sync>(
 ) -> PyResult<Block> {
     let view = View::<T>::get(pixels)?;
     let values = view.slice();
-    let made = py.detach(|| floats::change(values, change)).map_err(refused)?;
-    Ok(Block::new(wrap(made)))
+    let output = py.detach(|| floats::change(values, change)).map_err(image_error)?;
+    Ok(Block::new(wrap(output)))
 }
 
-fn change_of(word: &str, amount: f32) -> PyResult<Operation> {
+fn parse_change(word: &str, amount: f32) -> PyResult<Operation> {
     match word {
         "to_hsv" => Ok(Operation::ToHsv),
         "from_hsv" => Ok(Operation::FromHsv),
         "saturate" => Ok(Operation::ScaleSaturation(amount)),
         "turn" => Ok(Operation::ShiftHue(amount)),
-        other => Err(PyValueError::new_err(format!("a change of colors is not {other:?}"))),
+        other => Err(unsupported_word("change", &["to_hsv", "from_hsv", "saturate", "turn"], other)),
     }
 }
 
-/// Bytes of red, green and blue in rows of `width` to hue, lightness and saturation, or back; raises ImageRefused.
+/// Convert 8-bit RGB pixels in rows of `width` pixels to HLS, or back; raises ImageRefused.
 #[pyfunction]
 pub fn change_hls(
     py: Python<'_>,
@@ -57,6 +57,6 @@ pub fn change_hls(
 ) -> PyResult<Block> {
     let view = View::<u8>::get(pixels)?;
     let (values, way) = (view.slice(), if back { Direction::HlsToRgb } else { Direction::RgbToHls });
-    let made = py.detach(|| hls::change(values, way, width, behind)).map_err(refused)?;
+    let made = py.detach(|| hls::change(values, way, width, behind)).map_err(image_error)?;
     Ok(Block::new(Numbers::UInt8(made)))
 }

@@ -1,5 +1,4 @@
-//! Images in memory, or boxes of them, at other sizes in floats.
-use pyo3::exceptions::PyValueError;
+//! Resizing, cropping and warping of images in memory.
 use pyo3::prelude::*;
 use recordmill_image::geometry;
 use recordmill_image::geometry::pixel_type::PixelType;
@@ -9,12 +8,16 @@ use recordmill_image::geometry::warp::Affine;
 use recordmill_image::geometry::warp_fixed::{Taps, warp_fixed as warped};
 use recordmill_image::pixels::Size;
 
-use super::args::choose;
-use super::kernels::{kernel_of, rule_of};
-use super::refused;
-use crate::buffers::{Block, Numbers, View, vector};
+use super::args::{parse_word, unsupported_word};
+use super::image_error;
+use super::kernels::{parse_kernel, parse_nearest};
+use crate::buffers::{Block, Numbers, View, copy_array};
 
-/// Images of height, width and channels in a flat array, at another height and width; raises ImageRefused.
+const PIXEL_TYPES: [&str; 3] = ["uint8", "uint16", "float32"];
+
+/// Resize images in a flat array to floats; `shape` is (height, width, channels) and `size` is (height, width).
+///
+/// Raises ImageRefused.
 #[pyfunction]
 pub fn resize_floats(
     py: Python<'_>,
@@ -24,16 +27,16 @@ pub fn resize_floats(
     size: (usize, usize),
     kernel: &str,
 ) -> PyResult<Block> {
-    let kernel = kernel_of(kernel)?;
+    let kernel = parse_kernel(kernel)?;
     match source {
-        "uint8" => resized::<u8>(py, pixels, shape, size, kernel),
-        "uint16" => resized::<u16>(py, pixels, shape, size, kernel),
-        "float32" => resized::<f32>(py, pixels, shape, size, kernel),
-        other => Err(PyValueError::new_err(format!("pixels are not {other:?}"))),
+        "uint8" => resize_array::<u8>(py, pixels, shape, size, kernel),
+        "uint16" => resize_array::<u16>(py, pixels, shape, size, kernel),
+        "float32" => resize_array::<f32>(py, pixels, shape, size, kernel),
+        other => Err(unsupported_word("source", &PIXEL_TYPES, other)),
     }
 }
 
-fn resized<T: PixelType + pyo3::buffer::Element>(
+fn resize_array<T: PixelType + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     (height, width, channels): (usize, usize, usize),
@@ -43,12 +46,14 @@ fn resized<T: PixelType + pyo3::buffer::Element>(
     let view = View::<T>::get(pixels)?;
     let values = view.slice();
     let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
-    let made = py.detach(|| resize_many(values, from, channels, size, kernel)).map_err(refused)?;
-    Ok(Block::new(Numbers::Float32(made)))
+    let output = py.detach(|| resize_many(values, from, channels, size, kernel)).map_err(image_error)?;
+    Ok(Block::new(Numbers::Float32(output)))
 }
 
-/// One image of height, width and channels in a flat array, at another height and width, by its nearest pixels; raises
-/// ImageRefused.
+/// Resize one image in a flat array by nearest-neighbor sampling; `shape` is (height, width, channels) and `size` is
+/// (height, width).
+///
+/// Raises ImageRefused.
 #[pyfunction]
 pub fn pick_pixels(
     py: Python<'_>,
@@ -58,16 +63,16 @@ pub fn pick_pixels(
     size: (usize, usize),
     rule: &str,
 ) -> PyResult<Block> {
-    let rule = rule_of(rule)?;
+    let rule = parse_nearest(rule)?;
     match source {
-        "uint8" => picked(py, pixels, shape, size, rule, Numbers::UInt8),
-        "uint16" => picked(py, pixels, shape, size, rule, Numbers::UInt16),
-        "float32" => picked(py, pixels, shape, size, rule, Numbers::Float32),
-        other => Err(PyValueError::new_err(format!("pixels are not {other:?}"))),
+        "uint8" => pick_array(py, pixels, shape, size, rule, Numbers::UInt8),
+        "uint16" => pick_array(py, pixels, shape, size, rule, Numbers::UInt16),
+        "float32" => pick_array(py, pixels, shape, size, rule, Numbers::Float32),
+        other => Err(unsupported_word("source", &PIXEL_TYPES, other)),
     }
 }
 
-fn picked<T: PixelType + pyo3::buffer::Element>(
+fn pick_array<T: PixelType + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     (height, width, channels): (usize, usize, usize),
@@ -79,11 +84,14 @@ fn picked<T: PixelType + pyo3::buffer::Element>(
     let values = view.slice();
     let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
     let pick = || resize_nearest(geometry::view::View::new(values, from, channels)?, size, rule);
-    let made = py.detach(pick).map_err(refused)?;
-    Ok(Block::new(wrap(made)))
+    let output = py.detach(pick).map_err(image_error)?;
+    Ok(Block::new(wrap(output)))
 }
 
-/// Boxes of such images: four places and the image of each, and the height and width of all; raises ImageRefused.
+/// Crop boxes of images in a flat array and resize them to floats of one size.
+///
+/// `shape` is (height, width, channels) of the images and `size` is (height, width) of the output. `places` has the four
+/// coordinates of each box, and `images` the index of its image. Raises ImageRefused.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn cut_boxes(
@@ -97,18 +105,18 @@ pub fn cut_boxes(
     nearest: bool,
     beyond: f32,
 ) -> PyResult<Block> {
-    let (places, images) = (vector::<f32>(py, places)?, vector::<i64>(py, images)?);
+    let (places, images) = (copy_array::<f32>(py, places)?, copy_array::<i64>(py, images)?);
     let size = Size { width: size.1, height: size.0 };
     let boxes = Boxes { coordinates: &places, image_indices: &images, size, nearest, extrapolation_value: beyond };
     match source {
-        "uint8" => crop_or_pad::<u8>(py, pixels, shape, boxes),
-        "uint16" => crop_or_pad::<u16>(py, pixels, shape, boxes),
-        "float32" => crop_or_pad::<f32>(py, pixels, shape, boxes),
-        other => Err(PyValueError::new_err(format!("pixels are not {other:?}"))),
+        "uint8" => cut_array::<u8>(py, pixels, shape, boxes),
+        "uint16" => cut_array::<u16>(py, pixels, shape, boxes),
+        "float32" => cut_array::<f32>(py, pixels, shape, boxes),
+        other => Err(unsupported_word("source", &PIXEL_TYPES, other)),
     }
 }
 
-fn crop_or_pad<T: PixelType + pyo3::buffer::Element>(
+fn cut_array<T: PixelType + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     (height, width, channels): (usize, usize, usize),
@@ -116,14 +124,15 @@ fn crop_or_pad<T: PixelType + pyo3::buffer::Element>(
 ) -> PyResult<Block> {
     let view = View::<T>::get(pixels)?;
     let images = Images { values: view.slice(), size: Size { width, height }, channels };
-    let made = py.detach(|| resize_boxes(images, boxes)).map_err(refused)?;
-    Ok(Block::new(Numbers::Float32(made)))
+    let output = py.detach(|| resize_boxes(images, boxes)).map_err(image_error)?;
+    Ok(Block::new(Numbers::Float32(output)))
 }
 
 // Affine maps of images in memory.
 
-/// Bytes of height, width and channels in a flat array, at another height and width, through a map from there to here;
-/// raises ImageRefused.
+/// Warp an 8-bit image in a flat array; `shape` is (height, width, channels) and `size` is (height, width).
+///
+/// `matrix` is the affine map from output coordinates to input coordinates. Raises ImageRefused.
 #[pyfunction]
 pub fn warp_fixed(
     py: Python<'_>,
@@ -136,12 +145,12 @@ pub fn warp_fixed(
 ) -> PyResult<Block> {
     let known =
         [("nearest", Taps::Nearest), ("bilinear", Taps::Linear), ("cubic", Taps::Cubic), ("lanczos4", Taps::Lanczos4)];
-    let taps = choose("kernel", kernel, &known)?;
+    let taps = parse_word("kernel", kernel, &known)?;
     let [a, b, c, d, e, f] = matrix;
     let view = View::<u8>::get(pixels)?;
     let (values, (height, width, channels)) = (view.slice(), shape);
     let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
     let warp =
         || warped(geometry::view::View::new(values, from, channels)?, &Affine { a, b, c, d, e, f }, size, taps, fill);
-    Ok(Block::new(Numbers::UInt8(py.detach(warp).map_err(refused)?)))
+    Ok(Block::new(Numbers::UInt8(py.detach(warp).map_err(image_error)?)))
 }

@@ -1,4 +1,4 @@
-//! The resize kernels by the names that Python has for them: a library, and its own word.
+//! Names of resize kernels in Python: the name of a library, and the name of its kernel.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::geometry::resize::opencv::Interpolation;
@@ -6,7 +6,7 @@ use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::tensorflow::Method;
 use recordmill_image::geometry::resize::{Kernel, Nearest};
 
-use super::args::choose;
+use super::args::parse_word;
 
 const PILLOW: [(&str, Filter); 7] = [
     ("box", Filter::Box),
@@ -39,30 +39,33 @@ const TENSORFLOW: [(&str, Method); 7] = [
 
 const ANTIALIASED: &str = "antialiased_";
 
-/// The kernel that "library:word" stands for.
-pub fn kernel_of(name: &str) -> PyResult<Kernel> {
+/// Parses the name of a kernel: "library:kernel".
+pub fn parse_kernel(name: &str) -> PyResult<Kernel> {
     let (library, word) = name.split_once(':').unwrap_or(("", name));
     if word == "nearest" {
-        return Ok(Kernel::Nearest(rule_of(name)?));
+        return Ok(Kernel::Nearest(parse_nearest(name)?));
     }
     match library {
-        "pillow" => Ok(Kernel::Pillow(choose("kernel", word, &PILLOW)?)),
-        "opencv" => Ok(Kernel::Opencv(choose("kernel", word, &OPENCV)?)),
+        "pillow" => Ok(Kernel::Pillow(parse_word("kernel", word, &PILLOW)?)),
+        "opencv" => Ok(Kernel::Opencv(parse_word("kernel", word, &OPENCV)?)),
         "tensorflow" => {
-            let plain = word.strip_prefix(ANTIALIASED);
-            let method = choose("kernel", plain.unwrap_or(word), &TENSORFLOW)?;
-            Ok(Kernel::Tensorflow { method, antialias: plain.is_some() })
+            let antialiased = word.strip_prefix(ANTIALIASED);
+            let method = parse_word("kernel", antialiased.unwrap_or(word), &TENSORFLOW)?;
+            Ok(Kernel::Tensorflow { method, antialias: antialiased.is_some() })
         }
-        _ => Err(PyValueError::new_err(format!("kernel is not {name:?}"))),
+        _ => {
+            let message = format!("kernel must start with pillow:, opencv: or tensorflow:, got {name:?}");
+            Err(PyValueError::new_err(message))
+        }
     }
 }
 
-/// The nearest neighbor of a library: "library:nearest".
-pub fn rule_of(name: &str) -> PyResult<Nearest> {
+/// Parses the name of a library's nearest-neighbor sampling: "library:nearest".
+pub fn parse_nearest(name: &str) -> PyResult<Nearest> {
     let known = [
         ("pillow:nearest", Nearest::Pillow),
         ("opencv:nearest", Nearest::Opencv),
         ("tensorflow:nearest", Nearest::Tensorflow),
     ];
-    choose("kernel", name, &known)
+    parse_word("kernel", name, &known)
 }

@@ -1,18 +1,22 @@
-//! Batches of encoded masks.
+//! Decoding of batches of masks.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch::{Class, Decoded, Job, MaskPlan, masks_each, masks_into};
 use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::Size;
 
-use super::args::JobArgs;
-use super::batch::{Each, Faults, with_job};
-use super::kernels::rule_of;
-use super::parts;
-use crate::buffers::{Block, Numbers, ViewMut, vector};
+use super::args::{JobArgs, unsupported_word};
+use super::batch::{ImageOrFault, RowFaults, with_job};
+use super::fault_tuple;
+use super::kernels::parse_nearest;
+use crate::buffers::{Block, Numbers, ViewMut, copy_array};
 
-/// What masks need beside a job; `sizes` has four numbers for each mask that follows an image: width and height of the
-/// upright image, and those at which it is decoded.
+const MASK_DTYPES: [&str; 4] = ["uint8", "uint16", "int32", "int64"];
+
+/// Description of a batch of masks.
+///
+/// If the masks follow images, `sizes` has four numbers per mask: width and height of the upright image, and the width
+/// and height at which the image is decoded.
 #[derive(FromPyObject)]
 pub struct MaskArgs<'py> {
     job: JobArgs<'py>,
@@ -24,18 +28,18 @@ pub struct MaskArgs<'py> {
 
 impl MaskArgs<'_> {
     fn plan(&self, py: Python<'_>) -> PyResult<MaskPlan> {
-        let sizes = self.sizes.as_ref().map(|sizes| vector::<i64>(py, sizes)).transpose()?.unwrap_or_default();
+        let sizes = self.sizes.as_ref().map(|sizes| copy_array::<i64>(py, sizes)).transpose()?.unwrap_or_default();
         if self.sizes.is_some() && sizes.len() != 4 * self.job.payloads.len()? {
-            return Err(PyValueError::new_err("sizes has four numbers for every mask"));
+            return Err(PyValueError::new_err("sizes must have four numbers for every mask"));
         }
         let side = |number: i64| usize::try_from(number).unwrap_or(0);
         let size = |width: i64, height: i64| Size { width: side(width), height: side(height) };
         let pairs = sizes.as_chunks::<4>().0.iter().map(|[a, b, c, d]| (size(*a, *b), size(*c, *d)));
-        Ok(MaskPlan { upright: self.upright, sizes: pairs.collect(), fit: self.fit, rule: rule_of(&self.rule)? })
+        Ok(MaskPlan { upright: self.upright, sizes: pairs.collect(), fit: self.fit, rule: parse_nearest(&self.rule)? })
     }
 }
 
-/// Decodes masks into `out`, an array of equal parts. Returns the rows that failed.
+/// Decode masks into `out`, which has the same number of values for each mask; returns faults by row.
 #[pyfunction]
 pub fn decode_masks(
     py: Python<'_>,
@@ -43,55 +47,60 @@ pub fn decode_masks(
     dtype: &str,
     out: &Bound<'_, PyAny>,
     threads: usize,
-) -> PyResult<Faults> {
+) -> PyResult<RowFaults> {
     match dtype {
-        "uint8" => fill::<u8>(py, &masks, out, threads),
-        "uint16" => fill::<u16>(py, &masks, out, threads),
-        "int32" => fill::<i32>(py, &masks, out, threads),
-        "int64" => fill::<i64>(py, &masks, out, threads),
-        other => Err(PyValueError::new_err(format!("dtype is not {other:?}"))),
+        "uint8" => decode_into_array::<u8>(py, &masks, out, threads),
+        "uint16" => decode_into_array::<u16>(py, &masks, out, threads),
+        "int32" => decode_into_array::<i32>(py, &masks, out, threads),
+        "int64" => decode_into_array::<i64>(py, &masks, out, threads),
+        other => Err(unsupported_word("dtype", &MASK_DTYPES, other)),
     }
 }
 
-fn fill<C: Class + pyo3::buffer::Element>(
+fn decode_into_array<C: Class + pyo3::buffer::Element>(
     py: Python<'_>,
     masks: &MaskArgs<'_>,
     out: &Bound<'_, PyAny>,
     threads: usize,
-) -> PyResult<Faults> {
+) -> PyResult<RowFaults> {
     let (mut out, plan, args) = (ViewMut::<C>::get(out)?, masks.plan(py)?, &masks.job);
     let memory = out.slice();
     let count = args.payloads.len()?;
     if count > 0 && !memory.len().is_multiple_of(count) {
-        return Err(PyValueError::new_err("the output must have equal parts for all payloads"));
+        return Err(PyValueError::new_err("the size of the output must be a multiple of the number of payloads"));
     }
     let faults = with_job!(py, args, |job: &Job| masks_into(job, &plan, memory, threads));
-    Ok(faults.into_iter().map(|(row, fault)| (row, parts(fault))).collect())
+    Ok(faults.into_iter().map(|(row, fault)| (row, fault_tuple(fault))).collect())
 }
 
-/// Decodes masks one by one: for each (values, height, width, 1) or None, and the fault or None.
+/// Decode masks to separate arrays: for each mask ((values, height, width, 1) or None, fault or None).
 #[pyfunction]
-pub fn decode_each_mask(py: Python<'_>, masks: MaskArgs<'_>, dtype: &str, threads: usize) -> PyResult<Vec<Each>> {
+pub fn decode_each_mask(
+    py: Python<'_>,
+    masks: MaskArgs<'_>,
+    dtype: &str,
+    threads: usize,
+) -> PyResult<Vec<ImageOrFault>> {
     match dtype {
-        "uint8" => each::<u8>(py, &masks, threads, Numbers::UInt8),
-        "uint16" => each::<u16>(py, &masks, threads, Numbers::UInt16),
-        "int32" => each::<i32>(py, &masks, threads, Numbers::Int32),
-        "int64" => each::<i64>(py, &masks, threads, Numbers::Int64),
-        other => Err(PyValueError::new_err(format!("dtype is not {other:?}"))),
+        "uint8" => decode_to_arrays::<u8>(py, &masks, threads, Numbers::UInt8),
+        "uint16" => decode_to_arrays::<u16>(py, &masks, threads, Numbers::UInt16),
+        "int32" => decode_to_arrays::<i32>(py, &masks, threads, Numbers::Int32),
+        "int64" => decode_to_arrays::<i64>(py, &masks, threads, Numbers::Int64),
+        other => Err(unsupported_word("dtype", &MASK_DTYPES, other)),
     }
 }
 
-fn each<C: Class>(
+fn decode_to_arrays<C: Class>(
     py: Python<'_>,
     masks: &MaskArgs<'_>,
     threads: usize,
     wrap: fn(Vec<C>) -> Numbers,
-) -> PyResult<Vec<Each>> {
+) -> PyResult<Vec<ImageOrFault>> {
     let (plan, args) = (masks.plan(py)?, &masks.job);
-    let found: Vec<Outcome<Decoded<C>>> = with_job!(py, args, |job: &Job| masks_each(job, &plan, threads));
-    let each = found.into_iter().map(|mask| match mask {
+    let masks: Vec<Outcome<Decoded<C>>> = with_job!(py, args, |job: &Job| masks_each(job, &plan, threads));
+    let results = masks.into_iter().map(|mask| match mask {
         Ok(mask) => (Some((Block::new(wrap(mask.values)), mask.size.height, mask.size.width, 1)), None),
-        Err(fault) => (None, Some(parts(fault))),
+        Err(fault) => (None, Some(fault_tuple(fault))),
     });
-    Ok(each.collect())
+    Ok(results.collect())
 }

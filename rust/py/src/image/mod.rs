@@ -1,4 +1,4 @@
-//! Encoded images to pixels and to batch memory, and pixels to PNG.
+//! Decoding of images and masks, transformations of pixels, and encoding of PNG.
 mod args;
 mod batch;
 mod colors;
@@ -19,21 +19,21 @@ create_exception!(
     recordmill._core,
     ImageRefused,
     PyException,
-    "An image that is not decoded here: args are (kind, offset, expected, found)."
+    "An image that the native code does not process: args are (kind, offset, expected, found)."
 );
 
-/// A fault as plain parts.
-type Parts = (&'static str, usize, String, String);
+/// A fault as a tuple: kind, offset, expected, found.
+type FaultTuple = (&'static str, usize, String, String);
 
-fn parts(fault: ImageFault) -> Parts {
+fn fault_tuple(fault: ImageFault) -> FaultTuple {
     (fault.kind.as_str(), fault.offset, fault.expected, fault.found)
 }
 
-fn refused(fault: ImageFault) -> PyErr {
-    ImageRefused::new_err(parts(fault))
+fn image_error(fault: ImageFault) -> PyErr {
+    ImageRefused::new_err(fault_tuple(fault))
 }
 
-/// Adds everything here to the module.
+/// Adds the functions and exceptions of images to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ImageRefused", module.py().get_type::<ImageRefused>())?;
     module.add_function(wrap_pyfunction!(batch::image_headers, module)?)?;

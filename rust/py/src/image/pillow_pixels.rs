@@ -1,4 +1,4 @@
-//! JPEG files that hold nothing but pixels, in the memory layout of Pillow's pictures.
+//! Decoding of JPEG files without metadata to the memory layout of Pillow images.
 use pyo3::prelude::*;
 use recordmill_image::batch::WorkerState;
 use recordmill_image::color::channels::pad_colors;
@@ -6,11 +6,12 @@ use recordmill_image::fault::{ImageFault, ImageFaultKind, Result as Outcome};
 use recordmill_image::jpeg::{Header, Limits, Options, Region};
 use recordmill_image::pixels::Size;
 
-use super::refused;
-use crate::buffers::{Block, View, fitting, give_buffer, take_buffer};
+use super::image_error;
+use crate::buffers::{Block, View, recycle_buffer, shrink_if_oversized, take_buffer};
 
-/// Values, height, width and bytes of a pixel: 1 of gray, 4 of colors, whose last means nothing. Raises ImageRefused,
-/// also for a file with a comment and, if its EXIF orientation matters (`upright`), for one that may have any.
+/// Decode a JPEG file to (values, height, width, bytes per pixel): 1 byte for gray, 4 bytes for RGB and an unused byte.
+///
+/// Raises ImageRefused, also if the file has a comment or, with `upright`, if it may have an EXIF orientation.
 #[pyfunction]
 pub fn decode_plain_jpeg(
     py: Python<'_>,
@@ -24,18 +25,18 @@ pub fn decode_plain_jpeg(
     let decoded = py.detach(|| {
         let mut worker = WorkerState::take();
         let mut out = take_buffer();
-        let decoded = check(data, upright).and_then(|()| decode(&mut worker, data, limits, &mut out));
+        let decoded = check_metadata(data, upright).and_then(|()| decode(&mut worker, data, limits, &mut out));
         worker.give_back();
         if decoded.is_err() {
-            give_buffer(std::mem::take(&mut out));
+            recycle_buffer(std::mem::take(&mut out));
         }
-        decoded.map(|(size, bytes)| (out, size, bytes))
+        decoded.map(|(size, bytes_per_pixel)| (out, size, bytes_per_pixel))
     });
-    let (out, size, bytes) = decoded.map_err(refused)?;
-    Ok((Block::bytes(fitting(out)), size.height, size.width, bytes))
+    let (out, size, bytes_per_pixel) = decoded.map_err(image_error)?;
+    Ok((Block::bytes(shrink_if_oversized(out)), size.height, size.width, bytes_per_pixel))
 }
 
-fn check(data: &[u8], upright: bool) -> Outcome<()> {
+fn check_metadata(data: &[u8], upright: bool) -> Outcome<()> {
     let header = Header::parse(data)?;
     if header.has_comment || (upright && header.has_app1) {
         return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "pixels alone", "a comment, or EXIF or XMP"));
@@ -43,7 +44,7 @@ fn check(data: &[u8], upright: bool) -> Outcome<()> {
     Ok(())
 }
 
-/// Decodes to the front of `out`, and nothing else is in it; size and bytes of a pixel.
+/// Decodes to `out`, whose content is replaced; returns the size and the bytes per pixel.
 fn decode(worker: &mut WorkerState, data: &[u8], limits: Limits, out: &mut Vec<u8>) -> Outcome<(Size, usize)> {
     let options = Options { limits, ..Options::default() };
     let WorkerState { jpeg, pixels, .. } = worker;

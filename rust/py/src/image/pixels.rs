@@ -1,18 +1,18 @@
-//! The steps behind decoding, on pixels in memory.
+//! The steps after decoding, for pixels in memory.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch::{Element, Job, SourcePixel, change_pixels};
 use recordmill_image::pixels::Size;
 
-use super::args::JobArgs;
-use super::batch::with_payloads;
-use super::refused;
+use super::args::{JobArgs, unsupported_word};
+use super::batch::{DTYPES, with_payloads};
+use super::image_error;
 use crate::buffers::{Block, Numbers, View};
 
 /// Values, height, width, channels.
 type Image = (Block, usize, usize, usize);
 
-/// Does to the pixels of one image what a job says of its only image. Raises ImageRefused.
+/// Apply the steps after decoding to the pixels of one image; `job` must describe one image. Raises ImageRefused.
 #[pyfunction]
 pub fn change_image(
     py: Python<'_>,
@@ -23,14 +23,14 @@ pub fn change_image(
     dtype: &str,
 ) -> PyResult<Image> {
     match source {
-        "uint8" => changed::<u8>(py, pixels, shape, &job, dtype),
-        "uint16" => changed::<u16>(py, pixels, shape, &job, dtype),
-        "float32" => changed::<f32>(py, pixels, shape, &job, dtype),
-        other => Err(PyValueError::new_err(format!("pixels are not {other:?}"))),
+        "uint8" => change_array::<u8>(py, pixels, shape, &job, dtype),
+        "uint16" => change_array::<u16>(py, pixels, shape, &job, dtype),
+        "float32" => change_array::<f32>(py, pixels, shape, &job, dtype),
+        other => Err(unsupported_word("source", &["uint8", "uint16", "float32"], other)),
     }
 }
 
-fn changed<S: SourcePixel + pyo3::buffer::Element>(
+fn change_array<S: SourcePixel + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     shape: (usize, usize, usize),
@@ -40,14 +40,14 @@ fn changed<S: SourcePixel + pyo3::buffer::Element>(
     let view = View::<S>::get(pixels)?;
     let values = view.slice();
     match dtype {
-        "uint8" => written::<S, u8>(py, values, shape, job, Numbers::UInt8),
-        "uint16" | "float16" => written::<S, u16>(py, values, shape, job, Numbers::UInt16),
-        "float32" => written::<S, f32>(py, values, shape, job, Numbers::Float32),
-        other => Err(PyValueError::new_err(format!("dtype is not {other:?}"))),
+        "uint8" => change_values::<S, u8>(py, values, shape, job, Numbers::UInt8),
+        "uint16" | "float16" => change_values::<S, u16>(py, values, shape, job, Numbers::UInt16),
+        "float32" => change_values::<S, f32>(py, values, shape, job, Numbers::Float32),
+        other => Err(unsupported_word("dtype", &DTYPES, other)),
     }
 }
 
-fn written<S: SourcePixel, T: Element>(
+fn change_values<S: SourcePixel, T: Element>(
     py: Python<'_>,
     values: &[S],
     (height, width, channels): (usize, usize, usize),
@@ -60,7 +60,7 @@ fn written<S: SourcePixel, T: Element>(
         [_] => change_pixels::<S, T>(&mut values, size, channels, job).map(Some),
         _ => Ok(None),
     };
-    let made = with_payloads!(py, args, &[], run).map_err(refused)?;
-    let made = made.ok_or_else(|| PyValueError::new_err("the plan is for one image"))?;
-    Ok((Block::new(wrap(made.values)), made.size.height, made.size.width, made.channels))
+    let output = with_payloads!(py, args, &[], run).map_err(image_error)?;
+    let output = output.ok_or_else(|| PyValueError::new_err("the job must describe one image"))?;
+    Ok((Block::new(wrap(output.values)), output.size.height, output.size.width, output.channels))
 }

@@ -1,16 +1,17 @@
-//! PNG files made here: of pixels, and of other PNG files.
-use pyo3::exceptions::PyValueError;
+//! Encoding of PNG files from pixels and from other PNG files.
 use pyo3::prelude::*;
 use recordmill_image::batch::WorkerState;
 use recordmill_image::pixels::Size;
 use recordmill_image::png::{Channels, Limits, RecodeOptions, Recoder};
 
-use super::args::Payloads;
-use super::refused;
+use super::args::{Payloads, unsupported_word};
+use super::image_error;
 use crate::buffers::{Block, View, take_buffer};
 
-/// New PNG files of PNG files: (data, row_splits, heights and widths). A row is empty, and its sides 0, where a file is
-/// no sound PNG, has more than `max_pixels` pixels, or holds more than pixels; with `upright` also where EXIF may be.
+/// Encode PNG files again: (data, row_splits, heights and widths).
+///
+/// A row is empty, and its height and width are 0, if the file is not a valid PNG file, has more than `max_pixels`
+/// pixels, or contains more than pixels. With `upright`, this includes files that may have an EXIF orientation.
 #[pyfunction]
 pub fn recode_png(
     py: Python<'_>,
@@ -23,16 +24,16 @@ pub fn recode_png(
         "stored" => Channels::AsStored,
         "gray" => Channels::Gray,
         "rgb" => Channels::Rgb,
-        other => return Err(PyValueError::new_err(format!("channels is not {other:?}"))),
+        other => return Err(unsupported_word("channels", &["stored", "gray", "rgb"], other)),
     };
     let wanted = RecodeOptions { channels, upright, limits: Limits { max_pixels, ..Limits::default() } };
     let views = files.views()?;
     let files = views.slices()?;
     let (data, splits, sides) = py.detach(|| {
         let mut worker = WorkerState::take();
-        let made = recode(&mut worker, &files, wanted);
+        let recoded = recode(&mut worker, &files, wanted);
         worker.give_back();
-        made
+        recoded
     });
     Ok((Block::bytes(data), Block::integers(splits), Block::integers(sides)))
 }
@@ -51,7 +52,7 @@ fn recode(worker: &mut WorkerState, files: &[&[u8]], wanted: RecodeOptions) -> (
     (data, splits, sides)
 }
 
-/// The PNG file of 8-bit samples of 1 to 4 channels; raises ImageRefused.
+/// Encode 8-bit samples of 1 to 4 channels as a PNG file; raises ImageRefused.
 #[pyfunction]
 pub fn encode_png(
     py: Python<'_>,
@@ -69,5 +70,5 @@ pub fn encode_png(
         worker.give_back();
         encoded.map(|()| out)
     });
-    encoded.map(Block::bytes).map_err(refused)
+    encoded.map(Block::bytes).map_err(image_error)
 }

@@ -1,18 +1,18 @@
-//! Single images, as they are stored.
+//! Decoding of single images.
 use pyo3::prelude::*;
 use recordmill_image::batch::WorkerState;
 use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::{Pixels, Samples, Window};
 use recordmill_image::{jpeg, png};
 
-use super::args::{choose, dct, fancy, parse_cmyk, scale};
-use super::refused;
-use crate::buffers::{Block, Numbers, View, fitting, take_buffer};
+use super::args::{parse_cmyk, parse_dct, parse_scale, parse_upsampling, parse_word};
+use super::image_error;
+use crate::buffers::{Block, Numbers, View, shrink_if_oversized, take_buffer};
 
 /// Values, height, width, channels.
 type Image = (Block, usize, usize, usize);
 
-fn image(pixels: Pixels) -> Image {
+fn to_image(pixels: Pixels) -> Image {
     let numbers = match pixels.samples {
         Samples::U8(values) => Numbers::UInt8(values),
         Samples::U16(values) => Numbers::UInt16(values),
@@ -20,18 +20,20 @@ fn image(pixels: Pixels) -> Image {
     (Block::new(numbers), pixels.size.height, pixels.size.width, pixels.channels)
 }
 
-/// What `decode` makes with a worker, without the interpreter lock.
-fn decoded(py: Python<'_>, decode: impl FnOnce(&mut WorkerState) -> Outcome<Pixels> + Send) -> PyResult<Image> {
+/// Calls `decode` with a worker state, without the interpreter lock.
+fn run_decoder(py: Python<'_>, decode: impl FnOnce(&mut WorkerState) -> Outcome<Pixels> + Send) -> PyResult<Image> {
     let pixels = py.detach(|| {
         let mut worker = WorkerState::take();
         let pixels = decode(&mut worker);
         worker.give_back();
         pixels
     });
-    pixels.map(image).map_err(refused)
+    pixels.map(to_image).map_err(image_error)
 }
 
-/// A JPEG file, or a window (x, y, width, height) of it, perhaps by its entry points; raises ImageRefused.
+/// Decode a JPEG file, or a window (x, y, width, height) of it; raises ImageRefused.
+///
+/// `points` are the entry points of the file, which make decoding of a window faster.
 #[pyfunction]
 #[pyo3(signature = (data, window, channels, method, upsampling, cmyk, denominator, max_pixels, points=None))]
 #[allow(clippy::too_many_arguments)]
@@ -48,20 +50,20 @@ pub fn decode_jpeg(
     points: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Image> {
     let view = View::<u8>::get(data)?;
-    let options = options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
+    let options = parse_options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let data = view.slice();
     let table = points.map(|points| View::<u8>::get(&points)).transpose()?;
-    let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.slice())).transpose().map_err(refused)?;
-    decoded(py, |worker| {
+    let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.slice())).transpose().map_err(image_error)?;
+    run_decoder(py, |worker| {
         let mut samples = take_buffer();
         let (size, channels) =
             worker.jpeg.decode_to(data, jpeg::Region::all(window), &options, points.as_ref(), &mut samples)?;
-        Ok(Pixels { size, channels, samples: Samples::U8(fitting(samples)) })
+        Ok(Pixels { size, channels, samples: Samples::U8(shrink_if_oversized(samples)) })
     })
 }
 
-/// A JPEG file that ends too early, or a window of it, and how many of its rows there are; raises ImageRefused.
+/// Decode a truncated JPEG file, or a window of it: (image, number of complete rows). Raises ImageRefused.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn decode_truncated_jpeg(
@@ -77,20 +79,20 @@ pub fn decode_truncated_jpeg(
     recovers: bool,
 ) -> PyResult<(Image, usize)> {
     let view = View::<u8>::get(data)?;
-    let options = options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
+    let options = parse_options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let (data, mut num_rows) = (view.slice(), 0);
-    let image = decoded(py, |worker| {
+    let image = run_decoder(py, |worker| {
         let mut samples = take_buffer();
         let (size, channels, rows) = worker.jpeg.decode_truncated(data, window, &options, recovers, &mut samples)?;
         num_rows = rows;
-        Ok(Pixels { size, channels, samples: Samples::U8(fitting(samples)) })
+        Ok(Pixels { size, channels, samples: Samples::U8(shrink_if_oversized(samples)) })
     })?;
     Ok((image, num_rows))
 }
 
-/// The words and numbers of a call as options.
-fn options(
+/// Parses the options of the JPEG decoder.
+fn parse_options(
     channels: &str,
     (method, upsampling, cmyk): (&str, &str, &str),
     denominator: usize,
@@ -102,14 +104,15 @@ fn options(
         ("rgb", jpeg::Channels::Rgb),
         ("bgr", jpeg::Channels::Bgr),
     ];
-    let channels = choose("channels", channels, &known)?;
+    let channels = parse_word("channels", channels, &known)?;
     let limits = jpeg::Limits { max_pixels, ..jpeg::Limits::default() };
-    let (dct, fancy, cmyk) = (dct(method)?, fancy(upsampling)?, parse_cmyk(cmyk)?);
-    Ok(jpeg::Options { channels, dct, fancy, cmyk, scale: scale(denominator)?, limits })
+    let (dct, fancy, cmyk) = (parse_dct(method)?, parse_upsampling(upsampling)?, parse_cmyk(cmyk)?);
+    Ok(jpeg::Options { channels, dct, fancy, cmyk, scale: parse_scale(denominator)?, limits })
 }
 
-/// A PNG file as it is stored, transparency as alpha; a palette as its colors; or stored values of a
-/// palette or of gray. Raises ImageRefused.
+/// Decode a PNG file without conversion, with transparency as an alpha channel; raises ImageRefused.
+///
+/// Palette images are decoded to their colors or, with `indices`, to the stored indices; gray values are not scaled then.
 #[pyfunction]
 pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pixels: u64) -> PyResult<Image> {
     let view = View::<u8>::get(data)?;
@@ -119,7 +122,7 @@ pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pi
         false => (png::Palette::Colors, png::Channels::WithTransparency),
     };
     let data = view.slice();
-    decoded(py, |worker| {
+    run_decoder(py, |worker| {
         let options = png::Options { palette, channels, limits, ..png::Options::default() };
         worker.png.decode(data, &options)
     })
