@@ -221,7 +221,25 @@ class ShardChangedError(RecordmillError, OSError):
 
 
 class WriteError(RecordmillError, OSError):
-    """The output could not be written; no incomplete file has its final name."""
+    """The output could not be written; no incomplete file has its final name.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    errno : int, optional
+        Number of the system error that caused this one, such as `errno.ENOSPC`.
+    **parts
+        Keyword arguments of `RecordmillError`.
+    """
+
+    def __init__(self, message: str, *, errno: int | None = None, **parts: Any) -> None:
+        super().__init__(message, **parts)
+        self.errno = errno
+
+    def parts(self) -> dict[str, Any]:
+        """Return the keyword arguments that recreate this error."""
+        return super().parts() | {"errno": self.errno}
 
 
 class OutputExistsError(WriteError, FileExistsError):

@@ -327,7 +327,8 @@ def test_pack_examples_writes_bytes_of_shard_writer(tmp_path: Path, format_: str
         for example in examples:
             writer.write(example)
     assert result.num_records == 5 and read_files(tmp_path / "a") == read_files(tmp_path / "b")
-    assert result.to_json() == {"num_records": 5, "num_bytes": result.num_bytes, "paths": result.paths, "skipped": []}
+    expected = {"num_records": 5, "num_bytes": result.num_bytes, "paths": result.paths, "skipped": [], "warnings": []}
+    assert result.to_json() == expected
 
 
 def test_pack_examples_shuffles_only_sequences(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -196,7 +197,9 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Pack the source; return 1 if files were skipped."""
     import recordmill as rm
 
-    result = rm.pack(create_source(args), args.destination, **_pack_options(args))
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_args, **_options: note(escape_unprintable(f"warning: {message}"))
+        result = rm.pack(create_source(args), args.destination, **_pack_options(args))
     for path, cause in result.skipped[:_MAX_LISTED]:
         note(escape_unprintable(f"skipped {path}: {cause}"))
     if len(result.skipped) > _MAX_LISTED:

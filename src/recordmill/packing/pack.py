@@ -48,12 +48,16 @@ class PackResult:
         Paths of the shards, in order.
     skipped : list of (str, str)
         Path and cause of each image that was skipped, in the order of the source.
+    warnings : list of str
+        Indexes that may not be written beside their shards, for example because of permissions. `pack` also emits each
+        as a RuntimeWarning.
     """
 
     num_records: int
     num_bytes: int
     paths: list[str]
     skipped: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def num_skipped(self) -> int:
@@ -66,10 +70,15 @@ class PackResult:
         Returns
         -------
         dict
-            ``{"num_records", "num_bytes", "paths", "skipped": [{"path", "cause"}]}``
+            ``{"num_records", "num_bytes", "paths", "skipped": [{"path", "cause"}], "warnings"}``
         """
-        skipped = [{"path": path, "cause": cause} for path, cause in self.skipped]
-        return {"num_records": self.num_records, "num_bytes": self.num_bytes, "paths": self.paths, "skipped": skipped}
+        return {
+            "num_records": self.num_records,
+            "num_bytes": self.num_bytes,
+            "paths": self.paths,
+            "skipped": [{"path": path, "cause": cause} for path, cause in self.skipped],
+            "warnings": self.warnings,
+        }
 
 
 def pack(  # noqa: PLR0913 (the options of one command)
@@ -250,6 +259,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
             num_bytes=sum(shard.num_bytes for shard in written),
             paths=[shard.path for shard in written],
             skipped=skipped,
+            warnings=[text for shard in written for text in shard.warnings],
         )
     else:
         if images != ImageOptions(check=check) or records != RecordOptions(payload):
@@ -305,7 +315,7 @@ def _pack_examples(
             progress.advance(1)
     progress.close()
     num_bytes = sum(os.path.getsize(path) for path in writer.paths)
-    return PackResult(writer.num_records, num_bytes, writer.paths)
+    return PackResult(writer.num_records, num_bytes, writer.paths, warnings=writer.warnings)
 
 
 def _shuffle(source: Iterable[Any], seed: int) -> Iterable[Any]:

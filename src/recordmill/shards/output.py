@@ -7,7 +7,9 @@ together with their sidecars and foreign index files. Sinks distribute records o
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import warnings
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +30,6 @@ from recordmill.shards.index import (
     IndexMode,
     build_sidecar,
     cache_path,
-    sidecar_locations,
     sidecar_path,
 )
 from recordmill.shards.native_errors import convert_error, native_errors
@@ -38,6 +39,9 @@ from recordmill.storage.base import OutputFile, Storage, output_exists, write_te
 from recordmill.storage.compression import Compression, Compressor, check_compression
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
+
+# Errors for which a shard is written without the sidecar beside it.
+_NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +175,9 @@ class ShardOutput:
         self._lengths, self._checksums = array("q"), array("I")
         self._keys: list[int | str] = []
         self._file = storage.create(path, overwrite=overwrite)
-        self._companions: list[tuple[Storage, OutputFile]] = []  # sidecar and foreign index
+        self._sidecar: tuple[Storage, OutputFile] | None = None
+        self._foreign_index: OutputFile | None = None
+        self.warnings: list[str] = []
         self.committed: list[tuple[Storage, str]] = []
         try:
             self.check_not_existing()
@@ -230,8 +236,7 @@ class ShardOutput:
         if self._foreign_codec is not None:
             path = foreign_index_path(self.path, self._foreign_codec.suffix)
             data = self._foreign_codec.write(index, self._keys)
-            file = write_temporary(self._storage, path, data, overwrite=self._overwrite)
-            self._companions.append((self._storage, file))
+            self._foreign_index = write_temporary(self._storage, path, data, overwrite=self._overwrite)
 
     def _prepare_sidecar(self, index: FrameIndex, schema: Schema | None, payload: str | None) -> None:
         temporary = self._file.temporary
@@ -244,11 +249,24 @@ class ShardOutput:
         sidecar.schema, sidecar.payload = schema, payload
         sidecar.checksums = np.array(self._checksums) if self._checksums else None
         data = serialize_sidecar(sidecar)
-        # The sidecar only saves time, so the shard is complete without it.
-        for storage, path in sidecar_locations(self._storage, self.path, writable=True):
+        try:
+            file = write_temporary(self._storage, sidecar_path(self.path), data, overwrite=True)
+            self._sidecar = (self._storage, file)
+        except OSError as error:
+            # The shard is complete without its sidecar, which only saves time.
             with contextlib.suppress(OSError):
-                self._companions.append((storage, write_temporary(storage, path, data, overwrite=True)))
-                break
+                if error.errno in _NOT_PERMITTED:
+                    self._sidecar = (LOCAL, write_temporary(LOCAL, cache_path(self.path), data, overwrite=True))
+            self._warn_or_raise(error, is_cached=self._sidecar is not None)
+
+    def _warn_or_raise(self, error: OSError, *, is_cached: bool) -> None:
+        """Add a warning if the sidecar may not be written beside the shard; raise any other error."""
+        if error.errno not in _NOT_PERMITTED:
+            raise error
+        remedy = "it is saved in the cache of this machine" if is_cached else "the first read of the shard builds it"
+        self.warnings.append(
+            f"the index of {self.path!r} cannot be written beside it: {os.strerror(error.errno)}; {remedy}"
+        )
 
     def commit(self) -> None:
         """Give the shard its final name and remove index files of a shard that had this name before."""
@@ -260,8 +278,14 @@ class ShardOutput:
 
     def commit_companions(self) -> None:
         """Give sidecar and foreign index their final names."""
-        for storage, file in self._companions:
-            self._commit(storage, file)
+        if self._foreign_index is not None:
+            self._commit(self._storage, self._foreign_index)
+        if self._sidecar is not None:
+            try:
+                self._commit(*self._sidecar)
+            except OSError as error:
+                self._sidecar[1].discard()
+                self._warn_or_raise(error, is_cached=False)
 
     def _commit(self, storage: Storage, file: OutputFile) -> None:
         file.commit()
@@ -289,12 +313,14 @@ class ShardOutput:
     def discard(self) -> None:
         """Remove all files that were not committed."""
         self._file.discard()
-        for _, file in self._companions:
-            file.discard()
+        if self._foreign_index is not None:
+            self._foreign_index.discard()
+        if self._sidecar is not None:
+            self._sidecar[1].discard()
 
 
 def commit_outputs(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
-    """Give finished shards their final names: all of them, or none if one fails."""
+    """Give finished shards their final names: all of them, or none if one fails; then emit their warnings."""
     for output in outputs:
         output.check_not_existing()
     for output in outputs:
@@ -309,6 +335,9 @@ def commit_outputs(outputs: Sequence[ShardOutput], schema: Schema | None, payloa
         for output in outputs:
             output.rollback()
         raise
+    for output in outputs:
+        for text in output.warnings:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def _sync_folders(outputs: Sequence[ShardOutput]) -> None:

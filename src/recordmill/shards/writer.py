@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,8 @@ class _Writer(ABC):
         OutputExistsError
             If another program created a shard of the same name and `overwrite` is False.
         WriteError
-            If a file cannot be written; no output file remains.
+            If a file cannot be written; no output file remains. If an index may not be written beside its shard, for
+            example because of its permissions, this is only a RuntimeWarning.
         FeatureError
             If the payload codec cannot store a value of the last chunk.
         """
@@ -101,6 +102,11 @@ class _Writer(ABC):
     @abstractmethod
     def _commit(self) -> None:
         """Write the remaining records and give the output its final name."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """Problems that did not keep `close` from writing the records, such as an index that may not be written."""
+        return [text for output in self._outputs for text in output.warnings]
 
     def discard(self) -> None:
         """Remove everything that was written, unless the writer was closed."""
@@ -122,7 +128,7 @@ class _Writer(ABC):
         else:
             self.discard()
 
-    def __del__(self, _warn: Callable[..., None] = warnings.warn) -> None:
+    def __del__(self, _warn: Callable[..., None] = warn) -> None:
         """Warn if the writer was neither closed nor discarded, and remove its temporary files."""
         if self._is_open and self._fork_depth == Forks.depth:
             message = f"the writer of {self.path!r} was not closed, so its records are lost; use `with` or call close()"
@@ -381,7 +387,7 @@ class PayloadWriter(_Writer):
 
     Examples
     --------
-    >>> with PayloadWriter("out/my.bin", format="recordio") as writer:  # doctest: +SKIP
+    >>> with rm.PayloadWriter("my.bin", format="recordio") as writer:  # doctest: +SKIP
     ...     writer.write(b"some bytes")
     """
 

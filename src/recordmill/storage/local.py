@@ -176,7 +176,7 @@ def write_errors(path: str, action: str) -> Iterator[None]:
         if isinstance(error, FileExistsError) and error.filename != os.path.dirname(path):
             raise output_exists(path) from error
         hint = "free some disk space and run it again" if error.errno == errno.ENOSPC else None
-        raise WriteError(f"{action}: {error.strerror}", shard=path, hint=hint) from error
+        raise WriteError(f"{action}: {error.strerror}", errno=error.errno, shard=path, hint=hint) from error
 
 
 def _rename_without_overwrite(old: str, new: str) -> None:
