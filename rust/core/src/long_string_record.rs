@@ -39,11 +39,11 @@ impl LongStringRecord {
         start_bytes
             .copy_from_slice(source.read_into_at(offset, &mut read).ok()?.filter(|read| read.len() == START_LEN)?);
         let (frame, payload) = start_bytes.split_at(kind.header_len());
-        let found = kind.header(frame, offset).ok()?;
-        if found.part != PartKind::Whole || found.stored_len != length as u64 {
+        let header = kind.header(frame, offset).ok()?;
+        if header.part != PartKind::Whole || header.stored_len != length as u64 {
             return None;
         }
-        let (header_len, data_len) = (kind.header_len(), found.data_len as usize);
+        let (header_len, data_len) = (kind.header_len(), header.data_len as usize);
         let string = LongString::find(plan, payload, data_len)?;
         let tail_len = data_len.checked_sub(string.start + string.len)?;
         let footer_len = length.checked_sub(header_len + data_len)?;

@@ -79,12 +79,12 @@ impl Permutation {
         for group in numbers.chunks_mut(LANES) {
             let mut lanes = [0; LANES];
             lanes.iter_mut().zip(&*group).for_each(|(lane, &number)| *lane = number as u64);
-            for (number, mut found) in group.iter_mut().zip(step(self, lanes)) {
+            for (number, mut permuted) in group.iter_mut().zip(step(self, lanes)) {
                 // The loop ends because the cycle that starts at a number below `length` leads back to that number.
-                while found >= self.length {
-                    [found, ..] = step(self, [found; LANES]);
+                while permuted >= self.length {
+                    [permuted, ..] = step(self, [permuted; LANES]);
                 }
-                *number = found as i64;
+                *number = permuted as i64;
             }
         }
         Ok(())

@@ -48,7 +48,8 @@ pub trait ReadAt: Send + Sync {
     /// Reads at `offset` until `buf` is full or the data ends. Returns the number of bytes read.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError>;
 
-    /// Reads at `offset` into the buffers, in order, until all are full or the data ends. Returns the number of bytes read.
+    /// Reads at `offset` into the buffers, in order, until all are full or the data ends. Returns the number of bytes
+    /// read.
     fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
         read_one_by_one(self, offset, buffers)
     }

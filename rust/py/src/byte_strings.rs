@@ -18,8 +18,8 @@ pub struct StringBuffer<'s> {
     strings: PhantomData<&'s ByteStrings>,
 }
 
-// SAFETY: only this value can access the memory behind the pointer: `ByteStrings` returns a pointer once, and returns the
-// objects only when it is consumed, which is not possible before the end of `'s`.
+// SAFETY: only this value can access the memory behind the pointer: `ByteStrings` returns a pointer once, and returns
+// the objects only when it is consumed, which is not possible before the end of `'s`.
 unsafe impl Send for StringBuffer<'_> {}
 
 impl ByteStrings {
@@ -46,8 +46,8 @@ impl ByteStrings {
 impl StringBuffer<'_> {
     /// Returns the bytes of the string, which are uninitialized.
     pub fn memory(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: `start` points to the `length` bytes of an object that `ByteStrings` keeps alive for `'s`. No other code
-        // reads or writes them until they are filled. CPython shares the empty string, but that has no bytes.
+        // SAFETY: `start` points to the `length` bytes of an object that `ByteStrings` keeps alive for `'s`. No other
+        // code reads or writes them until they are filled. CPython shares the empty string, but that has no bytes.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
     }
 }

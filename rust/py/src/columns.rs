@@ -18,10 +18,10 @@ use crate::framing::{PyFrameKind, frame_views};
 use crate::payload::{PyPlan, columns_to_python};
 use crate::source::Source;
 
-/// Selected records of several sources: record i is a frame of `sources[which[i]]`.
+/// Selected records of several sources: record i is a frame of `sources[source_indices[i]]`.
 pub struct RecordSelection {
     sources: Vec<Arc<dyn ReadAt>>,
-    which: RecordNumbers,
+    source_indices: RecordNumbers,
     kind: FrameKind,
     offsets: RecordNumbers,
     lengths: RecordNumbers,
@@ -48,28 +48,28 @@ impl RecordNumbers {
 pub type FrameArgs<'py> =
     (Vec<PyRef<'py, Source>>, Bound<'py, PyAny>, PyFrameKind, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-/// An error, and the ordinal of the selected record at which it occurred.
+/// An error, and the ordinal of the selected record at source_indices it occurred.
 pub type RecordError = (SourceError, usize);
 
 impl RecordSelection {
     /// Validates the arguments.
-    pub fn new((sources, which, kind, offsets, lengths): FrameArgs<'_>, verify: bool) -> PyResult<Self> {
+    pub fn new((sources, source_indices, kind, offsets, lengths): FrameArgs<'_>, verify: bool) -> PyResult<Self> {
         let (offsets, lengths) = frame_views(&offsets, &lengths)?;
-        let which = View::<i64>::get(&which)?;
+        let source_indices = View::<i64>::get(&source_indices)?;
         let is_source = |&source: &i64| usize::try_from(source).is_ok_and(|source| source < sources.len());
-        if which.slice().len() != offsets.slice().len() || !which.slice().iter().all(is_source) {
-            return Err(PyValueError::new_err("which must contain the index of a source for every frame"));
+        if source_indices.slice().len() != offsets.slice().len() || !source_indices.slice().iter().all(is_source) {
+            return Err(PyValueError::new_err("source indices must be in range, with one index for every frame"));
         }
         let sources = sources.iter().map(|source| source.plain().clone()).collect();
-        let [which, offsets, lengths] = [which, offsets, lengths].map(RecordNumbers::Array);
-        Ok(Self { sources, which, kind: kind.into(), offsets, lengths, verify })
+        let [source_indices, offsets, lengths] = [source_indices, offsets, lengths].map(RecordNumbers::Array);
+        Ok(Self { sources, source_indices, kind: kind.into(), offsets, lengths, verify })
     }
 
     /// Selects one record, the frame of `length` bytes at `offset`.
     pub fn single(source: &Source, kind: PyFrameKind, (offset, length): (u64, u64), verify: bool) -> PyResult<Self> {
-        let [which, offsets, lengths] =
+        let [source_indices, offsets, lengths] =
             [0, i64::try_from(offset)?, i64::try_from(length)?].map(|n| RecordNumbers::Single([n]));
-        Ok(Self { sources: vec![source.plain().clone()], which, kind: kind.into(), offsets, lengths, verify })
+        Ok(Self { sources: vec![source.plain().clone()], source_indices, kind: kind.into(), offsets, lengths, verify })
     }
 
     /// Returns the stored bytes of each record.
@@ -79,7 +79,7 @@ impl RecordSelection {
 
     /// Returns the source, and the offset and the length of the frame of a record.
     pub fn frame(&self, ordinal: usize) -> (&Arc<dyn ReadAt>, (u64, usize)) {
-        let source = &self.sources[self.which.slice()[ordinal] as usize];
+        let source = &self.sources[self.source_indices.slice()[ordinal] as usize];
         (source, (self.offsets.slice()[ordinal] as u64, self.lengths()[ordinal] as usize))
     }
 
@@ -100,19 +100,20 @@ impl RecordSelection {
 
     /// Parses the columns of the records in `range`.
     pub fn parse(&self, range: Range<usize>, plan: &Plan) -> Result<Vec<Column>, RecordError> {
-        let which = &self.which.slice()[range.clone()];
-        let mut parser = Parser::new(plan, which.len());
+        let source_indices = &self.source_indices.slice()[range.clone()];
+        let mut parser = Parser::new(plan, source_indices.len());
         let cached: Vec<_> = self.sources.iter().map_while(|source| source.cached()).collect();
         let cached = (cached.len() == self.sources.len()).then_some(cached);
         let is_sequential = self.sources.iter().any(|source| source.is_sequential());
-        let result = if cached.is_some() || (!is_sequential && is_scattered(which, self.selection(range.clone()))) {
-            self.parse_scattered(cached.as_deref(), range.clone(), &mut parser)
-        } else {
-            self.parse_runs(range.clone(), &mut parser)
-        };
-        let num_read = result.as_ref().map_or_else(|(_, ordinal)| ordinal + 1 - range.start, |()| which.len());
+        let result =
+            if cached.is_some() || (!is_sequential && is_scattered(source_indices, self.selection(range.clone()))) {
+                self.parse_scattered(cached.as_deref(), range.clone(), &mut parser)
+            } else {
+                self.parse_runs(range.clone(), &mut parser)
+            };
+        let num_read = result.as_ref().map_or_else(|(_, ordinal)| ordinal + 1 - range.start, |()| source_indices.len());
         for (number, source) in self.sources.iter().enumerate() {
-            if let Some(ordinal) = which[..num_read].iter().position(|&source| source == number as i64) {
+            if let Some(ordinal) = source_indices[..num_read].iter().position(|&source| source == number as i64) {
                 // Takes precedence over a fault, because the records of a changed file cannot be expected to be valid.
                 source.check_unchanged().map_err(|error| (error, range.start + ordinal))?;
             }
@@ -128,15 +129,15 @@ impl RecordSelection {
         parser: &mut Parser<'_>,
     ) -> Result<(), RecordError> {
         let (selection, max_bytes) = (self.selection(range.clone()), self.num_bytes(range.clone()));
-        let which = &self.which.slice()[range.clone()];
+        let source_indices = &self.source_indices.slice()[range.clone()];
         let visit = |ordinal: usize, payload: &[u8]| {
             push_payload(parser, payload, selection.offsets[ordinal], range.len(), max_bytes)
         };
         let result = match cached {
-            Some(contents) => for_each_cached_payload(contents, which, selection, visit),
+            Some(contents) => for_each_cached_payload(contents, source_indices, selection, visit),
             None => {
                 let mut buffer = take_buffer();
-                let result = for_each_scattered_payload(&self.sources, which, selection, &mut buffer, visit);
+                let result = for_each_scattered_payload(&self.sources, source_indices, selection, &mut buffer, visit);
                 recycle_buffer(buffer);
                 result
             }
@@ -149,7 +150,7 @@ impl RecordSelection {
         let mut buffer = take_buffer();
         let mut start = range.start;
         let max_bytes = self.num_bytes(range.clone());
-        for run in self.which.slice()[range.clone()].chunk_by(|a, b| a == b) {
+        for run in self.source_indices.slice()[range.clone()].chunk_by(|a, b| a == b) {
             let end = start + run.len();
             let selection = self.selection(start..end);
             let mut window = Window::new(&self.sources[run[0] as usize], buffer);
@@ -202,7 +203,7 @@ pub fn record_error((error, ordinal): RecordError) -> PyErr {
     source_error(error, Some(ordinal))
 }
 
-/// Read and parse columns of records directly from shards; record i comes from `sources[which[i]]`.
+/// Read and parse columns of records directly from shards; record i comes from `sources[source_indices[i]]`.
 #[pyfunction]
 #[pyo3(signature = (frames, plan, *, verify=true))]
 pub fn read_columns(py: Python<'_>, frames: FrameArgs<'_>, plan: &PyPlan, verify: bool) -> PyResult<Vec<Py<PyTuple>>> {

@@ -35,7 +35,8 @@ impl WholeFiles {
         })
     }
 
-    /// Return up to 12 bytes from the start of each file that was read so far, in the order of reading: (data, row_splits).
+    /// Return up to 12 bytes from the start of each file that was read so far, in the order of reading: (data,
+    /// row_splits).
     fn heads(&self) -> (Block, Block) {
         let heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
         (Block::bytes(heads.data.clone()), Block::integers(heads.splits.clone()))

@@ -68,19 +68,19 @@ impl ReadAt for FileSource {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
-        let want = buf.len().min(usize::try_from(self.num_bytes.saturating_sub(offset)).unwrap_or(usize::MAX));
-        let buf = &mut buf[..want];
-        match self.cache.content(want, || self.load()) {
-            Some(content) if want > 0 => buf.copy_from_slice(&content[offset as usize..][..want]),
+        let len = buf.len().min(usize::try_from(self.num_bytes.saturating_sub(offset)).unwrap_or(usize::MAX));
+        let buf = &mut buf[..len];
+        match self.cache.content(len, || self.load()) {
+            Some(content) if len > 0 => buf.copy_from_slice(&content[offset as usize..][..len]),
             _ => self.read(offset, buf)?,
         }
-        Ok(want)
+        Ok(len)
     }
 
     fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
-        let want: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+        let total: usize = buffers.iter().map(|buffer| buffer.len()).sum();
         match rustix::io::preadv(&self.file, buffers, offset) {
-            Ok(count) if count == want => Ok(count),
+            Ok(count) if count == total => Ok(count),
             _ => read_one_by_one(self, offset, buffers),
         }
     }

@@ -80,14 +80,14 @@ pub fn scan(
     let plain = source.plain().clone();
     let limit = Limit { num_records: max_records, num_bytes: u64::MAX };
     let interruptible = InterruptibleSource::new(&plain);
-    let found = py.detach(|| {
-        let found = framing::scan(&interruptible, kind.into(), start, verify, limit)?;
+    let scan = py.detach(|| {
+        let scan = framing::scan(&interruptible, kind.into(), start, verify, limit)?;
         interruptible.check_unchanged()?;
-        Ok(found)
+        Ok(scan)
     });
-    let found = found.map_err(|error| interruptible.error(error))?;
-    let fault = found.fault.map(|fault| fault_tuple(fault, Some(found.offsets.len())));
-    Ok((Block::integers(found.offsets), Block::integers(found.lengths), found.end, fault))
+    let scan = scan.map_err(|error| interruptible.error(error))?;
+    let fault = scan.fault.map(|fault| fault_tuple(fault, Some(scan.offsets.len())));
+    Ok((Block::integers(scan.offsets), Block::integers(scan.lengths), scan.end, fault))
 }
 
 type VerifyResult = (u64, Vec<FaultTuple>, u64, u64, Block, Block);
@@ -253,8 +253,8 @@ type OffsetAndPayload = (u64, Py<PyBytes>);
 
 /// Read records from `start` on: (list of offset and payload, offset of the next record).
 ///
-/// Stops before a record of less than `shortest` bytes, and before a record with several parts or a fault, which is left
-/// to `scan` and `fetch`.
+/// Stops before a record of less than `shortest` bytes, and before a record with several parts or a fault, which is
+/// left to `scan` and `fetch`.
 #[pyfunction]
 #[pyo3(signature = (source, kind, start, max_records, *, shortest=0, verify=true))]
 pub fn read_singles(

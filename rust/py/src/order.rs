@@ -142,14 +142,14 @@ impl FrameTable {
             return Err(outside);
         }
         let new = || Vec::with_capacity(positions.len());
-        let (mut which, mut rows, mut offsets, mut lengths) = (new(), new(), new(), new());
+        let (mut shard_indices, mut rows, mut offsets, mut lengths) = (new(), new(), new(), new());
         let indexes: Vec<_> = self.shards.iter().map(|index| (index.offsets.slice(), index)).collect();
         for group in positions.chunks(GROUP_LEN) {
-            let start = which.len();
-            which.extend(group.iter().map(|&position| self.find_shard(position) as i64));
-            let shard_positions = group.iter().zip(&which[start..]);
+            let start = shard_indices.len();
+            shard_indices.extend(group.iter().map(|&position| self.find_shard(position) as i64));
+            let shard_positions = group.iter().zip(&shard_indices[start..]);
             rows.extend(shard_positions.map(|(position, &shard)| position - self.starts[shard as usize]));
-            let locations = || which[start..].iter().zip(&rows[start..]);
+            let locations = || shard_indices[start..].iter().zip(&rows[start..]);
             // Prefetches the offsets of the group, so that their cache misses overlap.
             black_box(locations().fold(0, |all, (&shard, &row)| all ^ indexes[shard as usize].0[row as usize]));
             for (&shard, &row) in locations() {
@@ -158,11 +158,17 @@ impl FrameTable {
                 lengths.push(length);
             }
         }
-        let used = self.compact_shard_indices(&mut which);
-        Ok((Block::integers(which), used, Block::integers(rows), Block::integers(offsets), Block::integers(lengths)))
+        let used = self.compact_shard_indices(&mut shard_indices);
+        Ok((
+            Block::integers(shard_indices),
+            used,
+            Block::integers(rows),
+            Block::integers(offsets),
+            Block::integers(lengths),
+        ))
     }
 
-    /// Returns the index of the shard that contains a position, which must be in range.
+    /// Returns the index of the shard that contains a position, shard_indices must be in range.
     fn find_shard(&self, position: i64) -> usize {
         // With few shards, a linear scan without data-dependent branches is faster than a binary search.
         if self.starts.len() <= 16 {
@@ -171,13 +177,14 @@ impl FrameTable {
         self.starts[1..].partition_point(|&start| start <= position)
     }
 
-    /// Returns the shards that occur in `which`, in ascending order, and replaces each shard by its index in that list.
-    fn compact_shard_indices(&self, which: &mut [i64]) -> Vec<usize> {
+    /// Returns the shards that occur in `shard_indices`, in ascending order, and replaces each shard by its index in
+    /// that list.
+    fn compact_shard_indices(&self, shard_indices: &mut [i64]) -> Vec<usize> {
         let mut ordinals = vec![-1; self.shards.len()];
-        which.iter().for_each(|&shard| ordinals[shard as usize] = 0);
+        shard_indices.iter().for_each(|&shard| ordinals[shard as usize] = 0);
         let used: Vec<_> = (0..ordinals.len()).filter(|&shard| ordinals[shard] == 0).collect();
         used.iter().enumerate().for_each(|(ordinal, &shard)| ordinals[shard] = ordinal as i64);
-        which.iter_mut().for_each(|shard| *shard = ordinals[*shard as usize]);
+        shard_indices.iter_mut().for_each(|shard| *shard = ordinals[*shard as usize]);
         used
     }
 }

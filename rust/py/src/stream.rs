@@ -73,9 +73,9 @@ impl Shared {
             // An error of this read is ignored, because it occurs again when the frames are scanned.
             let _ = window.bytes(offset, length, 0);
         }
-        let (first, found) = self.find_frames(number, &mut window)?;
-        let batch = match found {
-            Ok(found) => self.read_payloads(window, found, first),
+        let (first, scan) = self.find_frames(number, &mut window)?;
+        let batch = match scan {
+            Ok(scan) => self.read_payloads(window, scan, first),
             Err(error) => Batch { payloads: Payloads::new(Vec::new(), 0), first, error: Some(error), is_last: true },
         };
         Some((number, batch))
@@ -87,20 +87,20 @@ impl Shared {
         while cursor.next != number && !cursor.is_done {
             cursor = self.advanced.wait(cursor).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
-        let found = (!cursor.is_done).then(|| cursor.advance(&self.request, window));
+        let scan = (!cursor.is_done).then(|| cursor.advance(&self.request, window));
         self.advanced.notify_all();
-        found
+        scan
     }
 
     /// Extracts the payloads of frames from the window if it contains them, or reads them from the source.
-    fn read_payloads(&self, window: Window<'_>, found: Scan, first: u64) -> Batch {
+    fn read_payloads(&self, window: Window<'_>, scan: Scan, first: u64) -> Batch {
         let Request { source, kind, verify, .. } = &self.request;
-        let start = found.offsets.first().map_or(found.end, |&offset| offset as u64);
-        let (payloads, result) = match window.into_range(start..found.end) {
-            Ok((buffer, position)) => compact(*kind, &found, buffer, position, *verify),
+        let start = scan.offsets.first().map_or(scan.end, |&offset| offset as u64);
+        let (payloads, result) = match window.into_range(start..scan.end) {
+            Ok((buffer, position)) => compact(*kind, &scan, buffer, position, *verify),
             Err(mut window) => {
-                let mut payloads = Payloads::new(take_buffer(), found.offsets.len());
-                let (offsets, lengths) = (&found.offsets[..], &found.lengths[..]);
+                let mut payloads = Payloads::new(take_buffer(), scan.offsets.len());
+                let (offsets, lengths) = (&scan.offsets[..], &scan.lengths[..]);
                 let selection = Selection { kind: *kind, offsets, lengths, verify: *verify };
                 let result = gather(&mut window, selection, &mut payloads);
                 recycle_buffer(window.into_buffer());
@@ -108,8 +108,8 @@ impl Shared {
             }
         };
         let result = source.check_unchanged().and(result.map_err(|failure| failure.error));
-        let error = result.err().or(found.fault.map(SourceError::Fault));
-        Batch { payloads, first, is_last: found.finished || error.is_some(), error }
+        let error = result.err().or(scan.fault.map(SourceError::Fault));
+        Batch { payloads, first, is_last: scan.finished || error.is_some(), error }
     }
 
     /// Takes the next batch. If it is not finished, produces a batch or waits up to `SIGNAL_CHECK_INTERVAL`.
@@ -371,10 +371,10 @@ impl Cursor {
     fn estimate_lengths(&mut self, request: &Request) {
         let limit = Limit { num_records: request.num_records, num_bytes: SAMPLE_BYTES as u64 };
         let mut window = Window::new(&request.source, Vec::new());
-        let found = scan_window(&mut window, request.kind, self.offset, false, limit, SAMPLE_BYTES);
-        // An error is ignored, because it occurs again when the frames of the first batch are found.
-        let Ok(found) = found else { return };
-        if let Some(mean) = (found.end - self.offset).checked_div(found.offsets.len() as u64) {
+        let scan = scan_window(&mut window, request.kind, self.offset, false, limit, SAMPLE_BYTES);
+        // An error is ignored, because it occurs again when the frames of the first batch are scan.
+        let Ok(scan) = scan else { return };
+        if let Some(mean) = (scan.end - self.offset).checked_div(scan.offsets.len() as u64) {
             self.record_len = mean;
             self.batch_len = usize::try_from(mean.saturating_mul(request.num_records)).unwrap_or(usize::MAX / 4);
         }
@@ -394,20 +394,20 @@ impl Cursor {
             true => length_margin(self.batch_len),
             false => HEADER_READ_AHEAD,
         };
-        let found = scan_window(window, request.kind, self.offset, false, limit, ahead);
+        let scan = scan_window(window, request.kind, self.offset, false, limit, ahead);
         let first = self.record;
         self.next += 1;
-        match &found {
-            Ok(found) => {
-                self.batch_len = (found.end - self.offset) as usize;
-                self.record_len = (self.batch_len / found.offsets.len().max(1)) as u64;
-                self.offset = found.end;
-                self.record += found.offsets.len() as u64;
-                self.is_done = found.finished || found.fault.is_some();
+        match &scan {
+            Ok(scan) => {
+                self.batch_len = (scan.end - self.offset) as usize;
+                self.record_len = (self.batch_len / scan.offsets.len().max(1)) as u64;
+                self.offset = scan.end;
+                self.record += scan.offsets.len() as u64;
+                self.is_done = scan.finished || scan.fault.is_some();
             }
             Err(_) => self.is_done = true,
         }
-        (first, found)
+        (first, scan)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Arbitrary bytes as an `OFRecord`: no function panics, all agree, and a reserialized payload parses to the same values.
+//! Arbitrary bytes as an `OFRecord`: no function panics, all agree, and a reserialized payload parses to the same
+//! values.
 #![no_main]
 #[path = "../payload.rs"]
 mod payload;

@@ -16,14 +16,14 @@ const GROUP_LEN: usize = 48;
 /// The scan has checked the headers. If a record has a fault, the payloads before it are returned as well.
 pub fn compact(
     kind: FrameKind,
-    found: &Scan,
+    scan: &Scan,
     buffer: Vec<u8>,
     start: usize,
     verify: bool,
 ) -> (Payloads, Result<(), ReadFailure>) {
-    let mut payloads = Payloads::new(buffer, found.offsets.len());
+    let mut payloads = Payloads::new(buffer, scan.offsets.len());
     let (mut joined, mut position, mut first) = (Vec::new(), start, 0);
-    for (offsets, lengths) in found.offsets.chunks(GROUP_LEN).zip(found.lengths.chunks(GROUP_LEN)) {
+    for (offsets, lengths) in scan.offsets.chunks(GROUP_LEN).zip(scan.lengths.chunks(GROUP_LEN)) {
         let (num_valid, fault) = match verify && kind.has_checksum() {
             true => verify_checksums(kind, offsets, lengths, payloads.buffer(position..)),
             false => (offsets.len(), None),
@@ -82,7 +82,8 @@ fn extract_payload(
     }
 }
 
-/// Appends the payload of a record that has padding or several parts, so that its length is known only from the headers.
+/// Appends the payload of a record that has padding or several parts, so that its length is known only from the
+/// headers.
 fn extract_padded_payload(
     kind: FrameKind,
     payloads: &mut Payloads,

@@ -69,7 +69,8 @@ fn read_and_visit(
     visit_frame(selection, ordinal, window.bytes(offset, length, ahead)?, joined, visit)
 }
 
-/// Calls `visit` with the payload of a selected frame. `frame` holds its stored bytes, or fewer if the data ends before.
+/// Calls `visit` with the payload of a selected frame. `frame` holds its stored bytes, or fewer if the data ends
+/// before.
 #[inline]
 pub(super) fn visit_frame(
     selection: Selection<'_>,
@@ -126,7 +127,7 @@ pub fn payload_of_frame<'a>(
 }
 
 fn length_mismatch(offset: u64, expected: u64, found: u64) -> Fault {
-    Fault::new(FaultKind::BadLength, offset, "a record is not as long as the index says")
+    Fault::new(FaultKind::BadLength, offset, "the length of a record differs from the index")
         .values(format_args!("{expected} bytes"), format_args!("{found} bytes"))
 }
 
@@ -300,27 +301,29 @@ const GROUP_LEN: usize = 128;
 const MAX_SHORT_FRAME: i64 = 4 << 10;
 
 /// Returns whether most frames are short and not consecutive.
-pub fn is_scattered(which: &[i64], selection: Selection<'_>) -> bool {
+pub fn is_scattered(source_indices: &[i64], selection: Selection<'_>) -> bool {
     let (offsets, lengths) = (selection.offsets, selection.lengths);
     let follows = |next: &usize| {
-        which[*next] == which[next - 1] && offsets[*next] == offsets[next - 1].wrapping_add(lengths[next - 1])
+        source_indices[*next] == source_indices[next - 1]
+            && offsets[*next] == offsets[next - 1].wrapping_add(lengths[next - 1])
     };
     lengths.iter().all(|&length| length <= MAX_SHORT_FRAME)
-        && 2 * (1..which.len()).filter(follows).count() < which.len()
+        && 2 * (1..source_indices.len()).filter(follows).count() < source_indices.len()
 }
 
-/// Calls `visit` with the ordinal and payload of each selected frame, in order; frame i is in `sources[which[i]]`.
+/// Calls `visit` with the ordinal and payload of each selected frame, in order; frame i is in
+/// `sources[source_indices[i]]`.
 pub fn for_each_scattered_payload<S: ReadAt>(
     sources: &[S],
-    which: &[i64],
+    source_indices: &[i64],
     selection: Selection<'_>,
     buffer: &mut Vec<u8>,
     mut visit: impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
 ) -> Result<(), ReadFailure> {
     let mut joined = Vec::new();
-    for start in (0..which.len()).step_by(GROUP_LEN) {
-        let group = start..which.len().min(start + GROUP_LEN);
-        let (count, outcome) = read_group(sources, which, selection, group.clone(), buffer);
+    for start in (0..source_indices.len()).step_by(GROUP_LEN) {
+        let group = start..source_indices.len().min(start + GROUP_LEN);
+        let (count, outcome) = read_group(sources, source_indices, selection, group.clone(), buffer);
         let mut rest = &buffer[..];
         for ordinal in group.start..group.start + count {
             let (frame, next) = rest.split_at(selection.lengths[ordinal] as usize);
@@ -336,7 +339,7 @@ pub fn for_each_scattered_payload<S: ReadAt>(
 /// Reads a group of frames back to back; returns the number of complete frames and the error of the next one.
 fn read_group<S: ReadAt>(
     sources: &[S],
-    which: &[i64],
+    source_indices: &[i64],
     selection: Selection<'_>,
     group: Range<usize>,
     buffer: &mut Vec<u8>,
@@ -349,7 +352,7 @@ fn read_group<S: ReadAt>(
     for (count, ordinal) in group.clone().enumerate() {
         let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as usize);
         let (frame, next) = rest.split_at_mut(length);
-        match sources[which[ordinal] as usize].read_at(offset, frame) {
+        match sources[source_indices[ordinal] as usize].read_at(offset, frame) {
             Ok(read) if read == length => {}
             Ok(read) => return (count, Err(truncated_data(offset, length as u64, read as u64).into())),
             Err(error) => return (count, Err(error)),
@@ -368,22 +371,23 @@ const CACHE_LINE: usize = 64;
 /// Longest prefix of a frame that is prefetched; the hardware prefetcher loads the rest of longer frames.
 const MAX_PREFETCH: usize = 16 * CACHE_LINE;
 
-/// Calls `visit` with the ordinal and payload of each selected frame, in order; frame i is in `contents[which[i]]`.
+/// Calls `visit` with the ordinal and payload of each selected frame, in order; frame i is in
+/// `contents[source_indices[i]]`.
 pub fn for_each_cached_payload(
     contents: &[&[u8]],
-    which: &[i64],
+    source_indices: &[i64],
     selection: Selection<'_>,
     mut visit: impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
 ) -> Result<(), ReadFailure> {
     let mut joined = Vec::new();
     let frame = |ordinal: usize| {
         let start = selection.offsets[ordinal] as usize;
-        let content = contents[which[ordinal] as usize].get(start..).unwrap_or_default();
+        let content = contents[source_indices[ordinal] as usize].get(start..).unwrap_or_default();
         &content[..content.len().min(selection.lengths[ordinal] as usize)]
     };
-    for ordinal in 0..which.len() {
+    for ordinal in 0..source_indices.len() {
         if ordinal % PREFETCH_GROUP_LEN == 0 {
-            (ordinal..which.len().min(ordinal + PREFETCH_GROUP_LEN)).for_each(|ahead| prefetch(frame(ahead)));
+            (ordinal..source_indices.len().min(ordinal + PREFETCH_GROUP_LEN)).for_each(|ahead| prefetch(frame(ahead)));
         }
         let result = visit_frame(selection, ordinal, frame(ordinal), &mut joined, &mut visit);
         result.map_err(|error| ReadFailure { ordinal, error })?;
@@ -452,20 +456,25 @@ mod tests {
             let Frames { data, lengths, .. } = frames;
             let offsets: Vec<i64> = (0..lengths.len()).map(|i| lengths[..i].iter().sum()).collect();
             let order: Vec<usize> = (0..300).map(|i| (i * 77) % 300).collect();
-            let which: Vec<i64> = order.iter().map(|i| (i % 3) as i64).collect();
+            let source_indices: Vec<i64> = order.iter().map(|i| (i % 3) as i64).collect();
             let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
             let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
             let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true };
-            assert!(is_scattered(&which, selection));
+            assert!(is_scattered(&source_indices, selection));
             let cut = &data[..data.len() - 3];
             for (sources, whole) in [([&data[..]; 3], 300), ([cut; 3], order.iter().position(|&i| i == 299).unwrap())] {
                 let mut found = Vec::new();
-                let outcome =
-                    for_each_scattered_payload(&sources, &which, selection, &mut Vec::new(), |ordinal, payload| {
+                let outcome = for_each_scattered_payload(
+                    &sources,
+                    &source_indices,
+                    selection,
+                    &mut Vec::new(),
+                    |ordinal, payload| {
                         assert_eq!((ordinal, payload), (found.len(), &payloads[order[ordinal]][..]));
                         found.push(());
                         Ok(())
-                    });
+                    },
+                );
                 assert_eq!(found.len(), whole);
                 assert_eq!(outcome.err().map(|failure| failure.ordinal), (whole < 300).then_some(whole));
             }
@@ -497,12 +506,12 @@ mod tests {
             let payloads: Vec<Vec<u8>> = (0..100usize).map(|size| vec![size as u8; 1 + size * 37]).collect();
             let (data, offsets, lengths) = framed(kind, &payloads);
             let order: Vec<usize> = (0..100).map(|i| (i * 37) % 100).collect();
-            let which: Vec<i64> = order.iter().map(|i| (i % 2) as i64).collect();
+            let source_indices: Vec<i64> = order.iter().map(|i| (i % 2) as i64).collect();
             let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
             let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
             let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true };
             let mut found = Vec::new();
-            for_each_cached_payload(&[&data, &data], &which, selection, |ordinal, payload| {
+            for_each_cached_payload(&[&data, &data], &source_indices, selection, |ordinal, payload| {
                 assert_eq!(ordinal, found.len());
                 found.push(payload.to_vec());
                 Ok(())

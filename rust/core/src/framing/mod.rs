@@ -76,22 +76,26 @@ trait Framing {
     /// Parses a part's header; `header` holds the [`HEADER_LEN`](Self::HEADER_LEN) bytes at `offset`.
     fn header(header: &[u8], offset: u64) -> Result<Header, Fault>;
 
-    /// Frames the payload at the end of `out`: writes the header into the reserved bytes at `start` and appends the footer.
+    /// Frames the payload at the end of `out`: writes the header into the reserved bytes at `start` and appends the
+    /// footer.
     fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault>;
 
-    /// Compares the CRC-32C of a payload with the checksum in its footer, which has [`FOOTER_LEN`](Self::FOOTER_LEN) bytes.
+    /// Compares the CRC-32C of a payload with the checksum in its footer, which has [`FOOTER_LEN`](Self::FOOTER_LEN)
+    /// bytes.
     fn check_footer(crc: u32, footer: &[u8], offset: u64) -> Result<(), Fault> {
         let _ = (crc, footer, offset);
         Ok(())
     }
 
-    /// Finds the first record header in `bytes`, which start at `offset`; `left` bytes remain from there to the shard's end.
+    /// Finds the first record header in `bytes`, which start at `offset`; `left` bytes remain from there to the shard's
+    /// end.
     fn resync(bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
         let _ = (bytes, offset, left);
         None
     }
 
-    /// Returns a fault if the padding in the stored bytes of one record is not zero. Only called if `FOOTER_LEN` is None.
+    /// Returns a fault if the padding in the stored bytes of one record is not zero. Only called if `FOOTER_LEN` is
+    /// None.
     fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
         let _ = (frame, offset);
         None

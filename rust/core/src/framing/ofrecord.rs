@@ -15,7 +15,7 @@ impl Framing for OfRecord {
     fn header(header: &[u8], offset: u64) -> Result<Header, Fault> {
         let length = i64::from_le_bytes(header[..8].try_into().expect("eight bytes"));
         if length <= 0 || length > i64::MAX - HEADER as i64 {
-            let fault = Fault::new(FaultKind::BadLength, offset, "a record's length is impossible");
+            let fault = Fault::new(FaultKind::BadLength, offset, "the length of a record is invalid");
             return Err(fault.values("more than 0", length));
         }
         Ok(Header { data_len: length as u64, stored_len: length as u64 + HEADER as u64, part: PartKind::Whole })

@@ -1,4 +1,5 @@
-//! MXNet RecordIO: magic word, 3-bit flag and 29-bit length, data, zero padding to 4 bytes. All words are little-endian.
+//! MXNet RecordIO: magic word, 3-bit flag and 29-bit length, data, zero padding to 4 bytes. All words are
+//! little-endian.
 //!
 //! The writer splits a payload at each aligned word that equals the magic word and omits that word; the reader inserts
 //! it between the parts again. So an aligned magic word followed by flag 0 or 1 always begins a record.
@@ -33,7 +34,7 @@ impl Framing for RecordIo {
             2 => PartKind::Middle,
             3 => PartKind::Last,
             flag => {
-                let fault = Fault::new(FaultKind::BadContinuation, offset, "a part's flag is unknown");
+                let fault = Fault::new(FaultKind::BadContinuation, offset, "the flag of a part is unknown");
                 return Err(fault.values("0 to 3", flag));
             }
         };
@@ -46,7 +47,7 @@ impl Framing for RecordIo {
         let payload = &out[start + HEADER..];
         let length = payload.len();
         if length >= 1 << LENGTH_BITS {
-            let fault = Fault::new(FaultKind::BadLength, 0, "RecordIO cannot store a record this long");
+            let fault = Fault::new(FaultKind::BadLength, 0, "the record is too long for RecordIO");
             return Err(fault.values("less than 2^29 bytes", format_args!("{length} bytes")));
         }
         if let Some(first) = next_magic(payload, 0) {
@@ -87,11 +88,11 @@ impl Framing for RecordIo {
 }
 
 fn push_parts(payload: &[u8], first: usize, out: &mut Vec<u8>) {
-    let (mut start, mut found) = (0, Some(first));
-    while let Some(end) = found {
+    let (mut start, mut magic) = (0, Some(first));
+    while let Some(end) = magic {
         push_part(&payload[start..end], if start == 0 { 1 } else { 2 }, out);
         start = end + 4;
-        found = next_magic(payload, start);
+        magic = next_magic(payload, start);
     }
     push_part(&payload[start..], 3, out);
 }

@@ -27,7 +27,7 @@ impl Framing for TfRecord {
             return Err(fault.values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")));
         }
         if length > i64::MAX as u64 - (HEADER + FOOTER) as u64 {
-            let fault = Fault::new(FaultKind::BadLength, offset, "a record's length is impossible");
+            let fault = Fault::new(FaultKind::BadLength, offset, "the length of a record is invalid");
             return Err(fault.values("less than 2^63", length));
         }
         Ok(Header { data_len: length, stored_len: length + (HEADER + FOOTER) as u64, part: PartKind::Whole })

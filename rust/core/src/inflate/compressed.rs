@@ -27,10 +27,10 @@ const MAX_SMALL_READ: usize = 16 * 1024;
 /// recorded it. A member whose end is never read is not verified.
 ///
 /// **Damage.** Data before the damage is returned. A read that yields at least one byte succeeds, possibly with fewer
-/// bytes than requested; each read that starts at the end of the valid data returns the fault. After a wrong trailer, or
-/// with garbage after the stream, all data is returned and a read at its end returns the fault instead of 0 bytes. The
-/// last bytes before the damage may be wrong, because the decompressor can detect damage late; only the checksum in the
-/// trailer is reliable.
+/// bytes than requested; each read that starts at the end of the valid data returns the fault. After a wrong trailer,
+/// or with garbage after the stream, all data is returned and a read at its end returns the fault instead of 0 bytes.
+/// The last bytes before the damage may be wrong, because the decompressor can detect damage late; only the checksum in
+/// the trailer is reliable.
 ///
 /// An empty file is an empty stream. Zero bytes after the last gzip member are padding.
 pub struct CompressedSource<S> {
@@ -113,7 +113,8 @@ impl<S: ReadAt> CompressedSource<S> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the cursor that reaches `offset` with the least work, or the end of the data if `offset` is not before it.
+    /// Returns the cursor that reaches `offset` with the least work, or the end of the data if `offset` is not before
+    /// it.
     fn take_cursor(&self, offset: u64) -> Result<ReadStart, Fault> {
         let (idle, point, schedule) = {
             let mut shared = self.lock();

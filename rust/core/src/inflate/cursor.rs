@@ -13,7 +13,8 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress_with_limit};
 use std::sync::Arc;
 
 const OUTPUT_BYTES: usize = 96 * 1024;
-/// If less of the output buffer is free, the window is moved to its front first: the decompressor's fast loop needs space.
+/// If less of the output buffer is free, the window is moved to its front first: the decompressor's fast loop needs
+/// space.
 const MIN_FREE_OUTPUT: usize = 8 * 1024;
 const FLAGS: u32 = TINFL_FLAG_HAS_MORE_INPUT | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
 

@@ -215,7 +215,7 @@ impl MemberReader<'_> {
     }
 
     fn truncated_trailer(&self, found: usize, total: usize) -> SourceError {
-        let what = if found == 0 { "missing" } else { "cut short" };
+        let what = if found == 0 { "missing" } else { "truncated" };
         let message = format!("stream ends early: {} trailer {what}", self.container.name());
         self.fault(message).values(format!("{total} bytes"), format!("{found} bytes")).into()
     }

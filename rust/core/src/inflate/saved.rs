@@ -2,11 +2,11 @@
 //!
 //! All numbers are little-endian. A blob consists of:
 //!
-//! - magic `RMSP`, version u16, container u8, zero u8, compressed size u64, decompressed size u64, spacing u64, number of
-//!   points u32; an unknown size is all ones
+//! - magic `RMSP`, version u16, container u8, zero u8, compressed size u64, decompressed size u64, spacing u64, number
+//!   of points u32; an unknown size is all ones
 //! - for each point: offset_in u64, offset_out u64, kind u8 (0 member, 1 block)
-//! - for each block also: num_bits u8, bits u8, checksum u32, member bytes u64, window length u32, length of the deflated
-//!   window u32, deflated window
+//! - for each block also: num_bits u8, bits u8, checksum u32, member bytes u64, window length u32, length of the
+//!   deflated window u32, deflated window
 //! - CRC-32 of all preceding bytes, u32
 use super::members::MemberChecksum;
 use super::seek_points::{BlockStart, MAX_POINTS, SeekPoint, SeekPoints, Window};

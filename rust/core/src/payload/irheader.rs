@@ -33,7 +33,7 @@ pub fn parse<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
     let flag = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
     let num_bytes = u64::from(flag) * LABEL_LEN as u64;
     if num_bytes > rest.len() as u64 {
-        return Err(WireError { offset: 0, what: "the flag counts more labels than the payload has" });
+        return Err(WireError { offset: 0, what: "the flag exceeds the number of labels in the payload" });
     }
     let (labels, data) = rest.split_at(num_bytes as usize);
     let labels = if flag == 0 { &header[4..8] } else { labels };
@@ -146,7 +146,8 @@ fn choose_flag(fields: &Fields, record: usize, labels: &[f32]) -> Result<u32, Fa
     u32::try_from(count).map_err(|_| count_fault(column, record, u32::MAX, count))
 }
 
-/// Returns the value of a record in a column that must have one value per record; None if the column or value is absent.
+/// Returns the value of a record in a column that must have one value per record; None if the column or value is
+/// absent.
 fn single_value<T: Copy>(column: Option<(&ColumnData, &[T])>, record: usize) -> Result<Option<T>, Fault> {
     match column {
         Some((column, values)) if column.is_present(record) => match values[column.row(record)] {

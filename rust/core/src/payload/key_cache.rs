@@ -75,7 +75,8 @@ impl KeyCache {
         self.last = 0;
     }
 
-    /// Returns the key of the entry at the start of `rest`; None if the entry has another encoding, or the cache is full.
+    /// Returns the key of the entry at the start of `rest`; None if the entry has another encoding, or the cache is
+    /// full.
     #[inline]
     pub fn find(&mut self, rest: &[u8], dialect: &Dialect, plan: &Plan) -> Option<&CachedKey> {
         let head = [load_word(rest, 0), load_word(rest, 8)];

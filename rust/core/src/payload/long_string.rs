@@ -10,8 +10,8 @@ use super::{Layout, Missing, PayloadKind, Plan, Section, ValueKind, irheader};
 pub const MIN_LONG_STRING: usize = 16 << 10;
 /// Length of the prefix that stays in the shortened payload; it identifies the string among the parsed values.
 const PREFIX_LEN: usize = 16;
-/// Tags of the fields from the outermost one to the string: features, entry, value, list of bytes, string. An `OFRecord`
-/// does not have the outermost field.
+/// Tags of the fields from the outermost one to the string: features, entry, value, list of bytes, string. An
+/// `OFRecord` does not have the outermost field.
 const FIELDS: [u32; 5] = [LEN_1, LEN_1, LEN_2, LEN_1, LEN_1];
 
 /// Length of a field, and where it is stored in the payload.

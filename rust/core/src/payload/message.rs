@@ -80,7 +80,8 @@ pub trait FeatureSink {
     /// Ends a frame.
     fn end_frame(&mut self, slot: usize);
 
-    /// Parses one context entry on the fast path. Returns false, without moving `reader`, if the general code is needed.
+    /// Parses one context entry on the fast path. Returns false, without moving `reader`, if the general code is
+    /// needed.
     #[inline]
     fn parse_entry(&mut self, _dialect: &Dialect, _reader: &mut Reader) -> WireResult<bool> {
         Ok(false)

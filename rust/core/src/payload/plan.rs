@@ -16,8 +16,8 @@ impl Plan {
     /// Compiles the columns, and checks that payloads of `kind` can contain them.
     ///
     /// Only image records have values of kind `UInt64`; only a `SequenceExample` has feature lists. `Missing::Empty`
-    /// requires `Layout::Ragged` or a feature list. `Missing::Default` must have the number of values of `Layout::Fixed`
-    /// and is not supported for feature lists.
+    /// requires `Layout::Ragged` or a feature list. `Missing::Default` must have the number of values of
+    /// `Layout::Fixed` and is not supported for feature lists.
     pub fn new(kind: PayloadKind, columns: Vec<ColumnSpec>) -> Result<Self, Fault> {
         let mut plan = Self { kind, table: KeyTable::new(columns.len()), columns: Vec::new() };
         for column in columns {

@@ -43,7 +43,8 @@ pub fn are_single_varints(words: &[(u64, u64)]) -> bool {
     words.iter().fold(0, |errors, &(word, mask)| errors | (word ^ mask >> 8) & mask & CONTINUE) == 0
 }
 
-/// Calls `visit` for each varint of `chunk`. Decodes one, two or eight from a word, so that few branches depend on lengths.
+/// Calls `visit` for each varint of `chunk`. Decodes one, two or eight from a word, so that few branches depend on
+/// lengths.
 #[inline]
 fn for_each_varint(mut chunk: Reader, mut visit: impl FnMut(u64)) -> WireResult<()> {
     while let Some(bytes) = chunk.rest().first_chunk::<8>() {

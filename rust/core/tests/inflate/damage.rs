@@ -78,7 +78,7 @@ fn missing_or_truncated_trailer_yields_all_data_before_the_fault() {
     let plain = mixture(200_000, 45);
     for (file, container, size) in [(gzip(&plain, 6), Container::Gzip, 8), (zlib(&plain, 6), Container::Zlib, 4)] {
         for cut in 1..=size {
-            let what = if cut == size { "trailer missing" } else { "trailer cut short" };
+            let what = if cut == size { "trailer missing" } else { "trailer truncated" };
             let fault = fault_after(&file[..file.len() - cut], container, &plain, plain.len());
             assert!(fault.message.starts_with("stream ends early: ") && fault.message.ends_with(what), "{fault}");
             assert_eq!(fault.found, format!("{} bytes", size - cut));

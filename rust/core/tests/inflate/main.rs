@@ -5,4 +5,3 @@ mod fixed;
 mod flips;
 mod saved;
 mod seek;
-mod threads;

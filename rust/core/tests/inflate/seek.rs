@@ -1,9 +1,10 @@
-//! Reads at random offsets of multi-megabyte streams with all block types.
+//! Reads at random offsets of multi-megabyte streams with all block types, by one or several threads.
 use super::data::{DEFAULT, FIXED, Random, assert_random_reads, deflate_pieces, deflate_whole, drain, mixture};
 use super::data::{gzip, open, read, wrap};
 use recordmill_core::inflate::{CompressedSource, Container, Limits};
 use recordmill_core::source::{ReadAt, SourceError};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
 
 const SPACING: u64 = 128 * 1024;
 
@@ -128,4 +129,33 @@ fn read_beyond_the_valid_end_is_empty() {
     assert_eq!(read(&source, 50_000, 10), []);
     assert_eq!(read(&source, 49_995, 10), plain[49_995..]);
     assert_eq!(read(&source, 0, 0), []);
+}
+
+#[test]
+fn concurrent_random_reads_return_plain_data() {
+    let plain = mixture(3_000_000, 31);
+    let source = open(gzip(&plain, 6), Container::Gzip, 200_000);
+    thread::scope(|scope| {
+        for seed in 0..4 {
+            let (source, plain) = (&source, &plain);
+            scope.spawn(move || assert_random_reads(source, plain, 40, seed));
+        }
+    });
+    drain(&source, 1 << 16);
+    let points = source.seek_points();
+    assert!(points.len() >= 5);
+    assert!(points.windows(2).all(|pair| pair[0].offset_out + 200_000 <= pair[1].offset_out));
+}
+
+#[test]
+fn concurrent_sequential_reads_return_plain_data() {
+    let plain = mixture(4_000_000, 32);
+    let source = open(gzip(&plain, 6), Container::Gzip, 200_000);
+    let parts: Vec<Vec<u8>> = thread::scope(|scope| {
+        let source = &source;
+        let part = |start: u64| move || (0..1000).flat_map(|step| read(source, start + step * 500, 500)).collect();
+        let handles: Vec<_> = (0..8).map(|index| scope.spawn(part(index * 500_000))).collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    });
+    assert!(parts.concat() == plain);
 }

@@ -1,7 +1,7 @@
 //! `Example`: the common encoding, and all unusual encodings that protobuf accepts, rejects or merges.
 use crate::common::*;
 use recordmill_core::error::{Fault, FaultKind};
-use recordmill_core::payload::{Layout, Missing, PayloadKind, ValueKind, Values, check};
+use recordmill_core::payload::{Layout, Missing, Parser, PayloadKind, Plan, ValueKind, Values, check};
 
 fn parse_int64s(payload: &[u8]) -> Result<Values, Fault> {
     parse_values(PayloadKind::Example, spec("a", ValueKind::Int64, Layout::Ragged), payload)
@@ -243,7 +243,6 @@ fn parse_is_correct_for_more_keys_than_the_cache_holds() {
 
 #[test]
 fn push_of_invalid_record_does_not_change_columns() {
-    use recordmill_core::payload::{Parser, Plan};
     let specs = vec![spec("a", ValueKind::Int64, Layout::Fixed(1)), spec("b", ValueKind::Bytes, Layout::Ragged)];
     let plan = Plan::new(PayloadKind::Example, specs).unwrap();
     let good = example(&[entry(b"a", &int64s(&[4])), entry(b"b", &strings(&[b"x", b"y"]))]);
@@ -259,4 +258,34 @@ fn push_of_invalid_record_does_not_change_columns() {
     assert_eq!(found[0].values, Values::Int64(vec![4, 4]));
     assert_eq!(found[1].values, bytes(&[b"x", b"y", b"x", b"y"]));
     assert_eq!(found[1].row_splits, Some(vec![0, 2, 4]));
+}
+
+#[test]
+fn preallocate_keeps_values_of_moved_columns() {
+    let payload = |number: usize| {
+        let long = vec![number as u8; 4000 + number];
+        example(&[entry(b"long", &strings(&[&long])), entry(b"short", &strings(&[&long[..3]]))])
+    };
+    let specs = ["long", "short"].map(|name| spec(name, ValueKind::Bytes, Layout::Fixed(1)));
+    let plan = Plan::new(PayloadKind::Example, specs.to_vec()).unwrap();
+    for max_bytes in [usize::MAX, 100_000, 0] {
+        let (mut plain, mut moved) = (Parser::new(&plan, 100), Parser::new(&plan, 100));
+        let mut requests = Vec::new();
+        for number in 0..100 {
+            plain.push(&payload(number)).unwrap();
+            moved.push(&payload(number)).unwrap();
+            if number == 0 {
+                moved.preallocate(100, max_bytes, |num_bytes| {
+                    requests.push(num_bytes);
+                    vec![7; num_bytes / 2]
+                });
+            }
+        }
+        assert_eq!(requests, if max_bytes == 0 { vec![] } else { vec![max_bytes.min(450_000)] });
+        let (plain, moved) = (plain.finish(), moved.finish());
+        for (a, b) in plain.iter().zip(&moved) {
+            assert_eq!(a.values, b.values);
+        }
+        assert!(matches!(&moved[0].values, Values::Bytes { splits, .. } if splits.len() == 101));
+    }
 }

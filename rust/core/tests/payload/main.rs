@@ -6,7 +6,6 @@ mod hostile;
 mod irheader;
 mod ofrecord;
 mod plan;
-mod preallocated;
 mod roundtrip;
 mod sequence;
 mod serialize;

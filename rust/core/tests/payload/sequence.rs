@@ -1,7 +1,9 @@
 //! `SequenceExample`: ragged and fixed frames, and merging of feature lists.
 use crate::common::*;
 use recordmill_core::error::FaultKind;
-use recordmill_core::payload::{ColumnSpec, Layout, Missing, PayloadKind, ValueKind, Values, check, has_feature_lists};
+use recordmill_core::payload::{
+    ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, ValueKind, Values, check, has_feature_lists,
+};
 
 const KIND: PayloadKind = PayloadKind::SequenceExample;
 
@@ -111,7 +113,6 @@ fn parse_separates_context_and_lists_with_the_same_key() {
 
 #[test]
 fn push_of_invalid_sequence_does_not_change_columns() {
-    use recordmill_core::payload::{Parser, Plan};
     let good = sequence(&[entry(b"a", &list(&[int64s(&[1, 2]), int64s(&[3])]))]);
     let bad = sequence(&[entry(b"a", &list(&[int64s(&[9]), floats(&[1.0])]))]);
     let plan = Plan::new(KIND, vec![ragged_spec()]).unwrap();

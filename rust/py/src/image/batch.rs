@@ -35,11 +35,11 @@ fn header_table(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (
     let (mut table, mut faults) = (Vec::with_capacity(7 * payloads.len()), Vec::new());
     for (row, data) in payloads.iter().enumerate() {
         let numbers = match describe(data, reading, upright) {
-            Ok(found) => {
-                let (size, decoded) = (found.size, found.decoded);
+            Ok(info) => {
+                let (size, decoded) = (info.size, info.decoded);
                 let sides = [size.width, size.height, decoded.width, decoded.height];
                 let [a, b, c, d] = sides.map(|side| side as i64);
-                [a, b, c, d, i64::from(found.orientation), found.channels as i64, i64::from(found.scalable)]
+                [a, b, c, d, i64::from(info.orientation), info.channels as i64, i64::from(info.scalable)]
             }
             Err(fault) => {
                 faults.push((row, fault_tuple(fault)));

@@ -56,7 +56,7 @@ pub fn change_hls(
     behind: usize,
 ) -> PyResult<Block> {
     let view = View::<u8>::get(pixels)?;
-    let (values, way) = (view.slice(), if back { Direction::HlsToRgb } else { Direction::RgbToHls });
-    let made = py.detach(|| hls::change(values, way, width, behind)).map_err(image_error)?;
-    Ok(Block::new(Numbers::UInt8(made)))
+    let (values, direction) = (view.slice(), if back { Direction::HlsToRgb } else { Direction::RgbToHls });
+    let output = py.detach(|| hls::change(values, direction, width, behind)).map_err(image_error)?;
+    Ok(Block::new(Numbers::UInt8(output)))
 }

@@ -90,8 +90,8 @@ fn pick_array<T: PixelType + pyo3::buffer::Element>(
 
 /// Crop boxes of images in a flat array and resize them to floats of one size.
 ///
-/// `shape` is (height, width, channels) of the images and `size` is (height, width) of the output. `places` has the four
-/// coordinates of each box, and `images` the index of its image. Raises ImageRefused.
+/// `shape` is (height, width, channels) of the images and `size` is (height, width) of the output. `places` has the
+/// four coordinates of each box, and `images` the index of its image. Raises ImageRefused.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn cut_boxes(

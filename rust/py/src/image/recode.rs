@@ -26,26 +26,26 @@ pub fn recode_png(
         "rgb" => Channels::Rgb,
         other => return Err(unsupported_word("channels", &["stored", "gray", "rgb"], other)),
     };
-    let wanted = RecodeOptions { channels, upright, limits: Limits { max_pixels, ..Limits::default() } };
+    let options = RecodeOptions { channels, upright, limits: Limits { max_pixels, ..Limits::default() } };
     let views = files.views()?;
     let files = views.slices()?;
     let (data, splits, sides) = py.detach(|| {
         let mut worker = WorkerState::take();
-        let recoded = recode(&mut worker, &files, wanted);
+        let recoded = recode(&mut worker, &files, options);
         worker.give_back();
         recoded
     });
     Ok((Block::bytes(data), Block::integers(splits), Block::integers(sides)))
 }
 
-fn recode(worker: &mut WorkerState, files: &[&[u8]], wanted: RecodeOptions) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
+fn recode(worker: &mut WorkerState, files: &[&[u8]], options: RecodeOptions) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
     let WorkerState { png, png_encoder, pixels, .. } = worker;
     let mut recoder = Recoder { decoder: png, encoder: png_encoder, pixels };
     let mut data = take_buffer();
     data.clear();
     let (mut splits, mut sides) = (vec![0], Vec::with_capacity(2 * files.len()));
     for file in files {
-        let size = recoder.recode(file, wanted, &mut data).unwrap_or(Size { width: 0, height: 0 });
+        let size = recoder.recode(file, options, &mut data).unwrap_or(Size { width: 0, height: 0 });
         splits.push(data.len() as i64);
         sides.extend([size.height as i64, size.width as i64]);
     }

@@ -112,7 +112,8 @@ fn parse_options(
 
 /// Decode a PNG file without conversion, with transparency as an alpha channel; raises ImageRefused.
 ///
-/// Palette images are decoded to their colors or, with `indices`, to the stored indices; gray values are not scaled then.
+/// Palette images are decoded to their colors or, with `indices`, to the stored indices; gray values are not scaled
+/// then.
 #[pyfunction]
 pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pixels: u64) -> PyResult<Image> {
     let view = View::<u8>::get(data)?;
