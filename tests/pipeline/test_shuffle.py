@@ -68,7 +68,7 @@ def test_permutation_equals_plain_feistel_network(length: int, seed: int, data: 
 
 def test_permutation_refuses_position_out_of_range() -> None:
     for outside in (-1, 70_000):
-        with pytest.raises(IndexError, match=f"{outside} of 70000"):
+        with pytest.raises(IndexError, match=f"position {outside} is out of range for 70000 numbers"):
             Permutation(70_000, (1,))(np.array([0, outside]))
 
 
