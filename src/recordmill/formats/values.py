@@ -26,6 +26,7 @@ _NUMBER_KINDS: tuple[tuple[type[np.generic], tuple[Kind, ...]], ...] = (
     (np.floating, ("float32",)),
 )
 
+_FLOAT_TYPES = frozenset((float, np.float64, np.float32, np.float16))
 _SHOWN_BYTES = 16
 _SHORT_REPR = reprlib.Repr()
 _SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
@@ -226,10 +227,10 @@ def _to_array(row: Any) -> NDArray[Any]:
 
 
 def _has_integers(value: Any) -> bool:
+    if isinstance(value, list | tuple) and _FLOAT_TYPES.issuperset(map(type, value)):
+        return False  # much faster than a call per value
     if hasattr(value, "dtype") or not isinstance(value, Iterable):
         return np.asarray(value).dtype.kind in "biu"
-    if all(issubclass(kind, float | np.floating) for kind in set(map(type, value))):  # faster than a call per value
-        return False
     return any(map(_has_integers, value))
 
 

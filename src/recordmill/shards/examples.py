@@ -13,7 +13,7 @@ from recordmill.types import Ragged
 
 
 def copy_example(example: Mapping[str, Any], record: int) -> dict[str, Any]:
-    """Return an example as a dict; raise ExampleTypeError if it is not a mapping from strings.
+    """Return an example as a dict; raise ExampleTypeError if it is not a mapping.
 
     Parameters
     ----------
@@ -25,13 +25,8 @@ def copy_example(example: Mapping[str, Any], record: int) -> dict[str, Any]:
     -------
     dict of str to value
     """
-    if not isinstance(example, Mapping):
+    if type(example) is not dict and not isinstance(example, Mapping):
         raise type_error("an example must be a mapping", "a mapping from feature names to values", example, record)
-    for name in example:
-        if not isinstance(name, str):
-            raise ExampleTypeError(
-                "a feature name must be a str", kind="bad_type", record=record, expected="str", found=shorten(name)
-            )
     return dict(example)
 
 
@@ -80,11 +75,14 @@ def serialize_examples(
 
     Raises
     ------
+    ExampleTypeError
+        If a feature name is not a string.
     FeatureError
         If the payload cannot store a value; `record` is the position of its example in the writer.
     LimitError
         If an example is too large for a message.
     """
+    _check_names(examples, first)
     error: FeatureError | LimitError
     try:
         return codec.serialize(examples, schema, first, known)
@@ -104,3 +102,14 @@ def serialize_examples(
     if isinstance(error, FeatureError) and error.found is None and error.feature is not None:
         error.found = shorten(examples[num_valid].get(error.feature))
     raise error
+
+
+def _check_names(examples: Sequence[Mapping[str, Any]], first: int) -> None:
+    if all(isinstance(name, str) for name in set().union(*examples)):
+        return
+    for record, example in enumerate(examples, first):
+        for name in example:
+            if not isinstance(name, str):
+                raise ExampleTypeError(
+                    "a feature name must be a str", kind="bad_type", record=record, expected="str", found=shorten(name)
+                )

@@ -287,32 +287,32 @@ class ShardWriter(_Writer):
         """
         self._check_open()
         try:
-            self._append(example)
+            if isinstance(example, bytes | bytearray | memoryview):
+                self._append_payload(example)
+            else:
+                if self._payloads:
+                    self._flush()
+                self._examples.append(copy_example(example, self.num_records + len(self._examples)))
+                self._pending_bytes += sum(map(_num_bytes, example.values()))
+            count = len(self._examples) + len(self._payloads)
+            fullness = max(count / self._chunk_records, self._pending_bytes / _CHUNK_BYTES)
+            if fullness < self._chunk_growth:
+                return
+            if self._chunk_growth < _MAX_CHUNK_GROWTH and self._lacks_kinds():
+                self._chunk_growth *= 2
+            else:
+                self._flush()
         except BaseException as error:
             self._fail(error)
             raise
 
-    def _append(self, example: Mapping[str, Any] | bytes) -> None:
-        if isinstance(example, bytes | bytearray | memoryview):
-            if self._examples:
-                self._flush()
-            num_bytes = memoryview(example).nbytes
-            check_payload_size(self._format, num_bytes, self.num_records + len(self._payloads))
-            self._payloads.append(bytes(example))
-            self._pending_bytes += len(self._payloads[-1])
-        else:
-            if self._payloads:
-                self._flush()
-            self._examples.append(copy_example(example, self.num_records + len(self._examples)))
-            self._pending_bytes += sum(map(_num_bytes, example.values()))
-        count = len(self._examples) + len(self._payloads)
-        fullness = max(count / self._chunk_records, self._pending_bytes / _CHUNK_BYTES)
-        if fullness < self._chunk_growth:
-            return
-        if self._chunk_growth < _MAX_CHUNK_GROWTH and self._lacks_kinds():
-            self._chunk_growth *= 2
-        else:
+    def _append_payload(self, payload: bytes) -> None:
+        if self._examples:
             self._flush()
+        num_bytes = memoryview(payload).nbytes
+        check_payload_size(self._format, num_bytes, self.num_records + len(self._payloads))
+        self._payloads.append(bytes(payload))
+        self._pending_bytes += num_bytes
 
     def _lacks_kinds(self) -> bool:
         """Return True if the kind of some feature is unknown, because all its values so far are empty lists."""
