@@ -25,7 +25,7 @@ NAMES = [name for page in PAGES for name in re.findall(r"^::: (\S+)$", page.read
 # Members without an underscore that other modules of the package or a framework use.
 INTERNAL = {
     "recordmill.Dataset": "cuts is_sharded is_shuffled maps program runs_in_processes stage then",
-    "recordmill.ShardReader": "keeps_index shard sidecar",
+    "recordmill.ShardReader": "checksums keeps_index raise_damage shard sidecar",
     "recordmill.adapters.keras.dataset.PyDataset": "batch_ends epoch_begins on_epoch_begin on_epoch_end",
     "recordmill.adapters.keras.stream.Stream": "batch_ends epoch_begins",
 }

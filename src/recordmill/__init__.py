@@ -41,6 +41,7 @@ _MODULES = {
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "PackResult pack",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
+    "packing.verify": "verify",
     "pipeline.dataset": "Dataset",
     "pipeline.loader": "Loader",
     "pipeline.open": "open",
@@ -51,7 +52,7 @@ _MODULES = {
     "shards.info": "Info ShardInfo info",
     "shards.parse_payloads": "parse_payloads",
     "shards.reader": "PayloadReader ShardReader",
-    "shards.verify": "Report verify",
+    "shards.verify": "Report",
     "shards.writer": "PayloadWriter ShardWriter",
     "types": "Fault FeatureList FrameIndex Ragged",
 }
@@ -159,6 +160,7 @@ if TYPE_CHECKING:
         ListFile as ListFile,
         Table as Table,
     )
+    from recordmill.packing.verify import verify as verify
     from recordmill.pipeline.dataset import Dataset as Dataset
     from recordmill.pipeline.loader import Loader as Loader
     from recordmill.pipeline.open import open as open
@@ -181,7 +183,7 @@ if TYPE_CHECKING:
         parse_payloads as parse_payloads,
     )
     from recordmill.shards.reader import PayloadReader as PayloadReader, ShardReader as ShardReader
-    from recordmill.shards.verify import Report as Report, verify as verify
+    from recordmill.shards.verify import Report as Report
     from recordmill.shards.writer import PayloadWriter as PayloadWriter, ShardWriter as ShardWriter
     from recordmill.types import (
         Fault as Fault,

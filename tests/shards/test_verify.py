@@ -55,7 +55,10 @@ def test_verify_reports_truncation_between_records(tmp_path: Path, family: str) 
         (fault,) = report.faults
         assert (fault.kind, fault.record, fault.offset) == ("truncated_shard", 40, offset)
         assert "60 records" in fault.message and report.num_records == 40
-        assert len(rm.open(path)) == 40
+        dataset = rm.open(path)
+        assert (len(dataset), len(dataset[:40])) == (60, 40)
+        with pytest.raises(rm.TruncatedError):
+            _ = dataset[40]
     rm.build_index(path)
     assert rm.verify(path).ok
 

@@ -12,6 +12,8 @@ pub enum FaultKind {
     LengthChecksum,
     /// The stored checksum of a payload differs from the computed one.
     PayloadChecksum,
+    /// The checksum of a payload in the sidecar index differs from the computed one.
+    SidecarChecksum,
     /// A length is forbidden by the format or exceeds the data.
     BadLength,
     /// A frame does not begin with the format's magic word.
@@ -38,6 +40,7 @@ impl FaultKind {
             Self::TruncatedPayload => "truncated_payload",
             Self::LengthChecksum => "length_checksum",
             Self::PayloadChecksum => "payload_checksum",
+            Self::SidecarChecksum => "sidecar_checksum",
             Self::BadLength => "bad_length",
             Self::BadMagic => "bad_magic",
             Self::BadContinuation => "bad_continuation",

@@ -74,13 +74,15 @@ impl LongStringRecord {
         self.string.prefix(&self.start_bytes)
     }
 
-    /// Reads the string into `out`, which has its length, and the shortened payload into `rest`.
+    /// Reads the string into `out`, which has its length, and the shortened payload into `rest`. `indexed` is the checksum of
+    /// the payload in an index, or -1.
     ///
     /// Returns None if a read fails, a checksum differs, or the record needs the general parser.
     pub fn read<S: ReadAt>(
         &self,
         source: &S,
         verify: bool,
+        indexed: i64,
         out: &mut [MaybeUninit<u8>],
         rest: &mut Vec<u8>,
     ) -> Option<()> {
@@ -90,10 +92,16 @@ impl LongStringRecord {
         let mut tail = vec![MaybeUninit::uninit(); tail_len + self.footer_len];
         let tail = &*source.read_into_at(start + self.string.len as u64, &mut tail).ok()??;
         let (tail, footer) = tail.split_at_checked(tail_len).filter(|(_, footer)| footer.len() == self.footer_len)?;
-        if verify && self.kind.has_checksum() {
+        if (verify && self.kind.has_checksum()) || indexed >= 0 {
             let mut checksum = Crc32c::new();
             [&self.start_bytes[..self.string.start], string, tail].iter().for_each(|part| checksum.update(part));
-            self.kind.check_footer(checksum.finish(), footer, self.offset).ok()?;
+            let found = checksum.finish();
+            if verify {
+                self.kind.check_footer(found, footer, self.offset).ok()?;
+            }
+            if indexed >= 0 && i64::from(found) != indexed {
+                return None;
+            }
         }
         self.string.shorten(&self.start_bytes, tail, rest).then_some(())
     }

@@ -14,7 +14,7 @@ use recordmill_core::source::{ReadAt, SourceError};
 
 use crate::buffers::{View, allocate_buffer, recycle_buffer, take_buffer};
 use crate::error::source_error;
-use crate::framing::{PyFrameKind, frame_views};
+use crate::framing::{PyFrameKind, checksum_view, frame_views};
 use crate::payload::{PyPlan, columns_to_python};
 use crate::source::Source;
 
@@ -25,6 +25,7 @@ pub struct RecordSelection {
     kind: FrameKind,
     offsets: RecordNumbers,
     lengths: RecordNumbers,
+    checksums: Option<RecordNumbers>,
     verify: bool,
 }
 
@@ -44,17 +45,28 @@ impl RecordNumbers {
     }
 }
 
-/// Frames as a Python tuple: sources, index of the source of each frame, framing, offsets, lengths.
-pub type FrameArgs<'py> =
-    (Vec<PyRef<'py, Source>>, Bound<'py, PyAny>, PyFrameKind, Bound<'py, PyAny>, Bound<'py, PyAny>);
+/// Frames as a Python tuple: sources, index of the source of each frame, framing, offsets, lengths, and the checksums of the
+/// payloads in the sidecar index (-1 if unknown) or None.
+pub type FrameArgs<'py> = (
+    Vec<PyRef<'py, Source>>,
+    Bound<'py, PyAny>,
+    PyFrameKind,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Option<Bound<'py, PyAny>>,
+);
 
-/// An error, and the ordinal of the selected record at source_indices it occurred.
+/// An error, and the ordinal of the selected record at which it occurred.
 pub type RecordError = (SourceError, usize);
 
 impl RecordSelection {
     /// Validates the arguments.
-    pub fn new((sources, source_indices, kind, offsets, lengths): FrameArgs<'_>, verify: bool) -> PyResult<Self> {
+    pub fn new(
+        (sources, source_indices, kind, offsets, lengths, checksums): FrameArgs<'_>,
+        verify: bool,
+    ) -> PyResult<Self> {
         let (offsets, lengths) = frame_views(&offsets, &lengths)?;
+        let checksums = checksum_view(checksums.as_ref(), &offsets)?.map(RecordNumbers::Array);
         let source_indices = View::<i64>::get(&source_indices)?;
         let is_source = |&source: &i64| usize::try_from(source).is_ok_and(|source| source < sources.len());
         if source_indices.slice().len() != offsets.slice().len() || !source_indices.slice().iter().all(is_source) {
@@ -62,14 +74,20 @@ impl RecordSelection {
         }
         let sources = sources.iter().map(|source| source.plain().clone()).collect();
         let [source_indices, offsets, lengths] = [source_indices, offsets, lengths].map(RecordNumbers::Array);
-        Ok(Self { sources, source_indices, kind: kind.into(), offsets, lengths, verify })
+        Ok(Self { sources, source_indices, kind: kind.into(), offsets, lengths, checksums, verify })
     }
 
-    /// Selects one record, the frame of `length` bytes at `offset`.
-    pub fn single(source: &Source, kind: PyFrameKind, (offset, length): (u64, u64), verify: bool) -> PyResult<Self> {
-        let [source_indices, offsets, lengths] =
-            [0, i64::try_from(offset)?, i64::try_from(length)?].map(|n| RecordNumbers::Single([n]));
-        Ok(Self { sources: vec![source.plain().clone()], source_indices, kind: kind.into(), offsets, lengths, verify })
+    /// Selects one record by the offset and length of its frame and the checksum of its payload in the index, or -1.
+    pub fn single(
+        source: &Source,
+        kind: PyFrameKind,
+        (offset, length, checksum): (u64, u64, i64),
+        verify: bool,
+    ) -> PyResult<Self> {
+        let [source_indices, offsets, lengths, checksums] =
+            [0, i64::try_from(offset)?, i64::try_from(length)?, checksum].map(|n| RecordNumbers::Single([n]));
+        let (sources, checksums) = (vec![source.plain().clone()], Some(checksums));
+        Ok(Self { sources, source_indices, kind: kind.into(), offsets, lengths, checksums, verify })
     }
 
     /// Returns the stored bytes of each record.
@@ -81,6 +99,11 @@ impl RecordSelection {
     pub fn frame(&self, ordinal: usize) -> (&Arc<dyn ReadAt>, (u64, usize)) {
         let source = &self.sources[self.source_indices.slice()[ordinal] as usize];
         (source, (self.offsets.slice()[ordinal] as u64, self.lengths()[ordinal] as usize))
+    }
+
+    /// Returns the checksum of a record's payload in the index, or -1.
+    pub fn indexed_checksum(&self, ordinal: usize) -> i64 {
+        self.checksums.as_ref().map_or(-1, |checksums| checksums.slice()[ordinal])
     }
 
     /// Returns the framing of the records.
@@ -169,9 +192,11 @@ impl RecordSelection {
         self.lengths()[range].iter().fold(0i64, |sum, &length| sum.saturating_add(length)) as usize
     }
 
-    fn selection(&self, range: Range<usize>) -> Selection<'_> {
-        let (offsets, lengths) = (&self.offsets.slice()[range.clone()], &self.lengths()[range]);
-        Selection { kind: self.kind, offsets, lengths, verify: self.verify }
+    /// Returns the frames of the records in `range`.
+    pub fn selection(&self, range: Range<usize>) -> Selection<'_> {
+        let (offsets, lengths) = (&self.offsets.slice()[range.clone()], &self.lengths()[range.clone()]);
+        let checksums = self.checksums.as_ref().map(|checksums| &checksums.slice()[range]);
+        Selection { kind: self.kind, offsets, lengths, verify: self.verify, checksums }
     }
 }
 

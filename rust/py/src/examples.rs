@@ -63,19 +63,20 @@ pub fn read_examples(
     })
 }
 
-/// Read the columns of the record of `length` bytes at `offset`, in the form of `read_examples`.
+/// Read the columns of one record in the form of `read_examples`.
+///
+/// `frame` is the offset and the length of its frame, and the checksum of its payload in the index, or -1.
 #[pyfunction]
-#[pyo3(signature = (source, kind, offset, length, plan, *, verify=true))]
+#[pyo3(signature = (source, kind, frame, plan, *, verify=true))]
 pub fn read_example(
     py: Python<'_>,
     source: &Source,
     kind: PyFrameKind,
-    offset: u64,
-    length: u64,
+    frame: (u64, u64, i64),
     plan: &PyPlan,
     verify: bool,
 ) -> PyResult<Vec<Py<PyTuple>>> {
-    let (records, plan) = (RecordSelection::single(source, kind, (offset, length), verify)?, plan.plan());
+    let (records, plan) = (RecordSelection::single(source, kind, frame, verify)?, plan.plan());
     let group = read_long_strings(py, &records, plan)?.and_then(|mut groups| groups.pop());
     let (_, columns) = group.map_or_else(|| group_to_python(py, 1, py.detach(|| records.parse(0..1, plan))), Ok)?;
     Ok(columns)

@@ -64,11 +64,14 @@ impl From<PyFrameKind> for FrameKind {
     }
 }
 
-type ScanResult = (Block, Block, u64, Option<FaultTuple>);
+type ScanResult = (Block, Block, u64, Vec<FaultTuple>);
 
-/// Find the frames from `start` on: (offsets, lengths, end, fault or None).
+/// Find the frames from `start` on: (offsets, lengths, end, faults).
+///
+/// The ordinal of a fault that ends the scan is the number of frames. With `resync`, the scan continues after damage if the
+/// format allows it; the damaged bytes then count as one frame, whose ordinal the fault has.
 #[pyfunction]
-#[pyo3(signature = (source, kind, *, start=0, verify=false, max_records=u64::MAX))]
+#[pyo3(signature = (source, kind, *, start=0, verify=false, max_records=u64::MAX, resync=false))]
 pub fn scan(
     py: Python<'_>,
     source: &Source,
@@ -76,33 +79,68 @@ pub fn scan(
     start: u64,
     verify: bool,
     max_records: u64,
+    resync: bool,
 ) -> PyResult<ScanResult> {
     let plain = source.plain().clone();
     let limit = Limit { num_records: max_records, num_bytes: u64::MAX };
     let interruptible = InterruptibleSource::new(&plain);
     let scan = py.detach(|| {
-        let scan = framing::scan(&interruptible, kind.into(), start, verify, limit)?;
+        let scan = if resync { framing::scan_past_damage } else { framing::scan };
+        let scan = scan(&interruptible, kind.into(), start, verify, limit)?;
         interruptible.check_unchanged()?;
         Ok(scan)
     });
     let scan = scan.map_err(|error| interruptible.error(error))?;
-    let fault = scan.fault.map(|fault| fault_tuple(fault, Some(scan.offsets.len())));
-    Ok((Block::integers(scan.offsets), Block::integers(scan.lengths), scan.end, fault))
+    let last = scan.fault.map(|fault| (scan.offsets.len(), fault));
+    let faults = scan.skipped.into_iter().chain(last);
+    let faults = faults.map(|(ordinal, fault)| fault_tuple(fault, Some(ordinal))).collect();
+    Ok((Block::integers(scan.offsets), Block::integers(scan.lengths), scan.end, faults))
+}
+
+/// An index as a Python tuple: offsets, lengths, and the checksums of the payloads (-1 if unknown) or None.
+pub type IndexArgs<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
+/// The arrays of an index.
+pub struct IndexViews {
+    /// Offset of each frame.
+    pub offsets: View<i64>,
+    /// Stored bytes of each frame.
+    pub lengths: View<i64>,
+    /// CRC-32C of each payload.
+    pub checksums: Option<View<i64>>,
+}
+
+impl IndexViews {
+    /// Gets and validates the arrays.
+    pub fn new((offsets, lengths, checksums): &IndexArgs<'_>) -> PyResult<Self> {
+        let (offsets, lengths) = frame_views(offsets, lengths)?;
+        let checksums = checksum_view(checksums.as_ref(), &offsets)?;
+        Ok(Self { offsets, lengths, checksums })
+    }
+
+    fn as_index(&self) -> framing::Index<'_> {
+        let checksums = self.checksums.as_ref().map(View::slice).unwrap_or_default();
+        framing::Index { offsets: self.offsets.slice(), lengths: self.lengths.slice(), checksums }
+    }
 }
 
 type VerifyResult = (u64, Vec<FaultTuple>, u64, u64, Block, Block);
 
 /// Verify a whole shard: (number of valid records, faults, number of faults, end, offsets and lengths of valid frames).
 ///
-/// With `payload`, messages are validated too. The ordinal of a fault is the ordinal of its record.
+/// With `payload`, messages are validated too. With `index`, its lengths and checksums are compared, and it states where
+/// records begin after damage. The ordinal of a fault is the ordinal of its record.
 #[pyfunction]
-#[pyo3(signature = (source, kind, payload=None))]
+#[pyo3(signature = (source, kind, payload=None, *, index=None))]
 pub fn verify(
     py: Python<'_>,
     source: &Source,
     kind: PyFrameKind,
     payload: Option<crate::payload::PyPayloadKind>,
+    index: Option<IndexArgs<'_>>,
 ) -> PyResult<VerifyResult> {
+    let index = index.as_ref().map(IndexViews::new).transpose()?;
+    let index = index.as_ref().map(IndexViews::as_index).unwrap_or_default();
     let plain = source.plain().clone();
     let message: Option<PayloadKind> = payload.map(Into::into);
     let interruptible = InterruptibleSource::new(&plain);
@@ -113,7 +151,7 @@ pub fn verify(
             fault.offset = offset;
             Some(fault)
         };
-        let report = framing::verify(&interruptible, kind.into(), message.is_some().then_some(&mut inspect))?;
+        let report = framing::verify(&interruptible, kind.into(), index, message.is_some().then_some(&mut inspect))?;
         interruptible.check_unchanged()?;
         Ok(report)
     });
@@ -126,22 +164,25 @@ pub fn verify(
 
 /// Read the payloads of the given frames, in the given order: (data, row_splits).
 #[pyfunction]
-#[pyo3(signature = (source, kind, offsets, lengths, *, verify=true))]
+#[pyo3(signature = (source, kind, offsets, lengths, *, checksums=None, verify=true))]
 pub fn fetch(
     py: Python<'_>,
     source: &Source,
     kind: PyFrameKind,
     offsets: &Bound<'_, PyAny>,
     lengths: &Bound<'_, PyAny>,
+    checksums: Option<&Bound<'_, PyAny>>,
     verify: bool,
 ) -> PyResult<(Block, Block)> {
     let (offsets, lengths) = frame_views(offsets, lengths)?;
+    let checksums = checksum_view(checksums, &offsets)?;
+    let checksums = checksums.as_ref().map(View::slice);
     let (offsets, lengths) = (offsets.slice(), lengths.slice());
     let plain = source.plain().clone();
     let payloads = py.detach(|| {
         let mut payloads = Payloads::new(take_buffer(), offsets.len());
         let mut window = Window::new(&plain, take_buffer());
-        let selection = Selection { kind: kind.into(), offsets, lengths, verify };
+        let selection = Selection { kind: kind.into(), offsets, lengths, verify, checksums };
         let result = gather(&mut window, selection, &mut payloads);
         recycle_buffer(window.into_buffer());
         plain.check_unchanged().map_err(|error| source_error(error, None))?;
@@ -155,6 +196,16 @@ pub fn fetch(
 pub fn payload_blocks(payloads: Payloads) -> (Block, Block) {
     let (buffer, len, row_splits) = payloads.into_parts();
     (Block::prefix(buffer, len), Block::integers(row_splits))
+}
+
+/// Gets and validates the checksums of payloads in an index, one for each frame.
+pub fn checksum_view(checksums: Option<&Bound<'_, PyAny>>, offsets: &View<i64>) -> PyResult<Option<View<i64>>> {
+    let Some(checksums) = checksums else { return Ok(None) };
+    let checksums = View::<i64>::get(checksums)?;
+    if checksums.slice().len() != offsets.slice().len() {
+        return Err(PyValueError::new_err("checksums must have one value for each frame"));
+    }
+    Ok(Some(checksums))
 }
 
 /// Gets and validates the offsets and lengths of frames.

@@ -5,7 +5,6 @@ use std::thread;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use recordmill_core::framing::payload_of_frame;
 use recordmill_core::long_string_record::LongStringRecord;
 use recordmill_core::payload::{Column, MIN_LONG_STRING, Parser, Plan, Values};
 use recordmill_core::source::ReadAt;
@@ -139,15 +138,15 @@ fn read_chunk(records: &RecordSelection, plan: &Plan, number: usize, tasks: Vec<
     for Task { ordinal, long: long_record } in tasks {
         let (source, (offset, length)) = records.frame(ordinal);
         if let Some((record, mut buffer)) = long_record {
-            record.read(source, records.verify(), buffer.memory(), &mut bytes)?;
+            record.read(source, records.verify(), records.indexed_checksum(ordinal), buffer.memory(), &mut bytes)?;
             parser.push(&bytes).ok()?;
             parser.last_string(record.column()).filter(|&string| string == record.prefix())?;
             long.push(Some(record.column()));
         } else {
             bytes.resize(length, 0);
             source.read_at(offset, &mut bytes).ok().filter(|&count| count == length)?;
-            let payload = payload_of_frame(records.kind(), &bytes, offset, records.verify(), &mut joined).ok()?;
-            parser.push(payload).ok()?;
+            let selection = records.selection(ordinal..ordinal + 1);
+            parser.push(selection.payload(0, &bytes, &mut joined).ok()?).ok()?;
             long.push(None);
         }
         if !sources.iter().any(|known| Arc::ptr_eq(known, source)) {

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use recordmill_core::random::{self, Permutation, extend_words};
 
 use crate::buffers::{Block, Numbers, View, copy_array};
+use crate::framing::{IndexArgs, IndexViews};
 
 /// Number of positions that are looked up together, so that their cache misses overlap.
 const GROUP_LEN: usize = 64;
@@ -79,19 +80,17 @@ pub struct FrameTable {
 struct Index {
     offsets: View<i64>,
     lengths: View<i64>,
+    checksums: Option<View<i64>>,
     /// Whether each frame ends where the next one begins, so that lengths follow from offsets without a lookup.
     is_dense: bool,
 }
 
 impl Index {
-    fn new(offsets: &Bound<'_, PyAny>, lengths: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (offsets, lengths) = (View::<i64>::get(offsets)?, View::<i64>::get(lengths)?);
-        if offsets.slice().len() != lengths.slice().len() {
-            return Err(PyValueError::new_err("an index must have an offset and a length for every frame"));
-        }
+    fn new(index: &IndexArgs<'_>) -> PyResult<Self> {
+        let IndexViews { offsets, lengths, checksums } = IndexViews::new(index)?;
         let ends = offsets.slice().iter().zip(lengths.slice()).map(|(offset, length)| offset.wrapping_add(*length));
         let is_dense = offsets.slice().iter().skip(1).zip(ends).all(|(offset, end)| *offset == end);
-        Ok(Self { offsets, lengths, is_dense })
+        Ok(Self { offsets, lengths, checksums, is_dense })
     }
 
     fn frame(&self, row: usize) -> (i64, i64) {
@@ -101,18 +100,23 @@ impl Index {
             _ => (offsets[row], self.lengths.slice()[row]),
         }
     }
+
+    fn checksum(&self, row: usize) -> i64 {
+        self.checksums.as_ref().map_or(-1, |checksums| checksums.slice()[row])
+    }
 }
 
-/// Location of records: index of each record's shard in the list of shards, that list, rows, offsets, lengths.
-type Locations = (Block, Vec<usize>, Block, Block, Block);
+/// Location of records: index of each record's shard in the list of shards, that list, rows, offsets, lengths, and checksums or
+/// None if no shard has any.
+type Locations = (Block, Vec<usize>, Block, Block, Block, Option<Block>);
 
 #[pymethods]
 impl FrameTable {
     #[new]
-    fn new(indexes: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>) -> PyResult<Self> {
+    fn new(indexes: Vec<IndexArgs<'_>>) -> PyResult<Self> {
         let (mut starts, mut shards) = (vec![0], Vec::new());
-        for (offsets, lengths) in &indexes {
-            let index = Index::new(offsets, lengths)?;
+        for index in &indexes {
+            let index = Index::new(index)?;
             starts.push(starts[starts.len() - 1] + index.offsets.slice().len() as i64);
             shards.push(index);
         }
@@ -121,7 +125,7 @@ impl FrameTable {
 
     /// Find the records at the given positions.
     ///
-    /// Returns (index of each record's shard in the following list, shards that occur, rows, offsets, lengths).
+    /// Returns (index of each record's shard in the following list, shards that occur, rows, offsets, lengths, checksums).
     fn locate(&self, py: Python<'_>, positions: &Bound<'_, PyAny>) -> PyResult<Locations> {
         let positions = View::<i64>::get(positions)?;
         let positions = positions.slice();
@@ -143,6 +147,7 @@ impl FrameTable {
         }
         let new = || Vec::with_capacity(positions.len());
         let (mut shard_indices, mut rows, mut offsets, mut lengths) = (new(), new(), new(), new());
+        let mut checksums = self.shards.iter().any(|index| index.checksums.is_some()).then(new);
         let indexes: Vec<_> = self.shards.iter().map(|index| (index.offsets.slice(), index)).collect();
         for group in positions.chunks(GROUP_LEN) {
             let start = shard_indices.len();
@@ -157,18 +162,17 @@ impl FrameTable {
                 offsets.push(offset);
                 lengths.push(length);
             }
+            if let Some(checksums) = &mut checksums {
+                checksums.extend(locations().map(|(&shard, &row)| indexes[shard as usize].1.checksum(row as usize)));
+            }
         }
         let used = self.compact_shard_indices(&mut shard_indices);
-        Ok((
-            Block::integers(shard_indices),
-            used,
-            Block::integers(rows),
-            Block::integers(offsets),
-            Block::integers(lengths),
-        ))
+        let checksums = checksums.map(Block::integers);
+        let [shard_indices, rows, offsets, lengths] = [shard_indices, rows, offsets, lengths].map(Block::integers);
+        Ok((shard_indices, used, rows, offsets, lengths, checksums))
     }
 
-    /// Returns the index of the shard that contains a position, shard_indices must be in range.
+    /// Returns the index of the shard that contains a position, which must be in range.
     fn find_shard(&self, position: i64) -> usize {
         // With few shards, a linear scan without data-dependent branches is faster than a binary search.
         if self.starts.len() <= 16 {

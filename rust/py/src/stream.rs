@@ -10,11 +10,12 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use recordmill_core::framing::{
-    FrameKind, Limit, MAX_READ_THROUGH, Payloads, Scan, Selection, Window, compact, gather, scan_window,
+    FrameKind, Limit, MAX_READ_THROUGH, Payloads, Scan, Selection, Window, check_indexed_checksum, compact, gather,
+    scan_window,
 };
 use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{Block, recycle_buffer, take_buffer};
+use crate::buffers::{Block, copy_array, recycle_buffer, take_buffer};
 use crate::error::source_error;
 use crate::framing::{PyFrameKind, payload_blocks};
 use crate::source::Source;
@@ -96,20 +97,34 @@ impl Shared {
     fn read_payloads(&self, window: Window<'_>, scan: Scan, first: u64) -> Batch {
         let Request { source, kind, verify, .. } = &self.request;
         let start = scan.offsets.first().map_or(scan.end, |&offset| offset as u64);
-        let (payloads, result) = match window.into_range(start..scan.end) {
+        let (mut payloads, result) = match window.into_range(start..scan.end) {
             Ok((buffer, position)) => compact(*kind, &scan, buffer, position, *verify),
             Err(mut window) => {
                 let mut payloads = Payloads::new(take_buffer(), scan.offsets.len());
                 let (offsets, lengths) = (&scan.offsets[..], &scan.lengths[..]);
-                let selection = Selection { kind: *kind, offsets, lengths, verify: *verify };
+                let selection = Selection { kind: *kind, offsets, lengths, verify: *verify, checksums: None };
                 let result = gather(&mut window, selection, &mut payloads);
                 recycle_buffer(window.into_buffer());
                 (payloads, result)
             }
         };
-        let result = source.check_unchanged().and(result.map_err(|failure| failure.error));
+        let result = self.check_checksums(&mut payloads, &scan, first).and(result.map_err(|failure| failure.error));
+        let result = source.check_unchanged().and(result);
         let error = result.err().or(scan.fault.map(SourceError::Fault));
         Batch { payloads, first, is_last: scan.finished || error.is_some(), error }
+    }
+
+    /// Compares payloads with their checksums in the index; removes the first one that differs and all after it.
+    fn check_checksums(&self, payloads: &mut Payloads, scan: &Scan, first: u64) -> Result<(), SourceError> {
+        let checksums = self.request.checksums.get(first as usize..).unwrap_or_default();
+        for (ordinal, &expected) in checksums.iter().enumerate().take(payloads.num_payloads()) {
+            let offset = scan.offsets[ordinal] as u64;
+            if let Err(fault) = check_indexed_checksum(expected, payloads.row(ordinal), offset) {
+                payloads.truncate(ordinal);
+                return Err(fault.into());
+            }
+        }
+        Ok(())
     }
 
     /// Takes the next batch. If it is not finished, produces a batch or waits up to `SIGNAL_CHECK_INTERVAL`.
@@ -187,25 +202,34 @@ pub struct BatchStream {
 #[pymethods]
 impl BatchStream {
     #[new]
-    #[pyo3(signature = (source, kind, num_records, *, verify=true, threads=2))]
-    fn new(source: &Source, kind: PyFrameKind, num_records: u64, verify: bool, threads: usize) -> Self {
+    #[pyo3(signature = (source, kind, num_records, *, checksums=None, verify=true, threads=2))]
+    fn new(
+        py: Python<'_>,
+        source: &Source,
+        kind: PyFrameKind,
+        num_records: u64,
+        checksums: Option<&Bound<'_, PyAny>>,
+        verify: bool,
+        threads: usize,
+    ) -> PyResult<Self> {
         let (source, num_records) = (source.plain().clone(), num_records.max(1));
+        let checksums = checksums.map_or(Ok(Vec::new()), |checksums| copy_array(py, checksums))?;
         let shared = Shared {
-            request: Request { source, kind: kind.into(), verify, num_records },
+            request: Request { source, kind: kind.into(), checksums, verify, num_records },
             depth: threads as u64 + 1,
             cursor: Mutex::new(Cursor::new()),
             advanced: Condvar::new(),
             ready: Mutex::new(ReadyBatches::default()),
             changed: Condvar::new(),
         };
-        Self {
+        Ok(Self {
             shared: Arc::new(shared),
             threads: Vec::new(),
             num_threads: threads,
             pending: None,
             is_finished: false,
             process: std::process::id(),
-        }
+        })
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -304,6 +328,8 @@ const HEADER_READ_AHEAD: usize = 64;
 struct Request {
     source: Arc<dyn ReadAt>,
     kind: FrameKind,
+    /// CRC-32C of the first payloads in an index, -1 if it is unknown.
+    checksums: Vec<i64>,
     /// Whether to verify checksums.
     verify: bool,
     /// Records per batch.

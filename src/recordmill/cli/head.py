@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
-import tempfile
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from recordmill.cli.errors import OK
@@ -21,10 +17,10 @@ from recordmill.cli.options import (
     parse_positive,
 )
 from recordmill.cli.preview import format_value, get_kind, plain_value
-from recordmill.cli.printer import Printer, format_table, note
+from recordmill.cli.printer import Printer, format_table
 
 if TYPE_CHECKING:
-    from recordmill import Info
+    pass
 
 _DESCRIPTION = """\
 Print the first records: kinds, shapes and shortened values of their features; the type and size of
@@ -58,42 +54,11 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
 
 def _read_examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield examples; for damaged shards, yield those before the damage, then raise the error."""
+    """Yield the first examples up to a damaged record, whose error is raised."""
     import recordmill as rm
 
-    try:
-        dataset = rm.open(args.paths, payload=args.payload, **get_reading_options(args))
-    except rm.DamageError as error:
-        note("a shard is damaged; only the records before the damage are printed")
-        yield from _read_before_damage(args)
-        raise error from None
+    dataset = rm.open(args.paths, payload=args.payload, **get_reading_options(args))
     yield from (dataset[position] for position in range(min(args.num_records, len(dataset))))
-
-
-def _read_before_damage(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the examples before the damage, parsed from a temporary shard that contains only them."""
-    import recordmill as rm
-
-    info = rm.info(args.paths, **get_reading_options(args))
-    payload, format_ = args.payload or info.payload, info.shards[0].format
-    payloads = list(islice(_read_payloads(args, info), args.num_records))
-    with tempfile.TemporaryDirectory() as folder:
-        with rm.ShardWriter(os.path.join(folder, "shard"), format=format_, payload="raw") as writer:
-            for data in payloads:
-                writer.write(data)
-        try:
-            examples = list(rm.open(writer.paths, format=format_, payload=payload))
-        except rm.RecordmillError:
-            examples = [{"payload": data} for data in payloads]
-    yield from examples
-
-
-def _read_payloads(args: argparse.Namespace, info: Info) -> Iterator[bytes]:
-    import recordmill as rm
-
-    for shard in info.shards:
-        with rm.ShardReader(shard.path, **get_reading_options(args)) as reader, contextlib.suppress(rm.DamageError):
-            yield from reader
 
 
 def _format_record(position: int, example: dict[str, Any], plain: dict[str, Any]) -> Iterator[str]:

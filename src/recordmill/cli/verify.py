@@ -26,6 +26,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         default="auto",
         help="also parse payloads as this type; none disables parsing (default: detected)",
     )
+    parser.add_argument("--decode", action="store_true", help="also decode every image")
     add_reading_options(parser)
     return parser
 
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     import recordmill as rm
 
     payload = None if args.payload == "none" else args.payload
-    report = rm.verify(args.paths, payload=payload, **get_reading_options(args))
+    report = rm.verify(args.paths, payload=payload, decode=args.decode, **get_reading_options(args))
     plain = report.to_json()
     printer.result(plain, _format_report(plain))
     return OK if report.ok else FAULTS

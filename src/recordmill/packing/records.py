@@ -285,10 +285,12 @@ def find_non_images(files: Ragged) -> list[int]:
     """Return the rows of files without the signature of JPEG, PNG, GIF, BMP, WebP or TIFF."""
     view, splits = np.asarray(files.data).data, files.row_splits.tolist()
     heads = [bytes(view[start : min(start + _SIGNATURE_BYTES, stop)]) for start, stop in pairwise(splits)]
-    return [row for row, head in enumerate(heads) if not _has_image_signature(head)]
+    return [row for row, head in enumerate(heads) if not has_image_signature(head)]
 
 
-def _has_image_signature(head: bytes) -> bool:
+def has_image_signature(data: bytes) -> bool:
+    """Return True if bytes begin like a JPEG, PNG, GIF, BMP, WebP or TIFF file."""
+    head = data[:_SIGNATURE_BYTES]
     is_webp = head[:4] == b"RIFF" and head[8:] == b"WEBP"
     return is_webp or (head.startswith(_SIGNATURES) and len(head) == _SIGNATURE_BYTES)
 

@@ -14,7 +14,7 @@ from recordmill.schema import Feature, Schema
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.entry_points import DIRECTORY_BYTES, TableWriter
 from recordmill.shards.foreign_index import write_foreign_index
-from recordmill.shards.index import load_index, save_sidecar
+from recordmill.shards.index import load_index, save_sidecar, scan_shard
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand_paths
@@ -93,9 +93,14 @@ def build_index(
             raise _spanning_records(files)
         (path,) = files
         shard = open_shard([path], format, compression, storage=storage)
-        sidecar, damage = load_index(shard, "never")
-        if damage is not None:
-            raise damage
+        loaded = load_index(shard, "never")
+        if loaded.condition in ("damaged", "truncated"):
+            # The index is wanted for the shard as it is now.
+            with native_errors(shard.name):
+                loaded = scan_shard(shard)
+        if loaded.faults:
+            raise next(iter(loaded.faults.values()))
+        sidecar = loaded.sidecar
         num_checksums = 0 if sidecar.checksums is None else len(sidecar.checksums)
         if checksums and num_checksums < sidecar.num_records and not shard.format.framing.has_checksum:
             sidecar.checksums = _compute_checksums(shard, sidecar.index)

@@ -98,6 +98,7 @@ class ShardCollection:
         self.schema = Schema(schema) if schema is not None else self._find_schema(first, is_default=payload is None)
         self._plan: tuple[int, Any] | None = None
         self._frame_table: _core.FrameTable | None = None
+        self._is_damaged = False  # Known when there is a frame table.
         self._entry_tables: dict[int, EntryTables | None] = {}
 
     def _find_schema(self, first: ShardReader, *, is_default: bool) -> Schema:
@@ -106,8 +107,9 @@ class ShardCollection:
             self.is_schema_inferred = sidecar.is_inferred
             return sidecar.schema
         self.is_schema_inferred = True
-        schema = infer_features(first.shard, self.codec, num_bytes=_SAMPLE_BYTES, verify=self.verify).schema
-        if is_default and sidecar.schema is None and first.keeps_index:
+        shard, verify = first.shard, self.verify
+        schema = infer_features(shard, self.codec, num_bytes=_SAMPLE_BYTES, sidecar=sidecar, verify=verify).schema
+        if is_default and sidecar.schema is None and first.keeps_index and not first.damage:
             save_schema(first.shard, sidecar, schema, self.codec_name)
         return schema
 
@@ -143,11 +145,13 @@ class ShardCollection:
     def _read_example(self, position: int) -> dict[str, Any]:
         """Read one example; faster than `columns` with one position."""
         reader, record = self._find_record(position)
-        shard, index = reader.shard, reader.index
-        frame = int(index.offsets[record]), int(index.lengths[record])
+        reader.raise_damage([record])
+        shard, index, checksums = reader.shard, reader.index, reader.checksums
+        checksum = -1 if checksums is None else int(checksums[record])
+        frame = int(index.offsets[record]), int(index.lengths[record]), checksum
         plan = self._compile_schema(self.schema)
         try:
-            columns = _core.read_example(shard.source, shard.format.framing.kind, *frame, plan, verify=self.verify)
+            columns = _core.read_example(shard.source, shard.format.framing.kind, frame, plan, verify=self.verify)
         except (_core.CoreFault, _core.CoreChanged):
             with native_errors(shard.name, [record]):
                 raise
@@ -167,13 +171,13 @@ class ShardCollection:
 
     def _read(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
         """Read and parse records with a function of the native module."""
-        (which, used), rows, offsets, lengths = self._locate(positions)
+        (which, used), rows, *frames = self._locate(positions)
         if not can_open(len(used)):
             return self._fetch_and_parse(read, positions, schema)
         shards = [self.readers[number].shard for number in used] or [self.readers[0].shard]
         kind, sources = shards[0].format.framing.kind, [shard.source for shard in shards]
         try:
-            return read((sources, which, kind, offsets, lengths), self._compile_schema(schema), verify=self.verify)
+            return read((sources, which, kind, *frames), self._compile_schema(schema), verify=self.verify)
         except (_core.CoreFault, _core.CoreChanged) as error:
             with native_errors(shards[find_failed_source(error, sources, which)].name, rows):
                 raise
@@ -197,7 +201,7 @@ class ShardCollection:
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
         """Return the saved entry points of the images at the given positions; None if there are none."""
-        (which, used), rows, _, _ = self._locate(positions)
+        (which, used), rows, *_ = self._locate(positions)
         tables_of_shards = [self._load_entry_tables(int(shard)) for shard in used]
         if not any(tables is not None and feature in tables.features for tables in tables_of_shards):
             return None
@@ -214,21 +218,31 @@ class ShardCollection:
             self._entry_tables[shard] = load_tables(self.readers[shard].shard)
         return self._entry_tables[shard]
 
-    def _locate(self, positions: NDArray[np.int64] | range) -> tuple[Any, Any, Any, Any]:
-        """Return ((ordinal of the used shard per record, used shards), records, offsets, lengths)."""
+    def _locate(self, positions: NDArray[np.int64] | range) -> tuple[Any, ...]:
+        """Return ((ordinal of the used shard per record, used shards), records, offsets, lengths, checksums)."""
         if isinstance(positions, range):
             shard = bisect_right(self._starts, positions.start) - 1
             start = self._starts[shard]
             if positions.step == 1 and 0 < len(positions) <= self._starts[shard + 1] - positions.start:
                 records = range(positions.start - start, positions.stop - start)
-                frames = self.readers[shard].index[records.start : records.stop]
-                return (np.zeros(len(records), np.int64), [shard]), records, frames.offsets, frames.lengths
+                reader, part = self.readers[shard], slice(records.start, records.stop)
+                reader.raise_damage(records)
+                frames, checksums = reader.index[part], reader.checksums
+                checksums = None if checksums is None else checksums[part]
+                return (np.zeros(len(records), np.int64), [shard]), records, frames.offsets, frames.lengths, checksums
             positions = np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
         if self._frame_table is None:
-            self._frame_table = _core.FrameTable([(one.index.offsets, one.index.lengths) for one in self.readers])
-        ordinals, used, *blocks = self._frame_table.locate(np.ascontiguousarray(positions))
-        which, rows, offsets, lengths = (np.frombuffer(memoryview(block), np.int64) for block in (ordinals, *blocks))
-        return (which, used), rows, offsets, lengths
+            indexes = [(reader.index.offsets, reader.index.lengths, reader.checksums) for reader in self.readers]
+            self._frame_table = _core.FrameTable(indexes)
+            self._is_damaged = any(reader.damage for reader in self.readers)
+        blocks: tuple[Any, ...] = self._frame_table.locate(np.ascontiguousarray(positions))
+        ordinals, used, *blocks_of_frames, checksums = blocks
+        which, rows, offsets, lengths = (np.frombuffer(block, np.int64) for block in (ordinals, *blocks_of_frames))
+        if self._is_damaged:
+            for ordinal, row in zip(which.tolist(), rows.tolist(), strict=True):
+                self.readers[used[ordinal]].raise_damage([row])
+        checksums = None if checksums is None else np.frombuffer(checksums, np.int64)
+        return (which, used), rows, offsets, lengths, checksums
 
     def _compile_schema(self, schema: Schema) -> Any:
         """Compile a schema to a native plan; the plan of the collection's own schema is cached per process."""
@@ -277,16 +291,20 @@ def _split_columns(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
 
 
 def _fetch_from_shards(
-    shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Ints], *, verify: bool
+    shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Any], *, verify: bool
 ) -> Ragged:
     """Fetch the payloads of records in several shards; `which` is the ordinal of the shard of each record."""
     parts: list[Ragged] = []
     order: list[Ints] = []
     for number, shard in enumerate(shards):
         chosen = np.flatnonzero(which == number)
-        offsets, lengths = (values[chosen] for values in frames)
+        offsets, lengths, checksums = frames
+        chosen_checksums = None if checksums is None else checksums[chosen]
+        kind = shard.format.framing.kind
         with native_errors(shard.name, np.asarray(rows)[chosen]):
-            blocks = _core.fetch(shard.source, shard.format.framing.kind, offsets, lengths, verify=verify)
+            blocks = _core.fetch(
+                shard.source, kind, offsets[chosen], lengths[chosen], checksums=chosen_checksums, verify=verify
+            )
         parts.append(Ragged.from_blocks(*blocks))
         order.append(chosen)
     if len(parts) == 1:
@@ -357,11 +375,8 @@ def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Sto
 
 
 def _load_index(reader: ShardReader) -> RecordmillError | None:
-    try:
-        _ = reader.sidecar
-    except RecordmillError as error:
-        return error
-    return None
+    """Load the index of a shard; return the first damage that a scan found."""
+    return next(iter(reader.damage.values()), None)
 
 
 def _join_spanning(
@@ -375,7 +390,7 @@ def _join_spanning(
         while damage is not None:
             can_span = readers[start].shard.format.spans_files and (damage.kind or "").startswith("truncated")
             if not can_span or end == len(readers) or readers[start].compression is not None:
-                raise damage
+                break
             end += 1
             paths = [path for part in readers[start:end] for path in part.shard.paths]
             reader = open_reader(paths, storage, format=readers[start].format, **options)

@@ -14,6 +14,7 @@ from typing import Any
 from weakref import ref
 
 from recordmill.errors import FormatError, ShardChangedError
+from recordmill.shards.index import ShardIndex
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.sidecar import Probes, Sidecar, compute_probes
@@ -82,6 +83,13 @@ class ShardFile:
             self._open, self._process = shard, os.getpid()
             _add_to_pool(self)
         return shard
+
+    def identify(self, loaded: ShardIndex) -> None:
+        """Store the data by which the shard is recognized when it is reopened."""
+        self.identity, self.seek_points = identity_of(loaded.sidecar), loaded.sidecar.seek_points
+        if loaded.condition in ("damaged", "truncated"):
+            stored = self.shard.source.num_stored_bytes or 0
+            self.identity = stored, compute_probes(self.shard.source, stored)
 
     def _open_or_evict(self) -> OpenShard:
         """Open the files; if the descriptor limit is reached, raise it or close other shards."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
 from recordmill import _core
-from recordmill.errors import RecordmillError
+from recordmill.errors import RecordmillError, TruncatedError
 from recordmill.schema import Schema
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import (
     Sidecar,
     compute_probes,
+    has_any_equal_block,
     has_equal_blocks,
     is_truncated,
     parse_sidecar,
@@ -31,6 +32,8 @@ SIDECAR_SUFFIX = ".rmx"
 ENTRY_POINTS_SUFFIX = ".rme"
 # "auto" saves an index that was built, "never" does not.
 IndexMode = Literal["auto", "never"]
+# State of a shard compared with its sidecar: unchanged, with more records, with flipped bits, or without its end.
+Condition = Literal["intact", "appended", "damaged", "truncated"]
 
 
 def sidecar_path(path: str, suffix: str = SIDECAR_SUFFIX) -> str:
@@ -70,14 +73,29 @@ def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
                 yield sidecar
 
 
-def find_sidecar(shard: OpenShard) -> Sidecar | None:
-    """Return the first sidecar that matches a shard, or its beginning if records were appended."""
+def find_sidecar(shard: OpenShard) -> tuple[Sidecar, Condition] | None:
+    """Return the first sidecar that was written for a shard, and the condition of the shard since then."""
     if len(shard.paths) == 1:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
-            is_same_kind = (sidecar.format, sidecar.compression) == (shard.format.name, shard.compression)
-            if is_same_kind and has_equal_blocks(sidecar, shard.source):
-                return sidecar
+            condition = _compare(sidecar, shard)
+            if condition is not None:
+                return sidecar, condition
     return None
+
+
+def _compare(sidecar: Sidecar, shard: OpenShard) -> Condition | None:
+    """Return the condition of a shard according to a sidecar; None if the sidecar belongs to other content."""
+    if (sidecar.format, sidecar.compression) != (shard.format.name, shard.compression):
+        return None
+    stored = shard.source.num_stored_bytes or 0
+    if stored < sidecar.num_stored_bytes:
+        return "truncated" if is_truncated(sidecar, shard.source) else None
+    if has_equal_blocks(sidecar, shard.source):
+        return "intact" if stored == sidecar.num_stored_bytes else "appended"
+    # With checksums, a shard of the same size is compared payload by payload. Without them, only probed blocks that are
+    # equal distinguish flipped bits from another shard that replaced this one.
+    is_same = sidecar.checksums is not None or has_any_equal_block(sidecar, shard.source)
+    return "damaged" if stored == sidecar.num_stored_bytes and is_same else None
 
 
 def save_sidecar(path: str, sidecar: Sidecar, storage: Storage) -> str | None:
@@ -97,24 +115,59 @@ def save_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str
         save_sidecar(shard.paths[0], inferred, shard.storage)
 
 
-def load_index(shard: OpenShard, mode: IndexMode = "auto") -> tuple[Sidecar, RecordmillError | None]:
-    """Load the index of a shard from its sidecar, or scan the shard and save the index; return it and the damage."""
+def truncation_error(shard: str, num_records: int, num_indexed: int) -> TruncatedError:
+    """Return the error of a shard that ends after fewer records than its sidecar lists."""
+    return TruncatedError(
+        "the end of the shard is missing",
+        kind="truncated_shard",
+        shard=shard,
+        record=num_records,
+        expected=f"{num_indexed} records, according to the sidecar index",
+        found=f"{num_records} records",
+        hint="restore the shard from an intact copy; if it was truncated on purpose, run `recordmill index`",
+    )
+
+
+@dataclass(slots=True)
+class ShardIndex:
+    """Index of an open shard.
+
+    Parameters
+    ----------
+    sidecar : Sidecar
+        Loaded from a file, or built by a scan.
+    condition : str
+        "intact", "appended", "damaged" or "truncated", according to the loaded sidecar; "intact" after a scan.
+    faults : dict of int to RecordmillError
+        Damage that a scan found. Damaged bytes between two records, or at the end, count as one record; the key is its
+        position.
+    """
+
+    sidecar: Sidecar
+    condition: Condition = "intact"
+    faults: dict[int, RecordmillError] = field(default_factory=dict)
+
+
+def load_index(shard: OpenShard, mode: IndexMode = "auto") -> ShardIndex:
+    """Load the index of a shard from its sidecar, or scan the shard and save the index.
+
+    The sidecar of a damaged or truncated shard is used, because it states where the other records are.
+    """
     with native_errors(shard.name):
-        known = find_sidecar(shard)
-        if known is not None and known.num_stored_bytes == shard.source.num_stored_bytes:
+        known, condition = find_sidecar(shard) or (None, None)
+        if known is not None and condition is not None and condition != "appended":
             try:
                 if known.seek_points is not None:
                     shard.source.restore_seek_points(known.seek_points)
             except _core.CoreFault:
                 pass  # The scan below finds the seek points again.
             else:
-                return known, None
-        if known is not None and shard.compression is not None:
-            known = None  # Records cannot be appended to a compressed stream.
-        sidecar, damage = _scan_shard(shard, known)
-        if damage is None and mode == "auto" and len(shard.paths) == 1 and not _is_evidence_of_damage(shard):
-            save_sidecar(shard.paths[0], sidecar, shard.storage)
-    return sidecar, damage
+                return ShardIndex(known, condition)
+        is_extended = condition == "appended" and shard.compression is None
+        loaded = scan_shard(shard, known if is_extended else None)
+        if not loaded.faults and mode == "auto" and len(shard.paths) == 1 and not _is_evidence_of_damage(shard):
+            save_sidecar(shard.paths[0], loaded.sidecar, shard.storage)
+    return loaded
 
 
 def _is_evidence_of_damage(shard: OpenShard) -> bool:
@@ -132,20 +185,23 @@ def _is_evidence_of_damage(shard: OpenShard) -> bool:
     return False
 
 
-def _scan_shard(shard: OpenShard, known: Sidecar | None) -> tuple[Sidecar, RecordmillError | None]:
+def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
     """Scan a shard, starting at the end of the part that is already indexed."""
-    start = known.end if known is not None else 0
-    new_offsets, new_lengths, end, fault = _core.scan(shard.source, shard.format.framing.kind, start=start)
-    offsets, lengths = np.asarray(new_offsets), np.asarray(new_lengths)
+    start, num_known = (known.end, known.num_records) if known is not None else (0, 0)
+    scanned = _core.scan(shard.source, shard.format.framing.kind, start=start, resync=True)
+    offsets, lengths, end = np.asarray(scanned[0]), np.asarray(scanned[1]), scanned[2]
+    faults = {num_known + int(fault[1] or 0): fault for fault in scanned[3]}
+    if num_known + len(offsets) in faults:
+        # The bytes after the last record, which cannot be divided into records.
+        num_damaged = max((shard.source.num_bytes or 0) - end, 1)
+        offsets, lengths = np.append(offsets, end), np.append(lengths, num_damaged)
     if known is not None:
         offsets = np.concatenate((known.index.offsets, offsets))
         lengths = np.concatenate((known.index.lengths, lengths))
-    damage = None
-    if fault is not None:
-        damage = convert_error((fault[0], len(offsets), *fault[2:]), shard.name)
     sidecar = build_sidecar(shard, FrameIndex(offsets, lengths), end)
     sidecar.checksums = None if known is None else known.checksums
-    return sidecar, damage
+    errors = {record: convert_error((fault[0], record, *fault[2:]), shard.name) for record, fault in faults.items()}
+    return ShardIndex(sidecar, faults=errors)
 
 
 def build_sidecar(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:

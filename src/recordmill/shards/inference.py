@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import FeatureError
@@ -35,7 +34,7 @@ def find_representative(readers: Sequence[ShardReader], *, verify: bool = True) 
         sidecar = reader.sidecar
         if not sidecar.num_records:
             continue
-        if sidecar.schema is not None or len(_read_first(reader.shard, 1, verify=verify)):
+        if sidecar.schema is not None or len(_read_first(reader.shard, sidecar, 1, verify=verify)):
             return reader
         first_with_records = first_with_records or reader
     if first_with_records is None:
@@ -48,7 +47,7 @@ def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = 
     """Return the codec that the sidecar names, or the first one that fits all or most of the first records."""
     if sidecar is not None and sidecar.payload is not None and sidecar.payload in PAYLOADS:
         return PAYLOADS[sidecar.payload]
-    payloads = _read_first(shard, _DETECTION_RECORDS, verify=verify)
+    payloads = _read_first(shard, sidecar, _DETECTION_RECORDS, verify=verify)
     if not len(payloads):
         return shard.format.payloads[0]
     codecs = [codec for codec in shard.format.payloads if codec.kind is not None]
@@ -74,10 +73,11 @@ def infer_features(
     num_records: int = SAMPLE_RECORDS,
     num_bytes: int = SAMPLE_BYTES,
     *,
+    sidecar: Sidecar | None = None,
     verify: bool = True,
 ) -> Inference:
     """Infer the features of the first records; records that cannot be parsed are ignored unless all are."""
-    payloads = read_sample(shard, num_records, num_bytes, verify=verify)
+    payloads = read_sample(shard, num_records, num_bytes, sidecar=sidecar, verify=verify)
     inference = codec.infer(payloads)
     if inference.fault is None:
         return inference
@@ -86,35 +86,50 @@ def infer_features(
 
 
 def read_sample(
-    shard: OpenShard, num_records: int = SAMPLE_RECORDS, num_bytes: int = SAMPLE_BYTES, *, verify: bool = True
+    shard: OpenShard,
+    num_records: int = SAMPLE_RECORDS,
+    num_bytes: int = SAMPLE_BYTES,
+    *,
+    sidecar: Sidecar | None = None,
+    verify: bool = True,
 ) -> Ragged:
-    """Read the first payloads of a shard, up to the first damaged frame; damaged payloads are skipped."""
+    """Read the first payloads of a shard without the damaged ones; without an index, frames are found by a scan."""
     kind = shard.format.framing.kind
     with native_errors(shard.name):
-        frames = _core.scan(shard.source, kind, max_records=num_records)
-        offsets, lengths = np.asarray(frames[0]), np.asarray(frames[1])
+        if sidecar is None:
+            frames = _core.scan(shard.source, kind, max_records=num_records, resync=True)
+            offsets, lengths = np.asarray(frames[0]), np.asarray(frames[1])
+        else:
+            offsets, lengths = sidecar.index.offsets[:num_records], sidecar.index.lengths[:num_records]
         count = max(int(np.searchsorted(offsets, num_bytes)), 1)
-        offsets, lengths = offsets[:count], lengths[:count]
+        checksums = sidecar.payload_checksums() if sidecar is not None and verify else None
+        columns = [None if column is None else column[:count] for column in (offsets, lengths, checksums)]
         try:
-            return Ragged.from_blocks(*_core.fetch(shard.source, kind, offsets, lengths, verify=verify))
+            return Ragged.from_blocks(*_fetch(shard, columns, verify=verify))
         except _core.CoreFault:
-            return Ragged.from_rows(list(_read_intact(shard, offsets, lengths, verify=verify)))
+            return Ragged.from_rows(list(_read_intact(shard, columns, verify=verify)))
 
 
-def _read_first(shard: OpenShard, count: int, *, verify: bool) -> Ragged:
+def _read_first(shard: OpenShard, sidecar: Sidecar | None, count: int, *, verify: bool) -> Ragged:
     """Read the first payloads, from a larger sample if all of these are damaged."""
-    return read_sample(shard, count, verify=verify) or read_sample(shard, verify=verify)
+    sample = read_sample(shard, count, sidecar=sidecar, verify=verify)
+    return sample or read_sample(shard, sidecar=sidecar, verify=verify)
 
 
-def _read_intact(
-    shard: OpenShard, offsets: NDArray[np.int64], lengths: NDArray[np.int64], *, verify: bool
-) -> Iterator[Any]:
+def _fetch(shard: OpenShard, columns: Sequence[Any], *, verify: bool) -> tuple[_core.Block, _core.Block]:
+    """Fetch payloads; the columns are offsets, lengths and checksums of the frames."""
+    offsets, lengths, checksums = columns
+    kind = shard.format.framing.kind
+    return _core.fetch(shard.source, kind, offsets, lengths, checksums=checksums, verify=verify)
+
+
+def _read_intact(shard: OpenShard, columns: Sequence[Any], *, verify: bool) -> Iterator[Any]:
     """Yield the payloads that are not damaged; stop where a compressed stream is damaged."""
-    start, count, kind = 0, 1, shard.format.framing.kind
-    while start < len(offsets):
+    start, count, num_frames = 0, 1, len(columns[0])
+    while start < num_frames:
         part = slice(start, start + count)
         try:
-            blocks = _core.fetch(shard.source, kind, offsets[part], lengths[part], verify=verify)
+            blocks = _fetch(shard, [None if column is None else column[part] for column in columns], verify=verify)
         except _core.CoreFault as error:
             if count == 1 and error.args[0] == "bad_compression":
                 return

@@ -9,13 +9,12 @@ import numpy as np
 
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
-from recordmill.shards.index import find_sidecar, load_index
+from recordmill.shards.index import ShardIndex, load_index
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand_paths
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.local import LOCAL
-from recordmill.types import FrameIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class ShardInfo:
     compression : str or None
         Compression of the file. Either "gzip" or "zlib".
     num_records : int
-        Number of records; if the shard is damaged, of those before the damage.
+        Number of records, without those whose damage is visible in the frame headers.
     num_bytes : int
         Size of the file, in bytes.
     damage : str or None
@@ -176,22 +175,32 @@ def info(
     }
     for files in group_spanning_files(expand_paths(paths, storage), options, storage):
         shard = open_shard(files, **options, storage=storage)
-        sidecar, damage = load_index(shard)
-        shards += _summarize_files(shard, sidecar.index, None if damage is None else str(damage).replace("\n", ";"))
-        if sample.payload is None and sidecar.num_records:
-            codec = detect_payload(shard, find_sidecar(shard))
-            inference = infer_features(shard, codec, num_records)
+        loaded = load_index(shard)
+        sidecar = loaded.sidecar
+        shards += _summarize_files(shard, loaded)
+        if sample.payload is None and sidecar.num_records > len(loaded.faults):
+            codec = detect_payload(shard, sidecar)
+            inference = infer_features(shard, codec, num_records, sidecar=sidecar)
             schema = inference.schema if sidecar.schema is None or sidecar.is_inferred else sidecar.schema
             sample = Info([], codec.name, inference.features, inference.num_records, schema)
     return Info(shards, sample.payload, sample.features, sample.num_sampled, sample.schema)
 
 
-def _summarize_files(shard: OpenShard, index: FrameIndex, damage: str | None) -> list[ShardInfo]:
+def _summarize_files(shard: OpenShard, loaded: ShardIndex) -> list[ShardInfo]:
     """Return one entry per file; a record that spans files counts for the file in which it starts."""
-    kind = (shard.format.name, shard.compression)
+    kind, damage = (shard.format.name, shard.compression), _describe_damage(loaded)
+    offsets = np.delete(loaded.sidecar.index.offsets, list(loaded.faults))
     if len(shard.paths) == 1:
-        return [ShardInfo(shard.paths[0], *kind, len(index), shard.source.num_stored_bytes or 0, damage)]
+        return [ShardInfo(shard.paths[0], *kind, len(offsets), shard.source.num_stored_bytes or 0, damage)]
     sizes = [shard.storage.stat(path).num_bytes for path in shard.paths]
-    counts = np.diff(np.searchsorted(index.offsets, np.cumsum([0, *sizes]))).tolist()
+    counts = np.diff(np.searchsorted(offsets, np.cumsum([0, *sizes]))).tolist()
     rows = zip(shard.paths, counts, sizes, strict=True)
     return [ShardInfo(path, *kind, count, size, damage) for path, count, size in rows]
+
+
+def _describe_damage(loaded: ShardIndex) -> str | None:
+    if loaded.faults:
+        return str(next(iter(loaded.faults.values()))).replace("\n", ";")
+    if loaded.condition in ("damaged", "truncated"):
+        return f"the shard is {loaded.condition} according to its sidecar index; `recordmill verify` lists the faults"
+    return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from types import TracebackType
 from typing import Any, Self, overload
 
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RecordmillError
-from recordmill.shards.files import ShardFile, identity_of
+from recordmill.shards.files import ShardFile
 from recordmill.shards.foreign_index import read_foreign_index
-from recordmill.shards.index import IndexMode, load_index
+from recordmill.shards.index import IndexMode, ShardIndex, find_sidecar, load_index, truncation_error
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import check_local_path, list_paths
@@ -119,8 +120,8 @@ class ShardReader:
 
     def _set_file(self, file: ShardFile, *, verify: bool, index: IndexMode) -> None:
         self._file, self._verify, self._index_mode = file, verify, index
-        self._sidecar: Sidecar | None = None
-        self._damage: RecordmillError | None = None
+        self._loaded: ShardIndex | None = None
+        self._checksums: NDArray[np.int64] | None = None
         self._positions: dict[str, int] | None = None
 
     @property
@@ -150,19 +151,35 @@ class ShardReader:
 
     @property
     def sidecar(self) -> Sidecar:
-        """Index and other saved data of the shard.
+        """Index and other saved data of the shard."""
+        return self._load().sidecar
 
-        Raises
-        ------
-        DamageError
-            If the shard is damaged.
-        """
-        if self._sidecar is None:
-            self._sidecar, self._damage = load_index(self._file.shard, self._index_mode)
-            self._file.identity, self._file.seek_points = identity_of(self._sidecar), self._sidecar.seek_points
-        if self._damage is not None:
-            raise self._damage
-        return self._sidecar
+    @property
+    def damage(self) -> dict[int, RecordmillError]:
+        """Positions that stand for bytes which cannot be divided into records, and their errors; usually empty."""
+        return self._load().faults
+
+    @property
+    def checksums(self) -> NDArray[np.int64] | None:
+        """CRC-32C of each payload in the index, -1 if unknown; None without checksums or with ``verify=False``."""
+        self._load()
+        return self._checksums
+
+    def _load(self) -> ShardIndex:
+        if self._loaded is None:
+            loaded = load_index(self._file.shard, self._index_mode)
+            self._file.identify(loaded)
+            self._checksums = loaded.sidecar.payload_checksums() if self._verify else None
+            self._loaded = loaded
+        return self._loaded
+
+    def raise_damage(self, positions: Iterable[int]) -> None:
+        """Raise the error of the first of these positions that stands for damaged bytes."""
+        damage = self.damage
+        if damage:
+            for position in positions:
+                if position in damage:
+                    raise copy(damage[position])
 
     @property
     def keeps_index(self) -> bool:
@@ -231,10 +248,17 @@ class ShardReader:
             If a record is damaged.
         """
         rows = resolve_positions(positions, len(self))
-        shard, frames = self.shard, self.index[rows]
+        shard, frames, checksums = self.shard, self.index[rows], self.checksums
+        self.raise_damage(rows.tolist())
         with native_errors(shard.name, rows):
-            kind = shard.format.framing.kind
-            data, splits = _core.fetch(shard.source, kind, frames.offsets, frames.lengths, verify=self._verify)
+            data, splits = _core.fetch(
+                shard.source,
+                shard.format.framing.kind,
+                frames.offsets,
+                frames.lengths,
+                checksums=None if checksums is None else checksums[rows],
+                verify=self._verify,
+            )
         return Ragged.from_blocks(data, splits)
 
     def batches(self, num_records: int, *, threads: int | None = None) -> Iterator[Ragged]:
@@ -261,23 +285,42 @@ class ShardReader:
         shard = self.shard
         if threads is None:
             threads = 2 if (shard.source.num_stored_bytes or 0) >= 1 << 20 else 0
+        sidecar = self._find_sidecar(shard) if self._verify else None
         stream = _core.BatchStream(
-            shard.source, shard.format.framing.kind, num_records, verify=self._verify, threads=threads
+            shard.source,
+            shard.format.framing.kind,
+            num_records,
+            checksums=None if sidecar is None else sidecar.payload_checksums(),
+            verify=self._verify,
+            threads=threads,
         )
-        return self._read_stream(stream, shard)
+        return self._read_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
+
+    def _find_sidecar(self, shard: OpenShard) -> Sidecar | None:
+        """Return the sidecar of the shard if there is one; does not scan the shard."""
+        if self._loaded is not None:
+            return None if self._loaded.faults else self._loaded.sidecar
+        with native_errors(shard.name):
+            found = find_sidecar(shard)
+        return None if found is None else found[0]
 
     @staticmethod
-    def _read_stream(stream: _core.BatchStream, shard: OpenShard) -> Iterator[Ragged]:
+    def _read_stream(stream: _core.BatchStream, shard: OpenShard, num_indexed: int) -> Iterator[Ragged]:
+        num_read = 0
         try:
             with native_errors(shard.name):
                 for data, splits in stream:
-                    yield Ragged.from_blocks(data, splits)
+                    ragged = Ragged.from_blocks(data, splits)
+                    num_read += len(ragged)
+                    yield ragged
+            if num_read < num_indexed:
+                raise truncation_error(shard.name, num_read, num_indexed)
         finally:
             stream.close()
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the payloads in file order; raise DamageError after the records before the damage."""
-        index = None if self._sidecar is None else self._sidecar.index
+        index = None if self._loaded is None else self._loaded.sidecar.index
         for ragged in self.batches(records_per_read(self.shard, index)):
             yield from ragged
 
@@ -327,7 +370,7 @@ class ShardReader:
     def close(self) -> None:
         """Close the files; the reader cannot be used afterwards."""
         self._file.close()
-        self._sidecar = None
+        self._loaded = None
 
     def __enter__(self) -> Self:
         """Return the reader itself."""
@@ -341,7 +384,7 @@ class ShardReader:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the index, which other processes load themselves."""
-        return self.__dict__ | {"_sidecar": None}
+        return self.__dict__ | {"_loaded": None, "_checksums": None}
 
     def __repr__(self) -> str:
         """Return a readable representation."""
@@ -469,7 +512,7 @@ class PayloadReader:
     def _read_together(self, shard: OpenShard, count: int) -> None:
         """Find and read frames up to the first damaged one."""
         frames = _core.scan(shard.source, shard.format.framing.kind, start=self._next_offset, max_records=count)
-        offsets, lengths, fault = np.asarray(frames[0]), np.asarray(frames[1]), frames[3]
+        offsets, lengths, fault = np.asarray(frames[0]), np.asarray(frames[1]), next(iter(frames[3]), None)
         count = max(int(np.searchsorted(np.cumsum(lengths), _MAX_BYTES_AHEAD)), 1)
         if fault is not None and count >= len(offsets):
             self._damage = convert_error((fault[0], None, *fault[2:]), shard.name)

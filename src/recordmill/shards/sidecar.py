@@ -91,6 +91,14 @@ class Sidecar:
         """Number of indexed records."""
         return len(self.index.offsets)
 
+    def payload_checksums(self) -> NDArray[np.int64] | None:
+        """Return the CRC-32C of each payload, -1 where it is not known; None if the index has no checksums."""
+        if self.checksums is None:
+            return None
+        checksums = np.full(self.num_records, -1, np.int64)
+        checksums[: len(self.checksums)] = self.checksums
+        return checksums
+
 
 def compute_probes(source: _core.Source, num_bytes: int) -> Probes:
     """Compute checksums of blocks spread evenly over a file, including its first and last bytes."""
@@ -105,6 +113,13 @@ def has_equal_blocks(probed: Probed, source: _core.Source) -> bool:
     if stored is None or stored < probed.num_stored_bytes:
         return False
     return _has_blocks(source, probed.probes, probed.num_stored_bytes)
+
+
+def has_any_equal_block(probed: Probed, source: _core.Source) -> bool:
+    """Return True if some of several probed blocks of a file are unchanged."""
+    return len(probed.probes) > 1 and any(
+        _has_blocks(source, (probe,), probed.num_stored_bytes) for probe in probed.probes
+    )
 
 
 def is_truncated(probed: Probed, source: _core.Source) -> bool:

@@ -33,11 +33,11 @@ def _find_group_end(paths: Sequence[str], start: int, options: Mapping[str, Any]
             if not shard.format.spans_files or shard.compression is not None:
                 return start + 1
             known |= {"format": shard.format.name, "compression": None}
-            damage = load_index(shard, "never")[1]
+            loaded = load_index(shard, "never")
         except (RecordmillError, OSError):
             return start + 1
-        if damage is None:
+        if not loaded.faults:
             return end
-        if not (damage.kind or "").startswith("truncated"):
+        if not all((fault.kind or "").startswith("truncated") for fault in loaded.faults.values()):
             return start + 1
     return start + 1

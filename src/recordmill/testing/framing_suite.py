@@ -148,8 +148,8 @@ class FramingTests:
         payloads = self.draw_payloads(data)
         frames = [type(self).frame(payload) for payload in payloads]
         shard = b"".join(frames)
-        offsets, lengths, end, fault = _core.scan(self.open_source(shard, compression), self.kind, verify=True)
-        assert fault is None
+        offsets, lengths, end, faults = _core.scan(self.open_source(shard, compression), self.kind, verify=True)
+        assert not faults
         assert end == len(shard)
         assert np.asarray(offsets).tolist() == [offset for offset, _ in type(self).records(shard)]
         assert np.asarray(lengths).tolist() == [len(frame) for frame in frames]

@@ -2,12 +2,12 @@
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use recordmill_core::framing::{
-    FrameKind, Frames, Limit, Payloads, ReadFailure, Scan, Selection, Window, compact, for_each_payload, gather, scan,
+    FrameKind, Frames, Index, Limit, Payloads, ReadFailure, Scan, Selection, Window, compact, for_each_payload, gather, scan,
     verify,
 };
 
 fn selection(kind: FrameKind, found: &Scan, verify: bool) -> Selection<'_> {
-    Selection { kind, offsets: &found.offsets, lengths: &found.lengths, verify }
+    Selection { kind, offsets: &found.offsets, lengths: &found.lengths, verify, checksums: None }
 }
 
 /// Returns the payloads of a selection up to the first fault, and whether there was a fault.
@@ -57,7 +57,7 @@ fuzz_target!(|input: &[u8]| {
     let (payloads, has_fault) = visit(&data, selection(kind, &checked, true));
     assert!(!has_fault);
     assert_rewritten_frames_read_back(kind, &payloads, &data[..checked.end as usize]);
-    let report = verify(&data, kind, None).expect("memory");
+    let report = verify(&data, kind, Index::default(), None).expect("memory");
     assert!(report.num_faults > 0 || (checked.finished && report.offsets == checked.offsets));
     // Only `verify` rejects records whose padding is not zero.
     assert!(kind == FrameKind::RecordIo || report.offsets.starts_with(&checked.offsets));

@@ -24,13 +24,57 @@ pub struct Selection<'a> {
     pub lengths: &'a [i64],
     /// Whether to verify payload checksums, if the format has them.
     pub verify: bool,
+    /// CRC-32C of each payload in an index, -1 if it is unknown. They are compared even without `verify`.
+    pub checksums: Option<&'a [i64]>,
 }
 
 impl Selection<'_> {
     /// Returns the selection without its first `count` frames.
     pub(super) fn skip(self, count: usize) -> Self {
-        Self { offsets: &self.offsets[count..], lengths: &self.lengths[count..], ..self }
+        self.slice(count..self.offsets.len())
     }
+
+    /// Returns the frames with ordinals in `range`.
+    pub(super) fn slice(self, range: Range<usize>) -> Self {
+        Self {
+            offsets: &self.offsets[range.clone()],
+            lengths: &self.lengths[range.clone()],
+            checksums: self.checksums.map(|checksums| &checksums[range]),
+            ..self
+        }
+    }
+
+    /// Returns the payload in the stored bytes of a frame; `joined` is a buffer for records with several parts.
+    #[inline]
+    pub fn payload<'a>(self, ordinal: usize, frame: &'a [u8], joined: &'a mut Vec<u8>) -> Result<&'a [u8], Fault> {
+        let offset = self.offsets[ordinal] as u64;
+        let payload = payload_of_frame(self.kind, frame, offset, self.verify, joined)?;
+        self.check_indexed_checksum(ordinal, payload)?;
+        Ok(payload)
+    }
+
+    #[inline]
+    fn check_indexed_checksum(self, ordinal: usize, payload: &[u8]) -> Result<(), Fault> {
+        match self.checksums {
+            Some(checksums) => check_indexed_checksum(checksums[ordinal], payload, self.offsets[ordinal] as u64),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Compares a payload with its CRC-32C in an index; negative values are unknown checksums.
+#[inline]
+pub fn check_indexed_checksum(expected: i64, payload: &[u8], offset: u64) -> Result<(), Fault> {
+    if expected < 0 {
+        return Ok(());
+    }
+    let found = i64::from(crc32c(payload));
+    if found == expected {
+        return Ok(());
+    }
+    let message = "the payload does not match its checksum in the sidecar index";
+    let fault = Fault::new(FaultKind::SidecarChecksum, offset, message);
+    Err(fault.values(format_args!("{expected:#010x}"), format_args!("{found:#010x}")))
 }
 
 /// The error that stopped reading, and the frame at which it occurred.
@@ -83,7 +127,7 @@ pub(super) fn visit_frame(
     if (frame.len() as u64) < length {
         return Err(truncated_data(offset, length, frame.len() as u64).into());
     }
-    visit(ordinal, payload_of_frame(selection.kind, frame, offset, selection.verify, joined)?)
+    visit(ordinal, selection.payload(ordinal, frame, joined)?)
 }
 
 /// Returns the total length of the consecutive frames from `first` on, up to about one block.
@@ -126,7 +170,7 @@ pub fn payload_of_frame<'a>(
     Ok(&frame[header_len..end])
 }
 
-fn length_mismatch(offset: u64, expected: u64, found: u64) -> Fault {
+pub(super) fn length_mismatch(offset: u64, expected: u64, found: u64) -> Fault {
     Fault::new(FaultKind::BadLength, offset, "the length of a record differs from the index")
         .values(format_args!("{expected} bytes"), format_args!("{found} bytes"))
 }
@@ -164,15 +208,13 @@ fn join_parts<'a>(kind: FrameKind, frame: &[u8], offset: u64, joined: &'a mut Ve
 pub fn gather(window: &mut Window<'_>, selection: Selection<'_>, payloads: &mut Payloads) -> Result<(), ReadFailure> {
     let num_inside = count_inside(window.source().num_bytes(), selection);
     let outside = selection.skip(num_inside);
-    let selection =
-        Selection { offsets: &selection.offsets[..num_inside], lengths: &selection.lengths[..num_inside], ..selection };
+    let selection = selection.slice(0..num_inside);
     let mut next = 0;
     while next < num_inside {
         let num_long = read_long_frames(window, selection.skip(next), payloads);
         next += num_long.map_err(|failure| ReadFailure { ordinal: next + failure.ordinal, ..failure })?;
         let Some(end) = find_short_run_end(selection, next) else { continue };
-        let (offsets, lengths) = (&selection.offsets[next..end], &selection.lengths[next..end]);
-        for_each_payload(window, Selection { offsets, lengths, ..selection }, |_, payload| {
+        for_each_payload(window, selection.slice(next..end), |_, payload| {
             payloads.push(payload);
             Ok(())
         })
@@ -227,8 +269,7 @@ fn read_long_frames(
         if count == 0 {
             return Ok(done);
         }
-        let run = Selection { offsets: &rest.offsets[..count], lengths: &rest.lengths[..count], ..rest };
-        read_block(window, run, footer_len, payloads)
+        read_block(window, rest.slice(0..count), footer_len, payloads)
             .map_err(|failure| ReadFailure { ordinal: done + failure.ordinal, ..failure })?;
         done += count;
     }
@@ -274,7 +315,7 @@ fn read_block(
         } else {
             let header = &margins[ordinal][footer_len..footer_len + header_len];
             let footer = &margins[ordinal + 1][..footer_len];
-            check_frame(run, offset as u64, header, payloads.next(data_len(length)), footer)
+            check_frame(run, ordinal, header, payloads.next(data_len(length)), footer)
         };
         result.map_err(|fault| ReadFailure { ordinal, error: fault.into() })?;
         payloads.commit(data_len(length));
@@ -282,7 +323,8 @@ fn read_block(
     Ok(())
 }
 
-fn check_frame(run: Selection<'_>, offset: u64, header: &[u8], data: &[u8], footer: &[u8]) -> Result<(), Fault> {
+fn check_frame(run: Selection<'_>, ordinal: usize, header: &[u8], data: &[u8], footer: &[u8]) -> Result<(), Fault> {
+    let offset = run.offsets[ordinal] as u64;
     let header = run.kind.header(header, offset)?;
     if header.data_len != data.len() as u64 {
         return Err(length_mismatch(offset, data.len() as u64, header.data_len));
@@ -290,7 +332,7 @@ fn check_frame(run: Selection<'_>, offset: u64, header: &[u8], data: &[u8], foot
     if run.verify && run.kind.has_checksum() {
         run.kind.check_footer(crc32c(data), footer, offset)?;
     }
-    Ok(())
+    run.check_indexed_checksum(ordinal, data)
 }
 
 // Short frames at random offsets: a group of frames is read before the first of them is parsed.
@@ -420,7 +462,7 @@ mod tests {
             for order in [vec![0, 1, 2, 3, 4, 5, 6, 7, 8], vec![8, 3, 4, 0, 0, 1, 7]] {
                 let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
                 let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
-                let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true };
+                let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
                 let mut found = Payloads::new(Vec::new(), 0);
                 gather(&mut Window::new(&data, Vec::new()), selection, &mut found).unwrap();
                 let (buffer, len, _) = found.into_parts();
@@ -437,7 +479,13 @@ mod tests {
         let Frames { data, lengths, .. } = frames;
         for length in [lengths[0] + 1, 1 << 62] {
             let (offsets, lengths) = ([0, 0, 0], [lengths[0], length, 1 << 62]);
-            let selection = Selection { kind: FrameKind::TfRecord, offsets: &offsets, lengths: &lengths, verify: true };
+            let selection = Selection {
+                kind: FrameKind::TfRecord,
+                offsets: &offsets,
+                lengths: &lengths,
+                verify: true,
+                checksums: None,
+            };
             let mut found = Payloads::new(Vec::new(), 0);
             let failure = gather(&mut Window::new(&&data[..], Vec::new()), selection, &mut found).unwrap_err();
             assert_eq!(failure.ordinal, 1);
@@ -459,7 +507,7 @@ mod tests {
             let source_indices: Vec<i64> = order.iter().map(|i| (i % 3) as i64).collect();
             let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
             let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
-            let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true };
+            let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
             assert!(is_scattered(&source_indices, selection));
             let cut = &data[..data.len() - 3];
             for (sources, whole) in [([&data[..]; 3], 300), ([cut; 3], order.iter().position(|&i| i == 299).unwrap())] {
@@ -484,7 +532,7 @@ mod tests {
     #[test]
     fn consecutive_and_long_frames_are_not_scattered() {
         let scattered = |offsets: &[i64], lengths: &[i64]| {
-            let selection = Selection { kind: FrameKind::TfRecord, offsets, lengths, verify: true };
+            let selection = Selection { kind: FrameKind::TfRecord, offsets, lengths, verify: true, checksums: None };
             is_scattered(&vec![0; offsets.len()], selection)
         };
         assert!(!scattered(&[0, 100, 200, 300], &[100; 4]));
@@ -509,7 +557,7 @@ mod tests {
             let source_indices: Vec<i64> = order.iter().map(|i| (i % 2) as i64).collect();
             let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
             let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
-            let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true };
+            let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
             let mut found = Vec::new();
             for_each_cached_payload(&[&data, &data], &source_indices, selection, |ordinal, payload| {
                 assert_eq!(ordinal, found.len());
@@ -524,7 +572,13 @@ mod tests {
     #[test]
     fn truncated_or_damaged_cached_frame_is_reported_with_its_ordinal() {
         let (mut data, offsets, lengths) = framed(FrameKind::TfRecord, &[vec![1; 50], vec![2; 60], vec![3; 70]]);
-        let selection = Selection { kind: FrameKind::TfRecord, offsets: &offsets, lengths: &lengths, verify: true };
+        let selection = Selection {
+            kind: FrameKind::TfRecord,
+            offsets: &offsets,
+            lengths: &lengths,
+            verify: true,
+            checksums: None,
+        };
         let visit_all = |data: &[u8]| {
             for_each_cached_payload(&[data], &[0, 0, 0], selection, |_, _| Ok(())).map_err(|failure| failure.ordinal)
         };

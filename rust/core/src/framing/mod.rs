@@ -16,13 +16,13 @@ mod write;
 
 pub use compact::compact;
 pub use gather::{
-    ReadFailure, Selection, for_each_cached_payload, for_each_payload, for_each_scattered_payload, gather,
-    is_scattered, payload_of_frame,
+    ReadFailure, Selection, check_indexed_checksum, for_each_cached_payload, for_each_payload,
+    for_each_scattered_payload, gather, is_scattered, payload_of_frame,
 };
 pub use payloads::Payloads;
-pub use scan::{Limit, MAX_READ_THROUGH, Scan, scan, scan_window};
+pub use scan::{Limit, MAX_READ_THROUGH, Scan, scan, scan_past_damage, scan_window};
 pub use single_part::SinglePartRecord;
-pub use verify::{RecordFault, Verification, verify};
+pub use verify::{Index, RecordFault, Verification, verify};
 pub use window::Window;
 pub use write::Frames;
 

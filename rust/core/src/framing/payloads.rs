@@ -75,6 +75,17 @@ impl Payloads {
         }
     }
 
+    /// Returns a payload.
+    pub fn row(&self, ordinal: usize) -> &[u8] {
+        &self.buffer[self.row_splits[ordinal] as usize..self.row_splits[ordinal + 1] as usize]
+    }
+
+    /// Removes all payloads but the first `num_payloads`.
+    pub fn truncate(&mut self, num_payloads: usize) {
+        self.row_splits.truncate(num_payloads + 1);
+        self.len = self.row_splits[num_payloads] as usize;
+    }
+
     /// Returns the number of payloads.
     pub fn num_payloads(&self) -> usize {
         self.row_splits.len() - 1

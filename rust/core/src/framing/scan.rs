@@ -1,6 +1,7 @@
 //! Scanning: finds the frames of a shard from their headers, with or without verification of the checksums.
 use std::hint::black_box;
 
+use super::verify::{find_record, resync_start};
 use super::window::Window;
 use super::{FrameKind, Header, PartKind, truncated_data, truncated_header};
 use crate::checksum::Crc32c;
@@ -11,6 +12,8 @@ use crate::source::{ReadAt, SourceError};
 pub(super) const READ_AHEAD: usize = 256 << 10;
 /// After a record longer than this, the scan seeks to the next header instead of reading ahead.
 pub const MAX_READ_THROUGH: u64 = 4 << 10;
+/// Maximum number of damaged places that a scan skips.
+const MAX_SKIPPED: usize = 10_000;
 /// Typical difference between the lengths of two consecutive records; the cache lines in this range are prefetched.
 const PREFETCH_RADIUS: usize = 128;
 
@@ -27,6 +30,8 @@ pub struct Scan {
     pub finished: bool,
     /// The fault that stopped the scan at `end`.
     pub fault: Option<Fault>,
+    /// Faults after which the scan continued, and the ordinal of the frame that stands for the damaged bytes.
+    pub skipped: Vec<(usize, Fault)>,
 }
 
 /// Limits after which a scan stops before the end of the data.
@@ -58,6 +63,37 @@ pub(super) enum Step {
 /// Finds the frames from `start` on; with `verify`, also verifies the payload checksums that the format has.
 pub fn scan(source: &dyn ReadAt, kind: FrameKind, start: u64, verify: bool, limit: Limit) -> Result<Scan, SourceError> {
     scan_window(&mut Window::new(source, Vec::new()), kind, start, verify, limit, READ_AHEAD)
+}
+
+/// Like [`scan`], but continues after damage if the format allows it. The bytes up to the next record count as one frame.
+pub fn scan_past_damage(
+    source: &dyn ReadAt,
+    kind: FrameKind,
+    start: u64,
+    verify: bool,
+    limit: Limit,
+) -> Result<Scan, SourceError> {
+    let mut window = Window::new(source, Vec::new());
+    let mut all = scan_window(&mut window, kind, start, verify, limit, READ_AHEAD)?;
+    while let Some(fault) = all.fault.take() {
+        let next = match all.skipped.len() < MAX_SKIPPED {
+            true => find_record(&mut window, kind, resync_start(kind, &fault, all.end))?,
+            false => None,
+        };
+        let Some(next) = next else {
+            all.fault = Some(fault);
+            break;
+        };
+        all.skipped.push((all.offsets.len(), fault));
+        all.offsets.push(all.end as i64);
+        all.lengths.push((next - all.end) as i64);
+        let rest = Limit { num_records: limit.num_records.saturating_sub(all.offsets.len() as u64), ..limit };
+        let found = scan_window(&mut window, kind, next, verify, rest, READ_AHEAD)?;
+        all.offsets.extend(found.offsets);
+        all.lengths.extend(found.lengths);
+        (all.end, all.finished, all.fault) = (found.end, found.finished, found.fault);
+    }
+    Ok(all)
 }
 
 /// Like [`scan`], but reads through the caller's window, `ahead` bytes at a time while records are short.

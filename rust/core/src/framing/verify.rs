@@ -1,8 +1,9 @@
 //! Verification of a whole shard: finds all faults, and continues after damage if the format allows it.
+use super::gather::length_mismatch;
 use super::scan::{READ_AHEAD, Scanner, Step};
 use super::window::Window;
 use super::{FrameKind, Selection, for_each_payload};
-use crate::error::Fault;
+use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
 /// Longest record whose payload is inspected; a record must be in memory completely for that.
@@ -36,13 +37,39 @@ pub struct Verification {
     pub end: u64,
 }
 
+/// Frames of a shard according to an index: consecutive, from the first byte of the shard.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Index<'a> {
+    /// Offset of each frame.
+    pub offsets: &'a [i64],
+    /// Stored bytes of each frame.
+    pub lengths: &'a [i64],
+    /// CRC-32C of the first payloads, -1 if it is unknown.
+    pub checksums: &'a [i64],
+}
+
+impl Index<'_> {
+    /// Returns the stored bytes of a record if it begins at `offset`.
+    fn length(&self, record: u64, offset: u64) -> Option<u64> {
+        let ordinal = record as usize;
+        (self.offsets.get(ordinal) == Some(&(offset as i64))).then(|| self.lengths[ordinal] as u64)
+    }
+
+    fn checksum(&self, record: u64) -> i64 {
+        self.checksums.get(record as usize).copied().unwrap_or(-1)
+    }
+}
+
 /// Additional check of a record: takes its ordinal, offset and payload, and returns a fault if there is one.
 pub type Inspect<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
 
 /// Verifies all of `source`; `inspect` checks the payload of each record whose frame is valid.
+///
+/// The lengths and checksums of `index` are compared, and the index states where the next record begins after damage.
 pub fn verify(
     source: &dyn ReadAt,
     kind: FrameKind,
+    index: Index<'_>,
     mut inspect: Option<Inspect<'_>>,
 ) -> Result<Verification, SourceError> {
     let mut window = Window::new(source, Vec::new());
@@ -51,11 +78,19 @@ pub fn verify(
     let mut offset = 0;
     loop {
         let step = Scanner { window: &mut window, kind, verify: true, ahead: READ_AHEAD, last_len: 0 }.step(offset)?;
-        let (length, fault) = match step {
-            Step::End => break,
-            Step::Record(length) => (length, inspect_record(&mut window, kind, offset, length, record, &mut inspect)?),
-            Step::Damaged(length, fault) => (length, Some(fault)),
-            Step::LostSync(fault) => {
+        let (length, fault) = match (step, index.length(record, offset)) {
+            (Step::End, _) => break,
+            (Step::Record(found), Some(length)) if found != length => {
+                (length, Some(length_mismatch(offset, length, found)))
+            }
+            (Step::Record(length), indexed) => {
+                let checksum = if indexed.is_some() { index.checksum(record) } else { -1 };
+                let record = Record { ordinal: record, offset, length, checksum };
+                (length, inspect_record(&mut window, kind, record, &mut inspect)?)
+            }
+            (Step::Damaged(length, fault), indexed) => (indexed.unwrap_or(length), Some(fault)),
+            (Step::LostSync(fault), Some(length)) if !ends_source(&fault) => (length, Some(fault)),
+            (Step::LostSync(fault), _) => {
                 let from = resync_start(kind, &fault, offset);
                 report.add_fault(record, fault);
                 record += 1;
@@ -72,9 +107,17 @@ pub fn verify(
         }
         record += 1;
         offset += length;
+        if source.num_bytes().is_some_and(|total| offset > total) {
+            break;
+        }
     }
     report.end = source.num_bytes().unwrap_or(offset);
     Ok(report)
+}
+
+/// Returns whether no byte of the source after a fault can be read.
+fn ends_source(fault: &Fault) -> bool {
+    matches!(fault.kind, FaultKind::BadCompression | FaultKind::LimitExceeded)
 }
 
 impl Verification {
@@ -92,44 +135,60 @@ impl Verification {
     }
 }
 
-/// Checks the padding and the payload of a record whose frame is valid.
+/// A record whose frame is valid.
+#[derive(Clone, Copy)]
+struct Record {
+    ordinal: u64,
+    offset: u64,
+    length: u64,
+    /// CRC-32C of the payload in the index, -1 if it is unknown.
+    checksum: i64,
+}
+
+/// Checks the padding, the payload and the indexed checksum of a record whose frame is valid.
 fn inspect_record(
     window: &mut Window<'_>,
     kind: FrameKind,
-    offset: u64,
-    length: u64,
-    record: u64,
+    record: Record,
     inspect: &mut Option<Inspect<'_>>,
 ) -> Result<Option<Fault>, SourceError> {
-    if length > MAX_INSPECTED {
-        return Ok(None);
-    }
-    if kind.footer_len().is_none()
+    let Record { ordinal, offset, length, checksum } = record;
+    let is_short = length <= MAX_INSPECTED;
+    if is_short
+        && kind.footer_len().is_none()
         && let Some(fault) = kind.padding_fault(window.bytes(offset, length as usize, READ_AHEAD)?, offset)
     {
         return Ok(Some(fault));
     }
-    let Some(inspect) = inspect else { return Ok(None) };
-    let selection = Selection { kind, offsets: &[offset as i64], lengths: &[length as i64], verify: false };
-    let mut fault = None;
+    let inspect = inspect.as_mut().filter(|_| is_short);
+    if inspect.is_none() && checksum < 0 {
+        return Ok(None);
+    }
+    let (offsets, lengths, checksums) = ([offset as i64], [length as i64], [checksum]);
+    let selection =
+        Selection { kind, offsets: &offsets, lengths: &lengths, verify: false, checksums: Some(&checksums) };
+    let (mut fault, mut inspect) = (None, inspect);
     let visited = for_each_payload(window, selection, |_, payload| {
-        fault = inspect(record, offset, payload);
+        fault = inspect.as_mut().and_then(|inspect| inspect(ordinal, offset, payload));
         Ok(())
     });
-    visited.map_err(|failure| failure.error)?;
-    Ok(fault)
+    match visited.map_err(|failure| failure.error) {
+        Ok(()) => Ok(fault),
+        Err(SourceError::Fault(fault)) if fault.kind == FaultKind::SidecarChecksum => Ok(Some(fault)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns the first offset at which the next record may begin after a fault in the record at `offset`.
 ///
 /// If a new record began inside a record of several parts, the fault is at the start of the new record.
-fn resync_start(kind: FrameKind, fault: &Fault, offset: u64) -> u64 {
+pub(super) fn resync_start(kind: FrameKind, fault: &Fault, offset: u64) -> u64 {
     if kind.separator().is_some() && fault.offset > offset { fault.offset } else { offset + 1 }
 }
 
 /// Finds the next record at or after `from`. Returns None if there is none, the format has no means to find one, or the
 /// source is damaged.
-fn find_record(window: &mut Window<'_>, kind: FrameKind, mut from: u64) -> Result<Option<u64>, SourceError> {
+pub(super) fn find_record(window: &mut Window<'_>, kind: FrameKind, mut from: u64) -> Result<Option<u64>, SourceError> {
     if !kind.can_resync() {
         return Ok(None);
     }

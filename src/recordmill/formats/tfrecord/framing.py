@@ -31,5 +31,5 @@ def looks_like(head: bytes, num_bytes: int | None) -> bool:
     if len(head) < HEAD_BYTES:
         return False
     source = _core.Source.from_bytes(head[:HEAD_BYTES])
-    fault = _core.scan(source, FRAMING.kind)[3]
-    return fault is None or fault[0] in ("truncated_payload", "bad_length")
+    faults = _core.scan(source, FRAMING.kind)[3]
+    return not faults or faults[0][0] in ("truncated_payload", "bad_length")

@@ -44,6 +44,8 @@ class RecordTable:
         self._listed_labels = _read_labels(list_path, self.label_width) if list_path else None
         with translated():
             self.readers = [rm.ShardReader(path, format="recordio", compression=None) for path in paths]
+            for reader in self.readers:
+                reader.raise_damage(reader.damage)
             self.first_rows: Ints = np.cumsum([0, *map(len, self.readers)])
             self.positions, self.ranges = self._select_part(values)
 

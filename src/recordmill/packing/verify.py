@@ -1,0 +1,146 @@
+"""Verify shards and the images in their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from recordmill.concurrency.threads import map_range
+from recordmill.errors import RecordmillError
+from recordmill.packing.recode import check_decodable
+from recordmill.packing.records import has_image_signature
+from recordmill.shards.collection import ShardCollection
+from recordmill.shards.paths import Paths
+from recordmill.shards.verify import Report, verify_shards
+from recordmill.storage.local import LOCAL
+from recordmill.types import Fault
+
+# Number of records that are read and decoded together.
+_CHUNK_RECORDS = 64
+# Number of records that show which features contain images.
+_SAMPLE_RECORDS = 32
+
+
+def verify(
+    paths: Paths,
+    *,
+    format: str | None = None,  # noqa: A002
+    compression: str | None = "auto",
+    payload: str | None = "auto",
+    decode: bool = False,
+    max_decompressed_bytes: int | None = None,
+) -> Report:
+    """Verify all bytes of shards and report every fault.
+
+    OFRecord parts whose records continue in the next file are verified as one stream.
+
+    Parameters
+    ----------
+    paths : path, pattern, directory, or iterable of them
+        The shards.
+    format : str, optional
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
+    compression : str or None
+        Compression of the shards; "auto" detects it from their content. One of "auto", "gzip" or "zlib".
+    payload : str or None
+        Codec with which all payloads are parsed; "auto" detects it from the first records, None parses no payloads. One
+        of "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
+    decode : bool, default False
+        Also decode every image and report those that cannot be decoded as ``"bad_image"``. A feature contains images
+        if most of its first values begin like image files. Formats other than JPEG and PNG need the extra ``image``.
+    max_decompressed_bytes : int, optional
+        Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
+        size, whichever is larger.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    FileNotFoundError
+        If a path or pattern matches no file.
+
+    Examples
+    --------
+    >>> report = rm.verify("train.tfrecord")
+    >>> report.ok, report.num_records
+    (True, 8)
+    """
+    options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
+    report = verify_shards(LOCAL, paths, options, payload)
+    return _add_image_faults(report, paths, options, payload) if decode else report
+
+
+def _add_image_faults(report: Report, paths: Paths, options: Mapping[str, Any], payload: str | None) -> Report:
+    """Return a report with the images that cannot be decoded."""
+    collection = ShardCollection(paths, payload=None if payload == "auto" else payload, **options)
+    features, faults = _find_image_features(collection), []
+    for start in range(0, len(collection), _CHUNK_RECORDS):
+        positions = range(start, min(start + _CHUNK_RECORDS, len(collection)))
+        faults += _find_image_faults(collection, positions, features)
+    num_records = report.num_records - len({(fault.shard, fault.record) for fault in faults})
+    guarantees = {
+        name: [*lines, f"every image was decoded (features: {', '.join(features) or 'none'})"]
+        for name, lines in report.guarantees.items()
+    }
+    return replace(
+        report,
+        num_records=num_records,
+        faults=report.faults + faults,
+        num_faults=report.num_faults + len(faults),
+        guarantees=guarantees,
+    )
+
+
+def _find_image_features(collection: ShardCollection) -> list[str]:
+    """Return the features of which most values in the first intact records begin like image files."""
+    names = [name for name, feature in collection.schema.items() if feature.kind == "bytes" and not feature.sequence]
+    examples = [example for _, example in _read_intact(collection, range(min(_SAMPLE_RECORDS, len(collection))))]
+    values = {name: [value for example in examples for value in _list_values(example.get(name))] for name in names}
+    return [name for name in names if 2 * sum(map(has_image_signature, values[name])) > len(values[name])]
+
+
+def _read_intact(collection: ShardCollection, positions: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the examples that can be read, with their positions; `verify_shards` reports the others."""
+    try:
+        yield from zip(positions, collection.__getitems__(positions), strict=True)
+    except RecordmillError:
+        for position in positions:
+            try:
+                (example,) = collection.__getitems__([position])
+            except RecordmillError:
+                continue
+            yield position, example
+
+
+def _list_values(value: Any) -> list[bytes]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, bytes) else [bytes(entry) for entry in value]
+
+
+def _find_image_faults(collection: ShardCollection, positions: Sequence[int], features: list[str]) -> list[Fault]:
+    images = [
+        (position, name, value)
+        for position, example in _read_intact(collection, positions)
+        for name in features
+        for value in _list_values(example[name])
+    ]
+    messages = map_range(lambda number: _decode(images[number][2]), len(images))
+    faults = []
+    for (position, name, _), message in zip(images, messages, strict=True):
+        if message is not None:
+            place = collection.where(position)
+            faults.append(Fault("bad_image", place.shard, place.record, place.offset, f"feature {name!r}: {message}"))
+    return faults
+
+
+def _decode(data: bytes) -> str | None:
+    """Decode an image; return the message of the error."""
+    try:
+        check_decodable(data)
+    except RecordmillError as error:
+        return str(error).splitlines()[0]
+    return None
