@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use recordmill_core::checksum::crc32c_of_rows;
 use recordmill_core::framing::{
-    FrameKind, Limit, MAX_READ_THROUGH, Payloads, Scan, Selection, Window, check_indexed_checksum, compact, gather,
+    FrameKind, Limit, MAX_READ_THROUGH, Payloads, Scan, Selection, Window, compact, compare_indexed_checksum, gather,
     scan_window,
 };
 use recordmill_core::source::{ReadAt, SourceError};
@@ -22,6 +23,8 @@ use crate::source::Source;
 
 /// Maximum total size of the finished batches that wait for the caller, in bytes.
 const MAX_READY_BYTES: usize = 64 << 20;
+/// Number of payloads whose checksums are computed together.
+const CHECKSUM_GROUP_LEN: usize = 48;
 /// Interval at which a waiting caller checks for signals.
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -117,11 +120,18 @@ impl Shared {
     /// Compares payloads with their checksums in the index; removes the first one that differs and all after it.
     fn check_checksums(&self, payloads: &mut Payloads, scan: &Scan, first: u64) -> Result<(), SourceError> {
         let checksums = self.request.checksums.get(first as usize..).unwrap_or_default();
-        for (ordinal, &expected) in checksums.iter().enumerate().take(payloads.num_payloads()) {
-            let offset = scan.offsets[ordinal] as u64;
-            if let Err(fault) = check_indexed_checksum(expected, payloads.row(ordinal), offset) {
-                payloads.truncate(ordinal);
-                return Err(fault.into());
+        let count = checksums.len().min(payloads.num_payloads());
+        for start in (0..count).step_by(CHECKSUM_GROUP_LEN) {
+            let group = start..count.min(start + CHECKSUM_GROUP_LEN);
+            let rows: Vec<_> = group.clone().map(|ordinal| payloads.row(ordinal)).collect();
+            let mut found = [0; CHECKSUM_GROUP_LEN];
+            crc32c_of_rows(&rows, &mut found[..rows.len()]);
+            for (ordinal, found) in group.zip(found) {
+                let offset = scan.offsets[ordinal] as u64;
+                if let Err(fault) = compare_indexed_checksum(checksums[ordinal], found, offset) {
+                    payloads.truncate(ordinal);
+                    return Err(fault.into());
+                }
             }
         }
         Ok(())

@@ -56,20 +56,18 @@ impl Selection<'_> {
     #[inline]
     fn check_indexed_checksum(self, ordinal: usize, payload: &[u8]) -> Result<(), Fault> {
         match self.checksums {
-            Some(checksums) => check_indexed_checksum(checksums[ordinal], payload, self.offsets[ordinal] as u64),
-            None => Ok(()),
+            Some(checksums) if checksums[ordinal] >= 0 => {
+                compare_indexed_checksum(checksums[ordinal], crc32c(payload), self.offsets[ordinal] as u64)
+            }
+            _ => Ok(()),
         }
     }
 }
 
-/// Compares a payload with its CRC-32C in an index; negative values are unknown checksums.
+/// Compares the CRC-32C of a payload with the one in an index; negative values are unknown.
 #[inline]
-pub fn check_indexed_checksum(expected: i64, payload: &[u8], offset: u64) -> Result<(), Fault> {
-    if expected < 0 {
-        return Ok(());
-    }
-    let found = i64::from(crc32c(payload));
-    if found == expected {
+pub fn compare_indexed_checksum(expected: i64, found: u32, offset: u64) -> Result<(), Fault> {
+    if expected < 0 || expected == i64::from(found) {
         return Ok(());
     }
     let message = "the payload does not match its checksum in the sidecar index";

@@ -16,7 +16,7 @@ mod write;
 
 pub use compact::compact;
 pub use gather::{
-    ReadFailure, Selection, check_indexed_checksum, for_each_cached_payload, for_each_payload,
+    ReadFailure, Selection, compare_indexed_checksum, for_each_cached_payload, for_each_payload,
     for_each_scattered_payload, gather, is_scattered, payload_of_frame,
 };
 pub use payloads::Payloads;
