@@ -17,10 +17,9 @@ from typing import Any
 PAGE = Path(__file__).parents[1] / "docs" / "migrating" / "names.md"
 TITLE = """# Supported names of TensorFlow, MXNet and OneFlow
 
-The migration pages of [TensorFlow](tensorflow.md), [MXNet](mxnet.md) and [OneFlow](oneflow.md) say
-what differs. A missing name raises an error that says what to use instead. This generated list
-does not contain `tf.keras` (Keras 3, with `tf.losses`, `tf.metrics`, `tf.optimizers` and
-`tf.initializers`), `tf.flags` and `tf.app.flags` (absl), operators and methods of tensors, and
+[TensorFlow](tensorflow.md), [MXNet](mxnet.md) and [OneFlow](oneflow.md) say what differs. This
+generated list does not contain `tf.keras` (Keras 3, with `tf.losses`, `tf.metrics`, `tf.optimizers`
+and `tf.initializers`), `tf.flags` and `tf.app.flags` (absl), operators and methods of tensors, and
 aliases (`tf.compat.v1`, `tf.compat.v2`, `tf.contrib`, `tensorflow.python`).
 """
 # Namespaces whose names are listed, in this order; the first entry of each framework is the package itself.
