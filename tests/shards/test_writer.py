@@ -371,7 +371,7 @@ def test_writer_works_without_hard_links(tmp_path: Path, monkeypatch: pytest.Mon
     "arguments, message",
     [
         ({"shards": 0}, "shards must be a positive integer, got 0"),
-        ({"shards": 2, "max_shard_bytes": 9}, "shards cannot be combined with max_shard_bytes"),
+        ({"shards": 2, "max_shard_bytes": 9}, "shards= and max_shard_bytes= cannot be combined"),
         ({"index": "always"}, "index must be 'auto' or 'never', got 'always'"),
         ({"compression": "gzip", "compression_level": 10}, "compression level must be between -1 and 9"),
     ],

@@ -22,7 +22,7 @@ static POOL: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 /// Takes a buffer from the pool, or returns an empty one. The buffer has arbitrary content.
 ///
 /// Reuse pays because the first access to fresh pages costs more than copying.
-pub fn take_buffer() -> Vec<u8> {
+pub fn take_pooled_buffer() -> Vec<u8> {
     take_with_capacity(USUAL_CAPACITY..=usize::MAX)
         .or_else(|| take_with_capacity(0..=USUAL_CAPACITY))
         .unwrap_or_default()
@@ -56,7 +56,7 @@ fn take_with_capacity(range: RangeInclusive<usize>) -> Option<Vec<u8>> {
     Some(pool.swap_remove(index))
 }
 
-/// Adds a buffer to the pool for [`take_buffer`].
+/// Adds a buffer to the pool for [`take_pooled_buffer`].
 pub fn recycle_buffer(buffer: Vec<u8>) {
     if buffer.len() < MIN_POOLED {
         return;

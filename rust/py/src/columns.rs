@@ -12,7 +12,7 @@ use recordmill_core::framing::{
 use recordmill_core::payload::{Column, Parser, Plan};
 use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{View, allocate_buffer, recycle_buffer, take_buffer};
+use crate::buffers::{View, allocate_buffer, recycle_buffer, take_pooled_buffer};
 use crate::error::source_error;
 use crate::framing::{PyFrameKind, checksum_view, frame_views};
 use crate::payload::{PyPlan, columns_to_python};
@@ -159,7 +159,7 @@ impl RecordSelection {
         let result = match cached {
             Some(contents) => for_each_cached_payload(contents, source_indices, selection, visit),
             None => {
-                let mut buffer = take_buffer();
+                let mut buffer = take_pooled_buffer();
                 let result = for_each_scattered_payload(&self.sources, source_indices, selection, &mut buffer, visit);
                 recycle_buffer(buffer);
                 result
@@ -170,7 +170,7 @@ impl RecordSelection {
 
     /// Parses records in order; reads consecutive records of one source together.
     fn parse_runs(&self, range: Range<usize>, parser: &mut Parser<'_>) -> Result<(), RecordError> {
-        let mut buffer = take_buffer();
+        let mut buffer = take_pooled_buffer();
         let mut start = range.start;
         let max_bytes = self.num_bytes(range.clone());
         for run in self.source_indices.slice()[range.clone()].chunk_by(|a, b| a == b) {

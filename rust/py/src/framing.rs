@@ -10,7 +10,7 @@ use recordmill_core::payload::{self, PayloadKind};
 use recordmill_core::records::Rows;
 use recordmill_core::source::ReadAt;
 
-use crate::buffers::{Block, View, copy_array, recycle_buffer, take_buffer};
+use crate::buffers::{Block, View, copy_array, recycle_buffer, take_pooled_buffer};
 use crate::byte_strings::ByteStrings;
 use crate::error::{FaultTuple, fault_error, fault_tuple, os_error_message, read_failure_error, source_error};
 use crate::files;
@@ -180,8 +180,8 @@ pub fn fetch(
     let (offsets, lengths) = (offsets.slice(), lengths.slice());
     let plain = source.plain().clone();
     let payloads = py.detach(|| {
-        let mut payloads = Payloads::new(take_buffer(), offsets.len());
-        let mut window = Window::new(&plain, take_buffer());
+        let mut payloads = Payloads::new(take_pooled_buffer(), offsets.len());
+        let mut window = Window::new(&plain, take_pooled_buffer());
         let selection = Selection { kind: kind.into(), offsets, lengths, verify, checksums };
         let result = gather(&mut window, selection, &mut payloads);
         recycle_buffer(window.into_buffer());
@@ -251,7 +251,7 @@ fn frame_rows<'a>(
     kind: PyFrameKind,
 ) -> PyResult<(Block, Block, Block)> {
     let frames = py.detach(|| {
-        let mut frames = Frames::new(kind.into(), take_buffer());
+        let mut frames = Frames::new(kind.into(), take_pooled_buffer());
         frames.data.reserve(num_bytes + 24 * rows.len());
         for (ordinal, row) in rows.enumerate() {
             frames.push(row).map_err(|fault| (fault, ordinal))?;
@@ -284,7 +284,7 @@ pub fn count_fitting(py: Python<'_>, paths: Vec<PathBuf>, max_bytes: u64) -> usi
 #[pyfunction]
 pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block)> {
     let rows = py.detach(|| {
-        let mut rows = Rows::new(take_buffer());
+        let mut rows = Rows::new(take_pooled_buffer());
         files::read_files(&paths, &mut rows.data, &mut rows.splits).map(|()| rows)
     });
     let rows = rows.map_err(|(ordinal, error)| {

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use recordmill_core::checksum::crc32c_of_rows;
 
-use crate::buffers::{Block, View, copy_array, take_buffer};
+use crate::buffers::{Block, View, copy_array, take_pooled_buffer};
 
 /// Checks that row splits start with 0, never decrease and end with the length of the data.
 pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
@@ -73,7 +73,7 @@ pub fn pad(
     let num_bytes = num_bytes.filter(|&size| size <= isize::MAX as usize);
     let num_bytes = num_bytes.ok_or_else(|| PyValueError::new_err("the padded rows do not fit into memory"))?;
     let padded = py.detach(|| {
-        let mut out = take_buffer();
+        let mut out = take_pooled_buffer();
         out.clear();
         out.try_reserve_exact(num_bytes).map_err(|_| PyMemoryError::new_err("no memory for the padded rows"))?;
         let padding = fill.repeat(if num_bytes == 0 { 0 } else { width });

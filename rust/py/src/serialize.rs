@@ -4,7 +4,7 @@ use recordmill_core::framing::Frames;
 use recordmill_core::payload::{self, ColumnData, Section, ValueKind, ValuesRef};
 use recordmill_core::records::{RecordSink, Rows};
 
-use crate::buffers::{Block, View, copy_array, take_buffer};
+use crate::buffers::{Block, View, copy_array, take_pooled_buffer};
 use crate::error::source_error;
 use crate::file_contents::WholeFiles;
 use crate::framing::{PyFrameKind, frame_blocks};
@@ -114,7 +114,7 @@ pub fn serialize(
     num_records: usize,
     columns: Vec<ColumnArgs<'_>>,
 ) -> PyResult<(Block, Block)> {
-    let mut rows = Rows::new(take_buffer());
+    let mut rows = Rows::new(take_pooled_buffer());
     write(py, kind, num_records, columns, &mut rows)?;
     Ok((Block::bytes(rows.data), Block::integers(rows.splits)))
 }
@@ -128,7 +128,7 @@ pub fn serialize_frames(
     columns: Vec<ColumnArgs<'_>>,
     frame: PyFrameKind,
 ) -> PyResult<(Block, Block, Block)> {
-    let mut frames = Frames::new(frame.into(), take_buffer());
+    let mut frames = Frames::new(frame.into(), take_pooled_buffer());
     write(py, kind, num_records, columns, &mut frames)?;
     Ok(frame_blocks(frames))
 }

@@ -16,7 +16,7 @@ use recordmill_core::framing::{
 };
 use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{Block, copy_array, recycle_buffer, take_buffer};
+use crate::buffers::{Block, copy_array, recycle_buffer, take_pooled_buffer};
 use crate::error::source_error;
 use crate::framing::{PyFrameKind, payload_blocks};
 use crate::source::Source;
@@ -72,7 +72,7 @@ impl Shared {
     /// The bytes are read from an estimated offset before the exact offset is known, so that threads read in parallel.
     fn produce(&self) -> Option<(u64, Batch)> {
         let (number, estimate) = lock(&self.cursor).start_batch(&self.request)?;
-        let mut window = Window::new(&self.request.source, take_buffer());
+        let mut window = Window::new(&self.request.source, take_pooled_buffer());
         if let Some((offset, length)) = estimate {
             // An error of this read is ignored, because it occurs again when the frames are scanned.
             let _ = window.bytes(offset, length, 0);
@@ -103,7 +103,7 @@ impl Shared {
         let (mut payloads, result) = match window.into_range(start..scan.end) {
             Ok((buffer, position)) => compact(*kind, &scan, buffer, position, *verify),
             Err(mut window) => {
-                let mut payloads = Payloads::new(take_buffer(), scan.offsets.len());
+                let mut payloads = Payloads::new(take_pooled_buffer(), scan.offsets.len());
                 let (offsets, lengths) = (&scan.offsets[..], &scan.lengths[..]);
                 let selection = Selection { kind: *kind, offsets, lengths, verify: *verify, checksums: None };
                 let result = gather(&mut window, selection, &mut payloads);

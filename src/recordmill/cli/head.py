@@ -29,7 +29,7 @@ images. With --json, print one object per record, each on its own line. A shorte
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
-    """Add the parser of the command."""
+    """Add the subcommand `head` and its options to the command line."""
     parser = add_command(commands, "head", "print the first records", _DESCRIPTION)
     add_paths(parser)
     parser.add_argument(

@@ -15,7 +15,7 @@ command additionally stores a checksum per record for formats without checksums.
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
-    """Add the parser of the command."""
+    """Add the subcommand `index` and its options to the command line."""
     parser = add_command(commands, "index", "build the indexes of shards", _DESCRIPTION)
     add_paths(parser)
     parser.add_argument(

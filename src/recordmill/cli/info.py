@@ -24,7 +24,7 @@ _MAX_LISTED = 20
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
-    """Add the parser of the command."""
+    """Add the subcommand `info` and its options to the command line."""
     parser = add_command(commands, "info", "print format, size and features", _DESCRIPTION)
     add_paths(parser)
     parser.add_argument(

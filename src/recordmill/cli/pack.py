@@ -28,7 +28,7 @@ _MAX_LISTED = 20
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
-    """Add the parser of the command."""
+    """Add the subcommand `pack` and its options to the command line."""
     parser = add_command(commands, "pack", "pack image files into shards", _DESCRIPTION)
     parser.add_argument("source", metavar="SOURCE", help="folder or file to pack")
     parser.add_argument("destination", metavar="DEST", help="prefix, folder or name of the shards")

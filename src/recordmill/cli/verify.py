@@ -17,7 +17,7 @@ uncompressed shard. Also print which kinds of damage can be detected in the form
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
-    """Add the parser of the command."""
+    """Add the subcommand `verify` and its options to the command line."""
     parser = add_command(commands, "verify", "find every fault", _DESCRIPTION)
     add_paths(parser)
     parser.add_argument(

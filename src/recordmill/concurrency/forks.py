@@ -6,7 +6,7 @@ import os
 
 
 class Forks:
-    """Numbers of forks that affect this process."""
+    """Counts the forks that led to this process and those that it did itself, since this module was imported."""
 
     depth = 0
     """Number of forks between the process that imported this module and this one. Differs between parent and child."""

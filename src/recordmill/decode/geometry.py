@@ -326,7 +326,7 @@ def _draw_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, positions:
     words = draws.words(positions, Stage.CROP, 2 * ATTEMPTS + 2)
     shapes, fits = choose_shapes(sizes, crop.scale, crop.ratio, to_uniform(words[:, : 2 * ATTEMPTS]))
     if not fits.all():
-        shapes[~fits] = _largest_shapes(sizes[~fits], crop.ratio)
+        shapes[~fits] = _largest_crops_in_ratio(sizes[~fits], crop.ratio)
     room = sizes - shapes
     corners = to_integers(words[:, 2 * ATTEMPTS :], room + 1)
     corners[~fits] = room[~fits] // 2
@@ -349,7 +349,7 @@ def choose_shapes(
     return tried[np.arange(len(sizes)), fits.argmax(axis=1)], fits.any(axis=1)
 
 
-def _largest_shapes(sizes: Ints, ratio: tuple[float, float]) -> Ints:
+def _largest_crops_in_ratio(sizes: Ints, ratio: tuple[float, float]) -> Ints:
     """Return the largest shapes within the images whose width / height is in `ratio`."""
     width, height = sizes.astype(np.float64).T
     aspect = width / np.maximum(height, 1)

@@ -26,7 +26,7 @@ _PACKAGES = {"sklearn": "scikit-learn", "skimage": "scikit-image", "PIL": "Pillo
 _TRAINING_PACKAGES = {"keras": "keras", "jax": "jax"}
 _DIGIT_SIDE = 32
 _MAX_PHOTO_SIDE = 512
-# Files of each class folder, relative to the folder of installed packages.
+# Photographs of each class folder; paths are relative to site-packages.
 _PHOTOS = {
     "animal": ("skimage/data/chelsea.png",),
     "building": ("sklearn/datasets/images/china.jpg",),

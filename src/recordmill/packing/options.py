@@ -65,7 +65,7 @@ class OutputOptions:
 
     def __post_init__(self) -> None:
         if self.shards is not None and self.max_shard_bytes is not None:
-            raise ValueError("shards cannot be combined with max_shard_bytes")
+            raise ValueError("shards= and max_shard_bytes= cannot be combined")
         if self.shards is not None and self.shards < 1:
             raise ValueError(f"shards must be at least 1, got {self.shards}")
         if self.max_shard_bytes is not None and self.max_shard_bytes < 1:

@@ -119,7 +119,7 @@ class FilteredBatcher:
     def _build(self, rows: Rows, positions: Ints, begin: int, count: int) -> FilteredBatch:
         """Build this rank's part of the global batch of `count` samples from `begin` on."""
         sampler = replace(self._sampler, length=count, start=0)
-        sampler.check_not_empty()
+        sampler.check_has_batches()
         own = sampler.positions(0)
         chosen = np.arange(begin + own[0], begin + own[-1] + 1) if len(own) else np.empty(0, np.int64)
         batch = rows.take(chosen)

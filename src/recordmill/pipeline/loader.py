@@ -98,7 +98,7 @@ class Loader:
         if program.is_stream:
             sampler.check_filtered(program.head.length)
         else:
-            sampler.check_not_empty()
+            sampler.check_has_batches()
 
     @property
     def epoch(self) -> int:

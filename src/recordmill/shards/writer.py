@@ -210,7 +210,7 @@ class ShardWriter(_Writer):
         if shards is not None and shards < 1:
             raise ValueError(f"shards must be a positive integer, got {shards}")
         if shards is not None and max_shard_bytes is not None:
-            raise ValueError("shards cannot be combined with max_shard_bytes")
+            raise ValueError("shards= and max_shard_bytes= cannot be combined")
         self.path, self._format = check_local_path(path), format_for(path, format)
         self._codec = get_payload(payload, self._format)
         self._declared_schema = self._schema = None if schema is None else Schema(schema)

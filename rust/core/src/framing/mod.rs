@@ -44,7 +44,7 @@ pub enum PartKind {
     Last,
 }
 
-/// The header of one part.
+/// Parsed header of one part of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Length of the data in this part.

@@ -96,7 +96,7 @@ pub fn scan_past_damage(
     Ok(all)
 }
 
-/// Like [`scan`], but reads through the caller's window, `ahead` bytes at a time while records are short.
+/// Like [`scan`], but reads through `window`, which is filled `ahead` bytes at a time while records are short.
 pub fn scan_window(
     window: &mut Window<'_>,
     kind: FrameKind,

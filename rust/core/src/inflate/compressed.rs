@@ -115,7 +115,7 @@ impl<S: ReadAt> CompressedSource<S> {
 
     /// Returns the cursor that reaches `offset` with the least work, or the end of the data if `offset` is not before
     /// it.
-    fn take_cursor(&self, offset: u64) -> Result<ReadStart, Fault> {
+    fn acquire_cursor(&self, offset: u64) -> Result<ReadStart, Fault> {
         let (idle, point, schedule) = {
             let mut shared = self.lock();
             if let Some(end) = shared.end.as_ref().filter(|end| offset >= end.num_bytes) {
@@ -196,7 +196,7 @@ impl<S: ReadAt> ReadAt for CompressedSource<S> {
         if self.lock().copy_buffered(offset, buf) {
             return Ok(buf.len());
         }
-        let mut cursor = match self.take_cursor(offset)? {
+        let mut cursor = match self.acquire_cursor(offset)? {
             ReadStart::Cursor(cursor) => cursor,
             ReadStart::PastEnd(end) => return end.fault.map_or(Ok(0), |fault| Err(fault.into())),
         };

@@ -7,7 +7,7 @@ use recordmill_image::jpeg::{Header, Limits, Options, Region};
 use recordmill_image::pixels::Size;
 
 use super::image_error;
-use crate::buffers::{Block, View, recycle_buffer, shrink_if_oversized, take_buffer};
+use crate::buffers::{Block, View, recycle_buffer, shrink_if_oversized, take_pooled_buffer};
 
 /// Decode a JPEG file to (values, height, width, bytes per pixel): 1 byte for gray, 4 bytes for RGB and an unused byte.
 ///
@@ -24,7 +24,7 @@ pub fn decode_plain_jpeg(
     let limits = Limits { max_pixels, ..Limits::default() };
     let decoded = py.detach(|| {
         let mut worker = WorkerState::take();
-        let mut out = take_buffer();
+        let mut out = take_pooled_buffer();
         let decoded = check_metadata(data, upright).and_then(|()| decode(&mut worker, data, limits, &mut out));
         worker.give_back();
         if decoded.is_err() {

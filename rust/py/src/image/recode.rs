@@ -6,7 +6,7 @@ use recordmill_image::png::{Channels, Limits, RecodeOptions, Recoder};
 
 use super::args::{Payloads, unsupported_word};
 use super::image_error;
-use crate::buffers::{Block, View, take_buffer};
+use crate::buffers::{Block, View, take_pooled_buffer};
 
 /// Encode PNG files again: (data, row_splits, heights and widths).
 ///
@@ -41,7 +41,7 @@ pub fn recode_png(
 fn recode(worker: &mut WorkerState, files: &[&[u8]], options: RecodeOptions) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
     let WorkerState { png, png_encoder, pixels, .. } = worker;
     let mut recoder = Recoder { decoder: png, encoder: png_encoder, pixels };
-    let mut data = take_buffer();
+    let mut data = take_pooled_buffer();
     data.clear();
     let (mut splits, mut sides) = (vec![0], Vec::with_capacity(2 * files.len()));
     for file in files {

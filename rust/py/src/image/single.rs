@@ -7,7 +7,7 @@ use recordmill_image::{jpeg, png};
 
 use super::args::{parse_cmyk, parse_dct, parse_scale, parse_upsampling, parse_word};
 use super::image_error;
-use crate::buffers::{Block, Numbers, View, shrink_if_oversized, take_buffer};
+use crate::buffers::{Block, Numbers, View, shrink_if_oversized, take_pooled_buffer};
 
 /// Values, height, width, channels.
 type Image = (Block, usize, usize, usize);
@@ -56,7 +56,7 @@ pub fn decode_jpeg(
     let table = points.map(|points| View::<u8>::get(&points)).transpose()?;
     let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.slice())).transpose().map_err(image_error)?;
     run_decoder(py, |worker| {
-        let mut samples = take_buffer();
+        let mut samples = take_pooled_buffer();
         let (size, channels) =
             worker.jpeg.decode_to(data, jpeg::Region::all(window), &options, points.as_ref(), &mut samples)?;
         Ok(Pixels { size, channels, samples: Samples::U8(shrink_if_oversized(samples)) })
@@ -83,7 +83,7 @@ pub fn decode_truncated_jpeg(
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
     let (data, mut num_rows) = (view.slice(), 0);
     let image = run_decoder(py, |worker| {
-        let mut samples = take_buffer();
+        let mut samples = take_pooled_buffer();
         let (size, channels, rows) = worker.jpeg.decode_truncated(data, window, &options, recovers, &mut samples)?;
         num_rows = rows;
         Ok(Pixels { size, channels, samples: Samples::U8(shrink_if_oversized(samples)) })

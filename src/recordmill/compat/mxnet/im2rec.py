@@ -139,7 +139,7 @@ def _is_image(path: str, exts: Collection[str]) -> bool:
 
 
 def _split_rows(rows: list[ListRow], length: int, options: argparse.Namespace) -> list[tuple[str, list[ListRow]]]:
-    """Split a chunk into train, test and val lists, by ratios of `length`; return each suffix and its rows."""
+    """Split rows into train, test and val lists with the given ratios of `length`; return file suffixes and rows."""
     if options.train_ratio == 1.0:
         return [("", rows)]
     num_train, num_test = int(length * options.train_ratio), int(length * options.test_ratio)

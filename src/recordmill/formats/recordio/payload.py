@@ -84,7 +84,7 @@ class IRHeaderCodec(NativeCodec):
         scalar = [isinstance(label, int | float | np.number | np.bool_) for label in fields["label"]]
         if all(scalar) or not any(scalar):
             return self._serialize_fields(fields, data[0], feature, scalar=all(scalar))
-        return self._serialize_mixed_labels(fields, data[0], feature, scalar)
+        return self._serialize_scalar_and_array_labels(fields, data[0], feature, scalar)
 
     def _serialize_fields(
         self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, *, scalar: bool
@@ -97,7 +97,7 @@ class IRHeaderCodec(NativeCodec):
         ]
         return self.write_columns(len(fields["id"]), columns)
 
-    def _serialize_mixed_labels(
+    def _serialize_scalar_and_array_labels(
         self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, scalar: list[bool]
     ) -> Ragged:
         """Serialize scalar labels and arrays separately, so that other examples do not change how a label is stored."""

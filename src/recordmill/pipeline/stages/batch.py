@@ -70,7 +70,7 @@ class BatchSampler:
             )
         return full + 1
 
-    def check_not_empty(self) -> None:
+    def check_has_batches(self) -> None:
         """Raise ValueError if the epoch has no batch."""
         if self.length is None:
             return
@@ -101,7 +101,7 @@ class BatchSampler:
         longest = replace(self, length=min(ends) if ends else None)
         is_exact = num_candidates is None  # an endless pipeline has enough samples for all batches
         if longest.length is not None and (is_exact or self.last == "drop" or longest.length <= self.start):
-            longest.check_not_empty()
+            longest.check_has_batches()
 
     def positions(self, number: int) -> range | Ints:
         """Return the positions of a batch of this rank."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Keeps the samples for which a function is true.
+    """Keeps the samples for which a function returns true.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class Mixture:
 
     @cached_property
     def _pattern(self) -> tuple[Ints, Ints, Ints]:
-        """The repeating order: for each sample its part and its number within the part; then samples per part."""
+        """One period of the order: the part of each sample, its number within the part, and the samples per part."""
         counts = _split_period(self.shares)
         parts = np.repeat(np.arange(len(counts)), counts)
         earlier = np.concatenate([np.arange(count) for count in counts])

@@ -70,7 +70,7 @@ def _intact(content: bytes) -> Iterator[StreamDamage]:
 def _gzip(content: bytes) -> Iterator[StreamDamage]:
     whole = gzip.compress(content, mtime=0)
 
-    def at_end(name: str, data: bytes) -> StreamDamage:
+    def found_after_content(name: str, data: bytes) -> StreamDamage:
         return StreamDamage(name, "gzip", data, content, "bad_compression", len(content))
 
     for left in range(1, GZIP_HEADER_BYTES):
@@ -78,11 +78,11 @@ def _gzip(content: bytes) -> Iterator[StreamDamage]:
     cut = (GZIP_HEADER_BYTES + len(whole) - GZIP_TRAILER_BYTES) // 2
     yield StreamDamage("gzip_cut_in_data", "gzip", whole[:cut], content, "bad_compression")
     for missing in (1, 4, 8):
-        yield at_end(f"gzip_without_last_{missing}", whole[:-missing])
-    yield at_end("gzip_wrong_crc", flip_bit(whole, 8 * (len(whole) - 8)))
-    yield at_end("gzip_wrong_length", flip_bit(whole, 8 * (len(whole) - 4)))
-    yield at_end("gzip_garbage_appended", whole + b"garbage")
-    yield at_end("gzip_second_member_cut", whole + whole[:5])
+        yield found_after_content(f"gzip_without_last_{missing}", whole[:-missing])
+    yield found_after_content("gzip_wrong_crc", flip_bit(whole, 8 * (len(whole) - 8)))
+    yield found_after_content("gzip_wrong_length", flip_bit(whole, 8 * (len(whole) - 4)))
+    yield found_after_content("gzip_garbage_appended", whole + b"garbage")
+    yield found_after_content("gzip_second_member_cut", whole + whole[:5])
     yield StreamDamage("gzip_wrong_magic", "gzip", flip_bit(whole, 0), b"", "bad_compression", 0)
     yield StreamDamage("gzip_wrong_method", "gzip", flip_bit(whole, 16), b"", "bad_compression", 0)
     yield StreamDamage("gzip_is_zlib", "gzip", zlib.compress(content), b"", "bad_compression", 0)
@@ -91,14 +91,14 @@ def _gzip(content: bytes) -> Iterator[StreamDamage]:
 def _zlib(content: bytes) -> Iterator[StreamDamage]:
     whole = zlib.compress(content)
 
-    def at_end(name: str, data: bytes) -> StreamDamage:
+    def found_after_content(name: str, data: bytes) -> StreamDamage:
         return StreamDamage(name, "zlib", data, content, "bad_compression", len(content))
 
     yield StreamDamage("zlib_cut_in_header", "zlib", whole[:1], b"", "bad_compression", 0)
     yield StreamDamage("zlib_cut_in_data", "zlib", whole[: len(whole) // 2], content, "bad_compression")
     for missing in (1, ZLIB_TRAILER_BYTES):
-        yield at_end(f"zlib_without_last_{missing}", whole[:-missing])
-    yield at_end("zlib_wrong_checksum", flip_bit(whole, 8 * len(whole) - 1))
-    yield at_end("zlib_garbage_appended", whole + b"garbage")
+        yield found_after_content(f"zlib_without_last_{missing}", whole[:-missing])
+    yield found_after_content("zlib_wrong_checksum", flip_bit(whole, 8 * len(whole) - 1))
+    yield found_after_content("zlib_garbage_appended", whole + b"garbage")
     yield StreamDamage("zlib_wrong_header", "zlib", flip_bit(whole, 8), b"", "bad_compression", 0)
     yield StreamDamage("zlib_is_gzip", "zlib", gzip.compress(content, mtime=0), b"", "bad_compression", 0)

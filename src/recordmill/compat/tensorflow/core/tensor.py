@@ -34,7 +34,7 @@ class Tensor(Operators):
         return self._values if self._values.ndim else self._values[()]
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Return the values as `numpy` does, for programs of TensorFlow 1."""
+        """Return the values as `numpy` does, for TensorFlow 1 programs."""
         del feed_dict, session
         return self.numpy()
 

@@ -122,7 +122,7 @@ class Zip(Node):
         self._structure = structure
 
     def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the structures; if one input has an error at a position, the error replaces the structure."""
+        """Yield one structure per position, made of one element of each input, or the error of an input there."""
         for steps in zip(*(node.iterate(execution) for node in self.inputs), strict=False):
             failed = next((step for step in steps if isinstance(step, Failed)), None)
             if failed is not None:

@@ -145,7 +145,7 @@ def _split_strings(content: bytes, count: int, problem: str) -> NDArray[Any]:
 
 
 def _read_varint(content: bytes, start: int) -> tuple[int, int]:
-    """Read a varint of at most 10 bytes, and return the position after it."""
+    """Return the varint at a position (at most 10 bytes), and the position after it."""
     value = 0
     for number, byte in enumerate(content[start : start + 10]):
         value |= (byte & 0x7F) << 7 * number

@@ -87,7 +87,7 @@ class RandomResizedCrop:
 
 
 class RandomFlipLeftRight:
-    """Flip left and right with probability 0.5, drawn from Python's `random`."""
+    """Mirror horizontally with probability 0.5, drawn from Python's `random`."""
 
     def __call__(self, x: Any) -> Any:
         return nd_image.random_flip_left_right(x)
