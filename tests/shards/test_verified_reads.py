@@ -212,3 +212,7 @@ def test_verify_decode_reports_images_that_cannot_be_decoded(tmp_path: Path) -> 
     assert (report.num_records, report.num_faults) == (4, 2)
     assert "feature 'image'" in report.faults[0].message
     assert any("every image was decoded" in line for line in report.guarantees["tfrecord"])
+    (tmp_path / "other.tfrecord").write_bytes(b"not a shard, but longer than a header")
+    report = rm.verify([*writer.paths, tmp_path / "other.tfrecord"], decode=True)
+    assert [fault.kind for fault in report.faults].count("bad_image") == 2
+    assert len(report.faults) == 3

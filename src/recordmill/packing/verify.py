@@ -11,7 +11,8 @@ from recordmill.errors import RecordmillError
 from recordmill.packing.recode import check_decodable
 from recordmill.packing.records import has_image_signature
 from recordmill.shards.collection import ShardCollection
-from recordmill.shards.paths import Paths
+from recordmill.shards.paths import Paths, expand_paths
+from recordmill.shards.spanning import group_spanning_files
 from recordmill.shards.verify import Report, verify_shards
 from recordmill.storage.local import LOCAL
 from recordmill.types import Fault
@@ -75,14 +76,21 @@ def verify(
 
 def _add_image_faults(report: Report, paths: Paths, options: Mapping[str, Any], payload: str | None) -> Report:
     """Return a report with the images that cannot be decoded."""
-    collection = ShardCollection(paths, payload=None if payload == "auto" else payload, **options)
-    features, faults = _find_image_features(collection), []
-    for start in range(0, len(collection), _CHUNK_RECORDS):
-        positions = range(start, min(start + _CHUNK_RECORDS, len(collection)))
-        faults += _find_image_faults(collection, positions, features)
+    faults: list[Fault] = []
+    decoded: set[str] = set()
+    for files in group_spanning_files(expand_paths(paths, LOCAL), options, LOCAL):
+        try:
+            collection = ShardCollection(files, payload=None if payload == "auto" else payload, **options)
+        except RecordmillError:
+            continue  # `verify_shards` reports shards that cannot be opened.
+        features = _find_image_features(collection)
+        decoded.update(features)
+        for start in range(0, len(collection), _CHUNK_RECORDS):
+            positions = range(start, min(start + _CHUNK_RECORDS, len(collection)))
+            faults += _find_image_faults(collection, positions, features)
     num_records = report.num_records - len({(fault.shard, fault.record) for fault in faults})
     guarantees = {
-        name: [*lines, f"every image was decoded (features: {', '.join(features) or 'none'})"]
+        name: [*lines, f"every image was decoded (features: {', '.join(sorted(decoded)) or 'none'})"]
         for name, lines in report.guarantees.items()
     }
     return replace(
