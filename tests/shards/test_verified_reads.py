@@ -155,6 +155,23 @@ def test_shard_that_was_replaced_is_read_without_its_old_index(tmp_path: Path, f
     assert rm.verify(path).ok
 
 
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_shard_that_was_rewritten_with_equal_size_is_read_with_its_own_frames(tmp_path: Path, format_name: str) -> None:
+    """The first block is equal, and the sizes of later records are exchanged."""
+    paths = []
+    for name, sizes in (("old", (9000, 100, 200, 300)), ("new", (9000, 300, 200, 100))):
+        with rm.ShardWriter(tmp_path / name / "part", format=format_name, payload="raw", index="never") as writer:
+            for number, size in enumerate(sizes):
+                writer.write(bytes([number]) * size)
+        paths.append(Path(writer.paths[0]))
+    old, new = paths
+    assert len(rm.ShardReader(old)) == 4 and Path(sidecar_path(str(old))).exists()
+    assert old.stat().st_size == new.stat().st_size
+    os.replace(new, old)
+    assert list(map(len, rm.ShardReader(old)[:])) == [9000, 300, 200, 100]
+    assert rm.verify(old, payload=None).ok
+
+
 def test_index_command_accepts_shard_whose_content_changed(tmp_path: Path) -> None:
     path = write(tmp_path, "ofrecord")
     flip(path, path.read_bytes().index(b"0007") + 30)

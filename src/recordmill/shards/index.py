@@ -92,10 +92,18 @@ def _compare(sidecar: Sidecar, shard: OpenShard) -> Condition | None:
         return "truncated" if is_truncated(sidecar, shard.source) else None
     if has_equal_blocks(sidecar, shard.source):
         return "intact" if stored == sidecar.num_stored_bytes else "appended"
-    # With checksums, a shard of the same size is compared payload by payload. Without them, only probed blocks that are
-    # equal distinguish flipped bits from another shard that replaced this one.
-    is_same = sidecar.checksums is not None or has_any_equal_block(sidecar, shard.source)
+    # With checksums, a shard of the same size is compared payload by payload. Without them, equal blocks and frames
+    # distinguish flipped bits from another shard that replaced this one.
+    is_same = sidecar.checksums is not None or (
+        has_any_equal_block(sidecar, shard.source) and not _has_other_frames(shard, sidecar.index)
+    )
     return "damaged" if stored == sidecar.num_stored_bytes and is_same else None
+
+
+def _has_other_frames(shard: OpenShard, index: FrameIndex) -> bool:
+    """Return True if all frame headers of a shard are valid and the frames differ from an index."""
+    offsets, _, _, faults = _core.scan(shard.source, shard.format.framing.kind)
+    return not faults and not np.array_equal(np.asarray(offsets), index.offsets)
 
 
 def save_sidecar(path: str, sidecar: Sidecar, storage: Storage) -> str | None:
