@@ -65,7 +65,7 @@ def test_sampler_supports_endless_epoch() -> None:
 @pytest.mark.parametrize("length, size, world_size", [(0, 1, 1), (7, 8, 1), (15, 8, 2)])
 def test_sampler_refuses_epoch_without_batch(length: int, size: int, world_size: int) -> None:
     with pytest.raises(ValueError, match=r"no samples|no batch"):
-        BatchSampler(length, size, "drop", 0, world_size).check_not_empty()
+        BatchSampler(length, size, "drop", 0, world_size).check_has_batches()
 
 
 @pytest.mark.parametrize(
