@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -59,4 +60,16 @@ def test_operation_recordings_equal_new_ones(python, tmp_path) -> None:
     found, kept = (
         json.loads((folder / "expected.json").read_text())["results"] for folder in (tmp_path, script.parent)
     )
-    assert found == kept
+    assert list(found) == list(kept)
+    assert [name for name in kept if not is_equal(found[name], kept[name])] == []
+
+
+def is_equal(found: object, kept: object) -> bool:
+    """Compare recorded results; the last bits of TensorFlow's sums depend on the processor."""
+    if isinstance(found, dict) and isinstance(kept, dict):
+        return list(found) == list(kept) and all(is_equal(found[name], kept[name]) for name in kept)
+    if isinstance(found, list) and isinstance(kept, list):
+        return len(found) == len(kept) and all(map(is_equal, found, kept))
+    if isinstance(found, str) and isinstance(kept, str) and "0x" in found and "0x" in kept:
+        return math.isclose(float.fromhex(found), float.fromhex(kept), rel_tol=1e-6)
+    return found == kept
