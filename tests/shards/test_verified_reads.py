@@ -19,7 +19,7 @@ NUM_RECORDS = 40
 
 
 def write(folder: Path, format_name: str, size: int = 50, **options: Any) -> Path:
-    """Write a shard whose records are told apart by the first bytes of their image; return its path."""
+    """Write a shard whose images begin with the number of their record; return its path."""
     with rm.ShardWriter(folder / "part", format=format_name, **options) as writer:
         for number in range(NUM_RECORDS):
             writer.write({"image": b"%04d" % number + bytes(size), "label": float(number)})

@@ -249,7 +249,7 @@ class ShardReader:
         """
         rows = resolve_positions(positions, len(self))
         shard, frames, checksums = self.shard, self.index[rows], self.checksums
-        self.raise_damage(rows.tolist())
+        self.raise_damage(rows)
         with native_errors(shard.name, rows):
             data, splits = _core.fetch(
                 shard.source,
