@@ -38,8 +38,8 @@ CLASSES = {"tf.data": ["Dataset"], "mx.recordio": ["MXRecordIO", "MXIndexedRecor
 # Names in our modules that do not belong to the interface of a framework.
 HELPERS = {
     "CROP_HINT", "EIGENVALUES", "EIGENVECTORS", "HEADER", "MEMBERS", "MODULES", "OPERATIONS", "RecordmillError",
-    "TextFileIndex", "absent", "annotations", "image_decoders", "lazy", "missing", "namespace", "operation",
-    "replace_file", "reverse_colors", "table", "wrap",
+    "TextFileIndex", "absent", "annotations", "as_operation", "create_module_getattr", "create_namespace",
+    "image_decoders", "lazy", "missing", "replace_file", "reverse_colors", "table", "wrap",
 }  # fmt: skip
 
 

@@ -40,22 +40,22 @@ def lazy_messages(
     found: dict[str, Any] = {}
     lock = threading.Lock()
 
-    def get(name: str) -> Any:
+    def get_message_class(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         with lock:  # Two threads must not get different classes.
             if not found:
-                found.update(_build(module, package, syntax, files))
+                found.update(_build_message_classes(module, package, syntax, files))
                 vars(sys.modules[module]).update(found)
         return found[name]
 
-    def list_names() -> list[str]:
+    def list_message_names() -> list[str]:
         return sorted({*vars(sys.modules[module]), *names})
 
-    return get, list_names
+    return get_message_class, list_message_names
 
 
-def _build(module: str, package: str, syntax: str, files: Mapping[str, Declarations]) -> dict[str, Any]:
+def _build_message_classes(module: str, package: str, syntax: str, files: Mapping[str, Declarations]) -> dict[str, Any]:
     """Return the message classes by their names; each file may use the types of those before it."""
     try:
         from google.protobuf.descriptor_pb2 import FileDescriptorProto

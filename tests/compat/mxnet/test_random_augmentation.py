@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recordmill.compat.mxnet as mx
-from recordmill.compat.mxnet.io.order import CHUNK_BYTES, split_chunks
+from recordmill.compat.mxnet.io.order import CHUNK_BYTES, split_span_into_chunks
 from recordmill.compat.mxnet.io.random import round_half_away, seed_generator
 from tests.compat.mxnet import augmentation_programs as programs
 from tests.recorded import RECORDINGS, load_recording
@@ -93,10 +93,10 @@ def test_augmentation_names_broken_image(tmp_path) -> None:
 
 def test_mersenne_twister_equals_example_of_the_standard() -> None:
     generator = seed_generator(5489)
-    words = [generator.word() for _ in range(10_000)]
+    words = [generator.next_word() for _ in range(10_000)]
     # ISO C++ 26.6.5.2: the ten thousandth word of a default-constructed std::mt19937.
     assert words[-1] == 4123659995
-    assert seed_generator(5489 + 2**32).word() == words[0]
+    assert seed_generator(5489 + 2**32).next_word() == words[0]
 
 
 def test_random_numbers_are_in_their_ranges() -> None:
@@ -113,6 +113,6 @@ def test_random_numbers_are_in_their_ranges() -> None:
 def test_chunks_grow_for_long_records() -> None:
     starts = np.array([0, 100, 3 * CHUNK_BYTES, 3 * CHUNK_BYTES + 50])
     size = 5 * CHUNK_BYTES
-    assert split_chunks(starts, (0, 4), size) == [(0, 1), (1, 3), (3, 4)]
-    assert split_chunks(starts, (0, 2), size) == [(0, 1), (1, 2)]
-    assert split_chunks(starts[:0], (0, 0), 0) == []
+    assert split_span_into_chunks(starts, (0, 4), size) == [(0, 1), (1, 3), (3, 4)]
+    assert split_span_into_chunks(starts, (0, 2), size) == [(0, 1), (1, 2)]
+    assert split_span_into_chunks(starts[:0], (0, 0), 0) == []

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import recordmill as rm
 import recordmill.compat.oneflow as flow
-from recordmill.compat.oneflow.image_decoders import WindowRule
+from recordmill.compat.oneflow.image_decoders import CropWindowSampler
 from recordmill.compat.oneflow.records import Location
 from recordmill.compat.oneflow.tensors import TensorBuffer
 from recordmill.errors import ImageError, RecordmillError
@@ -125,14 +125,14 @@ def test_random_crops_repeat_for_a_seed_and_differ_between_batches(tmp_path: Pat
 def test_window_is_inside_the_image_and_has_an_allowed_area(
     height: int, width: int, seed: int, area: float, ratio: float
 ) -> None:
-    rule = WindowRule(10, (area * 0.9, area), (ratio * 0.9, ratio))
+    rule = CropWindowSampler(10, (area * 0.9, area), (ratio * 0.9, ratio))
     ((x, y, wide, high),) = rule.draw_windows(np.array([[height, width]]), rm.Draws(seed))
     assert min(x, y) >= 0 and min(wide, high) >= 1 and x + wide <= width and y + high <= height
     assert (wide - 0.51) * (high - 0.51) <= area * height * width or min(wide, high) == 1
 
 
 def test_window_is_the_largest_allowed_one_if_no_attempt_fits() -> None:
-    rule = WindowRule(10, (0.95, 1.0), (0.99, 1.01))
+    rule = CropWindowSampler(10, (0.95, 1.0), (0.99, 1.01))
     ((_, _, wide, high),) = rule.draw_windows(np.array([[75, 113]]), rm.Draws(0))
     assert (wide, high) == (75, 75)
 
@@ -210,8 +210,8 @@ def test_random_crop_error_names_option_that_is_not_a_range(option: str, value: 
     ],
 )
 def test_largest_window_equals_that_of_oneflow(size: Any, area: float, ratio: Any, expected: Any) -> None:
-    rule = WindowRule(1, (area, area), ratio)
-    assert tuple(rule.find_largest(np.array([size[::-1]]))[0][::-1]) == expected
+    rule = CropWindowSampler(1, (area, area), ratio)
+    assert tuple(rule.compute_largest_sizes(np.array([size[::-1]]))[0][::-1]) == expected
     window = rule.draw_windows(np.array([size]), rm.Draws(1))
     assert ((window[0, :2] >= 0) & (window[0, :2] + window[0, 2:] <= size[::-1])).all()
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill.compat.oneflow as flow
-from recordmill.compat.oneflow.raw_decoders import cast
+from recordmill.compat.oneflow.raw_decoders import cast_like_c
 from recordmill.compat.oneflow.record_pb2 import BytesList, DoubleList, Feature, FloatList, Int64List, OFRecord
 from recordmill.errors import FeatureError, PayloadError
 from tests.compat.oneflow.parts import batch_of, message
@@ -95,12 +95,12 @@ def test_serialized_message_has_the_same_bytes_in_any_entry_order(row: dict[str,
     ],
 )
 def test_cast_of_floats_out_of_range_equals_c(value: float, dtype: str, expected: int) -> None:
-    assert cast(np.array([value]), np.dtype(dtype)).tolist() == [expected]
+    assert cast_like_c(np.array([value]), np.dtype(dtype)).tolist() == [expected]
 
 
 @given(st.lists(st.floats(-(2.0**31), 2.0**31 - 1), max_size=20))
 def test_cast_truncates_fractions(values: list[float]) -> None:
-    assert cast(np.array(values, np.float64), np.dtype("int32")).tolist() == [int(value) for value in values]
+    assert cast_like_c(np.array(values, np.float64), np.dtype("int32")).tolist() == [int(value) for value in values]
 
 
 def test_raw_decoder_casts_records_of_different_kinds(tmp_path: Path) -> None:

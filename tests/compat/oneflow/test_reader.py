@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import recordmill.compat.oneflow as flow
 from recordmill.compat.oneflow.reader import assign_parts
-from recordmill.compat.oneflow.shuffle import SlotGenerator, seed_words, shuffle, uniform
+from recordmill.compat.oneflow.shuffle import SlotGenerator, draw_uniform, generate_seed_words, shuffle
 from recordmill.concurrency.forks import Forks
 from recordmill.errors import FeatureError, FormatError, FramingError, PayloadError, TruncatedError
 from tests.compat.oneflow.parts import frame, labels_of, message, recorded_readers, take_labels, write_labels
@@ -38,9 +38,9 @@ def test_reader_order_does_not_depend_on_batch_size(batch_size: int, tmp_path: P
 
 
 def test_seed_words_equal_those_of_libstdcxx() -> None:
-    assert seed_words(0) == [2963817213, 69796629, 1973464570, 532167439]
-    assert seed_words(123456789) == [1063706903, 298048648, 2436626464, 827485493]
-    assert seed_words(2**32 - 1) == [3258260622, 2976084991, 227751652, 537413182]
+    assert generate_seed_words(0) == [2963817213, 69796629, 1973464570, 532167439]
+    assert generate_seed_words(123456789) == [1063706903, 298048648, 2436626464, 827485493]
+    assert generate_seed_words(2**32 - 1) == [3258260622, 2976084991, 227751652, 537413182]
 
 
 @given(st.lists(st.integers(), max_size=9), st.integers(0, 2**40))
@@ -59,7 +59,7 @@ def test_slot_generator_returns_slots_of_the_buffer(count: int, seed: int) -> No
 
 def test_uniform_rejects_values_of_the_incomplete_bucket() -> None:
     draws = iter([9, 10, 5])
-    assert uniform(lambda: next(draws), 10, 3) == 1
+    assert draw_uniform(lambda: next(draws), 10, 3) == 1
 
 
 @pytest.mark.parametrize("row", load_recording("oneflow/parts/expected.json")["sets"], ids=lambda row: row["directory"])

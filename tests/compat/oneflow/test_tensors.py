@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import recordmill.compat.oneflow as flow
-from recordmill.compat.oneflow.tensors import tensor_of
+from recordmill.compat.oneflow.tensors import as_tensor
 
-TENSOR = tensor_of(np.array([[0.7, -0.7, 1], [1.7, -1.7, 2]], np.float32))
+TENSOR = as_tensor(np.array([[0.7, -0.7, 1], [1.7, -1.7, 2]], np.float32))
 
 
 def test_transpose_swaps_two_axes() -> None:
     assert TENSOR.transpose(0, 1).numpy().tolist() == TENSOR.numpy().T.tolist()
-    assert tensor_of(np.zeros((2, 3, 4))).transpose(0, 2).shape == (4, 3, 2)
+    assert as_tensor(np.zeros((2, 3, 4))).transpose(0, 2).shape == (4, 3, 2)
     assert TENSOR.permute(1, 0).shape == TENSOR.transpose().shape == TENSOR.transpose((1, 0)).shape == (3, 2)
     assert np.transpose(TENSOR, (0, 1)).shape == (2, 3)
 
@@ -35,7 +35,7 @@ def test_size_is_the_number_of_values_and_returns_the_shape_when_called() -> Non
 
 
 def test_view_reshapes_or_reinterprets() -> None:
-    labels = tensor_of(np.array([[3], [1]], np.int32))
+    labels = as_tensor(np.array([[3], [1]], np.int32))
     assert [labels.view(-1).tolist(), labels.view((1, 2)).tolist()] == [[3, 1], [[3, 1]]]
     assert labels.view(np.uint32).dtype == np.uint32 and labels.unsqueeze(0).shape == (1, 2, 1)
 

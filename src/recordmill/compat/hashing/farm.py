@@ -34,7 +34,7 @@ def _fingerprint(data: Strings) -> Word:
     return _hash_33_to_64(data) if data.length <= 64 else _hash_long(data)
 
 
-def _combine(first: Word, second: Word, factor: Word) -> Word:
+def _combine_words(first: Word, second: Word, factor: Word) -> Word:
     """Combine two words into one: FarmHash's ``HashLen16``."""
     inner = shift_mix(multiply(first ^ second, factor))
     return multiply(shift_mix(multiply(second ^ inner, factor)), factor)
@@ -46,9 +46,9 @@ def _hash_0_to_16(data: Strings) -> Word:
         a, b = add(data.word64(0), _K2), data.word64(length - 8)
         c = add(multiply(rotate_right(b, 37), factor), a)
         d = multiply(add(rotate_right(a, 25), b), factor)
-        return _combine(c, d, factor)
+        return _combine_words(c, d, factor)
     if length >= 4:
-        return _combine(add(length, data.word32(0) << 3), data.word32(length - 4), factor)
+        return _combine_words(add(length, data.word32(0) << 3), data.word32(length - 4), factor)
     if not length:
         return _K2
     low = data.byte(0) + (data.byte(length >> 1) << 8)
@@ -67,17 +67,17 @@ def _hash_ends(data: Strings, first_factor: int, factor: Word) -> tuple[Word, Wo
 def _hash_17_to_32(data: Strings) -> Word:
     factor = _K2 + 2 * data.length
     left, right, _ = _hash_ends(data, _K1, factor)
-    return _combine(left, right, factor)
+    return _combine_words(left, right, factor)
 
 
 def _hash_33_to_64(data: Strings) -> Word:
     factor = _K2 + 2 * data.length
     y, right, a = _hash_ends(data, _K2, factor)
-    z = _combine(y, right, factor)
+    z = _combine_words(y, right, factor)
     e, f = multiply(data.word64(16), factor), data.word64(24)
     g = multiply(add(y, data.word64(data.length - 32)), factor)
     h = multiply(add(z, data.word64(data.length - 24)), factor)
-    return _combine(
+    return _combine_words(
         add(rotate_right(add(e, f), 43), rotate_right(g, 30), h),
         add(e, rotate_right(add(f, a), 18), g),
         factor,
@@ -96,7 +96,7 @@ def _weak_hash_32(data: Strings, offset: int, first: Word, second: Word) -> Pair
     return add(total, z), add(second, first)
 
 
-class _State:
+class _LongHashState:
     """Hash state of strings longer than 64 bytes, updated block by block."""
 
     def __init__(self, data: Strings) -> None:
@@ -121,7 +121,7 @@ class _State:
 
 
 def _hash_long(data: Strings) -> Word:
-    state, rest = _State(data), (data.length - 1) % _BLOCK_BYTES
+    state, rest = _LongHashState(data), (data.length - 1) % _BLOCK_BYTES
     for offset in range(0, data.length - 1 - rest, _BLOCK_BYTES):
         state.update(offset, _K1, 1)
     factor = add(_K1, (state.z & 0xFF) << 1)
@@ -129,5 +129,5 @@ def _hash_long(data: Strings) -> Word:
     v0 = add(state.v[0], w0)
     state.v, state.w = (v0, state.v[1]), (add(w0, v0), state.w[1])
     state.update(data.length - _BLOCK_BYTES, factor, 9)
-    left = add(_combine(state.v[0], state.w[0], factor), multiply(shift_mix(state.y), _K0), state.z)
-    return _combine(left, add(_combine(state.v[1], state.w[1], factor), state.x), factor)
+    left = add(_combine_words(state.v[0], state.w[0], factor), multiply(shift_mix(state.y), _K0), state.z)
+    return _combine_words(left, add(_combine_words(state.v[1], state.w[1], factor), state.x), factor)

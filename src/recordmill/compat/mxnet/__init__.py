@@ -6,7 +6,7 @@ import importlib
 import sys
 
 from recordmill.compat.mxnet import base, context, gluon, image, io, nd, random, recordio
-from recordmill.compat.mxnet.base import MXNetError, absent
+from recordmill.compat.mxnet.base import MXNetError, create_module_getattr
 from recordmill.compat.mxnet.context import Context, cpu, gpu
 
 importlib.import_module(f"{__name__}.nd.image")
@@ -19,7 +19,7 @@ _TRAINING = (
     "autograd callback contrib executor init initializer kv kvstore lr_scheduler metric mod model module monitor "
     "operator opt optimizer rnn rtc sym symbol visualization viz"
 )
-__getattr__ = absent(
+__getattr__ = create_module_getattr(
     __name__,
     {
         **dict.fromkeys(_TRAINING.split(), "train with Keras, PyTorch or JAX"),

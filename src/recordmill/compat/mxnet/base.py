@@ -65,7 +65,7 @@ def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
 
 
 @contextlib.contextmanager
-def translated(**parts: Any) -> Iterator[None]:
+def convert_errors(**parts: Any) -> Iterator[None]:
     """Convert recordmill errors and FileNotFoundError to subclasses of MXNetError."""
     try:
         yield
@@ -77,14 +77,16 @@ def translated(**parts: Any) -> Iterator[None]:
         raise as_mxnet_error(error, **parts) from error
 
 
-def absent(module: str, hints: Mapping[str, str], default_hint: str | None = None) -> Callable[[str], Any]:
+def create_module_getattr(
+    module: str, hints: Mapping[str, str], default_hint: str | None = None
+) -> Callable[[str], Any]:
     """Return a module's ``__getattr__``: AbsentError for names with a hint, a plain AttributeError for others."""
 
-    def raise_error(name: str) -> Any:
+    def raise_unsupported(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else default_hint)
         if hint is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         full = f"mx{module.removeprefix(_PACKAGE)}.{name}"
         raise AbsentError(f"{full} is not supported", found=full, hint=hint)
 
-    return raise_error
+    return raise_unsupported

@@ -25,7 +25,7 @@ ListRow = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListEntry:
     """A line of an image list: key, labels and relative path."""
 
     key: int
@@ -45,7 +45,7 @@ def create_parser() -> argparse.ArgumentParser:
     lists = parser.add_argument_group("lists")
     lists.add_argument("--list", action="store_true", help="create lists")
     lists.add_argument("--exts", nargs="+", default=[".jpeg", ".jpg", ".png"], help="suffixes of images")
-    lists.add_argument("--chunks", type=_parse_count, default=1, help="number of lists")
+    lists.add_argument("--chunks", type=_parse_positive_int, default=1, help="number of lists")
     lists.add_argument("--train-ratio", type=float, default=1.0, help="fraction of images in the training list")
     lists.add_argument("--test-ratio", type=float, default=0, help="fraction of images in the test list")
     lists.add_argument("--recursive", action="store_true", help="use a label for each folder below the root")
@@ -62,7 +62,7 @@ def create_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _parse_count(text: str) -> int:
+def _parse_positive_int(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def write_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
     """Write the image lists of a folder, as ``--list`` does."""
-    images = _find_images(root, options.exts, recursive=options.recursive)
+    images = _find_labeled_images(root, options.exts, recursive=options.recursive)
     rows = [(key, label, name) for key, (label, name) in enumerate(images)]
     if options.shuffle:
         random.Random(_SEED).shuffle(rows)
@@ -106,23 +106,23 @@ def write_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
             Path(f"{name}{suffix}.lst").write_bytes(rm.format_image_list(keys, labels, paths))
 
 
-def _find_images(root: str, exts: Collection[str], *, recursive: bool) -> list[tuple[int, str]]:
+def _find_labeled_images(root: str, exts: Collection[str], *, recursive: bool) -> list[tuple[int, str]]:
     """Return label and relative path of each image in a folder; if `recursive`, each subfolder is a label."""
     if not recursive:
-        return [(0, name) for name in sorted(os.listdir(root)) if _is_image(os.path.join(root, name), exts)]
+        return [(0, name) for name in sorted(os.listdir(root)) if _has_image_extension(os.path.join(root, name), exts)]
     labels: dict[str, int] = {}
     images = []
-    for folder, names in _walk(root, frozenset()):
+    for folder, names in _walk_folders(root, frozenset()):
         for name in names:
             path = os.path.join(folder, name)
-            if _is_image(path, exts):
+            if _has_image_extension(path, exts):
                 images.append((labels.setdefault(folder, len(labels)), os.path.relpath(path, root)))
     for folder, label in labels.items():
         print(os.path.relpath(folder, root), label)
     return images
 
 
-def _walk(folder: str, parents: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
+def _walk_folders(folder: str, parents: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield folders and the names of their files, sorted, parents first; skip links to a parent folder."""
     real = os.path.realpath(folder)
     if real in parents:
@@ -131,10 +131,10 @@ def _walk(folder: str, parents: frozenset[str]) -> Iterator[tuple[str, list[str]
     yield folder, [entry.name for entry in entries if not entry.is_dir()]
     for entry in entries:
         if entry.is_dir():
-            yield from _walk(entry.path, parents | {real})
+            yield from _walk_folders(entry.path, parents | {real})
 
 
-def _is_image(path: str, exts: Collection[str]) -> bool:
+def _has_image_extension(path: str, exts: Collection[str]) -> bool:
     return os.path.splitext(path)[1].lower() in exts and os.path.isfile(path)
 
 
@@ -153,9 +153,9 @@ def _split_rows(rows: list[ListRow], length: int, options: argparse.Namespace) -
 
 def pack_list(path: str, root: str, options: argparse.Namespace) -> int:
     """Write the record file and the index file of an image list; return the number of skipped images."""
-    entries = _read_entries(path)
+    entries = _read_list_entries(path)
     if not options.pack_label:
-        entries = [Entry(entry.key, entry.labels[:1], entry.name) for entry in entries]
+        entries = [ListEntry(entry.key, entry.labels[:1], entry.name) for entry in entries]
     prefix = os.path.splitext(path)[0]
     has_equal_widths = len({len(entry.labels) for entry in entries}) == 1
     if options.pass_through and has_equal_widths and min(entry.key for entry in entries) >= 0:
@@ -163,7 +163,7 @@ def pack_list(path: str, root: str, options: argparse.Namespace) -> int:
     return _pack_images(entries, prefix, root, options)
 
 
-def _read_entries(path: str) -> list[Entry]:
+def _read_list_entries(path: str) -> list[ListEntry]:
     """Read an image list; print and skip invalid lines."""
     entries = []
     for line in Path(path).read_text("utf-8", "surrogateescape").split("\n"):
@@ -173,13 +173,13 @@ def _read_entries(path: str) -> list[Entry]:
                 print(f"a line must have at least 3 fields, got {len(fields)}: {fields}")
             continue
         try:
-            entries.append(Entry(int(fields[0]), [float(field) for field in fields[1:-1]], fields[-1]))
+            entries.append(ListEntry(int(fields[0]), [float(field) for field in fields[1:-1]], fields[-1]))
         except ValueError as error:
             print(f"a line must be key, labels and path, got {fields}: {error}")
     return entries
 
 
-def _pack_files(entries: Sequence[Entry], destination: str, root: str, workers: int) -> int:
+def _pack_files(entries: Sequence[ListEntry], destination: str, root: str, workers: int) -> int:
     """Pack image files without decoding them; return the number of skipped files."""
     rows = (f"{entry.key}\t" + "".join(f"{label!r}\t" for label in entry.labels) + entry.name for entry in entries)
     with tempfile.TemporaryDirectory() as folder:
@@ -193,12 +193,12 @@ def _pack_files(entries: Sequence[Entry], destination: str, root: str, workers: 
     return result.num_skipped
 
 
-def _pack_images(entries: Sequence[Entry], prefix: str, root: str, options: argparse.Namespace) -> int:
+def _pack_images(entries: Sequence[ListEntry], prefix: str, root: str, options: argparse.Namespace) -> int:
     """Decode, resize and encode images in threads, and pack them in list order; return the number of skipped images."""
     record = MXIndexedRecordIO(prefix + ".idx", prefix + ".rec", "w")
     num_skipped = 0
 
-    def build(entry: Entry) -> tuple[Entry, bytes | Exception]:
+    def build_record(entry: ListEntry) -> tuple[ListEntry, bytes | Exception]:
         try:
             return entry, _build_payload(entry, root, options)
         except rm.MissingExtraError:
@@ -207,7 +207,7 @@ def _pack_images(entries: Sequence[Entry], prefix: str, root: str, options: argp
             return entry, error
 
     threads = max(options.num_thread, 1)
-    for entry, payload in map_ordered(build, iter(entries), threads, 3 * threads):
+    for entry, payload in map_ordered(build_record, iter(entries), threads, 3 * threads):
         if isinstance(payload, Exception):
             print(f"pack_img error: {entry.name} {payload}")
             num_skipped += 1
@@ -217,7 +217,7 @@ def _pack_images(entries: Sequence[Entry], prefix: str, root: str, options: argp
     return num_skipped
 
 
-def _build_payload(entry: Entry, root: str, options: argparse.Namespace) -> bytes:
+def _build_payload(entry: ListEntry, root: str, options: argparse.Namespace) -> bytes:
     if not 0 <= entry.key < 2**64:
         raise ValueError(f"a key must be in [0, 2**64), got {entry.key}")
     header = IRHeader(0, entry.labels if len(entry.labels) > 1 else entry.labels[0], entry.key, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordmill.compat.mxnet.base import absent
+from recordmill.compat.mxnet.base import create_module_getattr
 
 
 def seed(seed_state: int, ctx: Any = "all") -> None:
@@ -14,4 +14,4 @@ def seed(seed_state: int, ctx: Any = "all") -> None:
         raise ValueError("seed_state must be int")  # noqa: TRY004 (as in MXNet)
 
 
-__getattr__ = absent(__name__, {}, "use numpy.random")
+__getattr__ = create_module_getattr(__name__, {}, "use numpy.random")

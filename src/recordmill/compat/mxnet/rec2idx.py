@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import translated
+from recordmill.compat.mxnet.base import convert_errors
 
 
 def write_index(record: str, index: str) -> int:
     """Write the index file of a record file; return the number of records."""
-    with translated(), rm.ShardReader(record, format="recordio", compression=None, index="never") as reader:
+    with convert_errors(), rm.ShardReader(record, format="recordio", compression=None, index="never") as reader:
         reader.raise_damage(reader.damage)
         offsets = reader.index.offsets.tolist()
     Path(index).write_text("".join(f"{key}\t{offset}\n" for key, offset in enumerate(offsets)))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, as_mxnet_error, translated
+from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, as_mxnet_error, convert_errors
 
 # flag, label, id, id2; little-endian, without padding.
 _IR_FORMAT = "<IfQQ"
@@ -35,7 +35,7 @@ IRHeader: Any = HEADER
 HEADER.__doc__ = """Header of an image record: number of labels after it, label or labels, id, upper bits of the id."""
 
 
-class _Output:
+class _OutputFile:
     """A record file being written and the keys of its records; the file appears at `path` when it is closed."""
 
     def __init__(self, path: str, idx_path: str | None) -> None:
@@ -70,7 +70,7 @@ def replace_file(path: str, data: bytes) -> None:
         Path(temporary).unlink(missing_ok=True)
 
 
-def _check_folder(path: str) -> None:
+def _require_folder(path: str) -> None:
     folder = os.path.dirname(path) or os.curdir
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "No such folder", folder)
@@ -86,7 +86,7 @@ class MXRecordIO:
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
         self.uri, self.flag = os.fspath(uri), flag
         self.is_open = False
-        self._output: _Output | None = None
+        self._output: _OutputFile | None = None
         self._reader: rm.PayloadReader | None = None
         self.open()
 
@@ -96,10 +96,10 @@ class MXRecordIO:
             raise ValueError(f"Invalid flag {self.flag}")
         self.close()
         self.writable = self.flag == "w"
-        with translated():
+        with convert_errors():
             if self.writable:
-                _check_folder(self.uri)
-                self._output = _Output(self.uri, self._index_file())
+                _require_folder(self.uri)
+                self._output = _OutputFile(self.uri, self._index_file())
                 self._finish = weakref.finalize(self, self._output.close)
             else:
                 self._reader = rm.PayloadReader(self.uri, format="recordio", compression=None)
@@ -116,7 +116,7 @@ class MXRecordIO:
         if self._reader is not None:
             self._reader.close()
         if self._output is not None:
-            with translated():
+            with convert_errors():
                 self._finish()
         self._reader = self._output = None
 
@@ -131,7 +131,7 @@ class MXRecordIO:
 
     def write(self, buf: Any) -> None:
         """Append a record."""
-        output = self._require_output()
+        output = self._require_open_output()
         if not isinstance(buf, bytes | bytearray | memoryview):
             raise TypeError(f"a record must be bytes, got {type(buf).__name__}; encode text first")
         try:
@@ -144,10 +144,10 @@ class MXRecordIO:
     def read(self) -> bytes | None:
         """Return the next record; None at the end."""
         reader = self._require_reader()
-        with translated():
+        with convert_errors():
             return reader.read()
 
-    def _require_output(self) -> _Output:
+    def _require_open_output(self) -> _OutputFile:
         if self._output is None:
             raise MisuseError(f"{self.uri} is not open for writing")
         if self._output.process != os.getpid():
@@ -191,7 +191,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys, self._offsets = [], {}
         if self.writable:
             return
-        with translated():
+        with convert_errors():
             lines = Path(self.idx_path).read_text("utf-8", "surrogateescape").split("\n")
         for line in lines[:-1] if lines[-1] == "" else lines:
             fields = line.strip().split("\t")
@@ -216,8 +216,8 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def tell(self) -> int:
         """Return the offset of the next record."""
-        with translated():
-            return self._require_output().writer.tell()
+        with convert_errors():
+            return self._require_open_output().writer.tell()
 
     def read_idx(self, idx: Any) -> bytes | None:
         """Return the record with key `idx`."""
@@ -226,7 +226,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def write_idx(self, idx: Any, buf: Any) -> None:
         """Append a record with key `idx`."""
-        key, output = self.key_type(idx), self._require_output()
+        key, output = self.key_type(idx), self._require_open_output()
         position = output.writer.num_records
         self.write(buf)
         output.keys.append(key)
@@ -256,7 +256,7 @@ def unpack(s: bytes) -> tuple[Any, bytes]:
 
 def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
     """``mx.recordio.pack_img``: encode an image (blue first) with Pillow, and return the payload of its record."""
-    return pack(header, _encode(np.asarray(img), quality, img_fmt))
+    return pack(header, _encode_image(np.asarray(img), quality, img_fmt))
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
@@ -315,7 +315,7 @@ def _decode_color(data: bytes) -> NDArray[Any]:
 _DECODERS = {-1: _decode_unchanged, 0: _decode_gray, 1: _decode_color}
 
 
-def _encode(pixels: NDArray[Any], quality: int, suffix: str) -> bytes:
+def _encode_image(pixels: NDArray[Any], quality: int, suffix: str) -> bytes:
     """Encode an image as ``cv2.imencode`` does."""
     module = _import_pillow()
     name = module.registered_extensions().get(suffix.lower())
@@ -327,11 +327,11 @@ def _encode(pixels: NDArray[Any], quality: int, suffix: str) -> bytes:
     elif name == "PNG":
         options["compress_level"] = min(max(int(quality), 0), 9)
     out = io.BytesIO()
-    _create_image(module, _check_pixels(pixels, name), name).save(out, name, **options)
+    _create_pillow_image(module, _check_pixels(pixels, name), name).save(out, name, **options)
     return out.getvalue()
 
 
-def _create_image(module: Any, pixels: NDArray[Any], name: str) -> Any:
+def _create_pillow_image(module: Any, pixels: NDArray[Any], name: str) -> Any:
     if pixels.ndim == 2:
         return module.fromarray(pixels)
     height, width, channels = pixels.shape

@@ -4,9 +4,9 @@ from recordmill.compat.oneflow import core, nn, record_pb2, typing
 from recordmill.compat.oneflow.functional import data, image, random
 from recordmill.compat.oneflow.programs import config, env, global_function, scope
 from recordmill.compat.oneflow.tensors import DTYPES
-from recordmill.compat.oneflow.unsupported import absent
+from recordmill.compat.oneflow.unsupported import create_module_getattr
 
-__getattr__ = absent("flow")
+__getattr__ = create_module_getattr("flow")
 # The OneFlow version whose behavior is reproduced.
 __version__ = "0.9.0"
 

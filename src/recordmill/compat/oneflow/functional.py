@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordmill.compat.oneflow import nn
-from recordmill.compat.oneflow.unsupported import namespace
+from recordmill.compat.oneflow.unsupported import create_namespace
 
 _modules: dict[tuple[Any, ...], Any] = {}
 # Close the readers at exit, before the interpreter unloads the Python modules that they need.
 atexit.register(_modules.clear)
 
 
-def _wrap_module(module: Callable[..., Any], parameters: str, num_inputs: int = 1) -> Callable[..., Any]:
+def _create_function(module: Callable[..., Any], parameters: str, num_inputs: int = 1) -> Callable[..., Any]:
     """Return a function whose first parameters are inputs of the module and whose others are its options."""
     names = [*parameters.split(), "name"]
     signature = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
@@ -55,16 +55,18 @@ _NORMALIZE = (
     "input_blob mirror_blob color_space output_layout crop_h crop_w crop_pos_y crop_pos_x mean std output_dtype"
 )
 _DATA: Mapping[str, Any] = {
-    "ofrecord_reader": _wrap_module(nn.OFRecordReader, _READER, num_inputs=0),
-    "OFRecordRawDecoder": _wrap_module(nn.OFRecordRawDecoder, _RAW),
-    "OFRecordBytesDecoder": _wrap_module(nn.OFRecordBytesDecoder, "input_blob blob_name"),
-    "OFRecordImageDecoder": _wrap_module(nn.OFRecordImageDecoder, "input_blob blob_name color_space"),
-    "OFRecordImageDecoderRandomCrop": _wrap_module(nn.OFRecordImageDecoderRandomCrop, _CROP),
+    "ofrecord_reader": _create_function(nn.OFRecordReader, _READER, num_inputs=0),
+    "OFRecordRawDecoder": _create_function(nn.OFRecordRawDecoder, _RAW),
+    "OFRecordBytesDecoder": _create_function(nn.OFRecordBytesDecoder, "input_blob blob_name"),
+    "OFRecordImageDecoder": _create_function(nn.OFRecordImageDecoder, "input_blob blob_name color_space"),
+    "OFRecordImageDecoderRandomCrop": _create_function(nn.OFRecordImageDecoderRandomCrop, _CROP),
 }
 _IMAGE: Mapping[str, Any] = {
-    "Resize": _wrap_module(nn.image.Resize, _RESIZE),
-    "CropMirrorNormalize": _wrap_module(nn.CropMirrorNormalize, _NORMALIZE, num_inputs=2),
+    "Resize": _create_function(nn.image.Resize, _RESIZE),
+    "CropMirrorNormalize": _create_function(nn.CropMirrorNormalize, _NORMALIZE, num_inputs=2),
 }
-data = namespace("flow.data", _DATA)
-image = namespace("flow.image", _IMAGE)
-random = namespace("flow.random", {"CoinFlip": _wrap_module(nn.CoinFlip, "batch_size seed probability", num_inputs=0)})
+data = create_namespace("flow.data", _DATA)
+image = create_namespace("flow.image", _IMAGE)
+random = create_namespace(
+    "flow.random", {"CoinFlip": _create_function(nn.CoinFlip, "batch_size seed probability", num_inputs=0)}
+)

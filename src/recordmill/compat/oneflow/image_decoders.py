@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.records import FeatureParser, Location, RecordBatch, locate_error
+from recordmill.compat.oneflow.records import FeatureParser, Location, RecordBatch, add_location
 from recordmill.compat.oneflow.tensors import TensorBuffer
 from recordmill.concurrency.threads import num_cpus
 from recordmill.errors import DecodeError
@@ -31,7 +31,7 @@ _CROP_STAGE = 20_000  # distinguishes these random numbers from those of other m
 
 
 @dataclass(frozen=True, slots=True)
-class WindowRule:
+class CropWindowSampler:
     """Distribution of random crop windows: attempts, relative area and aspect ratio."""
 
     num_attempts: int
@@ -54,9 +54,9 @@ class WindowRule:
         attempts = np.rint(np.sqrt(np.stack([area * ratio, area / ratio], axis=2))).astype(np.int64)
         fits = ((attempts > 0) & (attempts <= whole[:, None])).all(axis=2)
         chosen = attempts[np.arange(len(whole)), fits.argmax(axis=1)]
-        return np.asarray(np.where(fits.any(axis=1)[:, None], chosen, self.find_largest(whole)))
+        return np.asarray(np.where(fits.any(axis=1)[:, None], chosen, self.compute_largest_sizes(whole)))
 
-    def find_largest(self, whole: Ints) -> Ints:
+    def compute_largest_sizes(self, whole: Ints) -> Ints:
         """Return the largest allowed widths and heights, truncated to integers where OneFlow truncates them."""
         width, height = whole.T
         low, high = np.asarray(self.aspect_ratio, np.float32)
@@ -113,7 +113,7 @@ class EncodedImages:
         try:
             return rm.decode_batch(columns, {self.feature: spec}, threads=num_cpus(), empty=empty)[self.feature]
         except DecodeError as error:
-            raise locate_error(error, self.locations[error.position or 0]) from None
+            raise add_location(error, self.locations[error.position or 0]) from None
 
 
 class ImageBuffer(TensorBuffer):
@@ -165,8 +165,10 @@ class OFRecordImageDecoderRandomCrop(OFRecordImageDecoder):
         super().__init__(blob_name, color_space)
         if num_attempts < 1:
             raise ValueError(f"num_attempts must be a positive integer, got {num_attempts}")
-        area = _check_range("random_area", random_area)
-        self._rule = WindowRule(num_attempts, area, _check_range("random_aspect_ratio", random_aspect_ratio))
+        area = _check_number_pair("random_area", random_area)
+        self._rule = CropWindowSampler(
+            num_attempts, area, _check_number_pair("random_aspect_ratio", random_aspect_ratio)
+        )
         self._seed = secrets.randbits(63) if random_seed is None else int(random_seed) % 2**64
         self._calls = 0
 
@@ -176,7 +178,7 @@ class OFRecordImageDecoderRandomCrop(OFRecordImageDecoder):
         return self._rule.draw_windows(sizes, draws)
 
 
-def _check_range(option: str, numbers: Any) -> tuple[float, float]:
+def _check_number_pair(option: str, numbers: Any) -> tuple[float, float]:
     if not isinstance(numbers, list | tuple) or len(numbers) != 2 or not 0 < numbers[0] <= numbers[1]:
         raise ValueError(f"{option} must be two numbers with 0 < first <= second, got {numbers!r}")
     return float(numbers[0]), float(numbers[1])

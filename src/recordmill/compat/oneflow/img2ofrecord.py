@@ -29,10 +29,10 @@ _ENCODINGS: dict[str, _Encoding] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    options = _parser().parse_args(arguments)
+    options = _create_parser().parse_args(arguments)
     _print_settings(options)
     try:
-        _pack(options)
+        _pack_images(options)
     except (RecordmillError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _create_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="img2ofrecord", description="Pack images and labels into OFRecord parts.")
     parser.add_argument("--image_root", default="./images/train_set", help="The directory of images")
     parser.add_argument("--part_num", type=int, default=5, help="The amount of OFRecord partitions")
@@ -59,8 +59,8 @@ def _print_settings(options: argparse.Namespace) -> None:
     print("Start Processing......", flush=True)
 
 
-def _pack(options: argparse.Namespace) -> None:
-    first = _first_name(options.label_dir)
+def _pack_images(options: argparse.Namespace) -> None:
+    first = _read_first_image_name(options.label_dir)
     # The label file names images relative to the image root or to the current folder.
     root = None if first and os.path.exists(first) else options.image_root
     source = rm.LabelFile(options.label_dir, root, allow_outside=True)
@@ -75,7 +75,7 @@ def _pack(options: argparse.Namespace) -> None:
         )
     shown = 0
 
-    def show(done: int, total: int | None) -> None:
+    def show_progress(done: int, total: int | None) -> None:
         nonlocal shown
         del total
         sys.stdout.write("".join([f"{path} feature saved\n" for path in paths[shown:done]]))
@@ -90,12 +90,12 @@ def _pack(options: argparse.Namespace) -> None:
         color=True,
         exif=True,
         workers=None,
-        progress=show,
+        progress=show_progress,
         index="never",
     )
 
 
-def _first_name(label_file: str) -> str | None:
+def _read_first_image_name(label_file: str) -> str | None:
     """Return the first image name of a label file; None if its line is invalid, which makes packing raise an error."""
     with open(label_file, encoding="utf-8-sig") as file:
         try:

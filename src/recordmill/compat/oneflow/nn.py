@@ -5,13 +5,13 @@ from recordmill.compat.oneflow.module import Module
 from recordmill.compat.oneflow.raw_decoders import OFRecordBytesDecoder, OFRecordRawDecoder
 from recordmill.compat.oneflow.reader import OFRecordReader
 from recordmill.compat.oneflow.transforms import CoinFlip, CropMirrorNormalize, Resize
-from recordmill.compat.oneflow.unsupported import absent, namespace
+from recordmill.compat.oneflow.unsupported import create_module_getattr, create_namespace
 
-__getattr__ = absent("flow.nn")
+__getattr__ = create_module_getattr("flow.nn")
 
 OfrecordReader = OFRecordReader
 OfrecordRawDecoder = OFRecordRawDecoder
-image = namespace("flow.nn.image", {"Resize": Resize})
+image = create_namespace("flow.nn.image", {"Resize": Resize})
 
 __all__ = [
     "CoinFlip",

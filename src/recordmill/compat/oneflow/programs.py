@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from recordmill.compat.oneflow.reader import get_rank, get_world_size
-from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_of
+from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, as_tensor
 from recordmill.compat.oneflow.transforms import ResizedImages
-from recordmill.compat.oneflow.unsupported import namespace
+from recordmill.compat.oneflow.unsupported import create_namespace
 
 
 class _Result:
@@ -45,7 +45,7 @@ def _to_result(value: Any) -> Any:
     """Return the value with `get` and `async_get`; tensor buffers become lists of arrays."""
     value = _map_tensors(value, lambda tensor: tensor.numpy() if isinstance(tensor, TensorBuffer) else tensor)
     if isinstance(value, Tensor | ResizedImages):
-        return tensor_of(value).view(_TensorResult)
+        return as_tensor(value).view(_TensorResult)
     return _CONTAINERS[type(value)](value) if type(value) in _CONTAINERS else value
 
 
@@ -84,7 +84,7 @@ def placement(device_tag: str, machine_device_ids: Any = None, hierarchy: Any = 
     yield
 
 
-env = namespace("flow.env", {"get_rank": get_rank, "get_world_size": get_world_size})
+env = create_namespace("flow.env", {"get_rank": get_rank, "get_world_size": get_world_size})
 # The number of GPUs has no effect, because records are read on the CPU.
-config = namespace("flow.config", {"gpu_device_num": lambda _val: None})
-scope = namespace("flow.scope", {"placement": placement})
+config = create_namespace("flow.config", {"gpu_device_num": lambda _val: None})
+scope = create_namespace("flow.scope", {"placement": placement})

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from recordmill.compat.oneflow.module import Module
 from recordmill.compat.oneflow.records import FeatureParser, Location, RecordBatch, split_rows
-from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, check_dtype, tensor_of
+from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, as_tensor, check_dtype
 from recordmill.compat.oneflow.unsupported import raise_unsupported
 from recordmill.types import Ragged
 
 
-def cast(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def cast_like_c(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Convert as C does on x86: fractions are truncated, and floats that do not fit become the smallest integer."""
     if values.dtype.kind != "f" or dtype.kind not in "iu":
         with np.errstate(over="ignore"):
@@ -58,7 +58,7 @@ class OFRecordRawDecoder(Module):
             decoded = np.stack([self._decode_record(records, position) for position in range(len(records))])
         else:
             decoded = self._decode_batch(records, *found)
-        return tensor_of(decoded.reshape(len(records), *self.shape))
+        return as_tensor(decoded.reshape(len(records), *self.shape))
 
     def _decode_batch(self, records: RecordBatch, kind: str, rows: Ragged) -> NDArray[Any]:
         if kind == "bytes_list":
@@ -66,21 +66,21 @@ class OFRecordRawDecoder(Module):
         counts = np.diff(rows.row_splits)
         wrong = np.flatnonzero(counts != self._count)
         if len(wrong) and not self.truncate and kind != "bytes_list":
-            self._raise_count(int(counts[wrong[0]]), records.locations[wrong[0]])
-        return cast(rows.to_padded(0, self._count) if len(wrong) else rows.data, self.dtype)
+            self._raise_count_error(int(counts[wrong[0]]), records.locations[wrong[0]])
+        return cast_like_c(rows.to_padded(0, self._count) if len(wrong) else rows.data, self.dtype)
 
     def _decode_record(self, records: RecordBatch, position: int) -> NDArray[Any]:
         kind, found = self._parser.parse_record(records, position)
         if kind == "bytes_list":
             found = np.frombuffer(found, np.int8)
         elif len(found) != self._count and not self.truncate:
-            self._raise_count(len(found), records.locations[position])
+            self._raise_count_error(len(found), records.locations[position])
         values = np.zeros(self._count, self.dtype)
         used = found[: self._count]
-        values[: len(used)] = cast(used, self.dtype)
+        values[: len(used)] = cast_like_c(used, self.dtype)
         return values
 
-    def _raise_count(self, found: int, location: Location) -> NoReturn:
+    def _raise_count_error(self, found: int, location: Location) -> NoReturn:
         check = f"Check failed: sample_elem_cnt == list.value_size() ({self._count} vs. {found})"
         self._parser.raise_error(location, check, f"{self._count} values", found)
 

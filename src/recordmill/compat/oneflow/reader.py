@@ -13,7 +13,7 @@ import numpy as np
 
 import recordmill as rm
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.records import Location, RecordBatch, locate_error
+from recordmill.compat.oneflow.records import Location, RecordBatch, add_location
 from recordmill.compat.oneflow.shuffle import SlotGenerator, shuffle_parts
 from recordmill.compat.oneflow.unsupported import check_device
 from recordmill.concurrency.prefetch import Prefetcher
@@ -47,7 +47,7 @@ def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
     return range(start, start + quotient + (rank < remainder))
 
 
-class _Locator:
+class _RecordLocator:
     """Computes the locations of the records of one epoch from their sizes."""
 
     def __init__(self, parts: list[str]) -> None:
@@ -60,33 +60,33 @@ class _Locator:
         sizes = np.diff(payloads.row_splits) + _HEADER_BYTES
         offsets = self._offset + np.concatenate(([0], np.cumsum(sizes)))
         self._offset = int(offsets[-1])
-        return [self._advance(int(offset)) for offset in offsets[:-1]]
+        return [self._move_to_offset(int(offset)) for offset in offsets[:-1]]
 
-    def _advance(self, offset: int) -> Location:
+    def _move_to_offset(self, offset: int) -> Location:
         part = int(np.searchsorted(self._starts, offset, side="right")) - 1
         self._record = self._record + 1 if part == self._part else 0
         self._part = part
         return Location(self._parts[part], self._record, offset - int(self._starts[part]))
 
-    def locate_error(self, error: RecordmillError) -> RecordmillError:
+    def add_location(self, error: RecordmillError) -> RecordmillError:
         """Return a copy of an error about the concatenated parts that names the part and the record."""
         if error.offset is None:
             return error
         part = min(int(np.searchsorted(self._starts, error.offset, side="right")), len(self._parts)) - 1
         record = self._record + 1 if part == self._part else 0
-        return locate_error(error, Location(self._parts[part], record, error.offset - int(self._starts[part])))
+        return add_location(error, Location(self._parts[part], record, error.offset - int(self._starts[part])))
 
 
 def _read_epoch(parts: list[str], num_records: int) -> Iterator[RecordBatch]:
     """Read the parts of an epoch as one stream of bytes, because a record may continue in the next part."""
-    locator = _Locator(parts)
+    locator = _RecordLocator(parts)
     with rm.ShardReader(parts, format="ofrecord", compression=None) as reader:
         batches = reader.batches(num_records)
         while True:
             try:
                 payloads = next(batches, None)
             except RecordmillError as error:
-                raise locator.locate_error(error) from None
+                raise locator.add_location(error) from None
             if payloads is None:
                 return
             yield RecordBatch(payloads, locator.locate(payloads))
@@ -159,9 +159,9 @@ class OFRecordReader(Module):
     ) -> None:
         del name
         check_device(device, placement, sbp)
-        _check_count("batch_size", batch_size)
-        _check_count("shuffle_buffer_size", shuffle_buffer_size)
-        _check_count("data_part_num", data_part_num)
+        _check_positive_int("batch_size", batch_size)
+        _check_positive_int("shuffle_buffer_size", shuffle_buffer_size)
+        _check_positive_int("data_part_num", data_part_num)
         self.batch_size = batch_size
         parts = _find_parts(ofrecord_dir, data_part_num, part_name_prefix, part_name_suffix_length)
         self._is_large = sum(os.stat(part).st_size for part in parts) >= _LARGE_BYTES
@@ -180,7 +180,7 @@ class OFRecordReader(Module):
             runs = _shuffle_records(runs, slots, shuffle_buffer_size, batch_size)
         else:
             runs = _read_epochs(order_parts, batch_size)
-        self._batches = _Batches(runs, batch_size)
+        self._batches = _BatchIterator(runs, batch_size)
         self._prefetcher: Prefetcher[RecordBatch] | None = None
 
     def forward(self) -> RecordBatch:
@@ -194,7 +194,7 @@ class OFRecordReader(Module):
         return next(self._prefetcher)
 
 
-class _Batches:
+class _BatchIterator:
     """Endless iterator over batches; a read error is raised again by every later call."""
 
     def __init__(self, runs: Iterator[RecordBatch], batch_size: int) -> None:
@@ -207,7 +207,7 @@ class _Batches:
         return self
 
     def __next__(self) -> RecordBatch:
-        batch = self._take_batch()
+        batch = self._read_next_batch()
         features = dict(self._features)
         try:
             found = rm.parse_payloads(batch.payloads, features, payload="ofrecord") if features else {}
@@ -217,18 +217,18 @@ class _Batches:
         parsed = {name: (features[name], column) for name, column in found.items()}
         return RecordBatch(batch.payloads, batch.locations, self._features, parsed)
 
-    def _take_batch(self) -> RecordBatch:
+    def _read_next_batch(self) -> RecordBatch:
         runs: list[RecordBatch] = []
         missing = self._batch_size
         while missing:
-            run = self._next_run() if self._rest is None else self._rest
+            run = self._read_next_run() if self._rest is None else self._rest
             used = min(missing, len(run))
             runs.append(run if used == len(run) else run.slice(0, used))
             self._rest = None if used == len(run) else run.slice(used, len(run))
             missing -= used
         return _concatenate(runs)
 
-    def _next_run(self) -> RecordBatch:
+    def _read_next_run(self) -> RecordBatch:
         if self._error is not None:
             raise self._error
         try:
@@ -238,7 +238,7 @@ class _Batches:
             raise
 
 
-def _check_count(option: str, value: Any) -> None:
+def _check_positive_int(option: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{option} must be an integer, got {value!r}")
     if value < 1:

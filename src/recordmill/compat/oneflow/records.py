@@ -57,7 +57,7 @@ class RecordBatch:
         return RecordBatch(self.payloads[start:stop], self.locations[start:stop])
 
 
-def locate_error(error: RecordmillError, location: Location) -> RecordmillError:
+def add_location(error: RecordmillError, location: Location) -> RecordmillError:
     """Return a copy of an error that names the location of the record."""
     parts = error.parts() | {"shard": location.shard, "record": location.record, "offset": location.offset}
     return type(error)(error.message, **parts)
@@ -104,7 +104,7 @@ class FeatureParser:
         error = FeatureError(
             f"{message}, in feature {self.name!r}", kind="feature_mismatch", expected=expected, found=str(found)
         )
-        raise locate_error(error, location)
+        raise add_location(error, location)
 
     def _parse(self, records: RecordBatch, feature: rm.Feature) -> Ragged | None:
         known = records.parsed.get(self.name)
@@ -115,7 +115,7 @@ class FeatureParser:
         except FeatureError:
             return None
         except PayloadError as error:
-            raise locate_error(error, records.locations[error.record or 0]) from None
+            raise add_location(error, records.locations[error.record or 0]) from None
         records.requested[self.name] = feature
         return rows
 
@@ -133,7 +133,7 @@ class FeatureParser:
         try:
             self._parse_list(records, position, "bytes_list")
         except PayloadError as error:
-            raise locate_error(error, location) from None
+            raise add_location(error, location) from None
         except FeatureError as error:
             if error.found in _LISTS:
                 return _LISTS[error.found]

@@ -34,17 +34,17 @@ def shuffle(items: list[T], seed: int) -> None:
 
     start = 1
     if len(items) % 2 == 0 and items:
-        other = uniform(draw, _WORD, 2)
+        other = draw_uniform(draw, _WORD, 2)
         items[1], items[other] = items[other], items[1]
         start = 2
     for position in range(start, len(items), 2):
-        both = uniform(draw, _WORD, (position + 1) * (position + 2))
+        both = draw_uniform(draw, _WORD, (position + 1) * (position + 2))
         first, second = divmod(both, position + 2)
         items[position], items[first] = items[first], items[position]
         items[position + 1], items[second] = items[second], items[position + 1]
 
 
-def uniform(draw: Callable[[], int], span: int, count: int) -> int:
+def draw_uniform(draw: Callable[[], int], span: int, count: int) -> int:
     """Draw from 0 to ``count - 1`` as ``std::uniform_int_distribution`` does; `draw` returns numbers up to `span`."""
     step = span // count
     while (value := draw()) >= count * step:
@@ -57,18 +57,18 @@ class SlotGenerator:
 
     def __init__(self, seed: int, count: int) -> None:
         self._count = count
-        self._state = seed_words(seed & _WORD)[3] % _MINSTD or 1
+        self._state = generate_seed_words(seed & _WORD)[3] % _MINSTD or 1
 
-    def _draw(self) -> int:
+    def _draw_number(self) -> int:
         self._state = self._state * 16807 % _MINSTD
         return self._state - 1
 
     def next_slot(self) -> int:
         """Return the slot whose record is replaced next."""
-        return uniform(self._draw, _MINSTD_SPAN, self._count)
+        return draw_uniform(self._draw_number, _MINSTD_SPAN, self._count)
 
 
-def seed_words(seed: int) -> list[int]:
+def generate_seed_words(seed: int) -> list[int]:
     """Return four words as ``std::seed_seq{seed}.generate`` does."""
     words = [0x8B8B8B8B] * 4
     for step in range(8):

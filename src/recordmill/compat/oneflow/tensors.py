@@ -99,7 +99,7 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
     float, double, long, int = map(_create_conversion, ("float32", "float64", "int64", "int32"))
 
 
-def tensor_of(values: Any) -> Tensor:
+def as_tensor(values: Any) -> Tensor:
     """View an array as `Tensor` without a copy."""
     return np.asarray(values).view(Tensor)
 

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 import recordmill as rm
 from recordmill.compat.oneflow.image_decoders import EncodedImages, ImageBuffer
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.records import Location, locate_error
-from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, tensor_of
+from recordmill.compat.oneflow.records import Location, add_location
+from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, as_tensor
 from recordmill.compat.oneflow.unsupported import check_device, raise_unsupported
 from recordmill.concurrency.threads import map_range
 from recordmill.errors import ImageError
@@ -66,7 +66,7 @@ class ResizedImages(NDArrayOperatorsMixin):
     def tensor(self) -> Tensor:
         """Return the values as a tensor."""
         if self._values is None:
-            self._values = tensor_of(self._decode(dtype="uint8", layout="hwc"))
+            self._values = as_tensor(self._decode(dtype="uint8", layout="hwc"))
         return self._values
 
     def numpy(self) -> NDArray[Any]:
@@ -131,10 +131,10 @@ class Resize(Module):
         if dtype is not None and dtype != np.uint8:
             raise_unsupported("dtype", dtype, "images are uint8; convert the arrays afterwards")
         if color_space is not None:
-            channels = _look_up("color_space", color_space.upper(), _OLD_CHANNELS)
+            channels = _look_up_option("color_space", color_space.upper(), _OLD_CHANNELS)
         if interp_type is not None:
-            interpolation_type = _look_up("interp_type", interp_type, _OLD_KERNELS)
-        self._kernel = _look_up("interpolation_type", interpolation_type, _KERNELS)
+            interpolation_type = _look_up_option("interp_type", interp_type, _OLD_KERNELS)
+        self._kernel = _look_up_option("interpolation_type", interpolation_type, _KERNELS)
         if channels not in (1, 3):
             raise ValueError(f"channels must be 1 or 3, got {channels!r}")
         if resize_x > 0 and resize_y > 0:
@@ -142,9 +142,9 @@ class Resize(Module):
         if resize_shorter > 0:
             target_size, keep_aspect_ratio, resize_side = resize_shorter, True, "shorter"
         if keep_aspect_ratio:
-            _check_side(target_size, resize_side, min_size, max_size)
+            _check_resize_side(target_size, resize_side, min_size, max_size)
         else:
-            _check_size(target_size)
+            _check_target_size(target_size)
         self._channels, self._target, self._keeps_ratio = channels, target_size, keep_aspect_ratio
         self._longer = resize_side == "longer"
         self._limit = (min_size if self._longer else max_size) or 0
@@ -155,23 +155,23 @@ class Resize(Module):
             return self._resize_encoded(images.encoded)
         arrays = images.numpy()
         for array, location in zip(arrays, images.locations, strict=True):
-            self._check(array.shape, array.dtype, location)
+            self._check_image(array.shape, array.dtype, location)
         sizes = [self._resized_size(array.shape[1], array.shape[0]) for array in arrays]
         resized = map_range(lambda row: rm.resize(arrays[row], sizes[row][::-1], kernel=self._kernel), len(arrays))
         old = np.array([array.shape[1::-1] for array in arrays], np.float32).reshape(-1, 2)
-        scale = tensor_of(np.array(sizes, np.float32).reshape(-1, 2) / old)
+        scale = as_tensor(np.array(sizes, np.float32).reshape(-1, 2) / old)
         if not self._keeps_ratio:
-            return tensor_of(np.stack(resized)), scale, None
-        return TensorBuffer(resized, images.locations), scale, tensor_of(np.array(sizes, np.int32))
+            return as_tensor(np.stack(resized)), scale, None
+        return TensorBuffer(resized, images.locations), scale, as_tensor(np.array(sizes, np.int32))
 
     def _resize_encoded(self, encoded: EncodedImages) -> tuple[ResizedImages, Tensor, None]:
         for shape, location in zip(encoded.shapes, encoded.locations, strict=True):
-            self._check(shape, ResizedImages.dtype, location)
+            self._check_image(shape, ResizedImages.dtype, location)
         size = self._resized_size(0, 0)
         scale = np.array(size, np.float32) / encoded.windows[:, 2:].astype(np.float32)
-        return ResizedImages(encoded, size[::-1], self._kernel), tensor_of(scale), None
+        return ResizedImages(encoded, size[::-1], self._kernel), as_tensor(scale), None
 
-    def _check(self, shape: tuple[int, ...], dtype: np.dtype[Any], location: Location) -> None:
+    def _check_image(self, shape: tuple[int, ...], dtype: np.dtype[Any], location: Location) -> None:
         if len(shape) == 3 and shape[2] == self._channels and dtype == np.uint8:
             return
         error = ImageError(
@@ -181,7 +181,7 @@ class Resize(Module):
             found=f"{dtype} of shape {shape}",
             hint="pass channels=1 to Resize if the decoder has color_space='GRAY'",
         )
-        raise locate_error(error, location)
+        raise add_location(error, location)
 
     def _resized_size(self, width: int, height: int) -> Size:
         """Return the (width, height) to which an image of this size is resized."""
@@ -190,35 +190,35 @@ class Resize(Module):
             return target[0], target[1]
         short, long = min(width, height), max(width, height)
         if self._longer:
-            new_long, new_short = target, _scale(short, target, long)
+            new_long, new_short = target, _scale_side(short, target, long)
             if self._limit > new_short:
-                new_short, new_long = self._limit, _scale(long, self._limit, short)
+                new_short, new_long = self._limit, _scale_side(long, self._limit, short)
         else:
-            new_short, new_long = target, _scale(long, target, short)
+            new_short, new_long = target, _scale_side(long, target, short)
             if 0 < self._limit < new_long:
-                new_long, new_short = self._limit, _scale(short, self._limit, long)
+                new_long, new_short = self._limit, _scale_side(short, self._limit, long)
         return (new_short, new_long) if width < height else (new_long, new_short)
 
 
-def _scale(side: int, new: int, old: int) -> int:
+def _scale_side(side: int, new: int, old: int) -> int:
     # Python and OneFlow both round halves to even.
     return max(1, round(side * new / old))
 
 
-def _look_up(option: str, value: str, table: dict[str, Any]) -> Any:
+def _look_up_option(option: str, value: str, table: dict[str, Any]) -> Any:
     if value not in table:
         raise ValueError(f"{option} must be one of {', '.join(table)}, got {value!r}")
     return table[value]
 
 
-def _check_size(target: Any) -> None:
+def _check_target_size(target: Any) -> None:
     if not isinstance(target, list | tuple) or len(target) != 2 or not all(isinstance(side, int) for side in target):
         raise ValueError(f"target_size must be two ints (width, height) if keep_aspect_ratio is False, got {target!r}")
     if min(target) < 1:
         raise ValueError(f"target_size must be at least 1 x 1, got {target!r}")
 
 
-def _check_side(target: Any, side: str, min_size: int | None, max_size: int | None) -> None:
+def _check_resize_side(target: Any, side: str, min_size: int | None, max_size: int | None) -> None:
     if not isinstance(target, int):
         message = f"target_size must be an int if keep_aspect_ratio is True, got {target!r}"
         raise ValueError(message)  # noqa: TRY004 (OneFlow's class)
@@ -245,7 +245,7 @@ class CropMirrorNormalize(Module):
         std: float | Sequence[float] = (1.0,),
         output_dtype: Any = np.float32,
     ) -> None:
-        _look_up("color_space", color_space, _OLD_CHANNELS)
+        _look_up_option("color_space", color_space, _OLD_CHANNELS)
         if output_layout != "NCHW":
             raise_unsupported("output_layout", output_layout, "transpose the arrays afterwards")
         if output_dtype != np.float32:
@@ -266,18 +266,18 @@ class CropMirrorNormalize(Module):
         if mirrored.shape != (len(images),):
             raise ValueError(f"mirror must have one number for each of {len(images)} images, got {mirrored.shape}")
         if isinstance(images, ResizedImages) and not any(self._size) and not images.is_decoded:
-            return tensor_of(images.normalize(mirrored, self._mean, self._std))
+            return as_tensor(images.normalize(mirrored, self._mean, self._std))
         arrays: Any = images.numpy() if isinstance(images, TensorBuffer) else np.asarray(images)
         locations = images.locations if isinstance(images, TensorBuffer) else [None] * len(arrays)
 
         def normalize(row: int) -> NDArray[Any]:
-            cropped = self._crop(arrays[row], locations[row])
+            cropped = self._crop_image(arrays[row], locations[row])
             cropped = rm.flip(cropped) if mirrored[row] else cropped
             return rm.normalize(cropped, self._mean, self._std, white=255.0, layout="chw")
 
-        return tensor_of(np.stack(map_range(normalize, len(arrays))))
+        return as_tensor(np.stack(map_range(normalize, len(arrays))))
 
-    def _crop(self, image: NDArray[Any], location: Location | None) -> NDArray[Any]:
+    def _crop_image(self, image: NDArray[Any], location: Location | None) -> NDArray[Any]:
         whole = image.shape[:2]
         height, width = (wanted or side for wanted, side in zip(self._size, whole, strict=True))
         if height > whole[0] or width > whole[1]:
@@ -287,7 +287,7 @@ class CropMirrorNormalize(Module):
                 expected=f"at least {height} x {width} (height x width)",
                 found=f"{whole[0]} x {whole[1]}",
             )
-            raise error if location is None else locate_error(error, location)
+            raise error if location is None else add_location(error, location)
         margins = (whole[0] - height, whole[1] - width)
         y, x = (int(relative * margin) for relative, margin in zip(self._relative_corner, margins, strict=True))
         return image[y : y + height, x : x + width]
@@ -324,4 +324,4 @@ class CoinFlip(Module):
         """Return the numbers for one batch, int8, shape (batch,)."""
         draws = rm.Draws(self._seed, self._calls % 2**32)
         self._calls += 1
-        return tensor_of(draws.booleans(np.arange(self._batch_size), _FLIP_STAGE, self._probability).astype(np.int8))
+        return as_tensor(draws.booleans(np.arange(self._batch_size), _FLIP_STAGE, self._probability).astype(np.int8))

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.compat.oneflow.unsupported import absent
+from recordmill.compat.oneflow.unsupported import create_module_getattr
 
-__getattr__ = absent("flow.typing")
+__getattr__ = create_module_getattr("flow.typing")
 
 
 class Numpy(np.ndarray[Any, Any]):

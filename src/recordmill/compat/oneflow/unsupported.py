@@ -64,22 +64,22 @@ class AbsentError(NotImplementedError, AttributeError):
     """A OneFlow name that is not supported."""
 
 
-def absent(path: str) -> Callable[[str], Any]:
+def create_module_getattr(path: str) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a module; it raises an error that names a replacement."""
 
-    def raise_error(name: str) -> Any:
+    def raise_absent_error(name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"module {path!r} has no attribute {name!r}", name=name)
         hints = _HINTS[path]
         raise AbsentError(f"{path}.{name} is not supported: {hints.get(name, hints[''])}")
 
-    return raise_error
+    return raise_absent_error
 
 
-def namespace(path: str, members: Mapping[str, Any]) -> types.ModuleType:
+def create_namespace(path: str, members: Mapping[str, Any]) -> types.ModuleType:
     """Return a module object with the given members; other names raise AbsentError."""
     module = types.ModuleType(path)
-    vars(module).update(members, __getattr__=absent(path))
+    vars(module).update(members, __getattr__=create_module_getattr(path))
     return module
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.base import absent
+from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.gluon import data, utils
 
 _BLOCK_HINT = "use any callable as a transform"
-__getattr__ = absent(__name__, {"Block": _BLOCK_HINT, "HybridBlock": _BLOCK_HINT}, "train with Keras, PyTorch or JAX")
+__getattr__ = create_module_getattr(
+    __name__, {"Block": _BLOCK_HINT, "HybridBlock": _BLOCK_HINT}, "train with Keras, PyTorch or JAX"
+)

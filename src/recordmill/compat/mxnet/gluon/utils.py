@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.mxnet import nd
-from recordmill.compat.mxnet.base import absent
+from recordmill.compat.mxnet.base import create_module_getattr
 
 
 def split_and_load(
@@ -22,6 +22,6 @@ def split_and_load(
     return [nd.wrap(part) for part in np.array_split(np.asarray(batch), count, batch_axis)]
 
 
-__getattr__ = absent(
+__getattr__ = create_module_getattr(
     __name__, {"download": "use urllib.request", "split_data": "use split_and_load"}, "train with Keras, PyTorch or JAX"
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.base import absent
+from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.image.augmenters import (
     Augmenter,
     BrightnessJitterAug,
@@ -39,7 +39,7 @@ from recordmill.compat.mxnet.image.functions import (
 from recordmill.compat.mxnet.image.image_iter import ImageIter
 
 _BOX_HINT = "use functions of an image and its boxes in aug_list"
-__getattr__ = absent(
+__getattr__ = create_module_getattr(
     __name__,
     {
         **dict.fromkeys(("DetRandomCropAug", "DetRandomPadAug", "DetRandomSelectAug"), CROP_HINT),

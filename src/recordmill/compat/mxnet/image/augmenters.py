@@ -134,7 +134,7 @@ class BrightnessJitterAug(Augmenter):
     brightness: float
 
     def __call__(self, src: Any) -> Any:
-        src *= _draw_factor(self.brightness)
+        src *= _draw_jitter_factor(self.brightness)
         return src
 
 
@@ -145,7 +145,7 @@ class ContrastJitterAug(Augmenter):
     contrast: float
 
     def __call__(self, src: Any) -> Any:
-        alpha, pixels = _draw_factor(self.contrast), np.asarray(src)
+        alpha, pixels = _draw_jitter_factor(self.contrast), np.asarray(src)
         rows = pixels.reshape(-1, pixels.shape[-1])
         sums = np.ones(len(rows), np.float32) @ rows
         mean = (sums @ _LUMA if len(sums) == len(_LUMA) else sums.mean()) / len(rows)
@@ -161,7 +161,7 @@ class SaturationJitterAug(Augmenter):
     saturation: float
 
     def __call__(self, src: Any) -> Any:
-        alpha, pixels = _draw_factor(self.saturation), np.asarray(src)
+        alpha, pixels = _draw_jitter_factor(self.saturation), np.asarray(src)
         if pixels.shape[-1] == len(_LUMA):
             gray = (pixels.reshape(-1, 3) @ (_LUMA * np.float32(1 - alpha))).reshape(*pixels.shape[:-1], 1)
             pixels *= np.float32(alpha)
@@ -214,7 +214,7 @@ class RandomGrayAug(Augmenter):
         return _mix_channels(src, _GRAY_WEIGHTS) if random.random() < self.p else src
 
 
-def _draw_factor(amount: float) -> float:
+def _draw_jitter_factor(amount: float) -> float:
     return 1.0 + random.uniform(-amount, amount)
 
 
@@ -244,7 +244,7 @@ def CreateAugmenter(
 ) -> list[Augmenter]:
     """``mx.image.CreateAugmenter``: create the augmenters for training, in MXNet's order."""
     augmenters: list[Augmenter] = [ResizeAug(resize, inter_method)] if resize > 0 else []
-    augmenters.append(_create_crop((data_shape[2], data_shape[1]), rand_crop, rand_resize, inter_method))
+    augmenters.append(_create_crop_augmenter((data_shape[2], data_shape[1]), rand_crop, rand_resize, inter_method))
     if rand_mirror:
         augmenters.append(HorizontalFlipAug(0.5))
     return augmenters + create_color_augmenters(
@@ -279,7 +279,7 @@ def create_color_augmenters(
     return augmenters
 
 
-def _create_crop(size: tuple[int, int], rand_crop: bool, rand_resize: bool, interp: int) -> Augmenter:
+def _create_crop_augmenter(size: tuple[int, int], rand_crop: bool, rand_resize: bool, interp: int) -> Augmenter:
     if rand_resize and not rand_crop:
         raise MisuseError("rand_resize=True requires rand_crop=True")
     if rand_resize:

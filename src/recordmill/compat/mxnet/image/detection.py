@@ -116,7 +116,7 @@ class ImageDetIter(ImageIter):
     def _label_error(self, message: str) -> MXNetError:
         return MXNetError(message, kind="bad_label", **self._location)
 
-    def _fill(self, data: Any, label: Any, start: int) -> int:
+    def _fill_batch(self, data: Any, label: Any, start: int) -> int:
         """Fill the batch from row `start` on with samples; return the number of rows that are now filled."""
         row = start
         if not start:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError, translated
+from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError, convert_errors
 from recordmill.compat.mxnet.interpolation import BICUBIC, BY_SIZE, KERNELS, RANDOM, choose_method
 from recordmill.compat.mxnet.nd import NDArray, wrap
 
@@ -32,7 +32,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None
         raise MXNetError("Check failed: len > 0: Input cannot be an empty buffer", kind="bad_image")
     channels: Any = "gray" if flag == 0 else "rgb" if to_rgb else "bgr"
     orientation: Any = "apply" if _uses_exif(bytes(memoryview(data)[:11])) else "ignore"
-    with translated(kind="bad_image"):
+    with convert_errors(kind="bad_image"):
         try:
             pixels = rm.decode_image(data, like="mxnet", channels=channels, orientation=orientation, depth="8")
         except rm.ImageError as error:
@@ -47,7 +47,7 @@ def _uses_exif(head: bytes) -> bool:
 
 def imread(filename: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None) -> NDArray:
     """``mx.image.imread``: read and decode an image file."""
-    with translated():
+    with convert_errors():
         data = Path(filename).read_bytes()
     try:
         return imdecode(data, flag, to_rgb, out)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, translated
+from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, convert_errors
 from recordmill.compat.mxnet.image.augmenters import Augmenter, CreateAugmenter
 from recordmill.compat.mxnet.image.functions import imdecode
 from recordmill.compat.mxnet.io.iterators import LAST_BATCH, DataBatch, DataDesc, DataIter
@@ -64,7 +64,7 @@ class ImageIter(DataIter):
             raise MisuseError(f"dtype must be one of {_LABEL_DTYPES}, got {dtype!r}")
         if not path_imgrec and not path_imglist and not isinstance(imglist, list):
             raise MisuseError("path_imgrec, path_imglist or imglist must be given")
-        self.path_root, self.imglist = path_root, _load_labels(path_imglist, imglist, dtype)
+        self.path_root, self.imglist = path_root, _load_labels_by_key(path_imglist, imglist, dtype)
         self.imgrec: MXRecordIO | None = None
         self.seq: list[Any] | None = None
         self.cur = 0
@@ -103,7 +103,7 @@ class ImageIter(DataIter):
         if self.shuffle:
             random.shuffle(self.seq or [])
         if self.last_batch_handle != "roll_over" or self._leftover is None:
-            self._rewind()
+            self._restart_epoch()
             self._is_over = False
 
     def hard_reset(self) -> None:
@@ -111,7 +111,7 @@ class ImageIter(DataIter):
         self._leftover = None
         self.reset()
 
-    def _rewind(self) -> None:
+    def _restart_epoch(self) -> None:
         self.cur = 0
         if self.imgrec is not None and self.seq is None:
             self.imgrec.reset()
@@ -122,7 +122,7 @@ class ImageIter(DataIter):
         else:
             data = np.zeros((self.batch_size, *self.data_shape), np.float32)
             label = np.zeros(self.provide_label[0].shape, np.float32)
-            count = self._fill(data, label, 0)
+            count = self._fill_batch(data, label, 0)
             if not count:
                 raise StopIteration
         pad = self.batch_size - count
@@ -132,11 +132,11 @@ class ImageIter(DataIter):
             if self.last_batch_handle == "roll_over" and self._leftover is None:
                 self._leftover = (data, label, count)
                 raise StopIteration
-            self._fill(data, label, count)
+            self._fill_batch(data, label, count)
             self._leftover, self._is_over = None, self.last_batch_handle == "pad"
         return DataBatch([wrap(data)], [wrap(label)], pad)
 
-    def _fill(self, data: Any, label: Any, start: int) -> int:
+    def _fill_batch(self, data: Any, label: Any, start: int) -> int:
         """Fill the batch from row `start` on with samples; return the number of rows that are now filled."""
         for row in range(start, self.batch_size):
             try:
@@ -153,28 +153,28 @@ class ImageIter(DataIter):
 
     def next_sample(self) -> tuple[Any, bytes]:
         """Return label and encoded image of the next sample; raise StopIteration at the end."""
-        sample = None if self._is_over else self._take_sample()
+        sample = None if self._is_over else self._read_next_sample()
         if sample is None:
             if self.last_batch_handle != "discard" and not self._is_over:
-                self._rewind()
+                self._restart_epoch()
             raise StopIteration
         return sample
 
-    def _take_sample(self) -> tuple[Any, bytes] | None:
+    def _read_next_sample(self) -> tuple[Any, bytes] | None:
         if self.seq is None:
-            return self._take_record(None)
+            return self._read_record(None)
         if self.cur >= len(self.seq):
             return None
         key = self.seq[self.cur]
         if self.imgrec is not None:
-            return self._take_record(key)
+            return self._read_record(key)
         listed: Any = self.imglist
         label, name = listed[key]
         data = self.read_image(name)
         self.cur += 1
         return label, data
 
-    def _take_record(self, key: Any) -> tuple[Any, bytes] | None:
+    def _read_record(self, key: Any) -> tuple[Any, bytes] | None:
         record: Any = self.imgrec
         payload = record.read() if key is None else record.read_idx(key)
         self._location = {"shard": record.uri, "record": self.cur if key is None else key}
@@ -206,7 +206,7 @@ class ImageIter(DataIter):
         """Read an image file below the root folder."""
         path = os.path.join(self.path_root or "", fname)
         self._location = {"shard": path}
-        with translated():
+        with convert_errors():
             return Path(path).read_bytes()
 
     def check_valid_image(self, data: Any) -> None:
@@ -230,10 +230,10 @@ class ImageIter(DataIter):
             raise ValueError(f"data_shape must be (3, height, width), got {tuple(data_shape)}")
 
 
-def _load_labels(path: Any, entries: list[Any] | None, dtype: str) -> ListedImages | None:
+def _load_labels_by_key(path: Any, entries: list[Any] | None, dtype: str) -> ListedImages | None:
     """Return labels and file name by key, from a list file or from `entries`; None if neither is given."""
     if path:
-        return _read_list(path, dtype)
+        return _read_label_list(path, dtype)
     if not isinstance(entries, list):
         return None
     listed: ListedImages = {}
@@ -243,9 +243,9 @@ def _load_labels(path: Any, entries: list[Any] | None, dtype: str) -> ListedImag
     return listed
 
 
-def _read_list(path: Any, dtype: str) -> ListedImages:
+def _read_label_list(path: Any, dtype: str) -> ListedImages:
     listed: ListedImages = {}
-    with translated():
+    with convert_errors():
         lines = Path(path).read_text("utf-8", "surrogateescape").removesuffix("\n").split("\n")
     for number, line in enumerate(lines, 1):
         fields = line.strip().split("\t")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.base import absent
+from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.io.detection import ImageDetRecordIter
 from recordmill.compat.mxnet.io.image_record import ImageRecordIter
 from recordmill.compat.mxnet.io.iterators import DataBatch, DataDesc, DataIter, NDArrayIter, PrefetchingIter
 
-__getattr__ = absent(
+__getattr__ = create_module_getattr(
     __name__,
     {
         "ImageRecordIter_v1": "use ImageRecordIter",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.interpolation import AREA, BILINEAR, RANDOM, Size, choose_method, resize
-from recordmill.compat.mxnet.io.parameters import JITTER, SHIFTS, aspect_ratios, has_affine, has_shifts
+from recordmill.compat.mxnet.io.parameters import JITTER, SHIFTS, aspect_ratios, has_affine_transform, has_color_shifts
 from recordmill.compat.mxnet.io.random import Generator, round_half_away
 from recordmill.concurrency.threads import map_range
 
@@ -74,12 +74,12 @@ def augment(data: Any, values: Values, generator: Generator) -> Pixels:
     if values["resize"] != -1:
         size = shorter_side_size(pixels.shape[:2], values["resize"])
         pixels = resize(pixels, size, draw_method(values["inter_method"], pixels.shape[:2], size, generator))
-    if has_affine(values):
+    if has_affine_transform(values):
         pixels = _warp(pixels, values, generator)
     if pad := values["pad"]:
         height, width = pixels.shape[:2]
-        pixels = rm.crop(pixels, (-pad, -pad, width + 2 * pad, height + 2 * pad), fill=padding_fill(values))
-    return _recolor(_crop(pixels, values, generator), values, generator)
+        pixels = rm.crop(pixels, (-pad, -pad, width + 2 * pad, height + 2 * pad), fill=padding_color(values))
+    return _recolor(_crop_to_batch_size(pixels, values, generator), values, generator)
 
 
 def draw_method(method: int, old: Size, new: Size, generator: Generator) -> int:
@@ -92,7 +92,7 @@ def draw_mirror(values: Values, generator: Generator) -> bool:
     return bool((values["rand_mirror"] and generator.coin()) or values["mirror"])
 
 
-def padding_fill(values: Values) -> int | tuple[int, ...]:
+def padding_color(values: Values) -> int | tuple[int, ...]:
     """Return the color of padding; a fourth channel is 0, as in MXNet."""
     fill: int = values["fill_value"]
     return (fill, fill, fill, 0) if values["data_shape"][0] == 4 else fill
@@ -105,7 +105,7 @@ def scale_shorter(sizes: Ints, length: int) -> Ints:
 
 def shorter_side_size(size: Size, length: int) -> Size:
     """Scale one size (height, width) to `length` on the shorter side."""
-    return _as_size(scale_shorter(np.array([size]), length))
+    return _first_size(scale_shorter(np.array([size]), length))
 
 
 def enlarge_to(sizes: Ints, goal: Ints, side: int) -> Ints:
@@ -124,33 +124,33 @@ def shift_hls(pixels: Pixels, shifts: Sequence[int], behind: int | None = None) 
     """
     levels = np.arange(256)
     tables = [np.clip(levels + shift, 0, top).astype(np.uint8) for shift, top in zip(shifts, _MAX_HLS, strict=True)]
-    return rm.hls_to_rgb(_look_up(rm.rgb_to_hls(pixels, behind=behind), tables))
+    return rm.hls_to_rgb(_apply_lookup_tables(rm.rgb_to_hls(pixels, behind=behind), tables))
 
 
-def _look_up(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:
+def _apply_lookup_tables(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:
     return np.stack([table.take(pixels[:, :, channel]) for channel, table in enumerate(tables)], axis=2)
 
 
-def _as_size(sizes: Ints) -> Size:
+def _first_size(sizes: Ints) -> Size:
     height, width = sizes[0].tolist()
     return height, width
 
 
-def _crop(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
+def _crop_to_batch_size(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
     """Crop an image and resize it to the batch's size; the order depends on the kind of crop."""
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
     if values["random_resized_crop"]:
-        window = _draw_area(size, values, generator)
+        window = _draw_area_window(size, values, generator)
     elif values["max_crop_size"] > 0:
-        window = _draw_square(size, values, generator)
+        window = _draw_square_window(size, values, generator)
     if window is not None:
         part = rm.crop(pixels, window)
         return resize(part, goal, draw_method(method, part.shape[:2], goal, generator))
     chosen = draw_method(method, size, goal, generator)
     for side in (0, 1):
         enlarged = enlarge_to(np.array([pixels.shape[:2]]), np.array(goal), side)
-        pixels = resize(pixels, _as_size(enlarged), chosen)
+        pixels = resize(pixels, _first_size(enlarged), chosen)
     return rm.crop(pixels, _draw_window(pixels.shape[:2], goal, values, generator))
 
 
@@ -161,7 +161,7 @@ def _draw_window(size: Size, wanted: Size, values: Values, generator: Generator)
     return x, y, wanted[1], wanted[0]
 
 
-def _draw_square(size: Size, values: Values, generator: Generator) -> Window:
+def _draw_square_window(size: Size, values: Values, generator: Generator) -> Window:
     largest = values["max_crop_size"]
     if min(size) < largest:
         message, found = "Check failed: input image size smaller than max_crop_size", f"{size[1]} x {size[0]}"
@@ -170,7 +170,7 @@ def _draw_square(size: Size, values: Values, generator: Generator) -> Window:
     return _draw_window(size, (side, side), values, generator)
 
 
-def _draw_area(size: Size, values: Values, generator: Generator) -> Window | None:
+def _draw_area_window(size: Size, values: Values, generator: Generator) -> Window | None:
     """Return a window of random area and aspect ratio; None if no attempt fits into the image."""
     areas, ratios = (values["min_random_area"], values["max_random_area"]), aspect_ratios(values)
     if areas == (1.0, 1.0) and ratios == (1.0, 1.0):
@@ -222,38 +222,38 @@ def _draw_affine(size: Size, values: Values, generator: Generator) -> tuple[NDAr
 def _recolor(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
     """Jitter brightness, contrast and saturation, shift hue, saturation and lightness, and add color noise."""
     if any(values[name] > 0 for name in JITTER):
-        pixels = _jitter(pixels, values, generator)
-    if has_shifts(values):
+        pixels = _jitter_colors(pixels, values, generator)
+    if has_color_shifts(values):
         pixels = shift_hls(pixels, _draw_shifts(values, generator))
     if values["pca_noise"] > 0:
-        pixels = _add_noise(pixels, values["pca_noise"], generator)
+        pixels = _add_color_noise(pixels, values["pca_noise"], generator)
     return pixels
 
 
-def _jitter(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
+def _jitter_colors(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
     factors = [np.float32(1.0 + float(generator.uniform(-values[name], values[name]))) for name in JITTER]
     for which in generator.permutation(len(JITTER)):
         factor = factors[which]
         if factor == 1:
             continue
         if JITTER[which] == "brightness":
-            pixels = _round(_LEVELS * factor)[pixels]
+            pixels = _round_to_uint8(_LEVELS * factor)[pixels]
         elif JITTER[which] == "contrast":
-            mean = np.float32(_gray(pixels).mean(dtype=np.float64))
-            pixels = _round(_LEVELS * factor + (_ONE - factor) * mean)[pixels]
+            mean = np.float32(_to_gray(pixels).mean(dtype=np.float64))
+            pixels = _round_to_uint8(_LEVELS * factor + (_ONE - factor) * mean)[pixels]
         else:
-            pixels = _round(pixels * factor + _gray(pixels)[:, :, None] * (_ONE - factor))
+            pixels = _round_to_uint8(pixels * factor + _to_gray(pixels)[:, :, None] * (_ONE - factor))
     return pixels
 
 
-def _gray(pixels: Pixels) -> Pixels:
+def _to_gray(pixels: Pixels) -> Pixels:
     if pixels.shape[2] == 1:
         return pixels[:, :, 0]
     gray: Pixels = ((pixels @ _GRAY_WEIGHTS + (1 << 13)) >> 14).astype(np.uint8)
     return gray
 
 
-def _round(values: NDArray[np.float32]) -> Pixels:
+def _round_to_uint8(values: NDArray[np.float32]) -> Pixels:
     rounded: Pixels = np.clip(np.rint(values), 0, 255).astype(np.uint8)
     return rounded
 
@@ -268,9 +268,11 @@ def _draw_shifts(values: Values, generator: Generator) -> list[int]:
     return [shifts[name] for name in ("random_h", "random_l", "random_s")]
 
 
-def _add_noise(pixels: Pixels, deviation: float, generator: Generator) -> Pixels:
+def _add_color_noise(pixels: Pixels, deviation: float, generator: Generator) -> Pixels:
     amounts = generator.normal(3, deviation)
     offsets = [(axis[0] * amounts[0] + axis[1] * amounts[1]) + axis[2] * amounts[2] for axis in _PCA_AXES]
     if pixels.shape[2] == 1:
         offsets = [np.float32(sum(offsets) / 3)]
-    return _look_up(pixels, [np.clip(np.trunc(_LEVELS + offset), 0, 255).astype(np.uint8) for offset in offsets])
+    return _apply_lookup_tables(
+        pixels, [np.clip(np.trunc(_LEVELS + offset), 0, 255).astype(np.uint8) for offset in offsets]
+    )

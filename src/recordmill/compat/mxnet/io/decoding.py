@@ -17,11 +17,17 @@ from recordmill.compat.mxnet.io.augment import (
     decode_each,
     draw_mirror,
     enlarge_to,
-    padding_fill,
+    padding_color,
     scale_shorter,
 )
 from recordmill.compat.mxnet.io.order import BatchRows
-from recordmill.compat.mxnet.io.parameters import JITTER, aspect_ratios, has_affine, has_light, has_shifts
+from recordmill.compat.mxnet.io.parameters import (
+    JITTER,
+    aspect_ratios,
+    has_affine_transform,
+    has_color_shifts,
+    has_random_light,
+)
 from recordmill.compat.mxnet.io.random import Generator
 
 Ints = NDArray[np.int64]
@@ -38,7 +44,7 @@ class BatchDecoder:
     def __init__(self, values: Mapping[str, Any], mean_image: Floats | None = None) -> None:
         self._values = values
         self._normalizer = _Normalizer(values, mean_image)
-        self._is_native = _can_be_native(values)
+        self._is_native = _can_decode_natively(values)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -47,7 +53,7 @@ class BatchDecoder:
 
     def decode(self, images: Sequence[Any], records: BatchRows) -> NDArray[Any]:
         """Decode, augment and normalize images."""
-        groups = self._group(images) if self._is_native else [(None, np.arange(len(images)))]
+        groups = self._group_images(images) if self._is_native else [(None, np.arange(len(images)))]
         batch: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
         for method, rows in groups:
             selected = [images[row] for row in rows]
@@ -60,7 +66,7 @@ class BatchDecoder:
             batch[rows] = decoded
         return batch
 
-    def _group(self, images: Sequence[Any]) -> list[Group]:
+    def _group_images(self, images: Sequence[Any]) -> list[Group]:
         values = self._values
         if values["random_resized_crop"]:
             return [(values["inter_method"], np.arange(len(images)))]
@@ -82,9 +88,9 @@ class BatchDecoder:
         mirrored, lights = np.full(len(rows), bool(values["mirror"])), None
         if values["rand_mirror"] and not values["mirror"]:
             mirrored = draws.booleans(positions, rm.Stage.FLIP, 0.5)
-        if has_light(values):
-            lights = _scale_light(draws.uniform(positions, rm.Stage.FREE, 2).astype(np.float32), values)
-        return self._normalizer.finish(decoded, mirrored, lights)
+        if has_random_light(values):
+            lights = _scale_light_parameters(draws.uniform(positions, rm.Stage.FREE, 2).astype(np.float32), values)
+        return self._normalizer.finish_batch(decoded, mirrored, lights)
 
     def _decode_one_by_one(self, images: Sequence[Any], records: BatchRows, rows: Ints) -> NDArray[Any]:
         values, normalizer = self._values, self._normalizer
@@ -94,9 +100,9 @@ class BatchDecoder:
         def decode(row: int) -> None:
             generator = generators[row]
             pixels, is_mirrored = augment(images[row], values, generator), draw_mirror(values, generator)
-            light = _draw_light(values, generator)[None] if has_light(values) else None
+            light = _draw_light_parameters(values, generator)[None] if has_random_light(values) else None
             numbers = normalizer.convert_image(pixels[:, ::-1] if is_mirrored else pixels)
-            batch[row] = normalizer.finish(numbers[None], np.array([is_mirrored]), light)[0]
+            batch[row] = normalizer.finish_batch(numbers[None], np.array([is_mirrored]), light)[0]
 
         decode_each(decode, rows, values["preprocess_threads"])
         return batch
@@ -115,7 +121,7 @@ class _Normalizer:
         self._means = [float(values[f"mean_{color}"]) for color in colors]
         self._stds = [float(values[f"std_{color}"]) for color in colors]
         self._scale = float(values["scale"])
-        self._has_light = has_light(values)
+        self._has_light = has_random_light(values)
         self._mean = np.array(self._means, np.float32)[:, None, None]
         self._std = np.array(self._stds, np.float32)
         self._mean_image = mean_image
@@ -141,7 +147,9 @@ class _Normalizer:
             return pixels.transpose(2, 0, 1)
         return rm.normalize(pixels, **self.options, layout="chw")
 
-    def finish(self, batch: NDArray[Any], mirrored: NDArray[np.bool_], lights: Floats | None = None) -> NDArray[Any]:
+    def finish_batch(
+        self, batch: NDArray[Any], mirrored: NDArray[np.bool_], lights: Floats | None = None
+    ) -> NDArray[Any]:
         """Convert a batch (n, channels, height, width) that has the dtype of `options` to its final values."""
         if self.dtype == np.uint8 or batch.dtype == np.float32:
             return batch
@@ -162,14 +170,14 @@ class _Normalizer:
         return batch
 
 
-def _draw_light(values: Mapping[str, Any], generator: Generator) -> Floats:
+def _draw_light_parameters(values: Mapping[str, Any], generator: Generator) -> Floats:
     """Return the random factor and offset of one image."""
     units = np.array([[generator.uniform(), generator.uniform()]], np.float32)
-    light: Floats = _scale_light(units, values)[0]
+    light: Floats = _scale_light_parameters(units, values)[0]
     return light
 
 
-def _scale_light(units: Floats, values: Mapping[str, Any]) -> Floats:
+def _scale_light_parameters(units: Floats, values: Mapping[str, Any]) -> Floats:
     """Map numbers in [0, 1), shape (n, 2), to factors and offsets of the normalized values."""
     limits = np.array([values["max_random_contrast"], values["max_random_illumination"]], np.float32)
     lights = units * limits * np.float32(2) - limits
@@ -178,13 +186,13 @@ def _scale_light(units: Floats, values: Mapping[str, Any]) -> Floats:
     return scaled
 
 
-def _can_be_native(values: Mapping[str, Any]) -> bool:
+def _can_decode_natively(values: Mapping[str, Any]) -> bool:
     """Return whether the native decoder supports the parameters; `seed_aug` needs MXNet's random numbers."""
     if values["seed_aug"] is not None or values["max_crop_size"] > 0 or values["inter_method"] == RANDOM:
         return False
     if values["random_resized_crop"] and (values["resize"] != -1 or values["pad"]):
         return False
-    return not (has_affine(values) or has_shifts(values))
+    return not (has_affine_transform(values) or has_color_shifts(values))
 
 
 def _group_by_method(sizes: Ints, values: Mapping[str, Any]) -> list[Group]:
@@ -219,7 +227,7 @@ def _image_spec(values: Mapping[str, Any], method: int, numbers: Mapping[str, An
         areas = values["min_random_area"], values["max_random_area"]
         crop = rm.RandomResizedCrop(tuple(size), scale=areas, ratio=aspect_ratios(values))
     elif values["rand_crop"]:
-        crop = rm.RandomCrop(tuple(size), padding=values["pad"], fill=padding_fill(values), small="enlarge")
+        crop = rm.RandomCrop(tuple(size), padding=values["pad"], fill=padding_color(values), small="enlarge")
     else:
         crop = rm.CenterCrop(tuple(size), small="enlarge")
     jitter = {name: values[name] for name in JITTER if values[name]}

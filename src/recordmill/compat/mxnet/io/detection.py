@@ -31,7 +31,7 @@ class _DetectionBuilder(BatchBuilder):
         super().__init__(values)
 
     def _create_table(self) -> RecordTable:
-        return _LabelTable(self.values)
+        return _PaddedLabelTable(self.values)
 
     def _create_decoder(self) -> Any:
         return _ResizingDecoder(self.values)
@@ -44,7 +44,7 @@ class _DetectionBuilder(BatchBuilder):
             return super()._decode(samples, records)
         values = self.values
         try:
-            augmentations = self._draw(self._plan, samples, records)
+            augmentations = self._draw_augmentations(self._plan, samples, records)
             shape, fill, threads = values["data_shape"], values["fill_value"], values["preprocess_threads"]
             pixels = decode_augmented(samples.images, augmentations, shape, fill, threads)
         except rm.DecodeError as error:
@@ -52,7 +52,7 @@ class _DetectionBuilder(BatchBuilder):
         normalized: Floats = self.decoder.normalize(pixels)
         return normalized
 
-    def _draw(self, plan: AugmentationPlan, samples: Samples, records: BatchRows) -> list[Augmentation]:
+    def _draw_augmentations(self, plan: AugmentationPlan, samples: Samples, records: BatchRows) -> list[Augmentation]:
         """Draw the augmentation of each image, and replace its labels by the augmented ones."""
         augmentations, sizes = [], rm.image_sizes(samples.images, like="mxnet", orientation="apply").tolist()
         generators = records.generators(self.values["seed"], None)
@@ -68,7 +68,7 @@ class _DetectionBuilder(BatchBuilder):
             with np.errstate(all="ignore"):  # boxes may be infinite
                 augmentation = plan.draw(size, parts[1], generators[number])
             row[1:3], row[3:] = augmentation.size, self.values["label_pad_value"]
-            _put_labels(row, np.concatenate([parts[0], augmentation.rows.ravel()]))
+            _store_labels(row, np.concatenate([parts[0], augmentation.rows.ravel()]))
             augmentations.append(augmentation)
         return augmentations
 
@@ -121,20 +121,20 @@ class _ResizingDecoder:
         return values
 
 
-class _LabelTable(RecordTable):
+class _PaddedLabelTable(RecordTable):
     """Table of records whose labels are padded to the width of the longest label."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__({**values, "path_imglist": ""})
         self._shape = np.array(values["data_shape"], np.float32)
         self._expected_width, self._fill = values["label_width"], np.float32(values["label_pad_value"])
-        longest, width = self._find_longest(), values["label_pad_width"]
+        longest, width = self._find_longest_label(), values["label_pad_width"]
         if 0 < width < longest:
             message = f"label_pad_width must be at least {longest}, got {width}"
             raise ParameterError(message, expected=f"at least {longest}", found=str(width))
         self.label_width = _PREFIX_LENGTH + max(longest, width)
 
-    def _find_longest(self) -> int:
+    def _find_longest_label(self) -> int:
         """Read all headers and return the largest number of labels of a record."""
         longest = 1
         for start in range(0, len(self), _SCAN_RECORDS):
@@ -152,10 +152,10 @@ class _LabelTable(RecordTable):
             start = int(splits[row]) + (HEADER_BYTES if flag else 4)
             values = data[start : start + 4 * max(flag, 1)].view("<f4").astype(np.float32)
             parts = split_label(values)
-            _put_labels(labels[row], values if parts is None else np.concatenate([parts[0], parts[1].ravel()]))
+            _store_labels(labels[row], values if parts is None else np.concatenate([parts[0], parts[1].ravel()]))
         return labels
 
 
-def _put_labels(row: Floats, labels: Floats) -> None:
+def _store_labels(row: Floats, labels: Floats) -> None:
     row[3] = len(labels)
     row[_PREFIX_LENGTH : _PREFIX_LENGTH + len(labels)] = labels

@@ -39,7 +39,7 @@ _SIMD_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class WindowRegion:
     """One window, or arrays of windows, in coordinates relative to the size of an image."""
 
     left: Any
@@ -47,9 +47,9 @@ class Region:
     width: Any
     height: Any
 
-    def select(self, number: int) -> Region:
+    def select(self, number: int) -> WindowRegion:
         """Return window `number` of arrays of windows."""
-        return Region(self.left[number], self.top[number], self.width[number], self.height[number])
+        return WindowRegion(self.left[number], self.top[number], self.width[number], self.height[number])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +95,19 @@ def decode_augmented(
 
     def decode_one(row: int) -> None:
         augmentation = augmentations[row]
-        pixels = _scale(decode(images[row], shape[0]), augmentation.first_scaling)
-        pixels = _scale(_cut(pixels, augmentation, fill), augmentation.last_scaling)
+        pixels = _resize(decode(images[row], shape[0]), augmentation.first_scaling)
+        pixels = _resize(_crop_and_pad(pixels, augmentation, fill), augmentation.last_scaling)
         batch[row, :, : pixels.shape[0], : pixels.shape[1]] = pixels.transpose(2, 0, 1)
 
     decode_each(decode_one, range(len(images)), threads)
     return batch
 
 
-def _scale(pixels: Pixels, scaling: Scaling | None) -> Pixels:
+def _resize(pixels: Pixels, scaling: Scaling | None) -> Pixels:
     return pixels if scaling is None else resize(pixels, scaling.size, scaling.method)
 
 
-def _cut(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
+def _crop_and_pad(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
     """Crop the window of an augmentation; only the pixels inside of it are recolored and mirrored."""
     x, y, width, height = augmentation.window
     is_mirrored = augmentation.is_mirrored
@@ -198,7 +198,7 @@ class AugmentationPlan:
                 height, width = np.float32(size[0]), np.float32(size[1])
                 left, top = int(x * width), int(y * height)
                 right, below = int((scale - x - _ONE) * width), int((scale - y - _ONE) * height)
-                rows = _move_into(rows, Region(-x, -y, scale, scale))
+                rows = _to_window_coordinates(rows, WindowRegion(-x, -y, scale, scale))
                 return left, top, (size[0] + top + below, size[1] + left + right), rows
         return 0, 0, size, rows
 
@@ -233,18 +233,20 @@ class _CropSampler:
         self._keeps_centers = values["crop_emit_mode"] == "center"
         self._min_overlap = np.float32(values["emit_overlap_thresh"])
 
-    def draw(self, ratio: np.float32, rows: Rows, generator: Generator) -> tuple[Region, Rows] | None:
+    def draw(self, ratio: np.float32, rows: Rows, generator: Generator) -> tuple[WindowRegion, Rows] | None:
         """Return a window for an image of aspect ratio `ratio`, and the boxes in it; None if all trials fail."""
-        regions = self._propose(ratio, generator.peek_uniform(4 * self._trials).reshape(-1, 4).T)
-        accepted = self._accept(rows, regions)
+        regions = self._propose_windows(ratio, generator.peek_uniform(4 * self._trials).reshape(-1, 4).T)
+        accepted = self._find_valid_windows(rows, regions)
         number = int(accepted.argmax()) if accepted.any() else self._trials
         generator.skip(4 * min(number + 1, self._trials))
         if number == self._trials:
             return None
         region = regions.select(number)
-        return region, _move_into(rows[self._keep(rows.T, region)], region) if len(rows) else rows
+        return region, _to_window_coordinates(rows[self._find_kept_boxes(rows.T, region)], region) if len(
+            rows
+        ) else rows
 
-    def _propose(self, ratio: np.float32, units: Floats) -> Region:
+    def _propose_windows(self, ratio: np.float32, units: Floats) -> WindowRegion:
         """Return the candidate windows of all trials."""
         scale = scale_to(units[0], *np.array(self._scales, np.float32)) + np.float32(1e-12)
         low = np.maximum(np.float32(self._ratios[0]) / ratio, scale * scale)
@@ -253,17 +255,19 @@ class _CropSampler:
         with np.errstate(divide="ignore", over="ignore"):
             width, height = np.minimum(_ONE, scale * shape), np.minimum(_ONE, scale / shape)
         left, top = scale_to(units[2], _ZERO, _ONE - width), scale_to(units[3], _ZERO, _ONE - height)
-        return Region(left, top, width, height)
+        return WindowRegion(left, top, width, height)
 
-    def _accept(self, rows: Rows, regions: Region) -> Flags:
+    def _find_valid_windows(self, rows: Rows, regions: WindowRegion) -> Flags:
         """Return a mask of the windows that satisfy the limits and keep at least one box; all if there are no boxes."""
         if not len(rows):
             return np.ones(regions.left.shape, bool)
         columns = rows.T[:, :, None]
-        return np.asarray(self._satisfies(columns, regions).any(axis=0) & self._keep(columns, regions).any(axis=0))
+        return np.asarray(
+            self._meets_limits(columns, regions).any(axis=0) & self._find_kept_boxes(columns, regions).any(axis=0)
+        )
 
-    def _satisfies(self, columns: Rows, region: Region) -> Flags:
-        common, window, areas = _intersect(columns, region), region.width * region.height, _areas(columns)
+    def _meets_limits(self, columns: Rows, region: WindowRegion) -> Flags:
+        common, window, areas = _intersection_areas(columns, region), region.width * region.height, _box_areas(columns)
         satisfied = np.ones(common.shape, bool)
         for (low, high), total in zip(self._limits, (window + areas - common, window, areas), strict=True):
             if low > 0 or high < 1:
@@ -271,17 +275,17 @@ class _CropSampler:
                 satisfied &= (shares >= np.float32(low)) & (shares <= np.float32(high))
         return satisfied
 
-    def _keep(self, columns: Rows, region: Region) -> Flags:
+    def _find_kept_boxes(self, columns: Rows, region: WindowRegion) -> Flags:
         """Return a mask of the boxes that are kept in a window."""
         if not self._keeps_centers:
-            return np.asarray(_intersect(columns, region) / _areas(columns) > self._min_overlap)
+            return np.asarray(_intersection_areas(columns, region) / _box_areas(columns) > self._min_overlap)
         half = np.float32(0.5)
         x, y = (columns[_LEFT] + columns[_RIGHT]) * half, (columns[_TOP] + columns[_BOTTOM]) * half
         inside = (region.left <= x) & (x < region.left + region.width)
         return np.asarray(inside & (region.top <= y) & (y < region.top + region.height))
 
 
-def _move_into(rows: Rows, region: Region) -> Rows:
+def _to_window_coordinates(rows: Rows, region: WindowRegion) -> Rows:
     """Convert boxes to coordinates relative to a window, clipped to it."""
     moved = rows.copy()
     for column, start, length in ((_LEFT, region.left, region.width), (_TOP, region.top, region.height)):
@@ -290,12 +294,12 @@ def _move_into(rows: Rows, region: Region) -> Rows:
     return moved
 
 
-def _areas(columns: Rows) -> Rows:
+def _box_areas(columns: Rows) -> Rows:
     areas: Rows = (columns[_RIGHT] - columns[_LEFT]) * (columns[_BOTTOM] - columns[_TOP])
     return areas
 
 
-def _intersect(columns: Rows, region: Region) -> Rows:
+def _intersection_areas(columns: Rows, region: WindowRegion) -> Rows:
     """Return the areas that boxes share with a window."""
     sides = []
     for column, start, length in ((_LEFT, region.left, region.width), (_TOP, region.top, region.height)):

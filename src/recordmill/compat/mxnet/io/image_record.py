@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError, ParameterError
 from recordmill.compat.mxnet.io.decoding import BatchDecoder
-from recordmill.compat.mxnet.io.iterators import BatchHolder, DataBatch, DataDesc
+from recordmill.compat.mxnet.io.iterators import CurrentBatchIter, DataBatch, DataDesc
 from recordmill.compat.mxnet.io.mean_image import load_mean_image
-from recordmill.compat.mxnet.io.order import BatchRows, EpochOrders, Span, split_all
+from recordmill.compat.mxnet.io.order import BatchRows, EpochOrders, Span, batches_in_file_order
 from recordmill.compat.mxnet.io.parameters import read_parameters
 from recordmill.compat.mxnet.io.records import RecordTable, Samples
 from recordmill.compat.mxnet.nd import wrap
@@ -37,7 +37,7 @@ class BatchBuilder:
         values, self.decoder = self.values, BatchDecoder(self.values)
         if not values["mean_img"] or values["dtype"] == "uint8":
             return self.decoder
-        parts = split_all(self.ranges(), values["batch_size"], is_indexed=bool(values["path_imgidx"]))
+        parts = batches_in_file_order(self.ranges(), values["batch_size"], is_indexed=bool(values["path_imgidx"]))
         mean = load_mean_image(values["mean_img"], values["data_shape"], lambda: map(self._read_and_decode, parts))
         return BatchDecoder(values, mean)
 
@@ -72,7 +72,7 @@ class BatchBuilder:
         return MXNetError(f"Decoding failed. Invalid image file.: {cause.message}", **parts, **location)
 
 
-class ImageRecordIter(BatchHolder):
+class ImageRecordIter(CurrentBatchIter):
     """``mx.io.ImageRecordIter``: batches of images and labels from RecordIO files, in MXNet's order.
 
     Pixels equal MXNet's. An incomplete last batch is filled with the first records of the next epoch, which still
@@ -111,14 +111,14 @@ class ImageRecordIter(BatchHolder):
 
     def reset(self) -> None:
         """Start the next epoch."""
-        self._stop()
+        self._stop_reading()
         self._epoch += 1
         self._order, self._next_order = self._next_order, self._orders.draw()
         self._num_taken = 0
 
     def iter_next(self) -> bool:
         if self._prefetcher is None or self._process != os.getpid():
-            self._start()
+            self._start_reading()
         self._num_taken += 1
         self.current_batch = next(self._prefetcher, None)
         return self.current_batch is not None
@@ -129,7 +129,7 @@ class ImageRecordIter(BatchHolder):
     def getlabel(self) -> Any:
         return super().getlabel()[0]
 
-    def _start(self) -> None:
+    def _start_reading(self) -> None:
         """Start to read after the batches that were already returned, in a new thread; also used after a fork."""
         rows = self._orders.batches(self._epoch, self._order, self._next_order, self._num_taken)
         batches = map(self._builder.build, rows)  # a map object continues after an error, a generator does not
@@ -137,7 +137,7 @@ class ImageRecordIter(BatchHolder):
         self._prefetcher = Prefetcher(batches, depth - 1, _THREAD_NAME) if depth else batches
         self._process = os.getpid()
 
-    def _stop(self) -> None:
+    def _stop_reading(self) -> None:
         if isinstance(self.__dict__.get("_prefetcher"), Prefetcher):
             self._prefetcher.close()
         self._prefetcher = self.current_batch = None
@@ -146,7 +146,7 @@ class ImageRecordIter(BatchHolder):
         return self.__dict__ | {"_prefetcher": None, "current_batch": None, "_num_taken": 0}
 
     def __del__(self) -> None:
-        self._stop()
+        self._stop_reading()
 
 
 def _pad_rows(array: NDArray[Any], length: int) -> NDArray[Any]:

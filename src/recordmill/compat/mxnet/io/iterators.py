@@ -100,7 +100,7 @@ class DataIter:
         return 0
 
 
-class BatchHolder(DataIter):
+class CurrentBatchIter(DataIter):
     """Base class of iterators whose `iter_next` sets `current_batch`."""
 
     current_batch: Any = None
@@ -108,21 +108,21 @@ class BatchHolder(DataIter):
     def next(self) -> DataBatch:
         if not self.iter_next():
             raise StopIteration
-        return self._current()
+        return self._require_current_batch()
 
     def getdata(self) -> Any:
-        return self._current().data
+        return self._require_current_batch().data
 
     def getlabel(self) -> Any:
-        return self._current().label
+        return self._require_current_batch().label
 
     def getindex(self) -> Any:
-        return self._current().index
+        return self._require_current_batch().index
 
     def getpad(self) -> Any:
-        return self._current().pad
+        return self._require_current_batch().pad
 
-    def _current(self) -> DataBatch:
+    def _require_current_batch(self) -> DataBatch:
         if self.current_batch is None:
             raise MXNetError("there is no current batch; call iter_next() first", kind="no_batch")
         return self.current_batch  # type: ignore[no-any-return]
@@ -158,13 +158,13 @@ class NDArrayIter(DataIter):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        return self._describe(self.data)
+        return self._describe_arrays(self.data)
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        return self._describe(self.label)
+        return self._describe_arrays(self.label)
 
-    def _describe(self, arrays: NamedArrays) -> list[DataDesc]:
+    def _describe_arrays(self, arrays: NamedArrays) -> list[DataDesc]:
         return [DataDesc(name, (self.batch_size, *one.shape[1:]), one.dtype.type) for name, one in arrays]
 
     def reset(self) -> None:
@@ -201,10 +201,10 @@ class NDArrayIter(DataIter):
         return DataBatch(self.getdata(), self.getlabel(), self.getpad(), None)
 
     def getdata(self) -> Any:
-        return self._select(self.data)
+        return self._select_batch_rows(self.data)
 
     def getlabel(self) -> Any:
-        return self._select(self.label)
+        return self._select_batch_rows(self.label)
 
     def getpad(self) -> int:
         """Return the number of padding rows; with "roll_over", the number of rows from the last epoch."""
@@ -212,7 +212,7 @@ class NDArrayIter(DataIter):
             return self._num_carried
         return max(self._start + self.batch_size - len(self._rows), 0)
 
-    def _select(self, arrays: NamedArrays) -> list[NDArray]:
+    def _select_batch_rows(self, arrays: NamedArrays) -> list[NDArray]:
         if not 0 <= self._start < len(self._rows):
             raise MXNetError("there is no current batch; call iter_next() first", kind="no_batch")
         positions = np.arange(self._start, self._start + self.batch_size)
@@ -243,7 +243,7 @@ def _common_length(arrays: NamedArrays) -> int:
     return next(iter(lengths.values()))
 
 
-class PrefetchingIter(BatchHolder):
+class PrefetchingIter(CurrentBatchIter):
     """``mx.io.PrefetchingIter``: read several iterators ahead in a thread, and join their batches into one."""
 
     def __init__(self, iters: Any, rename_data: Any = None, rename_label: Any = None) -> None:
@@ -258,17 +258,17 @@ class PrefetchingIter(BatchHolder):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        return _rename([one.provide_data for one in self.iters], self.rename_data)
+        return _rename_descriptions([one.provide_data for one in self.iters], self.rename_data)
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        return _rename([one.provide_label for one in self.iters], self.rename_label)
+        return _rename_descriptions([one.provide_label for one in self.iters], self.rename_label)
 
     def _start(self) -> Iterator[tuple[DataBatch, ...]]:
         return Prefetcher(itertools.zip_longest(*self.iters), 0, "recordmill-mxnet")
 
     def reset(self) -> None:
-        self._close()
+        self._stop_prefetching()
         for one in self.iters:
             one.reset()
         self.current_batch = None
@@ -288,16 +288,18 @@ class PrefetchingIter(BatchHolder):
         self.current_batch = DataBatch(data, label, batches[0].pad, batches[0].index, **described)
         return True
 
-    def _close(self) -> None:
+    def _stop_prefetching(self) -> None:
         prefetcher = self.__dict__.get("_prefetcher")
         if prefetcher is not None:
             prefetcher.close()
 
     def __del__(self) -> None:
-        self._close()
+        self._stop_prefetching()
 
 
-def _rename(described: Sequence[Sequence[Any]], names: Sequence[Mapping[str, str]] | None) -> list[DataDesc]:
+def _rename_descriptions(
+    described: Sequence[Sequence[Any]], names: Sequence[Mapping[str, str]] | None
+) -> list[DataDesc]:
     if names is None:
         return [one for descriptions in described for one in descriptions]
     # User-defined iterators often describe arrays by plain (name, shape) pairs.

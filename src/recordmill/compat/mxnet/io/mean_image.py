@@ -29,9 +29,9 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
     """Load a mean image; if the file does not exist, compute the mean of all images and write the file first."""
     if not os.path.exists(path):
         mean = _compute_mean(shape, batches()).astype("<f4")
-        replace_file(path, next(_headers(shape)) + _CPU_FLOAT32 + mean.tobytes() + _NAME)
+        replace_file(path, next(_possible_headers(shape)) + _CPU_FLOAT32 + mean.tobytes() + _NAME)
     data = Path(path).read_bytes()
-    for header in _headers(shape):
+    for header in _possible_headers(shape):
         start = len(header) + _CONTEXT_BYTES + _DTYPE_BYTES
         is_float32 = data[start - _DTYPE_BYTES : start] == bytes(_DTYPE_BYTES)
         size = 4 * int(np.prod(shape))
@@ -41,7 +41,7 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
     raise ParameterError("Invalid mean image file format", kind="bad_shape", shard=path, expected=expected)
 
 
-def _headers(shape: tuple[int, ...]) -> Iterator[bytes]:
+def _possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
     """Yield the bytes before the device type in each version of the format, the newest version first."""
     count = len(shape)
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)

@@ -33,7 +33,7 @@ _RANGE_SEED_OFFSET = 666
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Order:
+class EpochOrder:
     """The records of one epoch.
 
     `slots` are their positions in MXNet's read buffer; MXNet seeds the augmentation with `seed_aug` plus the slot.
@@ -45,7 +45,7 @@ class Order:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BatchRows:
-    """Records of one batch: their rows in the table, their slots as in `Order`, and their positions in the epoch.
+    """Records of one batch: their rows in the table, their slots as in `EpochOrder`, and their positions in the epoch.
 
     `pad` is the number of padding rows at the end of the batch.
     """
@@ -70,7 +70,7 @@ class BatchRows:
         return [seed_generator(seed_aug + _SEED_OFFSET + slot) for slot in self.slots.tolist()]
 
 
-def split_bytes(values: Mapping[str, Any], size: int) -> list[Span]:
+def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
     """Return the byte ranges of one part: a single one, or several that `shuffle_chunk_size` (MiB) limits."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
@@ -78,7 +78,7 @@ def split_bytes(values: Mapping[str, Any], size: int) -> list[Span]:
     return [(k * step, (k + 1) * step) for k in range(part * count, (part + 1) * count)]
 
 
-def split_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
+def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
     """Split a span of records into the chunks that MXNet reads at once."""
     first, last = span
     end = int(starts[last]) if last < len(starts) else size
@@ -110,7 +110,7 @@ class EpochOrders:
         self._range_words = mersenne_twister(_RANGE_SEED_OFFSET + seed) if len(ranges) > 1 else None
         self._range_order = list(range(len(ranges)))
 
-    def draw(self) -> Order:
+    def draw(self) -> EpochOrder:
         """Return the order of the next epoch."""
         if self._range_words is not None:
             shuffle(self._range_order, self._range_words)
@@ -123,17 +123,17 @@ class EpochOrders:
                 shuffle(order, self._words)
             chosen = np.array(order, np.int64)
             rows.append(first + chosen)
-            slots.append(self._slots(chosen, visited))
+            slots.append(self._assign_slots(chosen, visited))
             visited += last - first
-        return Order(np.concatenate(rows), np.concatenate(slots))
+        return EpochOrder(np.concatenate(rows), np.concatenate(slots))
 
-    def _slots(self, chosen: Ints, visited: int) -> Ints:
+    def _assign_slots(self, chosen: Ints, visited: int) -> Ints:
         if self._is_indexed:
             return (visited + np.arange(len(chosen))) % self._batch_size
         # MXNet stores a shuffled chunk after one full batch, and any other chunk after the rows already in the batch.
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
-    def batches(self, epoch: int, order: Order, following: Order, skip: int) -> Iterator[BatchRows]:
+    def batches(self, epoch: int, order: EpochOrder, following: EpochOrder, skip: int) -> Iterator[BatchRows]:
         """Yield the records of each batch after the first `skip` batches.
 
         With ``round_batch`` the last batch is filled with the first records of the following order.
@@ -150,7 +150,9 @@ class EpochOrders:
             yield BatchRows(rows, slots, np.arange(start, start + len(rows)), epoch, pad)
 
 
-def split_all(ranges: Sequence[Sequence[Span]], batch_size: int, *, is_indexed: bool) -> Iterator[BatchRows]:
+def batches_in_file_order(
+    ranges: Sequence[Sequence[Span]], batch_size: int, *, is_indexed: bool
+) -> Iterator[BatchRows]:
     """Yield all records in file order, as MXNet reads them for the mean image."""
     for first, last in (chunk for chunks in ranges for chunk in chunks):
         for start in range(first, last, batch_size):

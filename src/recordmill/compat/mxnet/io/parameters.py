@@ -16,13 +16,13 @@ _MAX_INT = 2**31 - 1
 _MAX_SIDE = 1 << 15
 
 
-def _expand(rows: list[tuple[Any, str]]) -> dict[str, Any]:
+def _expand_table(rows: list[tuple[Any, str]]) -> dict[str, Any]:
     """Convert rows of a value and space-separated names to a dict of names and values."""
     return {name: value for value, names in rows for name in names.split()}
 
 
 # Defaults of MXNet 1.9.1's ImageRecordIter; None means that there is no value.
-_DEFAULTS: dict[str, Any] = _expand(
+_DEFAULTS: dict[str, Any] = _expand_table(
     [
         (None, "data_shape batch_size seed_aug dtype min_aspect_ratio"),
         ("", "path_imgrec path_imgidx path_imglist mean_img"),
@@ -45,7 +45,7 @@ _DEFAULTS: dict[str, Any] = _expand(
     ]
 )
 # Smallest and largest value of parameters.
-_RANGES: dict[str, tuple[float, float]] = _expand(
+_RANGES: dict[str, tuple[float, float]] = _expand_table(
     [
         ((1, _MAX_INT), "batch_size num_parts"),
         ((1, 2**20), "label_width"),
@@ -82,7 +82,7 @@ _SHARED = (
 )
 _COVERAGES = ("overlaps", "sample_coverages", "object_coverages")
 # Parameters that have one value for all crop samplers, or one value per sampler.
-_SAMPLER_DEFAULTS: dict[str, Any] = _expand(
+_SAMPLER_DEFAULTS: dict[str, Any] = _expand_table(
     [
         ((0.0,), "min_crop_scales min_crop_overlaps min_crop_sample_coverages min_crop_object_coverages"),
         ((1.0,), "max_crop_scales max_crop_overlaps max_crop_sample_coverages max_crop_object_coverages"),
@@ -93,7 +93,7 @@ _SAMPLER_DEFAULTS: dict[str, Any] = _expand(
 _DETECTION_DEFAULTS: dict[str, Any] = {
     **{name: _DEFAULTS[name] for name in _SHARED.split()},
     **_SAMPLER_DEFAULTS,
-    **_expand(
+    **_expand_table(
         [
             ("det_aug_default", "aug_seq"),
             ("center", "crop_emit_mode"),
@@ -112,7 +112,7 @@ _DETECTION_DEFAULTS: dict[str, Any] = {
 }
 _DETECTION_RANGES: dict[str, tuple[float, float]] = {
     **{name: range_ for name, range_ in _RANGES.items() if name in _SHARED.split()},
-    **_expand(
+    **_expand_table(
         [
             ((-1, 1), "rand_crop_prob rand_pad_prob"),
             ((0, 1), "rand_mirror_prob emit_overlap_thresh"),
@@ -136,7 +136,7 @@ _DETECTION_UNSUPPORTED = {
 _PROBABILITIES = ("rand_crop_prob", "rand_pad_prob", "rand_mirror_prob", "random_contrast_prob")
 
 
-def has_affine(values: Mapping[str, Any]) -> bool:
+def has_affine_transform(values: Mapping[str, Any]) -> bool:
     """Return whether images are rotated, sheared, scaled or stretched."""
     if values["max_rotate_angle"] > 0 or values["rotate"] > 0:
         return True
@@ -144,12 +144,12 @@ def has_affine(values: Mapping[str, Any]) -> bool:
     return any(values[name] != _DEFAULTS[name] for name in names)
 
 
-def has_shifts(values: Mapping[str, Any]) -> bool:
+def has_color_shifts(values: Mapping[str, Any]) -> bool:
     """Return whether hue, saturation or lightness are shifted."""
     return any(values[name] for name in SHIFTS)
 
 
-def has_light(values: Mapping[str, Any]) -> bool:
+def has_random_light(values: Mapping[str, Any]) -> bool:
     """Return whether contrast or illumination of the normalized values is random."""
     return any(values[name] for name in _LIGHT)
 
@@ -174,7 +174,7 @@ def read_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     for color in "rgba"[:channels]:
         if not values[f"std_{color}"] > 0:
             raise _range_error(f"std_{color}", values[f"std_{color}"], "a positive number")
-    if values["inter_method"] not in METHODS or (values["inter_method"] == NEAREST and has_affine(values)):
+    if values["inter_method"] not in METHODS or (values["inter_method"] == NEAREST and has_affine_transform(values)):
         raise _range_error("inter_method", values["inter_method"], "1 to 4, 9, 10, or 0 without rotation and scaling")
     _check_crops(values)
     _check_colors(values)
@@ -198,9 +198,9 @@ def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         raise _range_error("inter_method", values["inter_method"], "0 to 4, 9 or 10")
     if values["data_shape"][0] == 1 and _changes_colors(values):
         raise _unsupported_error("random_hue_prob", values["random_hue_prob"], "data_shape has one channel")
-    _check_samplers(values)
+    _check_crop_samplers(values)
     floats = [name for name, default in _DETECTION_DEFAULTS.items() if isinstance(default, float)]
-    return values | {name: _round_as_text(values[name]) for name in floats}
+    return values | {name: _round_like_text_parser(values[name]) for name in floats}
 
 
 def is_augmented(values: Mapping[str, Any]) -> bool:
@@ -219,7 +219,7 @@ def _changes_colors(values: Mapping[str, Any]) -> bool:
     return any(values[f"random_{name}_prob"] > 0 and values[f"max_random_{name}"] for name in names)
 
 
-def _round_as_text(value: float) -> float:
+def _round_like_text_parser(value: float) -> float:
     """Round to float32 as MXNet parses text: the integer part and the fraction apart, and then their sum."""
     integer = np.trunc(value)
     return float(np.float32(integer) + np.float32(value - integer))
@@ -233,7 +233,8 @@ def _parse_parameters(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> 
             hint = f"did you mean {close[0]}?" if close else None
             raise ParameterError(f"unknown parameter {name!r}", found=name, hint=hint)
     values = {
-        name: _parse(name, given[name], default) if name in given else default for name, default in defaults.items()
+        name: _parse_value(name, given[name], default) if name in given else default
+        for name, default in defaults.items()
     }
     for name in _REQUIRED:
         if values[name] is None:
@@ -290,12 +291,12 @@ def _check_colors(values: Mapping[str, Any]) -> None:
     for name in (*JITTER, "pca_noise", *SHIFTS):
         if values[name] and (channels == 4 or (channels == 1 and name in SHIFTS)):
             raise _unsupported_error(name, values[name], f"data_shape has {channels} channels")
-    if has_light(values) and values["dtype"] not in (None, "float32"):
+    if has_random_light(values) and values["dtype"] not in (None, "float32"):
         message = "max_random_contrast and max_random_illumination need dtype float32"
         raise MXNetError(message, kind="bad_parameter", found=values["dtype"])
 
 
-def _check_samplers(values: Mapping[str, Any]) -> None:
+def _check_crop_samplers(values: Mapping[str, Any]) -> None:
     count = values["num_crop_sampler"]
     for name in _SAMPLER_DEFAULTS:
         if count and len(values[name]) not in {1, count}:
@@ -312,7 +313,7 @@ def _check_samplers(values: Mapping[str, Any]) -> None:
         raise _range_error("max_crop_trials", values["max_crop_trials"], f"0 to {_MAX_SIDE}")
 
 
-def _parse(name: str, value: Any, default: Any) -> Any:
+def _parse_value(name: str, value: Any, default: Any) -> Any:
     if name in _OPTIONAL and (value is None or value == "None"):
         return None
     parse = _PARSERS_BY_NAME[name] if name in _PARSERS_BY_NAME else _PARSERS_BY_TYPE[type(default)]

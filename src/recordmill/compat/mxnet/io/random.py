@@ -34,43 +34,43 @@ class Generator:
         self._words: Words = np.empty(0, np.uint32)
         self._next = 0
 
-    def _peek(self, count: int) -> Words:
+    def _peek_words(self, count: int) -> Words:
         while len(self._words) - self._next < count:
             self._words, self._next = np.concatenate([self._words[self._next :], next(self._blocks)]), 0
         return self._words[self._next : self._next + count]
 
     def peek_uniform(self, count: int) -> Floats:
         """Return the next float32 numbers in [0, 1) without consuming them."""
-        units: Floats = np.minimum(self._peek(count).astype(np.float32) * np.float32(2.0**-32), _BELOW_ONE)
+        units: Floats = np.minimum(self._peek_words(count).astype(np.float32) * np.float32(2.0**-32), _BELOW_ONE)
         return units
 
     def skip(self, count: int) -> None:
         """Consume `count` words."""
         self._next += count
 
-    def word(self) -> int:
+    def next_word(self) -> int:
         """Return the next 32 bits."""
-        word = int(self._peek(1)[0])
+        word = int(self._peek_words(1)[0])
         self.skip(1)
         return word
 
     def uniform(self, low: Any = 0, high: Any = 1) -> np.float32:
         """Return a float32 in [low, high): ``std::uniform_real_distribution<float>``."""
-        unit = min(np.float32(self.word()) * np.float32(2.0**-32), _BELOW_ONE)
+        unit = min(np.float32(self.next_word()) * np.float32(2.0**-32), _BELOW_ONE)
         return np.float32(scale_to(unit, np.float32(low), np.float32(high)))
 
     def integer(self, low: int, high: int) -> int:
         """Return an integer in [low, high]: ``std::uniform_int_distribution``."""
         count = high - low + 1
         share = _MAX_WORD // count
-        word = self.word()
+        word = self.next_word()
         while word >= count * share:
-            word = self.word()
+            word = self.next_word()
         return low + word // share
 
     def coin(self) -> bool:
         """Return True with probability 0.5: ``std::bernoulli_distribution``, which takes two words."""
-        low, high = self.word(), self.word()
+        low, high = self.next_word(), self.next_word()
         return (low + high * 2.0**32) / 2.0**64 < 0.5
 
     def normal(self, count: int, deviation: float) -> Floats:
@@ -140,12 +140,12 @@ def _draw_words(draws: rm.Draws, positions: Ints, first: int) -> Words:
 def shuffle(order: list[int], words: np.random.RandomState) -> None:
     """Permute a long list in place as `Generator.permutation` does, drawing random numbers in blocks."""
     for start in range(1, len(order), _SHUFFLE_BLOCK):
-        partners = _choose_partners(words, start, min(start + _SHUFFLE_BLOCK, len(order)))
+        partners = _draw_swap_partners(words, start, min(start + _SHUFFLE_BLOCK, len(order)))
         for position, other in enumerate(partners, start):
             order[position], order[other] = order[other], order[position]
 
 
-def _choose_partners(words: np.random.RandomState, start: int, stop: int) -> list[int]:
+def _draw_swap_partners(words: np.random.RandomState, start: int, stop: int) -> list[int]:
     sizes = np.arange(start + 1, stop + 1, dtype=np.uint64)
     shares = np.uint64(_MAX_WORD) // sizes
     chosen = _take_words(words, len(sizes))

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, as_mxnet_error, translated
-from recordmill.compat.mxnet.io.order import Span, split_bytes, split_chunks
+from recordmill.compat.mxnet.base import MissingFileError, MXNetError, ParameterError, as_mxnet_error, convert_errors
+from recordmill.compat.mxnet.io.order import Span, split_part_into_ranges, split_span_into_chunks
 
 Ints = NDArray[np.int64]
 HEADER_BYTES = 24
@@ -42,7 +42,7 @@ class RecordTable:
         list_path = values.get("path_imglist")
         self.label_width: int = values["label_width"]
         self._listed_labels = _read_labels(list_path, self.label_width) if list_path else None
-        with translated():
+        with convert_errors():
             self.readers = [rm.ShardReader(path, format="recordio", compression=None) for path in paths]
             for reader in self.readers:
                 reader.raise_damage(reader.damage)
@@ -68,14 +68,14 @@ class RecordTable:
             begin, stop = (int(marks[k * step]) if k * step < len(marks) else _MAX_OFFSET for k in (part, part + 1))
             ranges = [(begin, stop)]
         else:
-            ranges = split_bytes(values, sum(sizes))
+            ranges = split_part_into_ranges(values, sum(sizes))
         spans = [tuple(np.searchsorted(starts, borders).tolist()) for borders in ranges]
         first, last = spans[0][0], spans[-1][1]
         if first == last:
             found = f"part {part} of {num_parts}, {len(starts)} records in total"
             path = values["path_imgrec"]
             raise ParameterError("the part contains no records", kind="empty_part", shard=path, found=found)
-        chunks = [[spans[0]]] if index_path else [split_chunks(starts, span, sum(sizes)) for span in spans]
+        chunks = [[spans[0]]] if index_path else [split_span_into_chunks(starts, span, sum(sizes)) for span in spans]
         return np.arange(first, last), [[(start - first, stop - first) for start, stop in one] for one in chunks]
 
     def locate(self, row: int) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class RecordTable:
     def _read_payloads(self, rows: Ints) -> tuple[NDArray[np.uint8], Ints]:
         positions = self.positions[rows]
         numbers = np.searchsorted(self.first_rows, positions, "right") - 1
-        with translated():
+        with convert_errors():
             if (numbers == numbers[0]).all():
                 ragged = self.readers[numbers[0]].fetch_ragged(positions - self.first_rows[numbers[0]])
                 return ragged.data, ragged.row_splits

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.base import absent
+from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.operations import OPERATIONS, array, flip, full, stack, zeros
 
 # The other operations are generated in a table.
 globals().update(OPERATIONS)
 
-__getattr__ = absent(
+__getattr__ = create_module_getattr(
     __name__,
     {
         "random": "use numpy.random",
@@ -17,7 +17,7 @@ __getattr__ = absent(
         "save": "use numpy.savez on .asnumpy()",
         "load": "use numpy.load",
     },
-    "use NumPy's operation on .asnumpy()",
+    "use NumPy's as_operation on .asnumpy()",
 )
 
 __all__ = ["NDArray", "array", "flip", "full", "stack", "wrap", "zeros"]

@@ -33,24 +33,24 @@ class NDArray(np.ndarray[Any, Any]):
         """Apply MXNet's arithmetic rules."""
         if method != "__call__" or options:
             extra = options if out is None else options | {"out": _unwrap(out)}
-            return _wrap_all(getattr(ufunc, method)(*_unwrap(inputs), **extra))
+            return _wrap_arrays(getattr(ufunc, method)(*_unwrap(inputs), **extra))
         dtype = _require_same_dtype(inputs)
-        result = _compute(ufunc, inputs, dtype)
+        result = _compute_ufunc(ufunc, inputs, dtype)
         if out is None:
-            return _wrap_all(result)
+            return _wrap_arrays(result)
         np.copyto(_unwrap(out[0]), result, casting="same_kind" if dtype is None else "unsafe")
         return out[0]
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Apply NumPy's functions to plain arrays."""
         del types
-        return _wrap_all(func(*_unwrap(tuple(args)), **_unwrap(dict(kwargs))))
+        return _wrap_arrays(func(*_unwrap(tuple(args)), **_unwrap(dict(kwargs))))
 
     def __getattr__(self, name: str) -> Any:
         """Raise AbsentError with a replacement for an attribute that is not supported."""
         if name.startswith("_"):
             raise AttributeError(f"'NDArray' object has no attribute {name!r}", name=name, obj=self)
-        raise AbsentError(f"NDArray.{name} is not supported", found=name, hint="use NumPy's operation on .asnumpy()")
+        raise AbsentError(f"NDArray.{name} is not supported", found=name, hint="use NumPy's as_operation on .asnumpy()")
 
     def __getitem__(self, key: Any) -> Any:
         index = _as_index(key)
@@ -140,9 +140,9 @@ def _unwrap(values: Any) -> Any:
     return values
 
 
-def _wrap_all(values: Any) -> Any:
+def _wrap_arrays(values: Any) -> Any:
     if type(values) in (list, tuple):
-        return type(values)(_wrap_all(one) for one in values)
+        return type(values)(_wrap_arrays(one) for one in values)
     return wrap(values) if isinstance(values, np.ndarray | np.generic) else values
 
 
@@ -165,7 +165,7 @@ def _require_same_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
     return next(iter(dtypes)) if all(one.dtype in dtypes for one in inputs if isinstance(one, np.ndarray)) else None
 
 
-def _compute(ufunc: Any, inputs: tuple[Any, ...], dtype: np.dtype[Any] | None) -> Any:
+def _compute_ufunc(ufunc: Any, inputs: tuple[Any, ...], dtype: np.dtype[Any] | None) -> Any:
     try:
         with np.errstate(all="ignore"):
             result = ufunc(*(_as_operand(one, dtype) for one in inputs))

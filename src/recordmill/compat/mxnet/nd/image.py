@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.compat.mxnet.base import absent
+from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 
-__getattr__ = absent(__name__, {}, "use mx.image, or NumPy on .asnumpy()")
+__getattr__ = create_module_getattr(__name__, {}, "use mx.image, or NumPy on .asnumpy()")
 
 
 def to_tensor(data: Any) -> NDArray:

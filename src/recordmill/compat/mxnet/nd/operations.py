@@ -25,7 +25,7 @@ _REDUCTIONS = ("argmax", "argmin", "max", "mean", "min", "sum")
 _INFER = -1
 
 
-def operation(function: Callable[..., Any]) -> Callable[..., Any]:
+def as_operation(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a NumPy function: its result is an NDArray with at least one axis, its errors become MXNetError."""
 
     @functools.wraps(function)
@@ -46,7 +46,7 @@ def _create_broadcast(name: str, ufunc: Any) -> Callable[..., Any]:
         return ufunc(lhs, rhs)
 
     apply.__name__, apply.__doc__ = name, f"`numpy.{ufunc.__name__}`; keeps the dtype."
-    return operation(apply)
+    return as_operation(apply)
 
 
 def _create_reduction(name: str) -> Callable[..., Any]:
@@ -60,7 +60,7 @@ def _create_reduction(name: str) -> Callable[..., Any]:
             return np.asarray(function(values, axis=axes, keepdims=bool(keepdims), **options)).astype(values.dtype)
 
     reduce.__name__, reduce.__doc__ = name, f"`numpy.{name}`; keeps the dtype."
-    return operation(reduce)
+    return as_operation(reduce)
 
 
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
@@ -92,14 +92,14 @@ def ones(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArray
     return full(shape, 1, ctx, dtype)
 
 
-@operation
+@as_operation
 def round_half_away(data: Any) -> Any:
     """Round to integers, halves away from zero."""
     values = np.asarray(data)
     return (np.sign(values) * np.floor(np.abs(values) + values.dtype.type(0.5))).astype(values.dtype)
 
 
-@operation
+@as_operation
 def clip(data: Any, a_min: Any, a_max: Any) -> Any:
     """Limit values to [a_min, a_max], keeping the dtype."""
     if a_min is None or a_max is None:
@@ -108,14 +108,14 @@ def clip(data: Any, a_min: Any, a_max: Any) -> Any:
     return np.minimum(np.maximum(values, values.dtype.type(a_min)), values.dtype.type(a_max))
 
 
-@operation
+@as_operation
 def cast(data: Any, dtype: Any) -> Any:
     """Convert an array to `dtype`."""
     with np.errstate(all="ignore"):
         return np.asarray(data).astype(dtype)
 
 
-@operation
+@as_operation
 def reshape(data: Any, *sizes: Any, shape: Any = None) -> Any:
     """Change the shape; 0 keeps the length of an axis, and -1 infers it."""
     values = np.asarray(data)
@@ -126,7 +126,7 @@ def reshape(data: Any, *sizes: Any, shape: Any = None) -> Any:
     return values.reshape([length or values.shape[axis] for axis, length in enumerate(lengths)])
 
 
-@operation
+@as_operation
 def transpose(data: Any, *order: Any, axes: Sequence[int] | None = None) -> Any:
     """Permute the axes; by default, reverse them."""
     if order:
@@ -134,31 +134,31 @@ def transpose(data: Any, *order: Any, axes: Sequence[int] | None = None) -> Any:
     return np.transpose(np.asarray(data), axes or None)
 
 
-@operation
+@as_operation
 def flatten(data: Any) -> Any:
     """Keep the first axis and merge the others."""
     return np.asarray(data).reshape(len(data), -1)
 
 
-@operation
+@as_operation
 def expand_dims(data: Any, axis: int) -> Any:
     """Insert an axis of length 1."""
     return np.expand_dims(np.asarray(data), axis)
 
 
-@operation
+@as_operation
 def flip(data: Any, axis: Any) -> Any:
     """Reverse the order along an axis."""
     return np.flip(np.asarray(data), axis)
 
 
-@operation
+@as_operation
 def concat(*data: Any, dim: int = 1) -> Any:
     """Concatenate arrays along axis `dim`."""
     return np.concatenate([np.asarray(one) for one in data], axis=dim)
 
 
-@operation
+@as_operation
 def stack(*data: Any, axis: int = 0) -> Any:
     """Stack arrays along a new axis."""
     return np.stack([np.asarray(one) for one in data], axis=axis)

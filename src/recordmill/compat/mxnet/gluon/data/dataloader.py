@@ -123,11 +123,11 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         if not self._num_workers:
-            return map(self._load, self._batch_sampler)
+            return map(self._load_batch, self._batch_sampler)
         ahead = max(0, self._num_prefetched - self._num_workers)
-        return map_ordered(self._load, iter(self._batch_sampler), self._num_workers, ahead, "gluon-data")
+        return map_ordered(self._load_batch, iter(self._batch_sampler), self._num_workers, ahead, "gluon-data")
 
-    def _load(self, positions: Any) -> Any:
+    def _load_batch(self, positions: Any) -> Any:
         return self._batchify([self._dataset[position] for position in positions])
 
 

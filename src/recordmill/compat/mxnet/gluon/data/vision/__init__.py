@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.mxnet.base import absent
+from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.gluon.data.vision import transforms
 from recordmill.compat.mxnet.gluon.data.vision.datasets import (
     CIFAR10,
@@ -13,7 +13,7 @@ from recordmill.compat.mxnet.gluon.data.vision.datasets import (
     ImageRecordDataset,
 )
 
-__getattr__ = absent(
+__getattr__ = create_module_getattr(
     __name__,
     {"ImageListDataset": "pack the list with im2rec, and use ImageRecordDataset"},
     "use rm.open(...)",

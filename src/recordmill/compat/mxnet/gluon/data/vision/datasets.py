@@ -56,7 +56,7 @@ class ImageFolderDataset(Dataset):
         for name in sorted(os.listdir(root)):
             folder = os.path.join(root, name)
             if os.path.isdir(folder):
-                self.items += [(path, len(self.synsets)) for path in _find_images(folder)]
+                self.items += [(path, len(self.synsets)) for path in _find_image_files(folder)]
                 self.synsets.append(name)
             else:
                 warnings.warn(f"Ignoring {folder}, which is not a directory.", stacklevel=2)
@@ -70,7 +70,7 @@ class ImageFolderDataset(Dataset):
         return (image, label) if self._transform is None else self._transform(image, label)
 
 
-def _find_images(folder: str) -> Iterator[str]:
+def _find_image_files(folder: str) -> Iterator[str]:
     for name in sorted(os.listdir(folder)):
         path, extension = os.path.join(folder, name), os.path.splitext(name)[1]
         if extension.lower() in _EXTENSIONS:
@@ -93,13 +93,13 @@ class _InMemoryDataset(Dataset):
     ) -> None:
         default = Path(os.environ.get("MXNET_HOME") or _DEFAULT_HOME, "datasets", self._name)
         self._root, self._train, self._transform = Path(root or default).expanduser(), train, transform
-        images, self._label = self._read()
+        images, self._label = self._read_samples()
         self._data = wrap(images)
 
-    def _read(self) -> tuple[Array[np.uint8], Array[np.int32]]:
+    def _read_samples(self) -> tuple[Array[np.uint8], Array[np.int32]]:
         raise NotImplementedError
 
-    def _find(self, *names: str) -> Path:
+    def _find_file(self, *names: str) -> Path:
         """Return the path of the first of several file names that exists."""
         for name in names:
             if (self._root / name).exists():
@@ -121,10 +121,10 @@ class MNIST(_InMemoryDataset):
 
     _name = "mnist"
 
-    def _read(self) -> tuple[Array[np.uint8], Array[np.int32]]:
+    def _read_samples(self) -> tuple[Array[np.uint8], Array[np.int32]]:
         prefix = "train" if self._train else "t10k"
         names = f"{prefix}-images-idx3-ubyte", f"{prefix}-labels-idx1-ubyte"
-        paths = [self._find(f"{name}.gz", name) for name in names]
+        paths = [self._find_file(f"{name}.gz", name) for name in names]
         images, labels = _read_mnist_file(paths[0], 3), _read_mnist_file(paths[1], 1)
         if len(images) != len(labels):
             message = f"the number of images, {len(images)}, must equal that of labels, {len(labels)}"
@@ -167,13 +167,13 @@ class CIFAR10(_InMemoryDataset):
     _train_files = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
     _test_files: tuple[str, ...] = ("test_batch.bin",)
 
-    def _read(self) -> tuple[Array[np.uint8], Array[np.int32]]:
+    def _read_samples(self) -> tuple[Array[np.uint8], Array[np.int32]]:
         names = self._train_files if self._train else self._test_files
-        rows = np.concatenate([self._read_rows(self._find(name)) for name in names])
+        rows = np.concatenate([self._read_cifar_file(self._find_file(name)) for name in names])
         images = rows[:, self._num_labels :].reshape(-1, 3, _CIFAR_SIDE, _CIFAR_SIDE).transpose(0, 2, 3, 1)
         return np.ascontiguousarray(images), rows[:, self._label_column].astype(np.int32)
 
-    def _read_rows(self, path: Path) -> Array[np.uint8]:
+    def _read_cifar_file(self, path: Path) -> Array[np.uint8]:
         data, row_bytes = np.fromfile(path, np.uint8), self._num_labels + 3 * _CIFAR_SIDE**2
         if len(data) % row_bytes:
             expected, found = f"rows of {row_bytes} bytes", f"{len(data)} bytes"

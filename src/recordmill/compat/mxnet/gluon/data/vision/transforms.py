@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.mxnet import nd
-from recordmill.compat.mxnet.base import absent
+from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.image import augmenters, functions
 from recordmill.compat.mxnet.io.augment import EIGENVALUES, EIGENVECTORS
 from recordmill.compat.mxnet.nd import image as nd_image
 
 _JITTERS = ("RandomBrightness", "RandomContrast", "RandomSaturation", "RandomHue")
-__getattr__ = absent(
+__getattr__ = create_module_getattr(
     __name__,
     {**dict.fromkeys(_JITTERS, "use RandomColorJitter"), "Cast": "use lambda image: image.astype(dtype)"},
     "use NumPy or OpenCV in a function given to transform_first",
