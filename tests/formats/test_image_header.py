@@ -37,8 +37,8 @@ REFUSED_HERE = ("label: none", "label: integer above 2**24", "label: list with r
 def unpacked(payload: bytes) -> tuple[Any, ...]:
     """Flag, labels, ids and data of one payload."""
     packed = pack_payloads([payload])
-    parsed = _core.parse(packed.data, packed.row_splits, IRHEADER.plan(SCHEMA))
-    columns = IRHEADER.columns(parsed, SCHEMA, 1)
+    parsed = _core.parse(packed.data, packed.row_splits, IRHEADER.compile_schema(SCHEMA))
+    columns = IRHEADER.build_columns(parsed, SCHEMA, 1)
     values = [int(columns[name][0]) for name in ("flag", "id", "id2")]
     return values[0], columns["label"][0], values[1], values[2], columns["image"][0]
 
@@ -133,6 +133,6 @@ def test_serialize_rejects_example_that_is_not_an_image_record(example: dict[str
 
 def test_plan_rejects_features_that_the_header_lacks() -> None:
     with pytest.raises(FeatureError):
-        IRHEADER.plan(Schema({"weight": Feature("float32")}))
+        IRHEADER.compile_schema(Schema({"weight": Feature("float32")}))
     with pytest.raises(FeatureError):
-        IRHEADER.plan(Schema({"label": Feature("float64")}))
+        IRHEADER.compile_schema(Schema({"label": Feature("float64")}))

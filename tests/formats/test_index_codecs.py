@@ -18,9 +18,9 @@ def frames(offsets: list[int], lengths: list[int]) -> FrameIndex:
 
 
 def test_idx_write_formats_key_tab_offset() -> None:
-    assert IDX.write(frames([0, 16, 32], [16, 16, 16]), [0, 1, 2]) == b"0\t0\n1\t16\n2\t32\n"
-    assert IDX.write(frames([0, 2**40], [1, 1]), ["кот", 5]) == "кот\t0\n5\t1099511627776\n".encode()
-    assert IDX.write(frames([], []), []) == b""
+    assert IDX.serialize(frames([0, 16, 32], [16, 16, 16]), [0, 1, 2]) == b"0\t0\n1\t16\n2\t32\n"
+    assert IDX.serialize(frames([0, 2**40], [1, 1]), ["кот", 5]) == "кот\t0\n5\t1099511627776\n".encode()
+    assert IDX.serialize(frames([], []), []) == b""
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_idx_write_formats_key_tab_offset() -> None:
     ],
 )
 def test_idx_read_preserves_keys_offsets_and_order(data: bytes, expected: tuple[list[str], list[int]]) -> None:
-    assert IDX.read(data) == expected
+    assert IDX.parse(data) == expected
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_idx_read_preserves_keys_offsets_and_order(data: bytes, expected: tuple[
 )
 def test_idx_read_names_malformed_line(data: bytes) -> None:
     with pytest.raises(FormatError, match="line") as caught:
-        IDX.read(data)
+        IDX.parse(data)
     assert caught.value.expected
     assert caught.value.found
     assert caught.value.hint
@@ -60,19 +60,19 @@ def test_idx_read_names_malformed_line(data: bytes) -> None:
 def test_idx_round_trip_preserves_index(rows: list[tuple[str, int]]) -> None:
     rows = [(key.strip(), offset) for key, offset in rows if key.strip()]
     keys, offsets = [key for key, _ in rows], [offset for _, offset in rows]
-    assert IDX.read(IDX.write(frames(offsets, offsets), keys)) == (keys, offsets)
+    assert IDX.parse(IDX.serialize(frames(offsets, offsets), keys)) == (keys, offsets)
 
 
 def test_tfindex_write_formats_offset_and_length() -> None:
-    data = TFINDEX.write(frames([0, 21, 37], [21, 16, 20]), [])
+    data = TFINDEX.serialize(frames([0, 21, 37], [21, 16, 20]), [])
     assert data == b"0 21\n21 16\n37 20\n"
-    assert TFINDEX.read(data) == (["0", "1", "2"], [0, 21, 37])
+    assert TFINDEX.parse(data) == (["0", "1", "2"], [0, 21, 37])
 
 
 @pytest.mark.parametrize("data", [b"0\n", b"0 21 3\n", b"a b\n", b"0 21\n\n", b"0,21\n"])
 def test_tfindex_read_names_malformed_line(data: bytes) -> None:
     with pytest.raises(FormatError, match="line"):
-        TFINDEX.read(data)
+        TFINDEX.parse(data)
 
 
 def test_tfindex_write_equals_file_of_tfrecord2idx() -> None:
@@ -82,8 +82,8 @@ def test_tfindex_write_equals_file_of_tfrecord2idx() -> None:
     assert len(names) == 4
     for name in names:
         index = rm.ShardReader(name.with_suffix(".tfrecord"), format="tfrecord", index="never").index
-        assert TFINDEX.write(index, []) == name.read_bytes()
-        assert TFINDEX.read(name.read_bytes())[1] == index.offsets.tolist()
+        assert TFINDEX.serialize(index, []) == name.read_bytes()
+        assert TFINDEX.parse(name.read_bytes())[1] == index.offsets.tolist()
 
 
 def test_idx_write_equals_file_of_mxnet() -> None:
@@ -92,4 +92,4 @@ def test_idx_write_equals_file_of_mxnet() -> None:
     assert len(written) == 6
     for case in written:
         data = (RECORDINGS / "mxnet/index" / case["idx"]).read_bytes()
-        assert IDX.write(frames(offsets, offsets), case["written"]) == data
+        assert IDX.serialize(frames(offsets, offsets), case["written"]) == data

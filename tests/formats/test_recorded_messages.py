@@ -38,7 +38,7 @@ CANONICAL = [
 def read(codec: NativeCodec, payload: bytes) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Context and feature lists of a payload with the bits of floats; None if it does not parse."""
     packed = pack_payloads([payload])
-    found = codec.infer(packed)
+    found = codec.infer_features(packed)
     if found.fault is not None:
         return None
     wide = Schema({name: widest(summary.feature) for name, summary in found.features.items()})
@@ -49,7 +49,7 @@ def read(codec: NativeCodec, payload: bytes) -> tuple[dict[str, Any], dict[str, 
         if wide[name].sequence:
             lists[name] = (kind, [to_comparable(kind, frame) for frame in column[0]])
         else:
-            key = codec.key(name, wide).decode()
+            key = codec.native_key(name, wide).decode()
             context[key] = (kind, to_comparable(kind, column[0]))
     return context, lists
 
@@ -84,7 +84,7 @@ def test_parse_of_unusual_encoding_agrees_with_protobuf(codec: NativeCodec, case
     expected = case["protobuf"]
     lists = expected.get("feature_lists", {})
     if mixed_names(lists):
-        found = codec.infer(pack_payloads([bytes.fromhex(case["serialized"])]))
+        found = codec.infer_features(pack_payloads([bytes.fromhex(case["serialized"])]))
         assert {name for name, entry in found.features.items() if entry.mixed_kinds} == mixed_names(lists)
         return
     found = read(codec, bytes.fromhex(case["serialized"]))

@@ -11,7 +11,7 @@ import pytest
 import recordmill as rm
 from recordmill.errors import RecordmillError
 from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
-from recordmill.storage.local import natural_key
+from recordmill.storage.local import natural_sort_key
 from recordmill.testing.framing_suite import pack_payloads
 from tests.recorded import (
     KINDS,
@@ -37,7 +37,7 @@ def name_of(case: Any) -> str:
 def read(payload: bytes) -> dict[str, Any] | None:
     """Return the features of a payload with floats as bits; None if it cannot be parsed."""
     packed = pack_payloads([payload])
-    found = OFRECORD_MESSAGE.infer(packed)
+    found = OFRECORD_MESSAGE.infer_features(packed)
     if found.fault is not None:
         return None
     kinds = {name: summary.feature.kind for name, summary in found.features.items()}
@@ -48,7 +48,7 @@ def read(payload: bytes) -> dict[str, Any] | None:
 
 def part_paths(folder: Path, num_parts: int) -> list[str]:
     """Return the first parts, as OneFlow opens them."""
-    return sorted((str(path) for path in folder.iterdir()), key=natural_key)[:num_parts]
+    return sorted((str(path) for path in folder.iterdir()), key=natural_sort_key)[:num_parts]
 
 
 def test_oneflow_recordings_are_complete() -> None:

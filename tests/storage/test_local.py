@@ -12,18 +12,18 @@ from hypothesis import given, strategies as st
 
 from recordmill.errors import OutputExistsError, WriteError
 from recordmill.storage.base import write_atomically
-from recordmill.storage.local import LOCAL, natural_key, write_errors
+from recordmill.storage.local import LOCAL, convert_write_errors, natural_sort_key
 
 
 @given(st.lists(st.integers(0, 10**6), unique=True), st.integers(0, 6))
 def test_natural_key_sorts_by_number_with_any_padding(numbers: list[int], width: int) -> None:
     names = [f"part-{number:0{width}d}" for number in numbers]
-    assert sorted(names, key=natural_key) == [f"part-{number:0{width}d}" for number in sorted(numbers)]
+    assert sorted(names, key=natural_sort_key) == [f"part-{number:0{width}d}" for number in sorted(numbers)]
 
 
 @given(st.lists(st.text("a1/-2b.0", max_size=8)))
 def test_natural_keys_of_any_names_are_comparable(names: list[str]) -> None:
-    in_order = [natural_key(name) for name in sorted(names, key=natural_key)]
+    in_order = [natural_sort_key(name) for name in sorted(names, key=natural_sort_key)]
     assert all(first <= second for first, second in pairwise(in_order))
 
 
@@ -104,7 +104,7 @@ def test_exists_and_remove_treat_missing_file_as_no_error(tmp_path: Path) -> Non
 
 def test_write_errors_hint_at_free_space_if_device_is_full() -> None:
     full = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115
-    with full, pytest.raises(WriteError) as caught, write_errors("out/a.tfrecord", "cannot write"):
+    with full, pytest.raises(WriteError) as caught, convert_write_errors("out/a.tfrecord", "cannot write"):
         full.write(b"x")
     assert "No space left on device" in str(caught.value)
     assert caught.value.shard == "out/a.tfrecord" and "space" in (caught.value.hint or "")

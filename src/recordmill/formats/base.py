@@ -52,15 +52,15 @@ class PayloadCodec(Protocol):
         ...
 
     @property
-    def shows_itself(self) -> bool:
+    def is_recognizable(self) -> bool:
         """Whether `fits` is reliable enough to detect this payload in the framing of another format."""
         ...
 
-    def plan(self, schema: Schema) -> Any:
+    def compile_schema(self, schema: Schema) -> Any:
         """Compile the features of a schema for the native parser."""
         ...
 
-    def columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
+    def build_columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
         """Build named, shaped columns from the output of the native parser."""
         ...
 
@@ -86,7 +86,7 @@ class PayloadCodec(Protocol):
         """
         ...
 
-    def infer(self, payloads: Ragged) -> Inference:
+    def infer_features(self, payloads: Ragged) -> Inference:
         """Infer the features of payloads."""
         ...
 
@@ -152,11 +152,11 @@ class IndexCodec(Protocol):
         """File suffix, with the dot."""
         ...
 
-    def write(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
+    def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
         """Format the index, with one key per record."""
         ...
 
-    def read(self, data: bytes) -> tuple[list[str], list[int]]:
+    def parse(self, data: bytes) -> tuple[list[str], list[int]]:
         """Parse keys and offsets, in file order."""
         ...
 

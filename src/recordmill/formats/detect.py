@@ -69,7 +69,7 @@ def format_from_name(name: str) -> Format | None:
     return next((format_ for format_ in FORMATS.values() if base.startswith(format_.prefixes)), None)
 
 
-def describe(head: bytes) -> str:
+def describe_content(head: bytes) -> str:
     """Describe bytes that are of no known format.
 
     Parameters

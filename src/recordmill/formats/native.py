@@ -12,7 +12,7 @@ import numpy as np
 from recordmill import _core
 from recordmill.errors import FeatureError, LimitError
 from recordmill.formats.base import FeatureSummary, Inference
-from recordmill.formats.values import column
+from recordmill.formats.values import convert_to_column
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
 
@@ -36,18 +36,18 @@ class NativeCodec:
     kinds: tuple[Kind, ...]
 
     @property
-    def shows_itself(self) -> bool:
+    def is_recognizable(self) -> bool:
         """Return True, because other bytes hardly ever parse as a message of this type."""
         return True
 
-    def key(self, name: str, schema: Schema) -> bytes:
+    def native_key(self, name: str, schema: Schema) -> bytes:
         """Return the key of a feature: its name, without ``context/`` if a feature list has the rest of the name."""
         stripped = name.removeprefix(_CONTEXT)
         if stripped != name and stripped in schema and schema[stripped].sequence and not schema[name].sequence:
             name = stripped
         return name.encode("utf-8", "surrogateescape")
 
-    def plan(self, schema: Schema) -> _core.Plan:
+    def compile_schema(self, schema: Schema) -> _core.Plan:
         """Compile the features of a schema for the native parser.
 
         Parameters
@@ -70,14 +70,20 @@ class NativeCodec:
                 message = f"feature {name!r} cannot be read from a payload of type {self.name}"
                 raise FeatureError(message, kind="feature_mismatch", expected=expected, found=feature.kind)
             features.append(
-                (self.key(name, schema), feature.sequence, feature.kind, feature.count, _missing_value(name, feature))
+                (
+                    self.native_key(name, schema),
+                    feature.sequence,
+                    feature.kind,
+                    feature.count,
+                    _replacement_value(name, feature),
+                )
             )
         try:
             return _core.Plan(self.kind, features)
         except _core.CoreFault as error:
-            raise _feature_error(error) from None
+            raise _to_feature_error(error) from None
 
-    def columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
+    def build_columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
         """Build named, shaped columns from the output of the native parser.
 
         Parameters
@@ -108,8 +114,8 @@ class NativeCodec:
         -------
         dict of str to ndarray or Ragged
         """
-        parsed = _core.parse(payloads.data, payloads.row_splits, self.plan(schema))
-        return self.columns(parsed, schema, len(payloads))
+        parsed = _core.parse(payloads.data, payloads.row_splits, self.compile_schema(schema))
+        return self.build_columns(parsed, schema, len(payloads))
 
     def serialize(
         self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
@@ -145,20 +151,22 @@ class NativeCodec:
             values = [example.get(name) for example in examples]
             if any(value is not None for value in values):
                 feature = None if schema is None else schema[name]
-                columns.append(column(name, values, feature, self.kinds, None if known is None else known.get(name)))
-        return self.write_columns(len(examples), columns)
+                columns.append(
+                    convert_to_column(name, values, feature, self.kinds, None if known is None else known.get(name))
+                )
+        return self.serialize_columns(len(examples), columns)
 
-    def write_columns(self, num_records: int, columns: list[Any]) -> Ragged:
+    def serialize_columns(self, num_records: int, columns: list[Any]) -> Ragged:
         """Serialize columns to canonical payloads."""
         try:
             data, row_splits = _core.serialize(self.kind, num_records, columns)
         except _core.CoreFault as error:
             if error.args[0] == "limit_exceeded":
-                raise _limit_error(error) from None
-            raise _feature_error(error) from None
+                raise _to_limit_error(error) from None
+            raise _to_feature_error(error) from None
         return Ragged.from_blocks(data, row_splits)
 
-    def infer(self, payloads: Ragged) -> Inference:
+    def infer_features(self, payloads: Ragged) -> Inference:
         """Infer the features of payloads.
 
         Parameters
@@ -185,7 +193,7 @@ class NativeCodec:
 
     def fits(self, payloads: Ragged) -> bool:
         """Return whether all payloads can be parsed, and contain features or are all empty."""
-        found = self.infer(payloads)
+        found = self.infer_features(payloads)
         return found.fault is None and (bool(found.features) or not len(payloads.data))
 
 
@@ -197,21 +205,21 @@ def _narrowest_feature(kind: Kind, sequence: bool, is_missing: bool, counts: tup
     return Feature(kind, (None,), optional=True) if is_missing else Feature(kind, per_row)
 
 
-def _feature_error(fault: _core.CoreFault) -> FeatureError:
+def _to_feature_error(fault: _core.CoreFault) -> FeatureError:
     kind, _, _, expected, found, message = fault.args
     return FeatureError(message, kind=kind, expected=expected, found=found)
 
 
-def _limit_error(fault: _core.CoreFault) -> LimitError:
+def _to_limit_error(fault: _core.CoreFault) -> LimitError:
     kind, _, _, expected, found, _ = fault.args
     message = "the record is too large for a message"
     return LimitError(message, kind=kind, expected=f"at most {expected} bytes", found=f"{found} bytes")
 
 
-def _missing_value(name: str, feature: Feature) -> Any:
+def _replacement_value(name: str, feature: Feature) -> Any:
     if feature.default is None:
         return "empty" if feature.optional else "error"
-    return column(name, [feature.default], feature, (feature.kind,)).values
+    return convert_to_column(name, [feature.default], feature, (feature.kind,)).values
 
 
 def _check_names(names: Mapping[str, None], schema: Schema) -> None:

@@ -24,24 +24,24 @@ class RawCodec:
     kind: None = None
 
     @property
-    def shows_itself(self) -> bool:
+    def is_recognizable(self) -> bool:
         """Return False, because any byte string is a raw payload."""
         return False
 
-    def plan(self, schema: Schema) -> None:
+    def compile_schema(self, schema: Schema) -> None:
         """Check that the schema is that of raw payloads; there is nothing to compile."""
         if set(schema) != {FEATURE} or schema[FEATURE] != Feature("bytes"):
             message = "the only feature of raw payloads must be a single byte string"
             raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(schema))
 
-    def columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
+    def build_columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
         """Return the payloads as the column of the only feature."""
         del schema, num_records
         return {FEATURE: parsed[0]}
 
     def parse(self, payloads: Ragged, schema: Schema) -> dict[str, Any]:
         """Return the payloads as the column of the only feature."""
-        self.plan(schema)
+        self.compile_schema(schema)
         return {FEATURE: payloads}
 
     def serialize(
@@ -61,7 +61,7 @@ class RawCodec:
                 raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(example))
         return Ragged.from_rows([_to_bytes(example[FEATURE]) for example in examples])
 
-    def infer(self, payloads: Ragged) -> Inference:
+    def infer_features(self, payloads: Ragged) -> Inference:
         """Summarize the lengths of the payloads."""
         lengths = np.diff(payloads.row_splits)
         sizes = (int(lengths.min(initial=0)), int(lengths.max(initial=0)))

@@ -36,7 +36,7 @@ def get_format(name: str) -> Format:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {name!r}") from None
 
 
-def format_for(path: str | os.PathLike[str], name: str | None = None) -> Format:
+def choose_format(path: str | os.PathLike[str], name: str | None = None) -> Format:
     """Choose the format of shards to write.
 
     Parameters

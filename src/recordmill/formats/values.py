@@ -47,7 +47,7 @@ class ColumnArgs:
     scalar: bool
 
 
-def column(
+def convert_to_column(
     name: str, values: Sequence[Any], feature: Feature | None, kinds: Collection[str], known: Feature | None = None
 ) -> ColumnArgs:
     """Convert one feature of many examples to a column.
@@ -101,7 +101,7 @@ def column(
     return args
 
 
-def has_no_kind(value: Any) -> bool:
+def has_unknown_kind(value: Any) -> bool:
     """Return whether a value is None or an empty list, so that its kind is unknown.
 
     Parameters
@@ -113,11 +113,11 @@ def has_no_kind(value: Any) -> bool:
     bool
     """
     if isinstance(value, FeatureList):
-        return all(map(has_no_kind, value.frames))
+        return all(map(has_unknown_kind, value.frames))
     return value is None or (isinstance(value, list | tuple) and not value)
 
 
-def shorten(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return the representation of a value for an error message, shortened if it is long.
 
     Parameters
@@ -138,9 +138,9 @@ def shorten(value: Any) -> str:
 def _flatten(
     name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str], known: Feature | None
 ) -> tuple[str, Any, NDArray[np.int64], bool]:
-    if feature is None and all(map(has_no_kind, rows)):
+    if feature is None and all(map(has_unknown_kind, rows)):
         feature = Feature("int64" if known is None else known.kind, (None,))
-    first = next((row for row in rows if not _is_empty(row)), rows[0] if rows else None)
+    first = next((row for row in rows if not _is_empty_row(row)), rows[0] if rows else None)
     holds_bytes = feature.kind == "bytes" if feature is not None else _holds_bytes(first)
     if holds_bytes:
         if "bytes" not in kinds:
@@ -151,11 +151,11 @@ def _flatten(
     return _flatten_numbers(name, rows, feature, kinds, known)
 
 
-def _is_empty(row: Any) -> bool:
-    return isinstance(row, list | tuple | np.ndarray) and len(row) == 0 if not _is_zero_dim(row) else False
+def _is_empty_row(row: Any) -> bool:
+    return isinstance(row, list | tuple | np.ndarray) and len(row) == 0 if not _is_zero_dim_array(row) else False
 
 
-def _is_zero_dim(row: Any) -> bool:
+def _is_zero_dim_array(row: Any) -> bool:
     return isinstance(row, np.ndarray) and row.ndim == 0
 
 
@@ -172,36 +172,36 @@ def _flatten_bytes(name: str, rows: list[Any]) -> tuple[Any, NDArray[np.int64], 
     if scalar:
         strings, counts = rows, np.ones(len(rows), np.int64)
     else:
-        lists = [_strings(name, row) for row in rows]
+        lists = [_to_string_list(name, row) for row in rows]
         strings, counts = [item for row in lists for item in row], np.array([len(row) for row in lists], np.int64)
-    encoded = [_encode(name, item) for item in strings]
+    encoded = [_encode_item(name, item) for item in strings]
     ragged = Ragged.from_rows(encoded)
     return (ragged.data, ragged.row_splits), counts, scalar
 
 
-def _strings(name: str, row: Any) -> list[Any]:
+def _to_string_list(name: str, row: Any) -> list[Any]:
     if isinstance(row, str | bytes | bytearray | memoryview):
         return [row]
     try:
         return list(row)
     except TypeError:
-        raise _value_error(name, "bytes or str, or a sequence of them", shorten(row)) from None
+        raise _value_error(name, "bytes or str, or a sequence of them", short_repr(row)) from None
 
 
-def _encode(name: str, item: Any) -> bytes:
+def _encode_item(name: str, item: Any) -> bytes:
     if isinstance(item, str):
         return item.encode()
     if isinstance(item, bytes):
         return item
     if isinstance(item, bytearray | memoryview):
         return bytes(item)
-    raise _value_error(name, "bytes or str", shorten(item))
+    raise _value_error(name, "bytes or str", short_repr(item))
 
 
 def _flatten_numbers(
     name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str], known: Feature | None
 ) -> tuple[str, Any, NDArray[np.int64], bool]:
-    scalar = all(isinstance(row, int | float | np.generic) or _is_zero_dim(row) for row in rows)
+    scalar = all(isinstance(row, int | float | np.generic) or _is_zero_dim_array(row) for row in rows)
     try:
         arrays = [_to_array(rows)] if scalar else [_to_array(row) for row in rows]
     except (ValueError, OverflowError) as error:
@@ -211,12 +211,12 @@ def _flatten_numbers(
     if feature is not None:
         kind = feature.kind
     else:
-        kind = _kind_of(name, flat, kinds)
+        kind = _choose_kind(name, flat, kinds)
         if known is not None and kind != known.kind:
             raise _value_error(name, known.kind, hint=_schema_hint(name, known.kind))
     if kind not in kinds:
         raise _value_error(name, " or ".join(kinds))
-    return kind, _convert(name, flat, kind), counts, scalar
+    return kind, _convert_to_kind(name, flat, kind), counts, scalar
 
 
 def _to_array(row: Any) -> NDArray[Any]:
@@ -244,16 +244,16 @@ def _concatenate(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     return flat
 
 
-def _kind_of(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
+def _choose_kind(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
     """Return the kind as which numbers are stored without a schema."""
     number_type = flat.dtype
     if flat.dtype == object:
-        is_integer = _are_integers(name, flat, " or ".join(kinds))
+        is_integer = _find_integers(name, flat, " or ".join(kinds))
         if len(set(is_integer)) > 1:
             odd = flat[is_integer.index(not is_integer[0])]
             expected = "an integer" if is_integer[0] else "a float"
             raise _value_error(
-                name, f"{expected}, like the values before it", shorten(odd), hint=_schema_hint(name, "float32")
+                name, f"{expected}, like the values before it", short_repr(odd), hint=_schema_hint(name, "float32")
             )
         number_type = np.dtype(np.int64 if is_integer[0] else np.float64)
     for base, choices in _NUMBER_KINDS:
@@ -264,20 +264,20 @@ def _kind_of(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
     raise _value_error(name, " or ".join(kinds))
 
 
-def _are_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
+def _find_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
     """Return whether each object is an integer; raise FeatureError for objects that are not numbers."""
     types = [np.asarray(value).dtype.kind if not isinstance(value, int) else "i" for value in flat]
     for value, kind in zip(flat, types, strict=True):
         if kind not in "biuf":
-            raise _value_error(name, expected, shorten(value))
+            raise _value_error(name, expected, short_repr(value))
     return [kind != "f" for kind in types]
 
 
-def _convert(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
+def _convert_to_kind(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
     """Convert numbers to the dtype of a kind; raise FeatureError if that would change an integer."""
     target = np.dtype(kind)
     if flat.dtype == object:
-        is_integer = _are_integers(name, flat, kind)
+        is_integer = _find_integers(name, flat, kind)
         floats, integers = flat[np.logical_not(is_integer)], flat[is_integer]
     else:
         if flat.dtype.kind not in "biuf":
@@ -285,10 +285,10 @@ def _convert(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
         floats, integers = (flat, flat[:0]) if flat.dtype.kind == "f" else (flat[:0], flat)
     if target.kind in "iu":
         if len(floats):
-            raise _value_error(name, kind, shorten(floats[0]))
+            raise _value_error(name, kind, short_repr(floats[0]))
         _check_range(name, integers, kind)
     elif len(integers):
-        _check_exact(name, integers, target)
+        _check_exact_as_float(name, integers, target)
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(flat, dtype=target)
 
@@ -300,10 +300,10 @@ def _check_range(name: str, integers: NDArray[Any], kind: str) -> None:
     least, most = int(integers.min()), int(integers.max())
     if least < limits.min or most > limits.max:
         found = least if least < limits.min else most
-        raise _value_error(name, f"{kind} from {limits.min} to {limits.max}", shorten(found))
+        raise _value_error(name, f"{kind} from {limits.min} to {limits.max}", short_repr(found))
 
 
-def _check_exact(name: str, integers: NDArray[Any], target: np.dtype[Any]) -> None:
+def _check_exact_as_float(name: str, integers: NDArray[Any], target: np.dtype[Any]) -> None:
     """Raise FeatureError for an integer that the float dtype cannot represent."""
     limit = 2 ** (np.finfo(target).nmant + 1)  # All integers up to it are representable.
     for value in integers[(integers > limit) | (integers < -limit)]:
@@ -313,7 +313,7 @@ def _check_exact(name: str, integers: NDArray[Any], target: np.dtype[Any]) -> No
         except OverflowError:
             is_exact = False
         if not is_exact:
-            raise _value_error(name, f"an integer that {target} represents exactly", shorten(value))
+            raise _value_error(name, f"an integer that {target} represents exactly", short_repr(value))
 
 
 def _check_counts(name: str, counts: NDArray[np.int64], feature: Feature | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from recordmill.concurrency.threads import num_cpus
 from recordmill.errors import InputError
-from recordmill.formats.registry import format_for
+from recordmill.formats.registry import choose_format
 from recordmill.packing.chunks import build_order
 from recordmill.packing.options import (
     Check,
@@ -245,7 +245,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     destination = check_local_path(destination)
     if not destination:
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
-    format_ = format_for(destination, format)
+    format_ = choose_format(destination, format)
     if isinstance(source, str | os.PathLike):
         source = detect_source(source)
     if isinstance(source, Source):

@@ -27,7 +27,7 @@ from recordmill.shards.output import (
     commit_outputs,
 )
 from recordmill.shards.shard_names import check_leftover_shards, remove_leftover_shards, shard_paths
-from recordmill.storage.base import Storage, output_exists
+from recordmill.storage.base import Storage, output_exists_error
 from recordmill.storage.compression import SUFFIXES, check_compression
 from recordmill.storage.local import LOCAL
 
@@ -133,7 +133,7 @@ class FilePacker:
         index = self.format.index if self.format.index_on_write else None
         for name in [*paths, *(foreign_index_path(path, index.suffix) for path in paths if index is not None)]:
             if self.storage.exists(name):
-                raise output_exists(name)
+                raise output_exists_error(name)
         check_leftover_shards(self.storage, self.destination, self.format, self._suffix, paths)
 
     def _check_no_empty_shard(self, shards: Sequence[ShardOutput]) -> None:

@@ -122,7 +122,7 @@ def _check_schema(features: list[tuple[str, Feature]], codec: Any) -> Schema:
             hint='use payload="example", or another format',
         )
     for name in names:
-        codec.key(name, schema)
+        codec.native_key(name, schema)
     return schema
 
 

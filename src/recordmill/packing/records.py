@@ -188,7 +188,8 @@ class RecordBuilder:
             return frame_payloads(format_, columns[self.names.image])
         keyed: Any = codec
         args = [
-            _column_args(keyed.key(name, self.schema), feature, columns[name]) for name, feature in self.schema.items()
+            _column_args(keyed.native_key(name, self.schema), feature, columns[name])
+            for name, feature in self.schema.items()
         ]
         return frame_columns(format_, codec.kind, num_records, args)
 

@@ -139,7 +139,7 @@ class ShardCollection:
         groups = self._read(_core.read_examples, resolved, schema)
         examples = []
         for count, parsed in groups:
-            examples += _split_columns(codec.columns(parsed, schema, count), count)
+            examples += _split_columns(codec.build_columns(parsed, schema, count), count)
         return examples
 
     def _read_example(self, position: int) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class ShardCollection:
         except (_core.CoreFault, _core.CoreChanged):
             with native_errors(shard.name, [record]):
                 raise
-        return {name: column[0] for name, column in self.codec.columns(columns, self.schema, 1).items()}
+        return {name: column[0] for name, column in self.codec.build_columns(columns, self.schema, 1).items()}
 
     def _find_record(self, position: int) -> tuple[ShardReader, int]:
         resolved = resolve_position(position, len(self))
@@ -166,8 +166,8 @@ class ShardCollection:
         """Return the features of the examples at the given positions as arrays."""
         features = self.schema if schema is None else schema
         if self.codec is RAW:
-            return RAW.columns([self._fetch_payloads(positions)], features, len(positions))
-        return self.codec.columns(self._read(_core.read_columns, positions, features), features, len(positions))
+            return RAW.build_columns([self._fetch_payloads(positions)], features, len(positions))
+        return self.codec.build_columns(self._read(_core.read_columns, positions, features), features, len(positions))
 
     def _read(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
         """Read and parse records with a function of the native module."""
@@ -247,9 +247,9 @@ class ShardCollection:
     def _compile_schema(self, schema: Schema) -> Any:
         """Compile a schema to a native plan; the plan of the collection's own schema is cached per process."""
         if schema is not self.schema:
-            return self.codec.plan(schema)
+            return self.codec.compile_schema(schema)
         if self._plan is None or self._plan[0] != os.getpid():
-            self._plan = (os.getpid(), self.codec.plan(schema))
+            self._plan = (os.getpid(), self.codec.compile_schema(schema))
         return self._plan[1]
 
     def where(self, position: int) -> RecordRef:

@@ -7,7 +7,7 @@ from typing import Any
 
 from recordmill.errors import ExampleTypeError, FeatureError, LimitError
 from recordmill.formats.base import PayloadCodec
-from recordmill.formats.values import shorten
+from recordmill.formats.values import short_repr
 from recordmill.schema import Schema
 from recordmill.types import Ragged
 
@@ -45,7 +45,7 @@ def type_error(message: str, expected: str, value: object, record: int) -> Examp
     -------
     ExampleTypeError
     """
-    found = f"{type(value).__name__} {shorten(value)}"
+    found = f"{type(value).__name__} {short_repr(value)}"
     return ExampleTypeError(message, kind="bad_type", record=record, expected=expected, found=found)
 
 
@@ -100,7 +100,7 @@ def serialize_examples(
             error, num_invalid = caught, count
     error.record = first + num_valid
     if isinstance(error, FeatureError) and error.found is None and error.feature is not None:
-        error.found = shorten(examples[num_valid].get(error.feature))
+        error.found = short_repr(examples[num_valid].get(error.feature))
     raise error
 
 
@@ -111,5 +111,9 @@ def _check_names(examples: Sequence[Mapping[str, Any]], first: int) -> None:
         for name in example:
             if not isinstance(name, str):
                 raise ExampleTypeError(
-                    "a feature name must be a str", kind="bad_type", record=record, expected="str", found=shorten(name)
+                    "a feature name must be a str",
+                    kind="bad_type",
+                    record=record,
+                    expected="str",
+                    found=short_repr(name),
                 )

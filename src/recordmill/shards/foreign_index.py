@@ -25,7 +25,7 @@ def read_foreign_index(shard: OpenShard) -> tuple[list[str], list[int]] | None:
     if not shard.storage.exists(path):
         return None
     try:
-        return codec.read(shard.storage.read(path))
+        return codec.parse(shard.storage.read(path))
     except FormatError as error:
         error.shard, error.kind = path, "bad_index"
         raise
@@ -37,7 +37,7 @@ def write_foreign_index(shard: OpenShard, index: FrameIndex) -> str | None:
     if codec is None or _is_up_to_date(shard, index):
         return None
     path = foreign_index_path(shard.paths[0], codec.suffix)
-    write_atomically(shard.storage, path, codec.write(index, range(len(index))))
+    write_atomically(shard.storage, path, codec.serialize(index, range(len(index))))
     return path
 
 

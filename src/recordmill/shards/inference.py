@@ -57,7 +57,7 @@ def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = 
     for codec in codecs:
         if _fits_majority(codec, payloads):
             return codec
-    others = (codec for codec in PAYLOADS.values() if codec.shows_itself)
+    others = (codec for codec in PAYLOADS.values() if codec.is_recognizable)
     return next((codec for codec in others if len(payloads.data) > 0 and codec.fits(payloads)), RAW)
 
 
@@ -78,11 +78,11 @@ def infer_features(
 ) -> Inference:
     """Infer the features of the first records; records that cannot be parsed are ignored unless all are."""
     payloads = read_sample(shard, num_records, num_bytes, sidecar=sidecar, verify=verify)
-    inference = codec.infer(payloads)
+    inference = codec.infer_features(payloads)
     if inference.fault is None:
         return inference
-    valid = [payload for payload in payloads if codec.infer(Ragged.from_rows([payload])).fault is None]
-    return codec.infer(Ragged.from_rows(valid)) if valid else inference
+    valid = [payload for payload in payloads if codec.infer_features(Ragged.from_rows([payload])).fault is None]
+    return codec.infer_features(Ragged.from_rows(valid)) if valid else inference
 
 
 def read_sample(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from recordmill import _core
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import Format
-from recordmill.formats.detect import HEAD_BYTES, describe, detect_format, format_from_name
+from recordmill.formats.detect import HEAD_BYTES, describe_content, detect_format, format_from_name
 from recordmill.formats.registry import FORMATS, get_format
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.storage.base import Storage
@@ -148,12 +148,12 @@ def _choose_format(name: str, declared: Format | None, detected: Format | None, 
 
 def _is_known_type(head: bytes) -> bool:
     """Return True for the content of a known file type that is not a shard."""
-    return describe(head) != "of no known format" and any(head)
+    return describe_content(head) != "of no known format" and any(head)
 
 
 def _unknown_format(name: str, head: bytes, expected: str) -> FormatError:
     return FormatError(
-        f"the file is {describe(head)}",
+        f"the file is {describe_content(head)}",
         kind="wrong_format",
         shard=name,
         expected=expected,

@@ -35,7 +35,7 @@ from recordmill.shards.index import (
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import serialize_sidecar
-from recordmill.storage.base import OutputFile, Storage, output_exists, write_temporary
+from recordmill.storage.base import OutputFile, Storage, output_exists_error, write_temporary
 from recordmill.storage.compression import Compression, Compressor, check_compression
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
@@ -226,7 +226,7 @@ class ShardOutput:
             paths.append(foreign_index_path(self.path, self._foreign_codec.suffix))
         for path in paths:
             if not self._overwrite and self._storage.exists(path):
-                raise output_exists(path)
+                raise output_exists_error(path)
 
     def prepare(self, schema: Schema | None, payload: str | None) -> None:
         """Write sidecar and foreign index under temporary names, so that the commit only renames files."""
@@ -235,7 +235,7 @@ class ShardOutput:
             self._prepare_sidecar(index, schema, payload)
         if self._foreign_codec is not None:
             path = foreign_index_path(self.path, self._foreign_codec.suffix)
-            data = self._foreign_codec.write(index, self._keys)
+            data = self._foreign_codec.serialize(index, self._keys)
             self._foreign_index = write_temporary(self._storage, path, data, overwrite=self._overwrite)
 
     def _prepare_sidecar(self, index: FrameIndex, schema: Schema | None, payload: str | None) -> None:

@@ -74,20 +74,20 @@ def _parse(
     checked = schema if isinstance(schema, Schema) else Schema(schema)
     if codec.kind is None:
         return codec.parse(_to_ragged(payloads), checked)
-    plan = _cached_plan(codec, checked) if checked is schema else codec.plan(checked)
+    plan = _cached_plan(codec, checked) if checked is schema else codec.compile_schema(checked)
     if isinstance(payloads, Ragged) or {*map(type, payloads)} - {bytes}:
         rows = _to_ragged(payloads)
         parsed = _core.parse(rows.data, rows.row_splits, plan, threads=threads)
     else:
         parsed = _core.parse_each(tuple(payloads), plan, threads=threads)
-    return codec.columns(parsed, checked, len(payloads))
+    return codec.build_columns(parsed, checked, len(payloads))
 
 
 def _cached_plan(codec: PayloadCodec, schema: Schema) -> Any:
     """Return the compiled plan of a schema that the caller is likely to pass again."""
     entry = _PLANS.get((codec.name, id(schema)))
     if entry is None:
-        entry = (schema, codec.plan(schema))
+        entry = (schema, codec.compile_schema(schema))
         if len(_PLANS) >= _MAX_PLANS:
             _PLANS.clear()
         _PLANS[codec.name, id(schema)] = entry

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from recordmill.concurrency.forks import Forks
 from recordmill.errors import WriteError
-from recordmill.formats.registry import format_for, get_format, get_payload
-from recordmill.formats.values import has_no_kind
+from recordmill.formats.registry import choose_format, get_format, get_payload
+from recordmill.formats.values import has_unknown_kind
 from recordmill.schema import Feature, Schema
 from recordmill.shards.examples import copy_example, serialize_examples, type_error
 from recordmill.shards.index import IndexMode
@@ -211,7 +211,7 @@ class ShardWriter(_Writer):
             raise ValueError(f"shards must be a positive integer, got {shards}")
         if shards is not None and max_shard_bytes is not None:
             raise ValueError("shards= and max_shard_bytes= cannot be combined")
-        self.path, self._format = check_local_path(path), format_for(path, format)
+        self.path, self._format = check_local_path(path), choose_format(path, format)
         self._codec = get_payload(payload, self._format)
         self._declared_schema = self._schema = None if schema is None else Schema(schema)
         self._compression = check_output_compression(self._format, compression)
@@ -319,7 +319,7 @@ class ShardWriter(_Writer):
         if self._declared_schema is not None:
             return False
         names = {name for example in self._examples for name in example}.difference(self._schema or ())
-        return any(all(has_no_kind(example.get(name)) for example in self._examples) for name in names)
+        return any(all(has_unknown_kind(example.get(name)) for example in self._examples) for name in names)
 
     def _flush(self) -> None:
         first, count = self.num_records, len(self._examples) + len(self._payloads)
@@ -332,7 +332,7 @@ class ShardWriter(_Writer):
             for row in (int(lengths.argmax()), int(lengths.argmin())):
                 check_payload_size(self._format, int(lengths[row]), first + row)
             if self._declared_schema is None:
-                self._schema = merge_schemas(self._schema, self._codec.infer(payloads).schema)
+                self._schema = merge_schemas(self._schema, self._codec.infer_features(payloads).schema)
         self._examples, self._payloads, self._pending_bytes, self._chunk_growth = [], [], 0, 1
         self.num_records += count
         self._sink.append(frame_payloads(self._format, payloads), keys)

@@ -238,7 +238,7 @@ class Storage(Protocol):
         ...
 
 
-def output_exists(path: str) -> OutputExistsError:
+def output_exists_error(path: str) -> OutputExistsError:
     """Return the error for an output file that exists and must not be replaced."""
     hint = "choose another name or use overwrite=True"
     return OutputExistsError("the output file already exists", shard=path, hint=hint)

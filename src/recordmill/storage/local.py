@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from recordmill import _core
 from recordmill.errors import WriteError
-from recordmill.storage.base import Stat, Storage, output_exists
+from recordmill.storage.base import Stat, Storage, output_exists_error
 from recordmill.storage.compression import Compression
 
 # Number of written bytes after which writeback to the disk is requested.
@@ -34,7 +34,7 @@ class LocalStorage:
             return [pattern]
         else:
             names = glob.glob(pattern, recursive=True)
-        return sorted([name for name in names if _is_file(name)], key=natural_key)
+        return sorted([name for name in names if _is_regular_file(name)], key=natural_sort_key)
 
     def stat(self, path: str) -> Stat:
         """Return the size and modification time of a file."""
@@ -61,12 +61,12 @@ class LocalStorage:
 
     def remove(self, path: str) -> None:
         """Remove a file; has no effect if it does not exist."""
-        with write_errors(path, "cannot remove the file"), contextlib.suppress(FileNotFoundError):
+        with convert_write_errors(path, "cannot remove the file"), contextlib.suppress(FileNotFoundError):
             os.unlink(path)
 
     def sync_folder(self, path: str) -> None:
         """Sync the entries of a folder to the disk, if the file system supports it."""
-        with write_errors(path, "cannot sync the folder to disk"):
+        with convert_write_errors(path, "cannot sync the folder to disk"):
             try:
                 fd = os.open(path or ".", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
             except PermissionError:
@@ -93,13 +93,13 @@ class LocalOutputFile:
 
     def __init__(self, path: str, *, overwrite: bool) -> None:
         if not overwrite and os.path.lexists(path):
-            raise output_exists(path)
+            raise output_exists_error(path)
         self.path = path
         self._overwrite = overwrite
         self._num_bytes = self._writeback_end = 0
         folder, name = os.path.split(path)
         self.temporary = os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
-        with write_errors(path, "cannot create a file"):
+        with convert_write_errors(path, "cannot create a file"):
             _create_folders(folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
             self._fd: int | None = os.open(self.temporary, flags, 0o666)
@@ -107,9 +107,9 @@ class LocalOutputFile:
     def write(self, data: memoryview | bytes) -> None:
         """Append bytes."""
         view = memoryview(data).cast("B")
-        with write_errors(self.path, "cannot write"):
+        with convert_write_errors(self.path, "cannot write"):
             while view:
-                written = os.write(self._open_fd(), view)
+                written = os.write(self._require_open_descriptor(), view)
                 view, self._num_bytes = view[written:], self._num_bytes + written
             self._start_writeback()
 
@@ -117,20 +117,20 @@ class LocalOutputFile:
         """Request early writeback, so that `fsync` at the end has little left to wait for."""
         pending = self._num_bytes - self._writeback_end
         if pending >= _WRITEBACK_BYTES and hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(self._open_fd(), self._writeback_end, pending, os.POSIX_FADV_DONTNEED)
+            os.posix_fadvise(self._require_open_descriptor(), self._writeback_end, pending, os.POSIX_FADV_DONTNEED)
             self._writeback_end = self._num_bytes
 
     def finish(self) -> None:
         """Sync all bytes to the disk and close the file."""
         if self._fd is None:
             return
-        with write_errors(self.path, "cannot sync the file to disk"):
+        with convert_write_errors(self.path, "cannot sync the file to disk"):
             os.fsync(self._fd)
-            self._close()
+            self._close_descriptor()
 
     def commit(self) -> None:
         """Rename the file to its final name."""
-        with write_errors(self.path, "cannot rename the file to its final name"):
+        with convert_write_errors(self.path, "cannot rename the file to its final name"):
             if self._overwrite:
                 os.replace(self.temporary, self.path)
             else:
@@ -138,16 +138,16 @@ class LocalOutputFile:
 
     def discard(self) -> None:
         """Remove the temporary file."""
-        self._close()
+        self._close_descriptor()
         with contextlib.suppress(OSError):
             os.unlink(self.temporary)
 
-    def _open_fd(self) -> int:
+    def _require_open_descriptor(self) -> int:
         if self._fd is None:
             raise ValueError(f"the output file {self.path!r} is closed")
         return self._fd
 
-    def _close(self) -> None:
+    def _close_descriptor(self) -> None:
         if self._fd is not None:
             fd, self._fd = self._fd, None
             os.close(fd)
@@ -165,7 +165,7 @@ def _create_folders(folder: str) -> None:
 
 
 @contextlib.contextmanager
-def write_errors(path: str, action: str) -> Iterator[None]:
+def convert_write_errors(path: str, action: str) -> Iterator[None]:
     """Convert an OSError into a WriteError that states the file and the failed action."""
     try:
         yield
@@ -174,7 +174,7 @@ def write_errors(path: str, action: str) -> Iterator[None]:
     except OSError as error:
         # A FileExistsError of the folder means that its name belongs to a file: the folder cannot be created.
         if isinstance(error, FileExistsError) and error.filename != os.path.dirname(path):
-            raise output_exists(path) from error
+            raise output_exists_error(path) from error
         hint = "free some disk space and run it again" if error.errno == errno.ENOSPC else None
         raise WriteError(f"{action}: {error.strerror}", errno=error.errno, shard=path, hint=hint) from error
 
@@ -200,13 +200,13 @@ def _rename_without_overwrite(old: str, new: str) -> None:
         raise
 
 
-def natural_key(path: str) -> tuple[tuple[int, int | str], ...]:
+def natural_sort_key(path: str) -> tuple[tuple[int, int | str], ...]:
     """Return a sort key that orders ``part-2`` before ``part-10``."""
     pieces = re.split(r"(\d+)", path)
     return tuple([(0, int(piece)) if piece.isdecimal() else (1, piece) for piece in pieces if piece])
 
 
-def _is_file(path: str) -> bool:
+def _is_regular_file(path: str) -> bool:
     """Return True for a regular file; raise for a dangling link, which would otherwise be skipped silently."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from itertools import count
 
 from recordmill import _core
-from recordmill.storage.base import OutputFile, Stat, Storage, output_exists
+from recordmill.storage.base import OutputFile, Stat, Storage, output_exists_error
 from recordmill.storage.compression import Compression
-from recordmill.storage.local import natural_key
+from recordmill.storage.local import natural_sort_key
 
 
 class MemoryStorage:
@@ -33,7 +33,7 @@ class MemoryStorage:
             return [pattern]
         in_folder = [path for path in self.files if os.path.dirname(path) == pattern.rstrip("/")]
         paths = in_folder or fnmatch.filter(self.files, pattern)
-        return sorted((path for path in paths if not os.path.basename(path).startswith(".")), key=natural_key)
+        return sorted((path for path in paths if not os.path.basename(path).startswith(".")), key=natural_sort_key)
 
     def stat(self, path: str) -> Stat:
         """Return the size of a file and the number of its last modification."""
@@ -60,7 +60,7 @@ class MemoryStorage:
     def create(self, path: str, *, overwrite: bool) -> MemoryOutputFile:
         """Start writing a file under a temporary name."""
         if path in self.files and not overwrite:
-            raise output_exists(path)
+            raise output_exists_error(path)
         folder, name = os.path.split(path)
         return MemoryOutputFile(self, path, os.path.join(folder, f".{name}.tmp-{next(self._clock)}"), overwrite)
 
@@ -105,7 +105,7 @@ class MemoryOutputFile:
     def commit(self) -> None:
         """Rename the file to its final name."""
         if not self._overwrite and self.path in self._storage.files:
-            raise output_exists(self.path)
+            raise output_exists_error(self.path)
         self._storage.write(self.path, self._storage.files.pop(self.temporary))
 
     def discard(self) -> None:

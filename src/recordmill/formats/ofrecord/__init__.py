@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recordmill.formats.base import Format
-from recordmill.formats.ofrecord.framing import FRAMING, looks_like
+from recordmill.formats.ofrecord.framing import FRAMING, looks_like_ofrecord
 from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
 from recordmill.formats.raw import RAW
 
@@ -19,6 +19,6 @@ OFRECORD = Format(
     label_feature="labels",
     compressible=False,
     spans_files=True,
-    looks_like=looks_like,
+    looks_like=looks_like_ofrecord,
     prefixes=("part-",),
 )

@@ -13,7 +13,7 @@ FRAMING = Framing(
 )
 
 
-def looks_like(head: bytes, num_bytes: int | None) -> bool:
+def looks_like_ofrecord(head: bytes, num_bytes: int | None) -> bool:
     """Return whether a shard starts with a possible length and a message of map entries, as in OFRecord.
 
     Parameters

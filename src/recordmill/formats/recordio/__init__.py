@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.formats.base import Format
 from recordmill.formats.raw import RAW
-from recordmill.formats.recordio.framing import FRAMING, looks_like
+from recordmill.formats.recordio.framing import FRAMING, looks_like_recordio
 from recordmill.formats.recordio.index import INDEX
 from recordmill.formats.recordio.payload import IRHEADER
 
@@ -20,5 +20,5 @@ RECORDIO = Format(
     label_feature="label",
     compressible=False,
     spans_files=False,
-    looks_like=looks_like,
+    looks_like=looks_like_recordio,
 )

@@ -13,7 +13,7 @@ FRAMING = Framing(
 )
 
 
-def looks_like(head: bytes, num_bytes: int | None) -> bool:
+def looks_like_recordio(head: bytes, num_bytes: int | None) -> bool:
     """Return whether a shard starts with the magic word of RecordIO.
 
     Parameters

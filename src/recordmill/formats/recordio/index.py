@@ -15,7 +15,7 @@ class KeyIndex:
 
     suffix: str = ".idx"
 
-    def write(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
+    def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
         """Format an index.
 
         Parameters
@@ -31,7 +31,7 @@ class KeyIndex:
         rows = zip(keys, index.offsets.tolist(), strict=True)
         return "".join(f"{key}\t{offset}\n" for key, offset in rows).encode()
 
-    def read(self, data: bytes) -> tuple[list[str], list[int]]:
+    def parse(self, data: bytes) -> tuple[list[str], list[int]]:
         """Parse keys and offsets in file order.
 
         Like MXNet, accept carriage returns, a missing last newline and additional columns, but neither blank lines nor

@@ -16,7 +16,7 @@ from recordmill import _core
 from recordmill.errors import FeatureError
 from recordmill.formats.base import FeatureSummary, Inference
 from recordmill.formats.native import NativeCodec
-from recordmill.formats.values import ColumnArgs, column
+from recordmill.formats.values import ColumnArgs, convert_to_column
 from recordmill.schema import Feature, Schema
 from recordmill.types import Ragged
 
@@ -30,16 +30,16 @@ class IRHeaderCodec(NativeCodec):
     """Codec with header fields and data as features."""
 
     @property
-    def shows_itself(self) -> bool:
+    def is_recognizable(self) -> bool:
         """Return False, because many other byte strings can be parsed as a header."""
         return False
 
-    def key(self, name: str, schema: Schema) -> bytes:
+    def native_key(self, name: str, schema: Schema) -> bytes:
         """Return the key for the native parser: the name of a header field, or ``data`` for the bytes feature."""
         if schema[name].kind == "bytes":
             return _DATA
         if name not in _HEADER:
-            raise _unsupported_feature(name)
+            raise _unsupported_feature_error(name)
         return name.encode()
 
     def serialize(
@@ -73,7 +73,7 @@ class IRHeaderCodec(NativeCodec):
         names = {name for example in examples for name in example}
         for name in sorted(names - set(data)):
             if name not in ("label", "id", "id2"):
-                raise _unsupported_feature(name)
+                raise _unsupported_feature_error(name)
         feature = None if schema is None else schema.get("label")
         fields = {
             "image": [example[data[0]] for example in examples],
@@ -90,12 +90,12 @@ class IRHeaderCodec(NativeCodec):
         self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, *, scalar: bool
     ) -> Ragged:
         columns = [
-            _rename(column(data, fields["image"], Feature("bytes"), ("bytes",)), _DATA),
-            column("id", fields["id"], Feature("uint64"), ("uint64",)),
-            column("id2", fields["id2"], Feature("uint64"), ("uint64",)),
+            _rename_column(convert_to_column(data, fields["image"], Feature("bytes"), ("bytes",)), _DATA),
+            convert_to_column("id", fields["id"], Feature("uint64"), ("uint64",)),
+            convert_to_column("id2", fields["id2"], Feature("uint64"), ("uint64",)),
             _build_label_column(fields["label"], feature, scalar=scalar),
         ]
-        return self.write_columns(len(fields["id"]), columns)
+        return self.serialize_columns(len(fields["id"]), columns)
 
     def _serialize_scalar_and_array_labels(
         self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, scalar: list[bool]
@@ -109,9 +109,9 @@ class IRHeaderCodec(NativeCodec):
                 rows[row] = payload
         return Ragged.from_rows(rows)
 
-    def infer(self, payloads: Ragged) -> Inference:
+    def infer_features(self, payloads: Ragged) -> Inference:
         """Infer the schema of data, label and ids, without ``flag``, which only encodes how the label is stored."""
-        found = NativeCodec.infer(self, payloads)
+        found = NativeCodec.infer_features(self, payloads)
         features: dict[str, FeatureSummary] = {}
         for name in ("data", "label", "id", "id2"):
             if name in found.features:
@@ -134,17 +134,17 @@ def _find_data_feature(examples: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _build_label_column(labels: list[Any], feature: Feature | None, *, scalar: bool) -> ColumnArgs:
     shape = (None,) if feature is None else feature.shape
-    args = column("label", labels, Feature("float32", shape), ("float32",))
+    args = convert_to_column("label", labels, Feature("float32", shape), ("float32",))
     args.scalar = scalar
     return args
 
 
-def _rename(args: ColumnArgs, key: bytes) -> ColumnArgs:
+def _rename_column(args: ColumnArgs, key: bytes) -> ColumnArgs:
     args.name = key
     return args
 
 
-def _unsupported_feature(name: str) -> FeatureError:
+def _unsupported_feature_error(name: str) -> FeatureError:
     return FeatureError(
         f"feature {name!r} cannot be stored in an image record",
         kind="feature_mismatch",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.formats.base import Format
 from recordmill.formats.raw import RAW
-from recordmill.formats.tfrecord.framing import FRAMING, looks_like
+from recordmill.formats.tfrecord.framing import FRAMING, looks_like_tfrecord
 from recordmill.formats.tfrecord.index import INDEX
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 
@@ -20,5 +20,5 @@ TFRECORD = Format(
     label_feature="label",
     compressible=True,
     spans_files=False,
-    looks_like=looks_like,
+    looks_like=looks_like_tfrecord,
 )

@@ -13,7 +13,7 @@ FRAMING = Framing(
 )
 
 
-def looks_like(head: bytes, num_bytes: int | None) -> bool:
+def looks_like_tfrecord(head: bytes, num_bytes: int | None) -> bool:
     """Return whether the checksum of the first length matches, as in a TFRecord shard.
 
     Parameters

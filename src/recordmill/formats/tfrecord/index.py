@@ -15,7 +15,7 @@ class TextIndex:
 
     suffix: str = ".tfindex"
 
-    def write(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
+    def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
         """Format an index; TFRecord has no keys.
 
         Parameters
@@ -32,7 +32,7 @@ class TextIndex:
         rows = zip(index.offsets.tolist(), index.lengths.tolist(), strict=True)
         return "".join(f"{offset} {length}\n" for offset, length in rows).encode()
 
-    def read(self, data: bytes) -> tuple[list[str], list[int]]:
+    def parse(self, data: bytes) -> tuple[list[str], list[int]]:
         """Parse offsets in file order; the keys are positions, because the file stores none.
 
         Parameters
