@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.data.elements import Execution, Failed
+from recordmill.compat.tensorflow.data.elements import ExecutionOptions, FailedElement
 from recordmill.compat.tensorflow.data.structures import leaves
 
 
 def run(dataset: Any, *, native: bool = True) -> list[Any]:
     """Return all elements and errors of a finite dataset."""
-    return list(dataset.node.iterate(Execution(native=native)))
+    return list(dataset.node.iterate(ExecutionOptions(native=native)))
 
 
 def encode(shape: tuple[int, ...], kind: str, seed: int = 0) -> bytes:
@@ -30,7 +30,7 @@ def encode(shape: tuple[int, ...], kind: str, seed: int = 0) -> bytes:
 
 def describe(step: Any) -> Any:
     """Return dtypes, shapes and values of an element, or the type and text of its error."""
-    if isinstance(step, Failed):
+    if isinstance(step, FailedElement):
         return type(step.error), str(step.error)
     parts = [
         one
@@ -47,9 +47,9 @@ def check_equal(make: Callable[[], Any]) -> None:
         tf.random.set_seed(7)
         found.append(run(make(), native=native))
     whole, single = found
-    assert len(whole) == len(single) or any(isinstance(step, Failed) for step in whole + single)
+    assert len(whole) == len(single) or any(isinstance(step, FailedElement) for step in whole + single)
     for one, other in zip(whole, single, strict=False):
-        if isinstance(one, Failed) or isinstance(other, Failed):
+        if isinstance(one, FailedElement) or isinstance(other, FailedElement):
             break  # nodes between a map and its batch meet an error earlier in one way than in the other
         for array, expected in zip(leaves(one.value), leaves(other.value), strict=True):
             assert array.dtype == expected.dtype

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core.rows import StringVector
-from recordmill.compat.tensorflow.data.elements import Failed
+from recordmill.compat.tensorflow.data.elements import FailedElement
 from recordmill.formats.registry import PAYLOADS
 from tests.compat.tensorflow.pipelines import run
 
@@ -37,7 +37,7 @@ def write(path: Path, payloads: list[bytes], damaged: int | None = None) -> str:
 def batches(dataset: Any, *, native: bool) -> list[Any]:
     found: list[Any] = []
     for step in run(dataset, native=native):
-        if isinstance(step, Failed):
+        if isinstance(step, FailedElement):
             error: Any = step.error
             found.append((type(error), str(error), error.record, error.offset))
         else:

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.graphs.modes import Mode
+from recordmill.compat.tensorflow.graphs.modes import ExecutionMode
 
 
 @pytest.fixture(autouse=True)
 def reset_mode() -> Iterator[None]:
     yield
-    Mode.eager = None
+    ExecutionMode.eager = None
 
 
 @pytest.fixture

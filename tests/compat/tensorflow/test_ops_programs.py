@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.core import random_state
-from recordmill.compat.tensorflow.core.dispatch import OPS, RECORDING, run
+from recordmill.compat.tensorflow.core.dispatch import OPS, RECORDING, call_operation
 
 
 def compute(*functions):
@@ -173,7 +173,7 @@ def test_traced_calls_are_recorded_by_name() -> None:
     names = [("math.add", []), ("math.truediv", []), ("array.cast", ["dtype"]), ("random.uniform", [])]
     assert recording.noted == names
     assert all(name in OPS for name, _ in names)
-    assert run("strings.lower", "AB").numpy() == b"ab"
+    assert call_operation("strings.lower", "AB").numpy() == b"ab"
 
 
 @given(st.lists(st.binary(max_size=6), max_size=8), st.sampled_from([None, b",", b"ab"]))

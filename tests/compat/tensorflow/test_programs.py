@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.graphs.modes import Mode
+from recordmill.compat.tensorflow.graphs.modes import ExecutionMode
 from tests.compat.tensorflow import (
     data_programs,
     graph_programs,
@@ -66,7 +66,7 @@ def test_program_returns_values_of_tensorflow(suite: str, name: str, tmp_path: P
 def graph_mode() -> Iterator[None]:
     tf.compat.v1.disable_eager_execution()
     yield
-    Mode.eager = None
+    ExecutionMode.eager = None
 
 
 @pytest.mark.usefixtures("graph_mode")

@@ -23,7 +23,7 @@ from recordmill.compat.tensorflow.core.dtypes import (
     uint32,
     uint64,
 )
-from recordmill.compat.tensorflow.core.lazy import lazy, table
+from recordmill.compat.tensorflow.core.lazy import lazy, map_names
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import AnyTensor as Tensor
 
@@ -31,7 +31,7 @@ bool = bool_  # noqa: A001 (TensorFlow's name)
 newaxis = None
 __version__ = "2.21.0"
 
-# Names of modules, and the module of this package that is imported on first use.
+# Public names of submodules, and their modules in this package, which are imported on first use.
 MODULES: dict[str, str] = {
     "app": "app",
     "autograph": "autograph",
@@ -67,7 +67,7 @@ MODULES: dict[str, str] = {
     "train": "train",
 }
 # Names of TensorFlow 2.
-MEMBERS: dict[str, str] = table(
+MEMBERS: dict[str, str] = map_names(
     {
         "@array": "bitcast boolean_mask broadcast_to cast concat constant convert_to_tensor ensure_shape expand_dims "
         "fill gather gather_nd identity linspace meshgrid one_hot ones ones_like pad range rank repeat reshape reverse "
@@ -95,7 +95,7 @@ MEMBERS: dict[str, str] = table(
     }
 )
 # Names of TensorFlow 1.
-MEMBERS |= table(
+MEMBERS |= map_names(
     {
         "@array": "where_v2:where",
         "@debugging": "assert_greater_equal assert_less_equal assert_negative assert_non_negative assert_non_positive "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, NamedTuple
 
-from recordmill.compat.tensorflow.core.absent import absent
+from recordmill.compat.tensorflow.core.absent import make_absent_getattr
 
 __all__ = [
     "PhysicalDevice",
@@ -16,7 +16,7 @@ __all__ = [
     "set_memory_growth",
     "set_visible_devices",
 ]
-__getattr__ = absent(__name__)
+__getattr__ = make_absent_getattr(__name__)
 
 experimental = sys.modules[__name__]
 
@@ -45,7 +45,7 @@ def set_memory_growth(device: Any, enable: bool) -> None:
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """``tf.config.set_visible_devices``: do nothing, but raise ValueError for a device that does not exist."""
+    """``tf.config.set_visible_devices``: have no effect, except ValueError for a device that does not exist."""
     del device_type
     for device in [devices] if isinstance(devices, PhysicalDevice) else devices:
         if device not in _DEVICES:

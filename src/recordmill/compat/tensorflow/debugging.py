@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy, table
+from recordmill.compat.tensorflow.core.lazy import lazy, map_names
 
-MEMBERS = table(
+MEMBERS = map_names(
     {
         "@debugging": "Assert assert_equal assert_greater assert_greater_equal assert_less assert_less_equal "
         "assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive assert_shapes "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy, table
+from recordmill.compat.tensorflow.core.lazy import lazy, map_names
 
-MEMBERS = table(
+MEMBERS = map_names(
     {
         "@array": "cast saturate_cast",
         "core.dtypes": "DType as_dtype bfloat16 bool:bool_ complex64 complex128 double float16 float32 float64 half "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import lazy
 
-# Names, and the module and name of the function of each.
+# Public names, and the function (module:name) that each refers to.
 MEMBERS: dict[str, str] = {
     "Copy": "files.gfile:copy",
     "DeleteRecursively": "files.gfile:rmtree",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy, table
+from recordmill.compat.tensorflow.core.lazy import lazy, map_names
 
-MEMBERS = table(
+MEMBERS = map_names(
     {
         "@linalg": "einsum inv matmul norm",
     }

@@ -8,10 +8,10 @@ import sys
 from logging import DEBUG, ERROR, FATAL, INFO, WARN
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import absent
+from recordmill.compat.tensorflow.core.absent import make_absent_getattr
 
 __all__ = ["DEBUG", "ERROR", "FATAL", "INFO", "WARN"]
-__getattr__ = absent(__name__)
+__getattr__ = make_absent_getattr(__name__)
 _LOGGER = logging.getLogger("tensorflow")
 # Number of calls of log_every_n by file and line of the caller.
 _CALLS: collections.Counter[tuple[str, int]] = collections.Counter()

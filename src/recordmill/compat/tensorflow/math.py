@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy, table
+from recordmill.compat.tensorflow.core.lazy import lazy, map_names
 
-MEMBERS = table(
+MEMBERS = map_names(
     {
         "@math": "abs add add_n argmax argmin ceil cos cumsum divide divide_no_nan equal exp floor floordiv floormod "
         "greater greater_equal is_finite is_inf is_nan less less_equal log log1p logical_and logical_not logical_or "

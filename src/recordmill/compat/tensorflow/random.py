@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from recordmill.compat.tensorflow.core.lazy import lazy, table
+from recordmill.compat.tensorflow.core.lazy import lazy, map_names
 
-MEMBERS = table(
+MEMBERS = map_names(
     {
         "@random": "categorical fold_in gamma normal shuffle split stateless_fold_in:fold_in stateless_normal "
         "stateless_split:split stateless_uniform truncated_normal uniform",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy, table
+from recordmill.compat.tensorflow.core.lazy import lazy, map_names
 
-MEMBERS = table(
+MEMBERS = map_names(
     {
         "@strings": "as_string bytes_split join length lower reduce_join regex_full_match regex_replace split strip "
         "substr to_hash_bucket_fast to_number unicode_decode upper",

@@ -8,7 +8,7 @@ from typing import Any
 from recordmill.compat.tensorflow import __version__
 from recordmill.compat.tensorflow.core.lazy import lazy
 
-# Names and the modules that define them.
+# Public names, and the modules that define them.
 MEMBERS: dict[str, str] = {
     "FixedLenFeature": "io.features",
     "FixedLenSequenceFeature": "io.features",

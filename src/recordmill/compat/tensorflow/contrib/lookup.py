@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.compat.tensorflow.core.absent import absent
+from recordmill.compat.tensorflow.core.absent import make_absent_getattr
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.lookup.tables import KeyValueTensorInitializer, StaticHashTable, StaticVocabularyTable
 
 __all__ = ["HashTable", "KeyValueTensorInitializer", "index_table_from_tensor"]
-__getattr__ = absent(__name__)
+__getattr__ = make_absent_getattr(__name__)
 HashTable = StaticHashTable
 
 

@@ -1,1 +1,1 @@
-"""What all TensorFlow names build on: dtypes, shapes, tensors, the table of operations and errors."""
+"""Foundations of all TensorFlow names: dtypes, shapes, tensors, errors and the table of operations."""

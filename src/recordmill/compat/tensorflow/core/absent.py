@@ -14,7 +14,7 @@ _IMAGE = "use NumPy, Pillow or OpenCV in tf.numpy_function"
 _DATA = "use the tf.data methods that the migration page lists"
 _PYTHON = "use Python's functions on bytes in tf.py_function"
 
-# What to use instead of a name or of any name of a namespace; "compat.v1." is omitted.
+# Replacements to suggest for unsupported names, by name or namespace; keys omit the prefix "compat.v1.".
 HINTS: dict[str, str] = {
     "": _ANY,
     "FIFOQueue": "use tf.data",
@@ -100,13 +100,13 @@ def _find_hint(public_path: str, name: str) -> str:
     return next(HINTS[one] for one in candidates if one in HINTS)
 
 
-def absent(module: str, public_path: str | None = None) -> Callable[[str], NoReturn]:
-    """Return the ``__getattr__`` of a module that defines all supported names; any other name raises an error."""
+def make_absent_getattr(module: str, public_path: str | None = None) -> Callable[[str], NoReturn]:
+    """Create the ``__getattr__`` of a module: it raises an error with a hint, for every name that is not defined."""
 
-    def get(name: str) -> NoReturn:
+    def raise_absent(name: str) -> NoReturn:
         raise absent_error(module, public_path_of(module) if public_path is None else public_path, name)
 
-    return get
+    return raise_absent
 
 
 def public_path_of(module: str) -> str:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dtypes import DType
-from recordmill.compat.tensorflow.core.operators import Operators
+from recordmill.compat.tensorflow.core.operators import TensorOperators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 
 _PYTHON_SCALARS = frozenset({bool, int, float, str, bytes})
 _NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
-# Kinds of NumPy dtypes, and the kinds of Python values that convert to each of them; V is bfloat16.
+# For each kind of NumPy dtype, the kinds of Python values that can be converted to it; V is bfloat16.
 _CONVERTIBLE = {"c": "ciuf", "f": "iufb", "V": "iufb", "i": "iub", "u": "iub", "b": "b"}
 
 
@@ -26,7 +26,7 @@ def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if type(value) in _NUMBERS and (number := _convert_number(value, wanted)) is not None:
         return number
-    if isinstance(value, Operators):
+    if isinstance(value, TensorOperators):
         return _convert_tensor(value, wanted)
     if isinstance(value, np.ndarray | np.generic):
         return _convert_numpy(value, wanted)
@@ -48,7 +48,7 @@ def scalar_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _convert_number(value: Any, wanted: DType | None) -> NDArray[Any] | None:
-    """Return the array of a Python number, or None if its dtype may be unable to represent it."""
+    """Convert a Python number to an array; return None if the dtype might not be able to represent the number."""
     kind = type(value)
     dtype = _NUMBERS[kind] if wanted is None else wanted.numpy_dtype
     if kind is float:
@@ -82,37 +82,37 @@ def _convert_tensor(value: Any, wanted: DType | None) -> NDArray[Any]:
 def _convert_numpy(value: Any, wanted: DType | None) -> NDArray[Any]:
     array: NDArray[Any] = np.asarray(value)
     if array.dtype.kind in "OSU":
-        array = _encode_strings(array)
+        array = _to_bytes_objects(array)
     elif wanted is None:
         dtypes.as_dtype(array.dtype)
     if wanted is None or array.dtype == wanted.numpy_dtype:
         return array
     if array.dtype.kind == "O" or wanted == dtypes.string:
-        raise _not_convertible(value, wanted)
+        raise _inconvertible_error(value, wanted)
     with np.errstate(all="ignore"):
         return array.astype(wanted.numpy_dtype)
 
 
 def _convert_python(value: Any, wanted: DType | None) -> NDArray[Any]:
     if isinstance(value, str | bytes):
-        return _cast(value, scalar_array(_encode(value), np.dtype(object)), wanted)
+        return _cast_python_values(value, scalar_array(_item_to_bytes(value), np.dtype(object)), wanted)
     nested = _find_tensor_dtype(value)
     if nested is not None:
-        return _stack(value, wanted or nested)
+        return _stack_nested_tensors(value, wanted or nested)
     try:
         array: NDArray[Any] = np.asarray(value)
-    except UnicodeDecodeError:  # a str beside bytes that are not ASCII
+    except UnicodeDecodeError:  # NumPy cannot combine str with bytes that are not ASCII
         array = np.array(value, dtype=object)
     except ValueError:
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     if array.dtype.kind in "OSU":
-        return _cast(value, _encode_strings(np.array(value, dtype=object)), wanted)
-    return _cast(value, array if wanted else _narrow(value, array), wanted)
+        return _cast_python_values(value, _to_bytes_objects(np.array(value, dtype=object)), wanted)
+    return _cast_python_values(value, array if wanted else _narrow_to_default_dtype(value, array), wanted)
 
 
-def _narrow(value: Any, array: NDArray[Any]) -> NDArray[Any]:
+def _narrow_to_default_dtype(value: Any, array: NDArray[Any]) -> NDArray[Any]:
     """Convert Python floats to float32, and ints to int32 or int64, as TensorFlow does."""
     first = value
     while isinstance(first, list | tuple) and first:
@@ -124,7 +124,7 @@ def _narrow(value: Any, array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind in "iu":
         return _to_int32_or_int64(array)
     if array.dtype.kind not in "bc":
-        raise _unsupported(value)
+        raise _unsupported_type_error(value)
     return array
 
 
@@ -144,19 +144,19 @@ def _to_int32_or_int64(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.int64)
 
 
-def _cast(value: Any, array: NDArray[Any], wanted: DType | None) -> NDArray[Any]:
-    """Convert the array of Python values to a dtype; TypeError if the values are of another kind."""
+def _cast_python_values(value: Any, array: NDArray[Any], wanted: DType | None) -> NDArray[Any]:
+    """Convert an array of Python values to a dtype; raise TypeError if their kind cannot be converted to it."""
     if wanted is None or array.dtype == wanted.numpy_dtype:
         return array
     if array.size and array.dtype.kind not in _CONVERTIBLE.get(wanted.numpy_dtype.kind, ""):
-        raise _not_convertible(value, wanted)
+        raise _inconvertible_error(value, wanted)
     with np.errstate(all="ignore"):
         return array.astype(wanted.numpy_dtype)
 
 
 def _find_tensor_dtype(value: Any) -> DType | None:
     """Return the dtype of the first tensor in nested lists."""
-    if isinstance(value, Operators):
+    if isinstance(value, TensorOperators):
         found: DType = value.dtype  # type: ignore[attr-defined]
         return found
     if isinstance(value, list | tuple):
@@ -168,35 +168,35 @@ def _find_tensor_dtype(value: Any) -> DType | None:
     return None
 
 
-def _stack(value: Any, dtype: DType) -> NDArray[Any]:
+def _stack_nested_tensors(value: Any, dtype: DType) -> NDArray[Any]:
     if not isinstance(value, list | tuple):
         return array_of(value, dtype)
-    rows = [_stack(item, dtype) for item in value]
+    rows = [_stack_nested_tensors(item, dtype) for item in value]
     if any(row.shape != rows[0].shape for row in rows):
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
     return np.stack(rows) if rows else np.empty(0, dtype.numpy_dtype)
 
 
-def _encode_strings(array: NDArray[Any]) -> NDArray[Any]:
+def _to_bytes_objects(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array of bytes objects; NumPy's own conversion would drop trailing zero bytes."""
     out: NDArray[Any] = np.empty(array.shape, dtype=object)
-    out.reshape(-1)[:] = [item if type(item) is bytes else _encode(item) for item in array.reshape(-1).tolist()]
+    out.reshape(-1)[:] = [item if type(item) is bytes else _item_to_bytes(item) for item in array.reshape(-1).tolist()]
     return out
 
 
-def _encode(value: Any) -> bytes:
+def _item_to_bytes(value: Any) -> bytes:
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, bytes):
         return value
     if isinstance(value, bool | int | float):
         raise ValueError("Can't convert Python sequence with mixed types to Tensor.")  # noqa: TRY004 (TensorFlow's class)
-    raise _unsupported(value)
+    raise _unsupported_type_error(value)
 
 
-def _unsupported(value: Any) -> ValueError:
+def _unsupported_type_error(value: Any) -> ValueError:
     return ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
 
 
-def _not_convertible(value: Any, wanted: DType) -> TypeError:
+def _inconvertible_error(value: Any, wanted: DType) -> TypeError:
     return TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}")

@@ -13,7 +13,7 @@ class Composite:
     __array_ufunc__ = None
 
     def __getattr__(self, name: str) -> NoReturn:
-        """Raise AttributeError with a replacement for an attribute that is not supported."""
+        """Raise AttributeError for an attribute that is not supported, and suggest a replacement."""
         if name.startswith("_"):
             raise AttributeError(name)
         kind = type(self).__name__

@@ -1,4 +1,4 @@
-"""The table of operations, and the wrapper through which each of them is called.
+"""Table of TensorFlow's operations, and the wrapper that decides who handles a call: tracer, library or operation.
 
 While a map function is traced, the tracer records calls with traced values. A library handles calls with its own
 values. Every other call runs immediately.
@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class CallHandler(Protocol):
-    """Handles calls of operations on its own values: a tracer records them, a library runs them."""
+    """Interface of a tracer, which records calls on symbolic values, or a library, which runs calls on its tensors."""
 
     def handles(self, value: Any) -> bool:
         """Return whether an argument is one of the handler's own values, or contains one."""
@@ -29,10 +29,10 @@ class CallHandler(Protocol):
 
 
 RECORDING: ContextVar[CallHandler | None] = ContextVar("recording", default=None)
-# True while a map function runs whose image sizes would be unknown in TensorFlow's graph.
+# True while a map function runs for which TensorFlow's graph would not know the sizes of images.
 SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
-# Libraries that handle calls with their own values, such as Keras's backend once tf.keras is imported.
+# Libraries that run calls on their own tensors, such as Keras's backend after tf.keras was imported.
 LIBRARIES: list[CallHandler] = []
 # Families of operations, and the modules that define them.
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -62,14 +62,14 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 _PACKAGE = "recordmill.compat.tensorflow"
 
 
-# Function that calls an operation on the values of its ragged and sparse arguments.
+# An adapter calls an operation on the values of its ragged and sparse arguments.
 Adapter = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
 
 def op(
     name: str, *, always: bool = False, composite: Adapter | None = None
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Add a function to the table of operations.
+    """Return a decorator that adds a function to the table of operations.
 
     Every operation accepts TensorFlow's ``name=`` argument and ignores it. With `always`, a call is recorded even if
     no argument is traced. `composite` handles calls with ragged or sparse arguments.
@@ -100,13 +100,13 @@ def op(
     return register
 
 
-def run(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Call an operation by name."""
-    return operation(name)(*args, **kwargs)
+def call_operation(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call the operation with this name."""
+    return find_operation(name)(*args, **kwargs)
 
 
-def operation(name: str) -> Callable[..., Any]:
-    """Return an operation by name."""
+def find_operation(name: str) -> Callable[..., Any]:
+    """Return the operation with this name; import the modules of its family if necessary."""
     if name not in OPS:
         for module in FAMILIES[name.partition(".")[0]]:
             importlib.import_module(f"{_PACKAGE}.{module}")

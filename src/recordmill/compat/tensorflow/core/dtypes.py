@@ -33,7 +33,7 @@ class DType:
 
     @property
     def real_dtype(self) -> DType:
-        """Dtype of the parts of a complex number; the dtype itself otherwise."""
+        """Dtype of the real and imaginary parts of complex numbers; for other numbers, the dtype itself."""
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
 
     @property
@@ -176,7 +176,7 @@ def _dtype_from_numpy(value: Any) -> DType:
         return string
     if numpy.name == "bfloat16":
         return __getattr__("bfloat16")
-    found = _BY_NAME.get(numpy.name)  # also finds dtypes of another byte order
+    found = _BY_NAME.get(numpy.name)  # the name does not depend on the byte order
     if found is None:
         raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.")
     return found

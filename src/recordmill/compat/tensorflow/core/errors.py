@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import absent
+from recordmill.compat.tensorflow.core.absent import make_absent_getattr
 from recordmill.errors import RecordmillError
 
-__getattr__ = absent(__name__, "errors")
+__getattr__ = make_absent_getattr(__name__, "errors")
 
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED = range(8)
 RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = range(8, 15)

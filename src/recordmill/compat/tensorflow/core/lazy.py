@@ -1,4 +1,4 @@
-"""Modules whose names are imported when they are first used."""
+"""Lazy modules, which import a name when it is first used."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recordmill.compat.tensorflow.core.absent import absent_error, public_path_of
-from recordmill.compat.tensorflow.core.dispatch import operation
+from recordmill.compat.tensorflow.core.dispatch import find_operation
 
 _PACKAGE = "recordmill.compat.tensorflow"
 
 
-def table(names_by_source: Mapping[str, str]) -> dict[str, str]:
+def map_names(names_by_source: Mapping[str, str]) -> dict[str, str]:
     """Map each name to its source.
 
     A source is a module ("ops.specs") or a family of operations ("@math"). An entry "mod:floormod" means that the name
@@ -31,27 +31,27 @@ def table(names_by_source: Mapping[str, str]) -> dict[str, str]:
 def lazy(
     module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None, public_path: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Create the ``__getattr__`` and ``__dir__`` of a module that import its members when they are first used."""
+    """Create the ``__getattr__`` of a module, which imports a member on first use, and the ``__dir__``."""
     submodules = modules or {}
 
-    def get(name: str) -> Any:
+    def get_member(name: str) -> Any:
         if name in submodules:
             value: Any = importlib.import_module(f"{_PACKAGE}.{submodules[name]}")
         elif name in members:
-            value = _load(members[name], name)
+            value = _import_member(members[name], name)
         else:
             raise absent_error(module, public_path_of(module) if public_path is None else public_path, name)
         setattr(sys.modules[module], name, value)
         return value
 
-    def names() -> list[str]:
+    def list_members() -> list[str]:
         return sorted({*vars(sys.modules[module]), *members, *submodules})
 
-    return get, names
+    return get_member, list_members
 
 
-def _load(source: str, name: str) -> Any:
+def _import_member(source: str, name: str) -> Any:
     if source.startswith("@"):
-        return operation(source.removeprefix("@"))
+        return find_operation(source.removeprefix("@"))
     place, _, target = source.partition(":")
     return getattr(importlib.import_module(f"{_PACKAGE}.{place}"), target or name)

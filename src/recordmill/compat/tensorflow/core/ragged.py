@@ -14,14 +14,14 @@ from recordmill.compat.tensorflow.core.composite import Composite
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.operators import Arithmetic
+from recordmill.compat.tensorflow.core.operators import ElementwiseOperators
 from recordmill.compat.tensorflow.core.row_splits import Splits
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class RaggedTensor(Arithmetic, Composite):
+class RaggedTensor(ElementwiseOperators, Composite):
     """Rows stored one after another in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
 
     Create it with a ``from_...`` method, with `constant`, or with the parsing functions.
@@ -38,41 +38,41 @@ class RaggedTensor(Arithmetic, Composite):
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows from the positions at which they start; the last entry is the end of the last row."""
-        return cls._create(values, partition.from_splits(_as_integers(row_splits)), name, validate)
+        return cls._create_checked(values, partition.check_row_splits(_as_integers(row_splits)), name, validate)
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows of these lengths."""
-        return cls._create(values, partition.from_lengths(_as_integers(row_lengths)), name, validate)
+        return cls._create_checked(values, partition.from_lengths(_as_integers(row_lengths)), name, validate)
 
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows that start at these positions."""
-        inner = _as_values(values)
-        return cls._create(inner, partition.from_starts(_as_integers(row_starts), len(inner)), name, validate)
+        inner = _to_values_tensor(values)
+        return cls._create_checked(inner, partition.from_starts(_as_integers(row_starts), len(inner)), name, validate)
 
     @classmethod
     def from_row_limits(cls, values: Any, row_limits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows that end before these positions."""
-        return cls._create(values, partition.from_limits(_as_integers(row_limits)), name, validate)
+        return cls._create_checked(values, partition.from_limits(_as_integers(row_limits)), name, validate)
 
     @classmethod
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: Any = None, validate: bool = True
     ) -> RaggedTensor:
-        """Create rows from the row of each value; the row numbers must be sorted."""
+        """Create rows from the row number of each value; row numbers must be sorted."""
         rows = None if nrows is None else int(nrows)
-        return cls._create(values, partition.from_rowids(_as_integers(value_rowids), rows), name, validate)
+        return cls._create_checked(values, partition.from_rowids(_as_integers(value_rowids), rows), name, validate)
 
     @classmethod
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: Any = None
     ) -> RaggedTensor:
-        """Create rows of one length."""
-        inner, length = _as_values(values), int(uniform_row_length)
+        """Create rows that all have the same length."""
+        inner, length = _to_values_tensor(values), int(uniform_row_length)
         dtype = inner.row_splits.dtype.numpy_dtype if isinstance(inner, RaggedTensor) else np.dtype(np.int64)
         rows = len(inner) // length if length else int(nrows or 0)
-        created = cls._create(inner, (np.arange(rows + 1) * length).astype(dtype), name, validate)
+        created = cls._create_checked(inner, (np.arange(rows + 1) * length).astype(dtype), name, validate)
         return cls(created._values, created._splits, length)
 
     @classmethod
@@ -99,7 +99,7 @@ class RaggedTensor(Arithmetic, Composite):
         name: Any = None,
         row_splits_dtype: Any = np.int64,
     ) -> RaggedTensor:
-        """Create rows from a dense tensor, cut to their lengths or before trailing padding."""
+        """Create rows from a dense tensor; cut each to its length or before its trailing padding."""
         del name
         return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
@@ -110,11 +110,11 @@ class RaggedTensor(Arithmetic, Composite):
         return from_sparse(st_input, row_splits_dtype)
 
     @classmethod
-    def _create(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
+    def _create_checked(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
         del name
-        inner = _as_values(values)
+        inner = _to_values_tensor(values)
         if validate:
-            partition.check(splits, len(inner))
+            partition.check_rows_cover_values(splits, len(inner))
         return cls(inner, splits)
 
     @classmethod
@@ -143,7 +143,7 @@ class RaggedTensor(Arithmetic, Composite):
 
     @property
     def flat_values(self) -> Tensor:
-        """The innermost values."""
+        """Values of the innermost rows, concatenated."""
         return self._values.flat_values if isinstance(self._values, RaggedTensor) else self._values
 
     @property
@@ -182,12 +182,12 @@ class RaggedTensor(Arithmetic, Composite):
         return as_tensor(np.array(len(self), self._splits.dtype if out_type is None else out_type))
 
     def value_rowids(self, name: Any = None) -> Tensor:
-        """Return the row of each value."""
+        """Return the row number of each value."""
         del name
         return Tensor(np.repeat(np.arange(len(self), dtype=self._splits.dtype), np.diff(self._splits)))
 
     def row_lengths(self, axis: int = 1, name: Any = None) -> Any:
-        """Return the lengths of the rows; for an inner `axis`, as a ragged tensor."""
+        """Return the length of each row; for an inner `axis`, the result is a ragged tensor."""
         if axis == 1:
             return Tensor(np.diff(self._splits))
         if axis == 0:
@@ -198,7 +198,7 @@ class RaggedTensor(Arithmetic, Composite):
 
     def with_values(self, new_values: Any) -> RaggedTensor:
         """Return a ragged tensor with the same row splits and other values."""
-        return RaggedTensor(_as_values(new_values), self._splits, self._length)
+        return RaggedTensor(_to_values_tensor(new_values), self._splits, self._length)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         """Return a ragged tensor with the same row splits and other innermost values."""
@@ -240,14 +240,14 @@ class RaggedTensor(Arithmetic, Composite):
         return getitem(self, key)
 
     def __repr__(self) -> str:
-        with np.printoptions(formatter={"all": _format}):
-            return f"<tf.RaggedTensor {_format(self.numpy())}>"
+        with np.printoptions(formatter={"all": _format_nested}):
+            return f"<tf.RaggedTensor {_format_nested(self.numpy())}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RaggedTensor, (self._values, self._splits, self._length)
 
 
-def _as_values(values: Any) -> Tensor | RaggedTensor:
+def _to_values_tensor(values: Any) -> Tensor | RaggedTensor:
     return values if isinstance(values, RaggedTensor) else as_tensor(values)
 
 
@@ -256,7 +256,7 @@ def _as_integers(numbers: Any) -> NDArray[Any]:
     return array_of(numbers) if isinstance(numbers, Tensor | np.ndarray) else np.asarray(numbers, np.int64)
 
 
-def _format(value: Any) -> str:
+def _format_nested(value: Any) -> str:
     """Format nested arrays with commas, abbreviated as NumPy does."""
     if not isinstance(value, np.ndarray):
         return str(value)
@@ -268,7 +268,7 @@ def _nested_splits(ragged: RaggedTensor) -> list[Splits]:
 
 
 def slice_values(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor | RaggedTensor:
-    """Return the values from `start` to `stop`."""
+    """Slice dense or ragged values along their first axis."""
     if isinstance(values, Tensor):
         return Tensor(values.values[start:stop])
     splits = values.row_splits.values[start : stop + 1]
@@ -277,7 +277,7 @@ def slice_values(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor
 
 
 def gather_values(values: Tensor | RaggedTensor, rows: NDArray[np.int64]) -> Tensor | RaggedTensor:
-    """Return the values at these positions."""
+    """Return the entries of dense or ragged values at these positions of the first axis."""
     if isinstance(values, Tensor):
         return Tensor(values.values[rows])
     positions, splits = partition.gather_rows(values.row_splits.values, rows)
@@ -331,7 +331,7 @@ def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None,
         default_value = b"" if flat.dtype == object else 0
     out = np.empty(wanted, flat.dtype)
     out[...] = array_of(default_value, ragged.dtype)[()]
-    axes = partition.positions(nested)
+    axes = partition.locate_values(nested)
     inside = np.logical_and.reduce([indices < wanted[axis] for axis, indices in enumerate(axes)])
     inner: Any = tuple(slice(0, length) for length in wanted[len(axes) :])
     out[(*(indices[inside] for indices in axes), *inner)] = flat[: len(inside)][(inside, *inner)]
@@ -342,7 +342,7 @@ def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None,
 def to_sparse(ragged: RaggedTensor) -> SparseTensor:
     """Convert a ragged tensor to a sparse one."""
     flat, nested = ragged.flat_values.values, _nested_splits(ragged)
-    rows = np.stack(partition.positions(nested), axis=1)
+    rows = np.stack(partition.locate_values(nested), axis=1)
     flat = flat[: len(rows)]
     inner = np.argwhere(np.ones(flat.shape[1:], bool))
     indices = np.concatenate([np.repeat(rows, len(inner), axis=0), np.tile(inner, (len(rows), 1))], axis=1)
@@ -369,7 +369,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = np.int64) -> RaggedTensor
 def from_tensor(
     tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1, row_splits_dtype: Any = np.int64
 ) -> RaggedTensor:
-    """Convert a dense tensor to rows, cut to their lengths or before trailing padding."""
+    """Convert a dense tensor to a ragged one; cut each row to its length or before its trailing padding."""
     array, dtype = array_of(tensor), as_dtype(row_splits_dtype).numpy_dtype
     if lengths is not None and padding is not None:
         raise ValueError("lengths cannot be combined with padding")
@@ -416,13 +416,13 @@ def _as_ragged(array: NDArray[Any]) -> Any:
 
 
 def stack_rows(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
-    """Create a ragged tensor whose rows are tensors, or ragged tensors of one depth."""
+    """Create a ragged tensor whose rows are dense tensors, or ragged tensors of equal depth."""
     lengths = np.array([len(row) for row in rows], dtype)
     return RaggedTensor(concatenate_rows(rows, dtype), partition.from_lengths(lengths))
 
 
 def concatenate_rows(rows: Sequence[Any], dtype: Any) -> Any:
-    """Concatenate tensors, or ragged tensors of one depth, along their first axis."""
+    """Concatenate dense tensors, or ragged tensors of equal depth, along their first axis."""
     if isinstance(rows[0], Tensor):
         return Tensor(np.concatenate([row.values for row in rows]))
     lengths = np.concatenate([np.diff(row.row_splits.values) for row in rows]).astype(dtype)
@@ -465,7 +465,7 @@ def constant(
     del name
     if not isinstance(pylist, list | tuple | np.ndarray):
         return as_tensor(pylist, dtype)
-    nested, values, depth = [], list(pylist), _depth(pylist)
+    nested, values, depth = [], list(pylist), _nesting_depth(pylist)
     num_inner = 0 if inner_shape is None else len(inner_shape)
     wanted = depth - 1 - num_inner if ragged_rank is None else int(ragged_rank)
     if not 0 <= wanted < max(depth, 1):
@@ -487,7 +487,7 @@ def constant(
     return found
 
 
-def _depth(value: Any) -> int:
+def _nesting_depth(value: Any) -> int:
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
         return 0
-    return 1 + max((_depth(item) for item in value), default=0)
+    return 1 + max((_nesting_depth(item) for item in value), default=0)

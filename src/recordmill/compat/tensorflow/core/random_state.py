@@ -1,4 +1,4 @@
-"""Random state of operations: one generator sequence for the process, and one for each element of a dataset.
+"""Random state of operations: generators of the process, and separate generators for each dataset element.
 
 The numbers come from NumPy's PCG64, not from TensorFlow's generators; equal seeds give equal numbers.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 
-# Size of the state and the increment of a PCG64.
+# Number of bytes of the seed that initializes state and increment of a PCG64 generator.
 _STATE_BYTES = 32
 
 
@@ -31,16 +31,16 @@ class RandomState:
     def generator(self, seed: int | None = None) -> np.random.Generator:
         """Return the generator for an operation seed."""
         if seed not in self._generators:
-            self._generators.setdefault(seed, self._create(seed))
+            self._generators.setdefault(seed, self._create_generator(seed))
         return self._generators[seed]
 
-    def _create(self, seed: int | None) -> np.random.Generator:
+    def _create_generator(self, seed: int | None) -> np.random.Generator:
         global_seed = self.seed
         if global_seed is None:
             global_seed = _UNSEEDED if seed is None else 0
         if self._position:
             return create_generator(global_seed, seed, self._position)
-        return np.random.default_rng(entropy_of(global_seed, seed, ()))
+        return np.random.default_rng(compose_entropy(global_seed, seed, ()))
 
 
 class _DigestSequence:
@@ -72,14 +72,14 @@ def _hash_seeds(global_seed: int, seed: int | None) -> bytes:
     return blake2b(repr((global_seed, seed)).encode(), digest_size=_STATE_BYTES).digest()
 
 
-def words_of(*numbers: int) -> list[int]:
+def to_nonnegative_ints(*numbers: int) -> list[int]:
     """Encode integers as the non-negative numbers that generators accept."""
     return [word for number in numbers for word in (abs(number), int(number < 0))]
 
 
-def entropy_of(global_seed: int, seed: int | None, position: tuple[int, ...]) -> list[int]:
-    """Return the entropy of a generator for two seeds and a position."""
-    return [*words_of(global_seed), *([0] if seed is None else [1, *words_of(seed)]), *position]
+def compose_entropy(global_seed: int, seed: int | None, position: tuple[int, ...]) -> list[int]:
+    """Combine two seeds and a position into the entropy that seeds a generator."""
+    return [*to_nonnegative_ints(global_seed), *([0] if seed is None else [1, *to_nonnegative_ints(seed)]), *position]
 
 
 _UNSEEDED = secrets.randbits(128)
@@ -99,13 +99,13 @@ def global_seed() -> int | None:
 
 
 def current_generator(seed: int | None = None) -> np.random.Generator:
-    """Return the generator for an operation that is called now: of the current element, else of the process."""
+    """Return the generator of the current dataset element or, outside of datasets, of the process."""
     return (_CURRENT.get() or _process).generator(seed)
 
 
 @contextmanager
 def use_element_state(*position: int) -> Iterator[None]:
-    """Within a ``with`` block, use random numbers that depend on the position of a dataset element, not the thread."""
+    """Make the random numbers in a ``with`` block depend on the position of a dataset element, not on the thread."""
     token = set_element_state(*position)
     try:
         yield
@@ -114,5 +114,5 @@ def use_element_state(*position: int) -> Iterator[None]:
 
 
 def set_element_state(*position: int) -> Token[RandomState | None]:
-    """Use random numbers that depend on the position of a dataset element, until the caller's context ends."""
+    """Make random numbers depend on the position of a dataset element, in the current ``contextvars`` context."""
     return _CURRENT.set(RandomState(_process.seed, position))

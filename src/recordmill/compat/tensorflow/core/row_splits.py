@@ -12,8 +12,8 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 Splits = NDArray[np.integer[Any]]
 
 
-def as_splits(numbers: NDArray[Any], name: str) -> Splits:
-    """Return a vector of int64, or of int32 if it has that dtype already."""
+def to_splits_vector(numbers: NDArray[Any], name: str) -> Splits:
+    """Check a vector of integers and convert it to int64; a vector of int32 is returned unchanged."""
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise ValueError(f"{name} must have dtype int32 or int64, got {numbers.dtype}")
     if numbers.ndim != 1:
@@ -21,9 +21,9 @@ def as_splits(numbers: NDArray[Any], name: str) -> Splits:
     return numbers if numbers.dtype in (np.int32, np.int64) else numbers.astype(np.int64)
 
 
-def from_splits(row_splits: NDArray[Any]) -> Splits:
+def check_row_splits(row_splits: NDArray[Any]) -> Splits:
     """Check row splits from the user and return them as int32 or int64."""
-    splits = as_splits(row_splits, "row_splits")
+    splits = to_splits_vector(row_splits, "row_splits")
     if not len(splits):
         raise ValueError("row_splits must not be empty")
     return splits
@@ -31,7 +31,7 @@ def from_splits(row_splits: NDArray[Any]) -> Splits:
 
 def from_lengths(row_lengths: NDArray[Any]) -> Splits:
     """Return the splits of rows of these lengths."""
-    lengths = as_splits(row_lengths, "row_lengths")
+    lengths = to_splits_vector(row_lengths, "row_lengths")
     splits = np.zeros(len(lengths) + 1, lengths.dtype)
     np.cumsum(lengths, out=splits[1:])
     return splits
@@ -39,19 +39,19 @@ def from_lengths(row_lengths: NDArray[Any]) -> Splits:
 
 def from_starts(row_starts: NDArray[Any], num_values: int) -> Splits:
     """Return the splits of rows that start at these positions."""
-    starts = as_splits(row_starts, "row_starts")
+    starts = to_splits_vector(row_starts, "row_starts")
     return np.concatenate((starts, np.array([num_values], starts.dtype)))
 
 
 def from_limits(row_limits: NDArray[Any]) -> Splits:
     """Return the splits of rows that end before these positions."""
-    limits = as_splits(row_limits, "row_limits")
+    limits = to_splits_vector(row_limits, "row_limits")
     return np.concatenate((np.zeros(1, limits.dtype), limits))
 
 
 def from_rowids(value_rowids: NDArray[Any], num_rows: int | None) -> Splits:
-    """Return the splits of rows, given the row of each value."""
-    rowids = as_splits(value_rowids, "value_rowids")
+    """Return the splits of rows, given the row number of each value."""
+    rowids = to_splits_vector(value_rowids, "value_rowids")
     if len(rowids) and (int(rowids.min()) < 0 or (np.diff(rowids) < 0).any()):
         raise InvalidArgumentError(f"value_rowids must be non-negative and sorted, got {rowids.tolist()}")
     rows = (int(rowids[-1]) + 1 if len(rowids) else 0) if num_rows is None else num_rows
@@ -60,8 +60,8 @@ def from_rowids(value_rowids: NDArray[Any], num_rows: int | None) -> Splits:
     return from_lengths(np.bincount(rowids, minlength=rows).astype(rowids.dtype))
 
 
-def check(splits: Splits, num_values: int) -> None:
-    """Raise InvalidArgumentError unless the rows cover exactly the values."""
+def check_rows_cover_values(splits: Splits, num_values: int) -> None:
+    """Raise InvalidArgumentError unless the splits start with 0, are sorted and end with the number of values."""
     problem = None
     if int(splits[0]) != 0:
         problem = f"row splits must start with 0, got {splits[0]}"
@@ -78,7 +78,7 @@ def bounding_shape(nested: list[Splits], inner: tuple[int, ...]) -> list[int]:
     return [len(nested[0]) - 1, *(int(np.diff(splits).max(initial=0)) for splits in nested), *inner]
 
 
-def positions(nested: list[Splits]) -> list[NDArray[np.int64]]:
+def locate_values(nested: list[Splits]) -> list[NDArray[np.int64]]:
     """Return the index of each innermost value on every ragged axis."""
     found = [np.arange(len(nested[0]) - 1)]
     for splits in nested:
@@ -89,7 +89,7 @@ def positions(nested: list[Splits]) -> list[NDArray[np.int64]]:
 
 
 def slice_rows(splits: Splits, part: slice) -> tuple[NDArray[np.int64], Splits]:
-    """Return the positions of the values in the same slice of every row, and their row splits."""
+    """Apply a slice to every row; return the positions of the selected values and the new row splits."""
     starts, lengths = splits[:-1].tolist(), np.diff(splits).tolist()
     ranges = [range(start, start + length)[part] for start, length in zip(starts, lengths, strict=True)]
     counts = np.array([len(one) for one in ranges], splits.dtype)
@@ -98,7 +98,7 @@ def slice_rows(splits: Splits, part: slice) -> tuple[NDArray[np.int64], Splits]:
 
 
 def gather_rows(splits: Splits, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Splits]:
-    """Return the positions of the values of the selected rows, and their row splits."""
+    """Select rows by number; return the positions of their values and the new row splits."""
     lengths = np.diff(splits)[rows]
     gathered = from_lengths(lengths)
     starts = np.repeat(splits[:-1][rows].astype(np.int64) - gathered[:-1], lengths)

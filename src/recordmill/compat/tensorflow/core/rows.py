@@ -28,7 +28,7 @@ class StringVector(Tensor):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         buffer = self._buffer
         if buffer is not None:
-            self._values, self._buffer = strings_of(buffer), None
+            self._values, self._buffer = to_bytes_array(buffer), None
         return object.__getattribute__(self, "_values")
 
     @property
@@ -55,6 +55,6 @@ class StringVector(Tensor):
         return self._length
 
 
-def strings_of(rows: Ragged) -> NDArray[Any]:
+def to_bytes_array(rows: Ragged) -> NDArray[Any]:
     """Convert byte strings in one buffer to an array of bytes objects."""
     return np.fromiter(rows, object, len(rows))

@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
 class SparseTensor(Composite):
-    """Values at indices of a larger array that is empty elsewhere; there is no arithmetic."""
+    """``tf.SparseTensor``: values, and their indices in a larger array; arithmetic is not supported."""
 
     __slots__ = ("_dense_shape", "_indices", "_values")
 

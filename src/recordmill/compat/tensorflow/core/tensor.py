@@ -12,16 +12,16 @@ from recordmill.allocator import keep_freed_memory
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import array_of, scalar_array
 from recordmill.compat.tensorflow.core.dtypes import DType
-from recordmill.compat.tensorflow.core.operators import Operators
+from recordmill.compat.tensorflow.core.operators import TensorOperators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 
-# Operations allocate and free an array each; keeping freed memory makes them faster.
+# Every operation allocates an array, which is faster if the memory of freed arrays is kept and reused.
 keep_freed_memory()
 
 __all__ = ["AnyTensor", "Tensor", "array_of", "as_tensor", "wrap"]
 
 
-class Tensor(Operators):
+class Tensor(TensorOperators):
     """Array of values of one dtype; byte strings are stored in an array of objects."""
 
     __slots__ = ("_values",)
@@ -118,10 +118,10 @@ class _AnyTensorType(type):
         return Tensor(*args, **kwargs) if cls is AnyTensor else super().__call__(*args, **kwargs)
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, Operators) if cls is AnyTensor else super().__instancecheck__(value)
+        return isinstance(value, TensorOperators) if cls is AnyTensor else super().__instancecheck__(value)
 
     def __subclasscheck__(cls, kind: type) -> bool:
-        return issubclass(kind, Operators) if cls is AnyTensor else super().__subclasscheck__(kind)
+        return issubclass(kind, TensorOperators) if cls is AnyTensor else super().__subclasscheck__(kind)
 
 
 class AnyTensor(Tensor, metaclass=_AnyTensorType):

@@ -39,24 +39,24 @@ class Variable(Tensor):
 
     def value(self) -> Tensor:
         """Return the current value."""
-        return read(self)
+        return read_variable(self)
 
     read_value = value
 
     def assign(self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Variable:
         """Replace the value; raise ValueError if the shape differs."""
         del use_locking, name, read_value
-        return assign(self, value)
+        return assign_variable(self, value)
 
     def assign_add(self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Variable:
         """Add to the value."""
         del use_locking, name, read_value
-        return assign(self, read(self) + delta)
+        return assign_variable(self, read_variable(self) + delta)
 
     def assign_sub(self, delta: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Variable:
         """Subtract from the value."""
         del use_locking, name, read_value
-        return assign(self, read(self) - delta)
+        return assign_variable(self, read_variable(self) - delta)
 
     def __repr__(self) -> str:
         value = super().__repr__().partition("numpy=")[2]
@@ -72,13 +72,13 @@ class Variable(Tensor):
 
 
 @op("variable.read", always=True)
-def read(variable: Variable) -> Tensor:
+def read_variable(variable: Variable) -> Tensor:
     """Return the current value of a variable."""
     return Tensor(variable.values)
 
 
 @op("variable.assign", always=True)
-def assign(variable: Variable, value: Any) -> Variable:
+def assign_variable(variable: Variable, value: Any) -> Variable:
     """Replace the value of a variable."""
     values = array_of(value, variable.dtype)
     if values.shape != variable.values.shape:

@@ -7,7 +7,7 @@ from recordmill.compat.tensorflow.core.lazy import lazy
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-# Names and the modules that define them.
+# Public names, and the modules that define them.
 MEMBERS: dict[str, str] = {
     "Dataset": "data.dataset",
     "DatasetSpec": "data.structures",

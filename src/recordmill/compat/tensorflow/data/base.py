@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
 from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
 
-# TensorFlow's class names of sources, by the class of their node; other class names are derived from the node.
+# TensorFlow's class name in the `repr`, by class of the node; for other nodes, the name is "_<node>Dataset".
 _CLASS_NAMES = {
     "Lines": "TextLineDatasetV2",
     "Records": "TFRecordDatasetV2",
@@ -23,13 +23,13 @@ _CLASS_NAMES = {
 
 
 class DatasetBase(LegacyDataset):
-    """A node of a pipeline and its options; `Dataset` adds the transformations."""
+    """Base of `Dataset`: a node of a pipeline and its options, without transformations."""
 
     def __init__(self, node: Node, options: Options | None = None) -> None:
         self.node = node
         self._options = options or Options()
 
-    def _then(self, node: Node) -> Any:
+    def _with_node(self, node: Node) -> Any:
         """Return a dataset of `node` with the options of this dataset."""
         raise NotImplementedError
 
@@ -42,7 +42,7 @@ class DatasetBase(LegacyDataset):
 
     @property
     def element_spec(self) -> Any:
-        """Specs of the elements; for a function that cannot be traced, the specs of its first results."""
+        """Specs of the elements; they are inferred from the first elements if a function cannot be traced."""
         return self.node.spec()
 
     def cardinality(self) -> Tensor:

@@ -10,15 +10,35 @@ from typing import Any
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.collate import stack_leaf, stack_stored
-from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Execution, Failed, Node, Step
+from recordmill.compat.tensorflow.data.collate import stack_leaf, stack_stored_elements
+from recordmill.compat.tensorflow.data.elements import (
+    UNKNOWN_CARDINALITY,
+    Element,
+    ExecutionOptions,
+    FailedElement,
+    Node,
+    Step,
+)
 from recordmill.compat.tensorflow.data.functions import to_op_error
-from recordmill.compat.tensorflow.data.mapping import THREAD_NAME, Deferred, Fallback, Filter, Map, is_behind_generator
-from recordmill.compat.tensorflow.data.native_map import BatchValue, NativeMap, columns_of, rows_of
+from recordmill.compat.tensorflow.data.mapping import (
+    THREAD_NAME,
+    DeferredElement,
+    Filter,
+    GroupRunner,
+    Map,
+    is_behind_generator,
+)
+from recordmill.compat.tensorflow.data.native_map import BatchValue, NativeMap, split_into_rows, to_columns
 from recordmill.compat.tensorflow.data.padding import pad_leaf
-from recordmill.compat.tensorflow.data.rules import Column
+from recordmill.compat.tensorflow.data.rules import BatchColumn
 from recordmill.compat.tensorflow.data.sources import Slices
-from recordmill.compat.tensorflow.data.structures import add_axis, drop_axis, leaves, pack_structure, spec_of
+from recordmill.compat.tensorflow.data.structures import (
+    add_batch_axis,
+    drop_batch_axis,
+    leaves,
+    pack_structure,
+    spec_of,
+)
 from recordmill.compat.tensorflow.data.trace import Trace
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import map_ordered, num_cpus
@@ -36,42 +56,46 @@ class Batch(Node):
             raise InvalidArgumentError("Batch size must be greater than zero.")
         self.size, self.drop_remainder = size, drop_remainder
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the batches; the maps before them run on whole batches in threads where that is possible."""
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
+        """Yield batches; if possible, the maps before this node run on whole batches in threads."""
         maps = deferred_maps(self) if execution.native else []
         if maps:
-            groups = self._group(replace(execution, deferred=tuple(maps)))
-            return map_ordered(_BatchRun(maps, self).finish, groups, num_cpus(), 1, THREAD_NAME)
+            groups = self._group_steps(replace(execution, deferred=tuple(maps)))
+            return map_ordered(_DeferredMapRunner(maps, self).build_batch, groups, num_cpus(), 1, THREAD_NAME)
         batches = None
         if execution.native and self._only_stacks:
             batches = self.input.batches(execution, self.size, self.drop_remainder)
-        return map(self.join_steps, self._group(execution)) if batches is None else batches
+        return map(self.make_batch, self._group_steps(execution)) if batches is None else batches
 
-    def _group(self, execution: Execution) -> Iterator[list[Step]]:
+    def _group_steps(self, execution: ExecutionOptions) -> Iterator[list[Step]]:
         steps = self.input.iterate(execution)
         while group := list(islice(steps, self.size)):
-            if len(group) == self.size or not self.drop_remainder or any(isinstance(one, Failed) for one in group):
+            if (
+                len(group) == self.size
+                or not self.drop_remainder
+                or any(isinstance(one, FailedElement) for one in group)
+            ):
                 yield group
 
-    def join_steps(self, steps: list[Step]) -> Step:
+    def make_batch(self, steps: list[Step]) -> Step:
         """Return one batch, or the error of the first element that failed."""
-        failed = next((step for step in steps if isinstance(step, Failed)), None)
+        failed = next((step for step in steps if isinstance(step, FailedElement)), None)
         if failed is not None:
             return failed
         try:
-            stored = stack_stored(steps) if self._only_stacks else None
-            return Element(self.join([step.value for step in steps]) if stored is None else stored)  # type: ignore[union-attr]
+            stored = stack_stored_elements(steps) if self._only_stacks else None
+            return Element(self.combine_elements([step.value for step in steps]) if stored is None else stored)  # type: ignore[union-attr]
         except Exception as error:  # noqa: BLE001 (raised when the caller reads this batch)
-            return Failed(to_op_error(error, Element(None)))
+            return FailedElement(to_op_error(error, Element(None)))
 
-    def join(self, values: list[Any]) -> Any:
+    def combine_elements(self, values: list[Any]) -> Any:
         """Combine the values of elements into the value of a batch."""
         columns = zip(*map(leaves, values), strict=True)
-        return pack_structure(values[0], [self.join_leaf(list(rows), number) for number, rows in enumerate(columns)])
+        return pack_structure(values[0], [self.combine_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
-    def join_leaf(self, values: BatchValue, number: int) -> Any:
-        """Combine the values of leaf `number`; the result of a native map may already be one column."""
-        return values.tensor if isinstance(values, Column) else stack_leaf(values, number)
+    def combine_leaf(self, values: BatchValue, number: int) -> Any:
+        """Combine the values of leaf `number`; the values are a column if a native map has stacked them already."""
+        return values.tensor if isinstance(values, BatchColumn) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
         length = self.input.cardinality()
@@ -80,13 +104,13 @@ class Batch(Node):
         return length // self.size if self.drop_remainder else -(-length // self.size)
 
     def spec(self) -> Any:
-        return add_axis(self.input.spec(), self.size if self.drop_remainder else None)
+        return add_batch_axis(self.input.spec(), self.size if self.drop_remainder else None)
 
-    def sample(self) -> Iterator[Any]:
-        values = self.input.sample()
+    def sample_values(self) -> Iterator[Any]:
+        values = self.input.sample_values()
         while rows := list(islice(values, self.size)):
             if len(rows) == self.size or not self.drop_remainder:
-                yield self.join(rows)
+                yield self.combine_elements(rows)
 
 
 class PaddedBatch(Batch):
@@ -98,54 +122,54 @@ class PaddedBatch(Batch):
         super().__init__(node, size, drop_remainder)
         self._shapes, self._fills = shapes, fills
 
-    def join_leaf(self, values: BatchValue, number: int) -> Any:
+    def combine_leaf(self, values: BatchValue, number: int) -> Any:
         shape = TensorShape(None) if self._shapes is None else self._shapes[number]
-        if isinstance(values, Column) and shape.is_compatible_with(values.array.shape[1:]):
+        if isinstance(values, BatchColumn) and shape.is_compatible_with(values.array.shape[1:]):
             return values.tensor
-        return pad_leaf(rows_of(values), shape, None if self._fills is None else self._fills[number])
+        return pad_leaf(split_into_rows(values), shape, None if self._fills is None else self._fills[number])
 
     def spec(self) -> Any:
         spec = self.input.spec()
         flat = list(leaves(spec))
         shapes = self._shapes or [TensorShape([None] * (leaf.shape.rank or 0)) for leaf in flat]
         padded = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(shapes, flat, strict=True)]
-        return add_axis(pack_structure(spec, padded), self.size if self.drop_remainder else None)
+        return add_batch_axis(pack_structure(spec, padded), self.size if self.drop_remainder else None)
 
 
-class _BatchRun:
+class _DeferredMapRunner:
     """Runs deferred maps on groups of elements, and combines the results into batches."""
 
     def __init__(self, maps: list[Map], batch: Batch) -> None:
         self._maps, self._batch = maps, batch
-        plans = [node.function.native() for node in maps]
+        plans = [node.function.plan_native() for node in maps]
         self._plans = [plan for plan in plans if isinstance(plan, NativeMap)]
-        self._process = Fallback(self._run, self._run_element)
+        self._process = GroupRunner(self._run_maps_on_group, self._run_maps_on_element)
 
-    def finish(self, group: list[Step]) -> Step:
+    def build_batch(self, group: list[Step]) -> Step:
         """Return one batch, computed natively if every map has a plan."""
         is_native = len(self._plans) == len(self._maps)
-        result = self._process(group) if is_native else list(map(self._run_element, group))
-        return self._batch.join_steps(result) if isinstance(result, list) else Element(result)
+        result = self._process(group) if is_native else list(map(self._run_maps_on_element, group))
+        return self._batch.make_batch(result) if isinstance(result, list) else Element(result)
 
-    def _run(self, group: list[Any]) -> Any:
-        columns = columns_of([element.input for element in group], self._plans[0].used)
+    def _run_maps_on_group(self, group: list[Any]) -> Any:
+        columns = to_columns([element.input for element in group], self._plans[0].used)
         for number, plan in enumerate(self._plans):
             columns = plan.run(columns, [element.positions[number] for element in group])
-        joined = [self._batch.join_leaf(values, number) for number, values in enumerate(columns)]
+        joined = [self._batch.combine_leaf(values, number) for number, values in enumerate(columns)]
         return pack_structure(self._plans[-1].trace.result, joined)
 
-    def _run_element(self, element: Step) -> Step:
-        if not isinstance(element, Deferred):
+    def _run_maps_on_element(self, element: Step) -> Step:
+        if not isinstance(element, DeferredElement):
             return element
         step: Step = element.input
         for node, position in zip(self._maps, element.positions, strict=True):
             if isinstance(step, Element):
-                step = node.finish(Deferred(step, position))
+                step = node.run_function(DeferredElement(step, position))
         return step
 
 
 def deferred_maps(batch: Batch) -> list[Map]:
-    """Return the maps before a batch that it runs itself; none, unless one of them parses records or decodes images."""
+    """Return the maps that a batch runs on whole batches: none, unless one parses records or decodes images."""
     maps: list[Map] = []
     node: Node = batch.input
     while node.forwards_elements or isinstance(node, Map):
@@ -154,7 +178,7 @@ def deferred_maps(batch: Batch) -> list[Map]:
                 break
             maps.insert(0, node)
         node = node.input
-    if not any(_is_slow(one) for one in maps) or is_behind_generator(node):
+    if not any(_parses_or_decodes(one) for one in maps) or is_behind_generator(node):
         return []
     return maps
 
@@ -165,9 +189,9 @@ def _may_run_in_batches(node: Map) -> bool:
     return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 
 
-def _is_slow(node: Map) -> bool:
-    """Return whether a map parses records or decodes images; a function that cannot be traced may do so."""
-    trace, native = node.function.trace(), node.function.native()
+def _parses_or_decodes(node: Map) -> bool:
+    """Return whether a map parses records or decodes images; True if its function cannot be traced."""
+    trace, native = node.function.trace(), node.function.plan_native()
     if isinstance(trace, Trace):
         return trace.decodes_images or (isinstance(native, NativeMap) and native.parses)
     return True
@@ -176,15 +200,15 @@ def _is_slow(node: Map) -> bool:
 class Unbatch(Node):
     """Rows of the elements along their first axis."""
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for element in self.input.iterate(execution):
-            if isinstance(element, Failed):
+            if isinstance(element, FailedElement):
                 yield element
                 continue
             try:
-                rows = Slices(_check_rows(element.value))
+                rows = Slices(_reject_scalar_leaves(element.value))
             except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
-                yield Failed(to_op_error(error, element))
+                yield FailedElement(to_op_error(error, element))
                 continue
             for row in rows.iterate(execution):
                 if isinstance(row, Element):
@@ -201,14 +225,16 @@ class Unbatch(Node):
         return UNKNOWN_CARDINALITY if not shape.rank or shape[0] is None else length * int(shape[0])
 
     def spec(self) -> Any:
-        return drop_axis(self.input.spec())
+        return drop_batch_axis(self.input.spec())
 
-    def sample(self) -> Iterator[Any]:
-        return (row for value in self.input.sample() for row in Slices(_check_rows(value)).sample())
+    def sample_values(self) -> Iterator[Any]:
+        return (
+            row for value in self.input.sample_values() for row in Slices(_reject_scalar_leaves(value)).sample_values()
+        )
 
 
 def _has_known_spec(node: Node) -> bool:
-    """Return whether the specs are valid for all elements, not only for the first results of an untraced function."""
+    """Return whether specs hold for all elements; specs that were inferred from first results may not."""
     if isinstance(node, Map):
         trace = node.function.trace()
         if not isinstance(trace, Trace) or trace.spec() is None:
@@ -218,14 +244,14 @@ def _has_known_spec(node: Node) -> bool:
     return all(map(_has_known_spec, node.inputs))
 
 
-def _check_rows(value: Any) -> Any:
+def _reject_scalar_leaves(value: Any) -> Any:
     if any(isinstance(leaf, Tensor) and not leaf.ndim for leaf in leaves(value)):
         raise ValueError("Cannot unbatch an input with scalar components.")
     return value
 
 
 class Window(Node):
-    """Windows of elements, each of them a dataset."""
+    """Windows of consecutive elements; each window is a dataset."""
 
     def __init__(
         self, node: Node, sizes: tuple[int, int, int], drop_remainder: bool, wrap: Callable[[list[Any], Any], Any]
@@ -236,13 +262,13 @@ class Window(Node):
                 raise InvalidArgumentError(f"Window {name} must be greater than zero.")
         self._sizes, self._drop, self._wrap = sizes, drop_remainder, wrap
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         size, shift, stride = self._sizes
         span = (size - 1) * stride + 1
         values: list[Any] = []
         gap = 0
         for element in self.input.iterate(execution):
-            if isinstance(element, Failed):
+            if isinstance(element, FailedElement):
                 yield element
             elif gap:
                 gap -= 1
@@ -266,5 +292,5 @@ class Window(Node):
     def spec(self) -> Any:
         return spec_of(self._wrap([], self.input))
 
-    def sample(self) -> Iterator[Any]:
-        yield self._wrap(list(islice(self.input.sample(), self._sizes[0])), self.input)
+    def sample_values(self) -> Iterator[Any]:
+        yield self._wrap(list(islice(self.input.sample_values(), self._sizes[0])), self.input)

@@ -19,7 +19,7 @@ from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.collate import store_as_rows
-from recordmill.compat.tensorflow.data.elements import Element, Execution, Node, Step
+from recordmill.compat.tensorflow.data.elements import Element, ExecutionOptions, Node, Step
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
@@ -35,8 +35,8 @@ class Cache(Node):
         super().__init__(node)
         self._elements: list[Element] | None = None
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the kept elements, or keep the input's elements while yielding them."""
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
+        """Yield the cached elements or, in the first pass, collect the input's elements while yielding them."""
         if self._elements is not None:
             yield from self._elements
             return
@@ -59,27 +59,27 @@ class CacheFile(Node):
         super().__init__(node)
         self._path = filename + SUFFIX
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the elements of the file, or write the file while yielding the input's elements."""
-        return self._read() if os.path.exists(self._path) else self._write(execution)
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
+        """Yield the elements of the file or, if it does not exist, write it while yielding the input's elements."""
+        return self._read_cached_elements() if os.path.exists(self._path) else self._write_while_iterating(execution)
 
-    def _read(self) -> Iterator[Step]:
+    def _read_cached_elements(self) -> Iterator[Step]:
         for number, record in enumerate(tf_record_iterator(self._path)):
             try:
-                yield Element(_unpack(record))
+                yield Element(_deserialize_element(record))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
                 hint = "delete the file to write it again"
                 message = f"the record is not a cached element: {error}"
                 raise DataLossError(message, shard=self._path, record=number, hint=hint) from error
 
-    def _write(self, execution: Execution) -> Iterator[Step]:
+    def _write_while_iterating(self, execution: ExecutionOptions) -> Iterator[Step]:
         with translate_errors(self._path):
             writer = rm.PayloadWriter(self._path, format="tfrecord", index="never")
         is_complete = has_failed = False
         try:
             for step in self.input.iterate(execution):
                 if isinstance(step, Element):
-                    writer.write(_pack(step.value))
+                    writer.write(_serialize_element(step.value))
                 else:
                     has_failed = True
                 yield step
@@ -91,33 +91,33 @@ class CacheFile(Node):
                 writer.discard()
 
 
-def _pack(value: Any) -> bytes:
+def _serialize_element(value: Any) -> bytes:
     """Serialize an element: its structure as one line of JSON, then the bytes of its parts."""
     content: list[bytes] = []
-    structure = json.dumps(_describe(value, content)).encode()
+    structure = json.dumps(_describe_structure(value, content)).encode()
     return b"".join((structure, b"\n", *content))
 
 
-def _unpack(record: bytes) -> Any:
+def _deserialize_element(record: bytes) -> Any:
     structure, _, content = record.partition(b"\n")
-    return _restore(json.loads(structure), io.BytesIO(content))
+    return _restore_structure(json.loads(structure), io.BytesIO(content))
 
 
-def _describe(value: Any, content: list[bytes]) -> Any:
+def _describe_structure(value: Any, content: list[bytes]) -> Any:
     """Return the structure of an element as JSON values, and append the bytes of its parts to `content`."""
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {"dict": [[key, _describe(one, content)] for key, one in value.items()]}
+        return {"dict": [[key, _describe_structure(one, content)] for key, one in value.items()]}
     if type(value) is tuple:
-        return {"tuple": [_describe(one, content) for one in value]}
+        return {"tuple": [_describe_structure(one, content) for one in value]}
     for name, kind in _CLASSES.items():
         if isinstance(value, kind):
-            return {"leaf": [name, *[_describe_part(part, content) for part in _split_leaf(value)]]}
+            return {"leaf": [name, *[_describe_tensor(part, content) for part in _split_into_dense(value)]]}
     raise UnimplementedError(
         f"cache(filename) supports only tensors in tuples and dicts with str keys, got a {type(value).__name__}"
     )
 
 
-def _describe_part(part: Tensor, content: list[bytes]) -> list[Any]:
+def _describe_tensor(part: Tensor, content: list[bytes]) -> list[Any]:
     """Describe a dense tensor by dtype, shape and lengths of strings, and append its bytes to `content`."""
     if part.dtype != dtypes.string:
         content.append(part.values.tobytes())
@@ -127,16 +127,16 @@ def _describe_part(part: Tensor, content: list[bytes]) -> list[Any]:
     return ["string", part.values.shape, [len(string) for string in strings]]
 
 
-def _restore(structure: Any, content: io.BytesIO) -> Any:
+def _restore_structure(structure: Any, content: io.BytesIO) -> Any:
     if "dict" in structure:
-        return {str(key): _restore(one, content) for key, one in structure["dict"]}
+        return {str(key): _restore_structure(one, content) for key, one in structure["dict"]}
     if "tuple" in structure:
-        return tuple(_restore(one, content) for one in structure["tuple"])
+        return tuple(_restore_structure(one, content) for one in structure["tuple"])
     name, *parts = structure["leaf"]
-    return _join_leaf(_CLASSES[name], [_restore_part(content, *part) for part in parts])
+    return _join_from_dense(_CLASSES[name], [_restore_tensor(content, *part) for part in parts])
 
 
-def _restore_part(content: io.BytesIO, name: str, shape: list[int], lengths: list[int] | None = None) -> Tensor:
+def _restore_tensor(content: io.BytesIO, name: str, shape: list[int], lengths: list[int] | None = None) -> Tensor:
     if lengths is None:
         dtype = as_dtype(name).numpy_dtype
         array = np.frombuffer(content.read(math.prod(shape) * dtype.itemsize), dtype)
@@ -146,7 +146,7 @@ def _restore_part(content: io.BytesIO, name: str, shape: list[int], lengths: lis
     return Tensor(array.reshape(shape))
 
 
-def _split_leaf(leaf: Any) -> list[Tensor]:
+def _split_into_dense(leaf: Any) -> list[Tensor]:
     """Split a dense, sparse or ragged tensor into dense tensors."""
     if isinstance(leaf, SparseTensor):
         return [leaf.indices, leaf.values, leaf.dense_shape]
@@ -157,8 +157,8 @@ def _split_leaf(leaf: Any) -> list[Tensor]:
     return [leaf]
 
 
-def _join_leaf(kind: type, parts: list[Any]) -> Any:
-    """Create a tensor of a class from the dense tensors of `_split_leaf`."""
+def _join_from_dense(kind: type, parts: list[Any]) -> Any:
+    """Create a tensor of class `kind` from the dense tensors that `_split_into_dense` returned."""
     if kind is SparseTensor:
         return SparseTensor(*parts)
     if kind is RaggedRow:

@@ -24,7 +24,7 @@ from recordmill.types import RecordRef
 _MAX_BYTES = 256 << 20
 
 
-class Table:
+class ElementTable:
     """Arrays with one row per element, in the structure of the elements."""
 
     def __init__(self, value: Any) -> None:
@@ -40,12 +40,12 @@ def _copy_row(array: NDArray[Any], position: int) -> Tensor:
     return take_row(array, position) if array.ndim == 1 else Tensor(np.array(array[position]))
 
 
-class Row(Element):
-    """Element that is a row of a `Table`; every access creates its tensors anew."""
+class TableRow(Element):
+    """Element that is a row of a `ElementTable`; every access creates its tensors anew."""
 
     __slots__ = ("position", "table")
 
-    def __init__(self, table: Table, position: int, record: RecordRef | None = None) -> None:
+    def __init__(self, table: ElementTable, position: int, record: RecordRef | None = None) -> None:
         self.table, self.position, self.record = table, position, record
 
     @property
@@ -53,7 +53,7 @@ class Row(Element):
         return self.table.row(self.position)
 
 
-class ByteString(Element):
+class StringElement(Element):
     """Element that is one byte string of a group of records; tensor and position are created on every access."""
 
     __slots__ = ("_locate", "_row", "content")
@@ -71,20 +71,20 @@ class ByteString(Element):
 
 
 def stack_columns(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
-    """Stack the leaves of elements, if all are `ByteString`, or all are `Row` with tables of one structure; else None.
+    """Stack the leaves of string elements, or of table rows with one structure; return None for other elements.
 
     Leaves whose number is not in `used` are None.
     """
     kinds = set(map(type, elements))
-    if kinds == {ByteString}:
+    if kinds == {StringElement}:
         return [np.fromiter(map(attrgetter("content"), elements), object, len(elements))]
-    if kinds != {Row} or not _have_similar_tables(elements):
+    if kinds != {TableRow} or not _have_similar_tables(elements):
         return None
     count = len(elements[0].table.arrays)
     return [_stack_rows(elements, number) if used is None or number in used else None for number in range(count)]
 
 
-def _have_similar_tables(rows: Sequence[Row]) -> bool:
+def _have_similar_tables(rows: Sequence[TableRow]) -> bool:
     first, *others = dict.fromkeys(map(attrgetter("table"), rows))
     return all(
         same_structure(first.structure, other.structure)
@@ -95,7 +95,7 @@ def _have_similar_tables(rows: Sequence[Row]) -> bool:
     )
 
 
-def _stack_rows(elements: Sequence[Row], number: int) -> NDArray[Any]:
+def _stack_rows(elements: Sequence[TableRow], number: int) -> NDArray[Any]:
     parts = []
     for table, group in groupby(elements, attrgetter("table")):
         positions = [one.position for one in group]
@@ -105,20 +105,20 @@ def _stack_rows(elements: Sequence[Row], number: int) -> NDArray[Any]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def stack_stored(elements: Sequence[Any]) -> Any:
-    """Return the value of a batch of elements that `stack_columns` supports; None for other elements."""
+def stack_stored_elements(elements: Sequence[Any]) -> Any:
+    """Combine elements into the value of a batch; return None if `stack_columns` does not support them."""
     columns = stack_columns(elements)
     if columns is None:
         return None
-    structure = elements[0].table.structure if type(elements[0]) is Row else None
+    structure = elements[0].table.structure if type(elements[0]) is TableRow else None
     # Slices are copied, because they would keep the whole table in memory.
     owned = [np.array(column) if column.base is not None else column for column in columns]  # type: ignore[union-attr]
     return pack_structure(structure, map(Tensor, owned))  # type: ignore[arg-type]
 
 
 def store_as_rows(elements: list[Element]) -> list[Element]:
-    """Convert elements to rows of one table if they have one structure and are not too large; else return them."""
-    if not elements or all(type(one) is Row and one.table is elements[0].table for one in elements):  # type: ignore[attr-defined]
+    """Move elements to a table if they have one structure and are small enough; else return them unchanged."""
+    if not elements or all(type(one) is TableRow and one.table is elements[0].table for one in elements):  # type: ignore[attr-defined]
         return elements
     values = [element.value for element in elements]
     first = values[0]
@@ -127,8 +127,10 @@ def store_as_rows(elements: list[Element]) -> list[Element]:
     columns = list(zip(*map(leaves, values), strict=True))
     if not all(are_stackable(rows) and rows[0].values.nbytes * len(rows) <= _MAX_BYTES for rows in columns):
         return elements
-    table = Table(pack_structure(first, [Tensor(join_arrays([row.values for row in rows])) for rows in columns]))
-    return [Row(table, position, element.record) for position, element in enumerate(elements)]
+    table = ElementTable(
+        pack_structure(first, [Tensor(stack_arrays([row.values for row in rows])) for rows in columns])
+    )
+    return [TableRow(table, position, element.record) for position, element in enumerate(elements)]
 
 
 def stack_leaf(rows: Sequence[Any], component: int) -> Any:
@@ -145,11 +147,11 @@ def stack_leaf(rows: Sequence[Any], component: int) -> Any:
                 f"Cannot batch tensors with different shapes in component {component}. First element had shape "
                 f"{_format_shape(first)} and element {position} had shape {_format_shape(array.shape)}."
             )
-    return Tensor(join_arrays(arrays))
+    return Tensor(stack_arrays(arrays))
 
 
-def join_arrays(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Stack arrays of one shape and dtype."""
+def stack_arrays(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Stack arrays that have the same shape and dtype."""
     joined: NDArray[Any] = np.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
     for position, array in enumerate(arrays):
         joined[position, ...] = array
@@ -157,7 +159,7 @@ def join_arrays(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def are_stackable(rows: Sequence[Any]) -> bool:
-    """Return whether values are tensors of one shape and dtype."""
+    """Return whether values are dense tensors that have the same shape and dtype."""
     if not all(type(row) is Tensor for row in rows):
         return False
     first = rows[0].values

@@ -15,12 +15,12 @@ from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
     Element,
-    Execution,
-    Failed,
+    ExecutionOptions,
+    FailedElement,
     Node,
     NoElementsError,
     Step,
-    node_of,
+    require_node,
 )
 from recordmill.compat.tensorflow.data.functions import Function, to_op_error
 from recordmill.compat.tensorflow.data.structures import merge_specs, pack_structure, to_int
@@ -32,7 +32,7 @@ _THREADS_PER_DATASET = 3
 
 
 class Interleave(Node):
-    """Elements of the datasets that a function returns, interleaved; `flat_map` is a cycle of length 1."""
+    """Interleaved elements of the datasets that a function returns; `flat_map` has a cycle of length 1."""
 
     runs_python = True
 
@@ -43,7 +43,7 @@ class Interleave(Node):
                 raise InvalidArgumentError(f"{name} must be greater than zero.")
         self._function, self._cycle, self._block = Function(function, node), cycle_length, block_length
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield the elements; a dataset that ends is replaced when its slot is visited again."""
         inputs = self.input.iterate(execution)
         slots: list[Iterator[Step] | None] = [None] * self._cycle
@@ -54,8 +54,8 @@ class Interleave(Node):
                 if element is None:
                     has_more = False
                     continue
-                opened = self._open(element, execution)
-                if isinstance(opened, Failed):
+                opened = self._open_dataset(element, execution)
+                if isinstance(opened, FailedElement):
                     yield opened
                     continue
                 slots[current] = opened
@@ -69,28 +69,28 @@ class Interleave(Node):
                     slots[current] = None
             current = (current + 1) % self._cycle
 
-    def _open(self, element: Step, execution: Execution) -> Iterator[Step] | Failed:
-        if isinstance(element, Failed):
+    def _open_dataset(self, element: Step, execution: ExecutionOptions) -> Iterator[Step] | FailedElement:
+        if isinstance(element, FailedElement):
             return element
         try:
-            return self._node_of(element.value).iterate(execution)
+            return self._call_for_node(element.value).iterate(execution)
         except Exception as error:  # noqa: BLE001 (raised where the element is requested)
-            return Failed(to_op_error(error, element))
+            return FailedElement(to_op_error(error, element))
 
-    def _node_of(self, value: Any) -> Node:
-        return node_of(self._function.call_python(value), "The function must return a `tf.data.Dataset` object")
+    def _call_for_node(self, value: Any) -> Node:
+        return require_node(self._function.call_python(value), "The function must return a `tf.data.Dataset` object")
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        for value in self.input.sample():
-            return self._node_of(value).spec()
+        for value in self.input.sample_values():
+            return self._call_for_node(value).spec()
         raise NoElementsError("element_spec depends on the first dataset, but the input is empty")
 
-    def sample(self) -> Iterator[Any]:
-        for value in self.input.sample():
-            yield from self._node_of(value).sample()
+    def sample_values(self) -> Iterator[Any]:
+        for value in self.input.sample_values():
+            yield from self._call_for_node(value).sample_values()
 
 
 def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
@@ -106,7 +106,7 @@ def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
 
 
 def default_cycle_length(num_parallel_calls: Any = None) -> int:
-    """Return the number of datasets that TensorFlow opens at once with this number of CPUs."""
+    """Return the `cycle_length` that TensorFlow chooses with this number of CPUs."""
     cpus = num_cpus()
     if num_parallel_calls is None:
         return cpus
@@ -121,10 +121,10 @@ class Zip(Node):
         super().__init__(*inputs)
         self._structure = structure
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield one structure per position, made of one element of each input, or the error of an input there."""
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
+        """Yield structures of one element of each input; where an input failed, yield its error instead."""
         for steps in zip(*(node.iterate(execution) for node in self.inputs), strict=False):
-            failed = next((step for step in steps if isinstance(step, Failed)), None)
+            failed = next((step for step in steps if isinstance(step, FailedElement)), None)
             if failed is not None:
                 yield failed
                 continue
@@ -141,8 +141,8 @@ class Zip(Node):
     def spec(self) -> Any:
         return pack_structure(self._structure, [node.spec() for node in self.inputs])
 
-    def sample(self) -> Iterator[Any]:
-        for values in zip(*(node.sample() for node in self.inputs), strict=False):
+    def sample_values(self) -> Iterator[Any]:
+        for values in zip(*(node.sample_values() for node in self.inputs), strict=False):
             yield pack_structure(self._structure, values)
 
 
@@ -152,9 +152,9 @@ class Concatenate(Node):
     def __init__(self, first: Node, second: Node) -> None:
         super().__init__(first, second)
         if not (calls_python(first) or calls_python(second)):
-            self.spec()  # raises if the elements are incompatible
+            self.spec()  # raise an error now if the elements are incompatible
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for node in self.inputs:
             yield from node.iterate(execution)
 
@@ -169,15 +169,15 @@ class Concatenate(Node):
 
 
 class Enumerate(Node):
-    """Pairs of a number and an element; failed elements are counted, too."""
+    """Pairs of a number and an element; numbers of failed elements are skipped."""
 
     def __init__(self, node: Node, start: int) -> None:
         super().__init__(node)
         self._start = start
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for number, element in enumerate(self.input.iterate(execution), self._start):
-            if isinstance(element, Failed):
+            if isinstance(element, FailedElement):
                 yield element
             else:
                 yield Element((Tensor(np.array(number, np.int64)), element.value), element.record)
@@ -185,8 +185,8 @@ class Enumerate(Node):
     def spec(self) -> Any:
         return TensorSpec([], dtypes.int64), self.input.spec()
 
-    def sample(self) -> Iterator[Any]:
-        for number, value in enumerate(self.input.sample(), self._start):
+    def sample_values(self) -> Iterator[Any]:
+        for number, value in enumerate(self.input.sample_values(), self._start):
             yield Tensor(np.array(number, np.int64)), value
 
 
@@ -197,18 +197,18 @@ class Choose(Node):
         super().__init__(*nodes)
         self._choices, self._stop, self._unused = choices, stop, unused
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
-        """Yield the elements until the first input is exhausted if `stop`, else until all are."""
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
+        """Yield the chosen elements; end when one input is exhausted (`stop`) or when all inputs are."""
         active: list[Iterator[Step] | None] = [
             None if number in self._unused else node.iterate(execution) for number, node in enumerate(self.inputs)
         ]
         for choice in self._choices.iterate(execution):
-            if isinstance(choice, Failed):
+            if isinstance(choice, FailedElement):
                 yield choice
                 continue
             number = int(choice.value.values)
             if not 0 <= number < len(active):
-                yield Failed(InvalidArgumentError(f"Selector index out of range: {number} >= {len(active)}"))
+                yield FailedElement(InvalidArgumentError(f"Selector index out of range: {number} >= {len(active)}"))
                 continue
             chosen = active[number]
             step = None if chosen is None else next(chosen, None)
@@ -231,5 +231,5 @@ class Choose(Node):
 
 
 def calls_python(node: Node) -> bool:
-    """Return whether user functions run in a node or in its inputs."""
+    """Return whether a node, or a node before it, runs functions of the user."""
     return node.runs_python or any(map(calls_python, node.inputs))

@@ -25,7 +25,7 @@ from recordmill.compat.tensorflow.files.gfile import glob
 from recordmill.compat.tensorflow.io.csv_lines import decode_csv
 from recordmill.types import RecordRef
 
-# Dtypes of inferred columns, from the narrowest.
+# Dtypes that a column may be inferred to have, from the narrowest to the widest.
 _DTYPES = (int32, int64, float32, float64, string)
 
 
@@ -79,24 +79,26 @@ class CsvRecords(Lines):
             for line in file:
                 offset += len(line)
                 parts.append(line)
-                if self._continues(line, was_open=len(parts) > 1):
+                if self._continues_on_next_line(line, was_open=len(parts) > 1):
                     continue
                 yield _make_element(parts, RecordRef(path, record, start))
                 record, start, parts = record + 1, offset, []
         if parts:
             yield _make_element(parts, RecordRef(path, record, start))
 
-    def _continues(self, line: bytes, was_open: bool) -> bool:
+    def _continues_on_next_line(self, line: bytes, was_open: bool) -> bool:
         may_change = line.count(b'"') % 2 == 1
-        return bool(self._delimiter) and (was_open or may_change) and _is_open(line, self._delimiter, was_open)
+        return (
+            bool(self._delimiter) and (was_open or may_change) and _ends_inside_quotes(line, self._delimiter, was_open)
+        )
 
 
 def _make_element(parts: list[bytes], record: RecordRef) -> Element:
     return Element(scalar_string(strip_line_end(b"".join(parts))), record)
 
 
-def _is_open(line: bytes, delimiter: bytes, was_open: bool) -> bool:
-    """Return whether a quoted field continues after the end of a line; only a quote that starts a field opens one."""
+def _ends_inside_quotes(line: bytes, delimiter: bytes, was_open: bool) -> bool:
+    """Return whether a line ends inside a quoted field; only a quote at the start of a field opens it."""
     position, is_open = 0, was_open
     while True:
         if is_open:
@@ -186,7 +188,7 @@ def _find_column(column: Any, names: list[str]) -> int:
 
 
 def _infer_dtypes(rows: Iterator[list[str]], count: int, na_value: str) -> list[DType]:
-    """Return the narrowest dtype of each column that holds all values seen."""
+    """Return, for each column, the narrowest dtype that can represent all values in the rows."""
     ranks = [-1] * count
     for row in rows:
         if len(row) != count:

@@ -17,24 +17,24 @@ from recordmill.compat.tensorflow.data.cache import Cache, CacheFile
 from recordmill.compat.tensorflow.data.combine import Concatenate, Enumerate, Interleave, choose_cycle_length
 from recordmill.compat.tensorflow.data.elements import Node, NoElementsError
 from recordmill.compat.tensorflow.data.factories import DatasetFactories
-from recordmill.compat.tensorflow.data.functions import to_result
+from recordmill.compat.tensorflow.data.functions import convert_function_result
 from recordmill.compat.tensorflow.data.group import GroupByWindow, RaggedBatch
 from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.options import Options
 from recordmill.compat.tensorflow.data.order import Prefetch, Repeat, Shard, Shuffle, Skip, Take
-from recordmill.compat.tensorflow.data.padding import check_padding, check_shapes, complete_shapes
+from recordmill.compat.tensorflow.data.padding import check_padded_shapes, check_padding_values, fill_unknown_lengths
 from recordmill.compat.tensorflow.data.sources import Values
 from recordmill.compat.tensorflow.data.structures import leaves, pack_structure, same_structure, to_int
-from recordmill.compat.tensorflow.files.errors import path_of
+from recordmill.compat.tensorflow.files.errors import to_path_str
 
 # Arguments that only tune TensorFlow's execution are accepted and have no effect.
 # ruff: noqa: ARG002
 
 
 class Dataset(DatasetFactories):
-    """Elements that are computed lazily: tensors, or nested tuples and dicts of tensors."""
+    """``tf.data.Dataset``: a lazy sequence of elements: tensors, or nested tuples and dicts of tensors."""
 
-    def _then(self, node: Any) -> Dataset:
+    def _with_node(self, node: Any) -> Dataset:
         return Dataset(node, self._options)
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
@@ -54,15 +54,15 @@ class Dataset(DatasetFactories):
         calls = None if num_parallel_calls is None else to_int(num_parallel_calls, "num_parallel_calls")
         if calls is not None and calls < 1 and calls != -1:
             raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
-        return self._then(Map(self.node, map_func, calls))
+        return self._with_node(Map(self.node, map_func, calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """Keep the elements for which `predicate` returns true."""
-        return self._then(Filter(self.node, predicate))
+        return self._with_node(Filter(self.node, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """Concatenate the datasets that a function returns for each element."""
-        return self._then(Interleave(self.node, map_func, 1, 1))
+        return self._with_node(Interleave(self.node, map_func, 1, 1))
 
     def interleave(
         self,
@@ -75,11 +75,11 @@ class Dataset(DatasetFactories):
     ) -> Dataset:
         """Interleave the datasets that a function returns for each element; the order is always deterministic."""
         cycle = choose_cycle_length(cycle_length, num_parallel_calls)
-        return self._then(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
+        return self._with_node(Interleave(self.node, map_func, cycle, 1 if block_length is None else block_length))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """Drop the elements that fail."""
-        return self._then(IgnoreErrors(self.node, log_warning))
+        return self._with_node(IgnoreErrors(self.node, log_warning))
 
     def shuffle(
         self,
@@ -88,43 +88,43 @@ class Dataset(DatasetFactories):
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
     ) -> Dataset:
-        """Draw elements from a buffer by TensorFlow's algorithm, with NumPy's random numbers."""
+        """Shuffle elements with a buffer, by TensorFlow's algorithm but with NumPy's random numbers."""
         again = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         number = None if seed is None else to_int(seed, "seed")
-        return self._then(Shuffle(self.node, to_int(buffer_size, "buffer_size"), number, again))
+        return self._with_node(Shuffle(self.node, to_int(buffer_size, "buffer_size"), number, again))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """Repeat the elements; without end if `count` is None or negative."""
-        return self._then(Repeat(self.node, -1 if count is None else to_int(count, "count")))
+        return self._with_node(Repeat(self.node, -1 if count is None else to_int(count, "count")))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """Keep the first `count` elements, or all if it is negative."""
-        return self._then(Take(self.node, to_int(count, "count")))
+        return self._with_node(Take(self.node, to_int(count, "count")))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
         """Skip the first `count` elements, or all if it is negative."""
-        return self._then(Skip(self.node, to_int(count, "count")))
+        return self._with_node(Skip(self.node, to_int(count, "count")))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Keep the elements whose position modulo `num_shards` is `index`."""
-        return self._then(Shard(self.node, to_int(num_shards, "num_shards"), to_int(index, "index")))
+        return self._with_node(Shard(self.node, to_int(num_shards, "num_shards"), to_int(index, "index")))
 
     def prefetch(self, buffer_size: int | None, name: str | None = None) -> Dataset:
         """Compute elements ahead of the consumer in a thread."""
-        return self._then(Prefetch(self.node, -1 if buffer_size is None else to_int(buffer_size, "buffer_size")))
+        return self._with_node(Prefetch(self.node, -1 if buffer_size is None else to_int(buffer_size, "buffer_size")))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
-        """Keep the elements of the first complete pass, in memory or in a TFRecord file of our own layout."""
-        path = path_of(filename)
-        return self._then(CacheFile(self.node, path) if path else Cache(self.node))
+        """Keep the elements of the first complete pass, in memory or in a file that only recordmill reads."""
+        path = to_path_str(filename)
+        return self._with_node(CacheFile(self.node, path) if path else Cache(self.node))
 
     def concatenate(self, dataset: Any, name: str | None = None) -> Dataset:
         """Append the elements of another dataset."""
-        return self._then(Concatenate(self.node, dataset.node))
+        return self._with_node(Concatenate(self.node, dataset.node))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pair each element with its number, counted from `start`."""
-        return self._then(Enumerate(self.node, to_int(start, "start")))
+        return self._with_node(Enumerate(self.node, to_int(start, "start")))
 
     def batch(
         self,
@@ -135,7 +135,7 @@ class Dataset(DatasetFactories):
         name: str | None = None,
     ) -> Dataset:
         """Combine consecutive elements into batches; the last one may be smaller."""
-        return self._then(Batch(self.node, to_int(batch_size, "batch_size"), bool(drop_remainder)))
+        return self._with_node(Batch(self.node, to_int(batch_size, "batch_size"), bool(drop_remainder)))
 
     def padded_batch(
         self,
@@ -148,14 +148,14 @@ class Dataset(DatasetFactories):
         """Combine elements into batches, padded to the given shapes or to the largest element."""
         size = to_int(batch_size, "batch_size")
         shapes = values = None
-        with suppress(NoElementsError):  # there is nothing to pad
-            shapes = None if padded_shapes is None else check_shapes(self.element_spec, padded_shapes)
-            values = None if padding_values is None else check_padding(self.element_spec, padding_values)
-        return self._then(PaddedBatch(self.node, size, bool(drop_remainder), shapes, values))
+        with suppress(NoElementsError):  # an empty dataset has nothing to pad
+            shapes = None if padded_shapes is None else check_padded_shapes(self.element_spec, padded_shapes)
+            values = None if padding_values is None else check_padding_values(self.element_spec, padding_values)
+        return self._with_node(PaddedBatch(self.node, size, bool(drop_remainder), shapes, values))
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """Split elements along their first axis."""
-        return self._then(Unbatch(self.node))
+        return self._with_node(Unbatch(self.node))
 
     def ragged_batch(
         self,
@@ -166,7 +166,7 @@ class Dataset(DatasetFactories):
     ) -> Dataset:
         """Combine elements into batches; axes of unknown length become ragged."""
         size, dtype = to_int(batch_size, "batch_size"), as_dtype(row_splits_dtype)
-        return self._then(RaggedBatch(self.node, size, bool(drop_remainder), dtype))
+        return self._with_node(RaggedBatch(self.node, size, bool(drop_remainder), dtype))
 
     def bucket_by_sequence_length(
         self,
@@ -206,7 +206,7 @@ class Dataset(DatasetFactories):
                         "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
                     )
                 length = boundaries[int(bucket)] - 1
-            shapes = complete_shapes(window.element_spec, padded_shapes, length)
+            shapes = fill_unknown_lengths(window.element_spec, padded_shapes, length)
             return window.padded_batch(size, shapes, padding_values, drop_remainder)
 
         return self.group_by_window(find_bucket, make_batches, window_size_func=lambda bucket: sizes[int(bucket)])
@@ -221,14 +221,14 @@ class Dataset(DatasetFactories):
     ) -> Dataset:
         """Group elements into windows, each a structure of datasets."""
         sizes = to_int(size, "size"), to_int(size if shift is None else shift, "shift"), to_int(stride, "stride")
-        return self._then(Window(self.node, sizes, bool(drop_remainder), self._make_window))
+        return self._with_node(Window(self.node, sizes, bool(drop_remainder), self._make_window))
 
     def _make_window(self, values: list[Any], node: Node) -> Any:
         columns = list(zip(*map(leaves, values), strict=True))
         spec = node.spec()
         specs = list(leaves(spec))
         datasets = [
-            self._then(Values(list(columns[number]) if columns else [], leaf)) for number, leaf in enumerate(specs)
+            self._with_node(Values(list(columns[number]) if columns else [], leaf)) for number, leaf in enumerate(specs)
         ]
         return pack_structure(spec, datasets)
 
@@ -244,13 +244,13 @@ class Dataset(DatasetFactories):
         if (window_size is None) == (window_size_func is None):
             raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
         size = window_size_func or (lambda _: window_size)
-        return self._then(GroupByWindow(self.node, key_func, reduce_func, size, self._then))
+        return self._with_node(GroupByWindow(self.node, key_func, reduce_func, size, self._with_node))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """Return the state after ``state = reduce_func(state, element)`` for all elements."""
-        state = to_result(initial_state)
+        state = convert_function_result(initial_state)
         for value in self:
-            new_state = to_result(reduce_func(state, value))
+            new_state = convert_function_result(reduce_func(state, value))
             if not same_structure(state, new_state):
                 raise TypeError("The element structure for the new state must match the initial state.")
             state = new_state

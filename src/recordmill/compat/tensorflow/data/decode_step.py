@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.rows import StringVector
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
-from recordmill.compat.tensorflow.data.rules import Column
+from recordmill.compat.tensorflow.data.rules import BatchColumn
 from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, find_symbolic
-from recordmill.compat.tensorflow.data.trace import Call, converts_to_float32
+from recordmill.compat.tensorflow.data.trace import RecordedCall, converts_to_float32
 
 _JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
 # Offset of the bit depth in a PNG, and number of bytes that are searched for its transparency chunk.
@@ -35,7 +35,7 @@ _RESIZE_ARGUMENTS = ("images", "size", "method", "preserve_aspect_ratio", "antia
 class DecodeStep:
     """A decoder and the operations after it that run in the same native call."""
 
-    def __init__(self, calls: Sequence[Call], image: rm.Image, window: SymbolicTensor | float | None) -> None:
+    def __init__(self, calls: Sequence[RecordedCall], image: rm.Image, window: SymbolicTensor | float | None) -> None:
         self.calls, self._image = tuple(calls), image
         self._contents: int = _bind_arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])["contents"].number
         self._window = window
@@ -44,35 +44,37 @@ class DecodeStep:
         self._resizes = image.resize is not None or window is not None
         self.description = f"images {'decoded and resized' if self._resizes else 'of one size decoded'} together"
 
-    def run(self, known: Mapping[int, Any], empty: Callable[..., NDArray[Any]]) -> Column | None:
-        """Decode the images of all samples; None if they cannot be decoded together."""
+    def run(self, known: Mapping[int, Any], empty: Callable[..., NDArray[Any]]) -> BatchColumn | None:
+        """Decode the images of all samples; return None if they cannot be decoded together."""
         contents = known[self._contents]
         if isinstance(contents, list) or contents.tensor.ndim != 1:
             return None
         rows = contents.tensor.buffer if isinstance(contents.tensor, StringVector) else None
         files = contents.array.tolist() if rows is None else rows
-        if not all(map(self._is_supported, _heads(files))) or not (self._resizes or _have_one_size(files)):
+        if not all(map(self._is_decoded_like_tensorflow, _first_bytes_of_files(files))) or not (
+            self._resizes or _have_one_size(files)
+        ):
             return None
         data: Any = files
         if self._window is not None:
-            windows = self._windows(known, files)
+            windows = self._crop_windows(known, files)
             if windows is None:
                 return None
             data = {"image": files, "window": windows}
-        return Column(Tensor(rm.decode_batch(data, {"image": self._image}, empty=empty)["image"]))
+        return BatchColumn(Tensor(rm.decode_batch(data, {"image": self._image}, empty=empty)["image"]))
 
-    def _windows(self, known: Mapping[int, Any], files: list[bytes] | rm.Ragged) -> NDArray[Any] | None:
-        """Return crop windows as (x, y, width, height); None if they or the sizes of the images are not known."""
+    def _crop_windows(self, known: Mapping[int, Any], files: list[bytes] | rm.Ragged) -> NDArray[Any] | None:
+        """Return crop windows as (x, y, width, height); None if a window or the size of an image is unknown."""
         if isinstance(self._window, SymbolicTensor):
             windows = known[self._window.number]
-            is_array = isinstance(windows, Column) and windows.array.shape == (len(files), 4)
+            is_array = isinstance(windows, BatchColumn) and windows.array.shape == (len(files), 4)
             return windows.array[:, [1, 0, 3, 2]] if is_array else None
         fraction = self._window or 1.0
         sizes = np.asarray(rm.image_sizes(files, like="tensorflow"), np.int64)
-        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # as central_crop computes
+        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # the arithmetic of central_crop
         return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
 
-    def _is_supported(self, head: bytes) -> bool:
+    def _is_decoded_like_tensorflow(self, head: bytes) -> bool:
         """Return whether the native call decodes a file as TensorFlow does: JPEG, and PNG with 8 bits per sample."""
         if head[:3] == _JPEG:
             return True
@@ -86,7 +88,7 @@ def _have_one_size(files: list[bytes] | rm.Ragged) -> bool:
     return bool((sizes == sizes[:1]).all() and sizes.all())
 
 
-def _heads(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
+def _first_bytes_of_files(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
     """Iterate over the first bytes of each file."""
     if isinstance(files, list):
         return (file[:_HEAD_BYTES] for file in files)
@@ -94,7 +96,7 @@ def _heads(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
     return (bytes(data[start : min(start + _HEAD_BYTES, stop)]) for start, stop in pairwise(splits))
 
 
-def plan_decode_step(calls: Sequence[Call]) -> DecodeStep | None:
+def plan_decode_step(calls: Sequence[RecordedCall]) -> DecodeStep | None:
     """Plan one native call for a decoder and, if possible, for the float conversion, crop and resize after it.
 
     `calls` has the decoder and the operations that follow, each of which only uses the result of its predecessor.
@@ -117,7 +119,7 @@ def plan_decode_step(calls: Sequence[Call]) -> DecodeStep | None:
     return _plan_step(calls[:1], None, None)
 
 
-def _plan_step(calls: Sequence[Call], conversion: str | None, crop: Call | None) -> DecodeStep | None:
+def _plan_step(calls: Sequence[RecordedCall], conversion: str | None, crop: RecordedCall | None) -> DecodeStep | None:
     decode = _bind_arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])
     resize = _bind_arguments(calls[-1], _RESIZE_ARGUMENTS) if len(calls) > 1 else {}
     contents, window = decode.pop("contents", None), decode.pop("crop_window", None)
@@ -141,18 +143,18 @@ def _plan_step(calls: Sequence[Call], conversion: str | None, crop: Call | None)
     return DecodeStep(calls, rm.Image(**options), window)
 
 
-def _crop_fraction(crop: Call) -> float | None:
+def _crop_fraction(crop: RecordedCall) -> float | None:
     """Return the fraction of a `central_crop`; None unless it is a valid constant."""
     fraction: Any = crop.args[1]  # the tracer passes both arguments by position
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
 
-def _bind_arguments(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
+def _bind_arguments(call: RecordedCall, names: tuple[str, ...]) -> dict[str, Any]:
     return dict(zip(names, call.args, strict=False)) | call.kwargs
 
 
 def _decode_options(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Convert the arguments of a decoder to options of `rm.Image`; an option that it does not support is None."""
+    """Convert the arguments of a decoder to options of `rm.Image`; the option is None for an unsupported argument."""
     ratio = arguments.get("ratio", 1)
     is_plain = (
         not arguments.get("try_recover_truncated", False)

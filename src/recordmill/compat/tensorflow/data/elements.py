@@ -12,7 +12,7 @@ from recordmill.types import RecordRef
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-# Number of sample values for which a function may fail before its first success; then its error is raised.
+# If a function fails for this many sample values before its first success, its error is raised.
 _MAX_FAILURES = 8
 
 
@@ -25,7 +25,7 @@ class Element:
         self.value, self.record = value, record
 
 
-class Failed:
+class FailedElement:
     """Error that is raised in place of an element."""
 
     __slots__ = ("error",)
@@ -34,12 +34,12 @@ class Failed:
         self.error = error
 
 
-Step: TypeAlias = Element | Failed
+Step: TypeAlias = Element | FailedElement
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
-    """How a pipeline runs.
+class ExecutionOptions:
+    """Options of one pass over a pipeline.
 
     If `native` is False, every function runs element by element. The maps in `deferred` pass on their input instead
     of running; the batch after them runs them on whole batches.
@@ -54,7 +54,7 @@ class Node:
 
     # True if elements are only reordered, repeated or dropped; then a map before this node may be deferred.
     forwards_elements = False
-    # True if iterating runs functions of the user.
+    # True if the node calls Python functions of the user.
     runs_python = False
 
     def __init__(self, *inputs: Node) -> None:
@@ -63,23 +63,23 @@ class Node:
 
     @property
     def input(self) -> Node:
-        """First input."""
+        """First input node."""
         return self.inputs[0]
 
     @property
     def depth(self) -> int:
-        """Number of nodes up to this one; distinguishes the nodes of a pipeline in random seeds."""
+        """Number of nodes before this one, plus one; random seeds depend on it, so that nodes differ."""
         return 1 + sum(node.depth for node in self.inputs)
 
-    def begin(self) -> int:
+    def begin_pass(self) -> int:
         """Start a pass over the elements and return its number, from 0."""
         return next(self._passes)
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Iterate over the elements in order."""
         raise NotImplementedError
 
-    def batches(self, execution: Execution, size: int, drop_remainder: bool) -> Iterator[Step] | None:  # noqa: ARG002
+    def batches(self, execution: ExecutionOptions, size: int, drop_remainder: bool) -> Iterator[Step] | None:  # noqa: ARG002
         """Iterate over batches of `size` elements, read without creating the elements; None if that is impossible."""
         return None
 
@@ -91,12 +91,12 @@ class Node:
         """Return the specs of the elements."""
         return self.input.spec()
 
-    def sample(self) -> Iterator[Any]:
-        """Iterate over values from which specs are inferred; nodes that only reorder elements use their input's."""
-        return self.input.sample()
+    def sample_values(self) -> Iterator[Any]:
+        """Iterate over example values to infer specs from; a node that only reorders elements returns its input's."""
+        return self.input.sample_values()
 
 
-def node_of(dataset: Any, message: str) -> Node:
+def require_node(dataset: Any, message: str) -> Node:
     """Return the node of a dataset; for any other value, raise TypeError with `message` and the value's class."""
     node = getattr(dataset, "node", None)
     if not isinstance(node, Node):
@@ -108,7 +108,7 @@ class NoElementsError(ValueError):
     """The specs depend on the first elements, but the dataset is empty."""
 
 
-def map_sample(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
+def map_sample_values(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
     """Yield the results of a function for sample values; skip errors if the function succeeds for another value."""
     first_error: Exception | None = None
     num_results = 0
@@ -126,9 +126,9 @@ def map_sample(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterato
         raise first_error
 
 
-def spec_of_sample(node: Node, function: Any) -> Any:
+def infer_spec_from_samples(node: Node, function: Any) -> Any:
     """Infer specs from a function's results for the first two elements; lengths that differ are unknown."""
-    specs = [spec_of(value) for value in itertools.islice(map_sample(function, node.sample()), 2)]
+    specs = [spec_of(value) for value in itertools.islice(map_sample_values(function, node.sample_values()), 2)]
     if not specs:
         raise NoElementsError("element_spec depends on the first elements, but the dataset is empty")
     return merge_specs(specs[0], specs[-1])

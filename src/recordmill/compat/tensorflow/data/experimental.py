@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import absent
+from recordmill.compat.tensorflow.core.absent import make_absent_getattr
 from recordmill.compat.tensorflow.core.dtypes import string
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.csv_datasets import CsvDataset, make_csv_dataset
@@ -39,7 +39,7 @@ __all__ = [
     "shuffle_and_repeat",
     "unbatch",
 ]
-__getattr__ = absent(__name__)
+__getattr__ = make_absent_getattr(__name__)
 choose_from_datasets = Dataset.choose_from_datasets
 sample_from_datasets = Dataset.sample_from_datasets
 Transformation = Callable[[Any], Any]

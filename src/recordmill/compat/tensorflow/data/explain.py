@@ -12,37 +12,37 @@ from recordmill.concurrency.threads import num_cpus
 
 def explain(node: Node) -> str:
     """Return one line per function, in the order of the pipeline."""
-    return "\n".join(_lines(node, True, {})) or "no functions"
+    return "\n".join(_describe_functions(node, True, {})) or "no functions"
 
 
-def _lines(node: Node, native: bool, batches: dict[Map, Batch]) -> list[str]:
+def _describe_functions(node: Node, native: bool, batches: dict[Map, Batch]) -> list[str]:
     if isinstance(node, Batch) and native:
         batches = batches | dict.fromkeys(deferred_maps(node), node)
     is_native = native and not isinstance(node, IgnoreErrors)
-    lines = [line for one in node.inputs for line in _lines(one, is_native, batches)]
+    lines = [line for one in node.inputs for line in _describe_functions(one, is_native, batches)]
     if isinstance(node, Map):
-        lines.append(_map_line(node, native, batches.get(node)))
+        lines.append(_describe_map(node, native, batches.get(node)))
     elif type(node) is Filter:
-        plan = node.function.native() if native else "ignore_errors follows"
+        plan = node.function.plan_native() if native else "ignore_errors follows"
         where = f"up to {MAX_CHUNK} elements at a time"
-        lines.append(_line(f"filter({node.function.name})", plan, where, "in the thread of the caller"))
+        lines.append(_format_line(f"filter({node.function.name})", plan, where, "in the thread of the caller"))
     return lines
 
 
-def _map_line(node: Map, native: bool, batch: Batch | None) -> str:
+def _describe_map(node: Map, native: bool, batch: Batch | None) -> str:
     name = f"map({node.function.name})"
     trace = node.function.trace()
     reason = None if isinstance(trace, Trace) else f"called as Python, because {trace}"
     if batch is not None:
-        plan = reason or node.function.native()
-        return _line(name, plan, f"batches of {batch.size}", f"in up to {num_cpus()} threads")
-    plan = reason or (node.native() if native else "ignore_errors follows")
+        plan = reason or node.function.plan_native()
+        return _format_line(name, plan, f"batches of {batch.size}", f"in up to {num_cpus()} threads")
+    plan = reason or (node.plan_native() if native else "ignore_errors follows")
     threads = node.num_threads() if native else node.num_parallel_calls
     where = f"in {threads} threads" if threads else "in the thread of the caller"
-    return _line(name, plan, f"up to {MAX_CHUNK} elements at a time", where)
+    return _format_line(name, plan, f"up to {MAX_CHUNK} elements at a time", where)
 
 
-def _line(name: str, plan: NativeMap | str, size: str, where: str) -> str:
+def _format_line(name: str, plan: NativeMap | str, size: str, where: str) -> str:
     if isinstance(plan, str):
         return f"per element: {name}, {where}: {plan}"
     parts = (["records parsed together"] if plan.parses else []) + sorted(set(plan.decoders))

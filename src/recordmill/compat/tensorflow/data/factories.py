@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
 from recordmill.compat.tensorflow.data.combine import Choose, Zip
-from recordmill.compat.tensorflow.data.elements import Node, node_of
+from recordmill.compat.tensorflow.data.elements import Node, require_node
 from recordmill.compat.tensorflow.data.order import Shuffle
 from recordmill.compat.tensorflow.data.sources import (
     FromGenerator,
@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.data.sources import (
     Range,
     Single,
     Slices,
-    signature_of,
+    build_signature,
 )
 from recordmill.compat.tensorflow.data.structures import leaves, to_int
 from recordmill.compat.tensorflow.data.symbolic import find_symbolic
@@ -76,7 +76,7 @@ class DatasetFactories(DatasetBase):
         if output_signature is None:
             if output_types is None:
                 raise TypeError("either `output_signature` or `output_types` must be given")
-            output_signature = signature_of(output_types, output_shapes)
+            output_signature = build_signature(output_types, output_shapes)
         for leaf in leaves(output_signature):
             if not isinstance(leaf, TensorSpec | SparseTensorSpec | RaggedTensorSpec):
                 raise TypeError(
@@ -87,12 +87,12 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Self:
-        """Combine the elements of datasets into the structure that the datasets are passed in."""
+        """Combine elements of several datasets in the structure (tuple or dict) in which the datasets are passed."""
         if bool(args) == (datasets is not None):
             raise TypeError("zip() must be called with positional datasets or with `datasets`, not both or neither")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
         message = "The inputs of `zip` must be (nested) structures of `tf.data.Dataset` objects"
-        return cls._from_node(Zip(structure, *[node_of(leaf, message) for leaf in leaves(structure)]))
+        return cls._from_node(Zip(structure, *[require_node(leaf, message) for leaf in leaves(structure)]))
 
     @classmethod
     def list_files(
@@ -125,7 +125,7 @@ class DatasetFactories(DatasetBase):
         """Take each element from a random dataset; the random numbers are NumPy's, not TensorFlow's."""
         shares = np.ones(len(datasets)) if weights is None else array_of(weights).astype(np.float64)
         if shares.shape != (len(datasets),) or not (shares >= 0).all() or not shares.sum():
-            raise ValueError(f"weights must be {len(datasets)} numbers that are not negative, got {weights!r}")
+            raise ValueError(f"weights must be {len(datasets)} non-negative numbers, got {weights!r}")
         choices = RandomChoices(shares / shares.sum(), seed, reshuffle=bool(rerandomize_each_iteration))
         unused = frozenset(np.flatnonzero(shares == 0).tolist())
         return cls._from_node(Choose([one.node for one in datasets], choices, stop_on_empty_dataset, unused))

@@ -18,26 +18,33 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.arrays import scalar_array
-from recordmill.compat.tensorflow.core.dispatch import run
+from recordmill.compat.tensorflow.core.dispatch import call_operation
 from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, OpError, UnknownError
-from recordmill.compat.tensorflow.core.rows import StringVector, strings_of
+from recordmill.compat.tensorflow.core.rows import StringVector, to_bytes_array
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
-from recordmill.compat.tensorflow.data.collate import ByteString
+from recordmill.compat.tensorflow.data.collate import StringElement
 from recordmill.compat.tensorflow.data.combine import Interleave, calls_python, default_cycle_length
 from recordmill.compat.tensorflow.data.dataset import Dataset
-from recordmill.compat.tensorflow.data.elements import UNKNOWN_CARDINALITY, Element, Execution, Failed, Node, Step
+from recordmill.compat.tensorflow.data.elements import (
+    UNKNOWN_CARDINALITY,
+    Element,
+    ExecutionOptions,
+    FailedElement,
+    Node,
+    Step,
+)
 from recordmill.compat.tensorflow.data.factories import create_source
 from recordmill.compat.tensorflow.data.sources import Single, Slices
 from recordmill.compat.tensorflow.data.structures import to_int
 from recordmill.compat.tensorflow.data.symbolic import find_symbolic
-from recordmill.compat.tensorflow.files.errors import data_loss, system_error
+from recordmill.compat.tensorflow.files.errors import to_data_loss_error, translate_os_error
 from recordmill.compat.tensorflow.files.matching import is_sidecar
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
-# Smallest and largest number of records in a group that is read at once, and the largest when batches are read.
+# Smallest and largest number of records that are read at once, and the largest number when batches are read.
 _MIN_RECORDS, _MAX_RECORDS, _MAX_BATCH_RECORDS = 16, 256, 4096
 # Size of a group of records that fits into the processor's cache; large records are read in small groups.
 _GROUP_BYTES = 2 << 20
@@ -51,13 +58,15 @@ Item = TypeVar("Item")
 class Files(Node):
     """Base class of nodes that yield the contents of files, one file after another."""
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield the contents of all files; after an error, continue with the next file."""
         return self._read_files(execution, self.read)
 
-    def _read_files(self, execution: Execution, read: Callable[[str], Iterator[Item]]) -> Iterator[Item | Failed]:
+    def _read_files(
+        self, execution: ExecutionOptions, read: Callable[[str], Iterator[Item]]
+    ) -> Iterator[Item | FailedElement]:
         for element in self.input.iterate(execution):
-            if isinstance(element, Failed):
+            if isinstance(element, FailedElement):
                 yield element
                 continue
             path = os.fsdecode(element.value.numpy())
@@ -66,7 +75,7 @@ class Files(Node):
             try:
                 yield from read(path)
             except (RecordmillError, OSError, EOFError) as error:
-                yield Failed(_translate(error, path))
+                yield FailedElement(_to_tensorflow_error(error, path))
 
     @abstractmethod
     def read(self, path: str) -> Iterator[Element]:
@@ -78,8 +87,8 @@ class Files(Node):
     def spec(self) -> Any:
         return TensorSpec([], dtypes.string)
 
-    def sample(self) -> Iterator[Any]:
-        for path in self.input.sample():
+    def sample_values(self) -> Iterator[Any]:
+        for path in self.input.sample_values():
             if not is_sidecar(os.fsdecode(path.numpy())):
                 for element in self.read(os.fsdecode(path.numpy())):
                     yield element.value
@@ -97,11 +106,11 @@ class Records(Files):
         record, offset = 0, 0
         for payloads in self._read_groups(path, _MAX_RECORDS):
             locate = partial(_locate_record, path, record, offset, payloads.row_splits)
-            yield from map(ByteString, payloads, repeat(locate), count())
+            yield from map(StringElement, payloads, repeat(locate), count())
             record += len(payloads)
             offset += len(payloads.data) + len(payloads) * _FRAME_BYTES
 
-    def batches(self, execution: Execution, size: int, drop_remainder: bool) -> Iterator[Step]:
+    def batches(self, execution: ExecutionOptions, size: int, drop_remainder: bool) -> Iterator[Step]:
         """Yield batches that are sliced from groups of records; an error counts as one record."""
         length = min(size * -(-_MIN_RECORDS // size), _MAX_BATCH_RECORDS)
         groups = self._read_files(execution, lambda path: self._read_groups(path, length))
@@ -120,36 +129,36 @@ def _locate_record(path: str, first: int, offset: int, splits: NDArray[np.int64]
     return RecordRef(path, first + row, offset + int(splits[row]) + row * _FRAME_BYTES)
 
 
-def _cut_batches(groups: Iterator[rm.Ragged | Failed], size: int, drop_remainder: bool) -> Iterator[Step]:
-    parts: list[rm.Ragged | NDArray[Any] | Failed] = []
+def _cut_batches(groups: Iterator[rm.Ragged | FailedElement], size: int, drop_remainder: bool) -> Iterator[Step]:
+    parts: list[rm.Ragged | NDArray[Any] | FailedElement] = []
     num_records = 0
     for group in groups:
-        start, length = 0, 1 if isinstance(group, Failed) else len(group)
+        start, length = 0, 1 if isinstance(group, FailedElement) else len(group)
         while start < length:
             stop = min(start + size - num_records, length)
-            parts.append(group if isinstance(group, Failed) else _slice_group(group, start, stop))
+            parts.append(group if isinstance(group, FailedElement) else _slice_group(group, start, stop))
             num_records += stop - start
             start = stop
             if num_records == size:
-                yield _join_parts(parts)
+                yield _join_batch_parts(parts)
                 parts, num_records = [], 0
-    if parts and (not drop_remainder or any(isinstance(part, Failed) for part in parts)):
-        yield _join_parts(parts)
+    if parts and (not drop_remainder or any(isinstance(part, FailedElement) for part in parts)):
+        yield _join_batch_parts(parts)
 
 
 def _slice_group(group: rm.Ragged, start: int, stop: int) -> rm.Ragged | NDArray[Any]:
     part = group if stop - start == len(group) else group[start:stop]
-    return strings_of(part) if len(part.data) > _LONG_BYTES * len(part) else part
+    return to_bytes_array(part) if len(part.data) > _LONG_BYTES * len(part) else part
 
 
-def _join_parts(parts: list[rm.Ragged | NDArray[Any] | Failed]) -> Step:
-    """Join the parts of a batch; return the first error, if there is one."""
-    failed = next((part for part in parts if isinstance(part, Failed)), None)
+def _join_batch_parts(parts: list[rm.Ragged | NDArray[Any] | FailedElement]) -> Step:
+    """Join the parts of a batch; if a part is an error, return the first error instead."""
+    failed = next((part for part in parts if isinstance(part, FailedElement)), None)
     if failed is not None:
         return failed
     groups = [part for part in parts if isinstance(part, rm.Ragged)]
     if len(groups) < len(parts):
-        strings = [strings_of(part) if isinstance(part, rm.Ragged) else part for part in parts]
+        strings = [to_bytes_array(part) if isinstance(part, rm.Ragged) else part for part in parts]
         return Element(Tensor(np.concatenate(strings)))  # type: ignore[arg-type]
     if len(groups) == 1:
         return Element(StringVector(groups[0]))
@@ -199,15 +208,15 @@ def strip_line_end(line: bytes) -> bytes:
     return line.removesuffix(b"\n").removesuffix(b"\r")
 
 
-def _translate(error: RecordmillError | OSError | EOFError, path: str) -> OpError:
+def _to_tensorflow_error(error: RecordmillError | OSError | EOFError, path: str) -> OpError:
     """Convert an error of reading a file to TensorFlow's error class."""
     if isinstance(error, OpError):
         return error
     if isinstance(error, RecordmillError):
-        translated = data_loss(error)
+        translated = to_data_loss_error(error)
         translated.shard = translated.shard or path
     elif isinstance(error, OSError):
-        translated = system_error(error, path)
+        translated = translate_os_error(error, path)
     else:
         translated = UnknownError(f"{path}; {error}", shard=path)
     translated.__cause__ = error
@@ -220,7 +229,7 @@ def to_names_node(filenames: Any) -> Node:
         _check_names(filenames.node)
         return filenames.node
     if any(one.of_graph for one in find_symbolic(filenames)):
-        return create_source(run("array.reshape", filenames, [-1]), Slices)
+        return create_source(call_operation("array.reshape", filenames, [-1]), Slices)
     if isinstance(filenames, os.PathLike):
         filenames = os.fspath(filenames)
     elif isinstance(filenames, list | tuple):
@@ -233,7 +242,7 @@ def to_names_node(filenames: Any) -> Node:
 
 
 def _check_names(node: Any) -> None:
-    """Raise TypeError if a dataset's elements are known not to be strings without running its functions."""
+    """Raise TypeError if a dataset has other elements than strings; skip the check if it runs user functions."""
     if calls_python(node):
         return
     spec = node.spec()

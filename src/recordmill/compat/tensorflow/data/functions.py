@@ -18,7 +18,7 @@ from recordmill.compat.tensorflow.core.errors import (
 )
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.core.variable import Variable
-from recordmill.compat.tensorflow.data.elements import Element, Failed, Node
+from recordmill.compat.tensorflow.data.elements import Element, FailedElement, Node
 from recordmill.compat.tensorflow.data.native_map import NativeMap
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.data.structures import TENSORS, map_structure
@@ -51,7 +51,7 @@ class Function:
                 self._trace = f"the first elements cannot be read: {error}"
         return self._trace
 
-    def native(self) -> NativeMap | str:
+    def plan_native(self) -> NativeMap | str:
         """Return the plan to run the function on whole batches, or the reason why there is none."""
         if self._native is None:
             result = self.trace()
@@ -60,13 +60,15 @@ class Function:
 
     def call_python(self, value: Any) -> Any:
         """Call the Python function without its trace."""
-        return to_result(self._function(*value) if type(value) is tuple else self._function(value))
+        return convert_function_result(self._function(*value) if type(value) is tuple else self._function(value))
 
     def __call__(self, value: Any) -> Any:
         """Run the trace or, if there is none, the Python function on one element."""
         result = self.trace()
         if isinstance(result, Trace):
-            return to_result(result(value))  # an operation may have returned a list, which becomes a tuple
+            return convert_function_result(
+                result(value)
+            )  # an operation may have returned a list, which becomes a tuple
         token = SIZES_UNKNOWN.set(not self._takes_fixed_size)
         try:
             return self.call_python(value)
@@ -81,14 +83,14 @@ class Function:
             return False
 
 
-def to_result(value: Any) -> Any:
+def convert_function_result(value: Any) -> Any:
     """Convert the result of a user function to a structure of tensors; a list becomes a tuple, as in TensorFlow."""
     if isinstance(value, list):
         value = tuple(value)
-    return map_structure(_to_leaf, value)
+    return map_structure(_to_tensor_leaf, value)
 
 
-def _to_leaf(value: Any) -> Any:
+def _to_tensor_leaf(value: Any) -> Any:
     if isinstance(value, Variable):
         return value.read_value()
     if isinstance(value, RaggedRow):
@@ -102,12 +104,12 @@ def _to_leaf(value: Any) -> Any:
     return as_tensor(value)
 
 
-def attempt(function: Callable[[Any], Any], element: Element) -> Element | Failed:
-    """Run a function on an element; return an error, which names the element's record, instead of raising it."""
+def call_or_fail(function: Callable[[Any], Any], element: Element) -> Element | FailedElement:
+    """Run a function on an element; return an exception, with the record of the element, instead of raising it."""
     try:
         return Element(function(element.value), element.record)
     except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
-        return Failed(to_op_error(error, element))
+        return FailedElement(to_op_error(error, element))
 
 
 def to_op_error(error: Exception, element: Element) -> Exception:
@@ -116,7 +118,7 @@ def to_op_error(error: Exception, element: Element) -> Exception:
         if element.record is not None:
             error.shard, error.record, error.offset = element.record
         return error
-    wrapped = _class_for(type(error))(
+    wrapped = _error_class_for(type(error))(
         f"{type(error).__name__}: {error}", hint="a user function of the pipeline raised it"
     )
     if element.record is not None:
@@ -126,7 +128,7 @@ def to_op_error(error: Exception, element: Element) -> Exception:
 
 
 _CLASSES: dict[type[Exception], type[OpError]] = {}
-# Classes of Python errors, and the TensorFlow classes that they become; all others become UnknownError.
+# TensorFlow's error class for each Python class; all other Python errors become UnknownError.
 _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
     (NotImplementedError, UnimplementedError),
     (ValueError, InvalidArgumentError),
@@ -135,13 +137,13 @@ _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
 )
 
 
-def _class_for(kind: type[Exception]) -> type[OpError]:
+def _error_class_for(kind: type[Exception]) -> type[OpError]:
     """Return a subclass of both TensorFlow's class and `kind`, or TensorFlow's class if Python does not allow that."""
     if kind not in _CLASSES:
         family = next((family for base, family in _FAMILIES if issubclass(kind, base)), UnknownError)
         try:
             name = family.__name__.removesuffix("Error") + kind.__name__
-            combined = type(name, (family, kind), {"__reduce__": _reduce})
+            combined = type(name, (family, kind), {"__reduce__": _reduce_error})
             combined("")
         except TypeError:
             combined = family
@@ -149,9 +151,9 @@ def _class_for(kind: type[Exception]) -> type[OpError]:
     return _CLASSES[kind]
 
 
-def _reduce(error: OpError) -> tuple[Any, ...]:
-    return _restore, (type(error).__mro__[1], error.message, error.parts())
+def _reduce_error(error: OpError) -> tuple[Any, ...]:
+    return _restore_error, (type(error).__mro__[1], error.message, error.parts())
 
 
-def _restore(family: type[OpError], message: str, parts: dict[str, Any]) -> OpError:
+def _restore_error(family: type[OpError], message: str, parts: dict[str, Any]) -> OpError:
     return family(message, **parts)

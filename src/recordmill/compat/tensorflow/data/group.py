@@ -14,18 +14,18 @@ from recordmill.compat.tensorflow.data.collate import stack_leaf
 from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
-    Execution,
-    Failed,
+    ExecutionOptions,
+    FailedElement,
     Node,
     NoElementsError,
     Step,
-    node_of,
+    require_node,
 )
 from recordmill.compat.tensorflow.data.functions import Function, to_op_error
-from recordmill.compat.tensorflow.data.native_map import BatchValue, rows_of
+from recordmill.compat.tensorflow.data.native_map import BatchValue, split_into_rows
 from recordmill.compat.tensorflow.data.sources import Values
 from recordmill.compat.tensorflow.data.structures import (
-    add_axis,
+    add_batch_axis,
     leaves,
     map_structure,
 )
@@ -48,11 +48,11 @@ class GroupByWindow(Node):
         super().__init__(node)
         self._key, self._reduce, self._size, self._wrap = Function(key, node), reduce, size, wrap
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield the results of each full window, then of the incomplete windows in the order of their keys."""
         windows: dict[int, list[Any]] = {}
         for element in self.input.iterate(execution):
-            if isinstance(element, Failed):
+            if isinstance(element, FailedElement):
                 yield element
                 continue
             try:
@@ -60,30 +60,30 @@ class GroupByWindow(Node):
                 windows.setdefault(key, []).append(element.value)
                 if len(windows[key]) < int(array_of(self._size(as_tensor(key, "int64")))):
                     continue
-                node = self._make_node(key, windows.pop(key))
+                node = self._reduce_window(key, windows.pop(key))
             except Exception as error:  # noqa: BLE001 (raised where the element is requested)
-                yield Failed(to_op_error(error, element))
+                yield FailedElement(to_op_error(error, element))
                 continue
             yield from node.iterate(execution)
         for key in sorted(windows):
-            yield from self._make_node(key, windows[key]).iterate(execution)
+            yield from self._reduce_window(key, windows[key]).iterate(execution)
 
-    def _make_node(self, key: int, values: list[Any]) -> Node:
+    def _reduce_window(self, key: int, values: list[Any]) -> Node:
         result = self._reduce(as_tensor(key, "int64"), self._wrap(Values(values, self.input.spec())))
-        return node_of(result, "`reduce_func` must return a `tf.data.Dataset` object")
+        return require_node(result, "`reduce_func` must return a `tf.data.Dataset` object")
 
     def cardinality(self) -> int:
         length = self.input.cardinality()
         return length if length == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        for value in self.input.sample():
-            return self._make_node(0, [value]).spec()
+        for value in self.input.sample_values():
+            return self._reduce_window(0, [value]).spec()
         raise NoElementsError("element_spec depends on the first element, but the dataset is empty")
 
-    def sample(self) -> Iterator[Any]:
-        for value in self.input.sample():
-            yield from self._make_node(0, [value]).sample()
+    def sample_values(self) -> Iterator[Any]:
+        for value in self.input.sample_values():
+            yield from self._reduce_window(0, [value]).sample_values()
 
 
 class RaggedBatch(Batch):
@@ -95,9 +95,9 @@ class RaggedBatch(Batch):
         super().__init__(node, size, drop_remainder)
         self._dtype = dtype
 
-    def join_leaf(self, values: BatchValue, number: int) -> Any:
-        rows, spec = rows_of(values), list(leaves(self.input.spec()))[number]
-        ragged_rank = max(_ragged_rank(spec), *_differing_axes(rows))
+    def combine_leaf(self, values: BatchValue, number: int) -> Any:
+        rows, spec = split_into_rows(values), list(leaves(self.input.spec()))[number]
+        ragged_rank = max(_ragged_rank(spec), *_axes_of_differing_length(rows))
         if not ragged_rank:
             return stack_leaf(rows, number)
         dtype = self._dtype.numpy_dtype
@@ -112,12 +112,12 @@ class RaggedBatch(Batch):
     def _batch_spec(self, leaf: Any, count: int | None) -> Any:
         ragged_rank = _ragged_rank(leaf)
         if not ragged_rank:
-            return add_axis(leaf, count)
+            return add_batch_axis(leaf, count)
         return RaggedTensorSpec(TensorShape([count]) + leaf.shape, leaf.dtype, ragged_rank, self._dtype)
 
 
-def _differing_axes(rows: list[Any]) -> list[int]:
-    """Return 0 and the batch axes along which elements differ in length, even if the inferred spec is fixed."""
+def _axes_of_differing_length(rows: list[Any]) -> list[int]:
+    """Return 0, and the batch axes along which elements differ in length although the inferred spec is fixed."""
     if not all(type(row) is Tensor for row in rows):
         return [0]
     lengths = zip(*(row.values.shape for row in rows), strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.io.csv_lines import column_dtype
-from recordmill.compat.tensorflow.io.parsing import names_of
+from recordmill.compat.tensorflow.io.parsing import ordered_feature_names
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
@@ -22,38 +22,38 @@ def infer_specs(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         return None  # the operation itself reports what is wrong with its arguments
 
 
-def _feature(feature: Any, *outer: int | None) -> TensorSpec | None:
+def _feature_spec(feature: Any, *outer: int | None) -> TensorSpec | None:
     kind = type(feature).__name__
     if kind == "FixedLenSequenceFeature":
         return TensorSpec([*outer, None, *feature.shape], feature.dtype)
     return TensorSpec([*outer, *feature.shape], feature.dtype) if kind == "FixedLenFeature" else None
 
 
-def _parse(serialized: Any, features: Any, *_: Any, **__: Any) -> dict[str, TensorSpec | None]:
-    return {key: _feature(features[key], *serialized.spec.shape) for key in names_of(features)}
+def _parse_example_specs(serialized: Any, features: Any, *_: Any, **__: Any) -> dict[str, TensorSpec | None]:
+    return {key: _feature_spec(features[key], *serialized.spec.shape) for key in ordered_feature_names(features)}
 
 
-def _parse_sequence(
+def _parse_sequence_specs(
     serialized: Any, context_features: Any = None, sequence_features: Any = None, *_: Any, **__: Any
 ) -> tuple[dict[str, TensorSpec | None], ...]:
-    return tuple(_parse(serialized, part or {}) for part in (context_features, sequence_features))
+    return tuple(_parse_example_specs(serialized, part or {}) for part in (context_features, sequence_features))
 
 
-def _csv(records: Any, record_defaults: Any, *_: Any, **__: Any) -> list[TensorSpec]:
+def _decode_csv_specs(records: Any, record_defaults: Any, *_: Any, **__: Any) -> list[TensorSpec]:
     return [TensorSpec(records.spec.shape, column_dtype(one)) for one in record_defaults]
 
 
-def _decode_raw(input_bytes: Any, out_type: Any, *_: Any, **__: Any) -> TensorSpec:
+def _decode_raw_spec(input_bytes: Any, out_type: Any, *_: Any, **__: Any) -> TensorSpec:
     return TensorSpec([*input_bytes.spec.shape, None], out_type)
 
 
-def _decode_image(contents: Any, channels: int = 0, *_: Any, **options: Any) -> TensorSpec:
+def _decode_image_spec(contents: Any, channels: int = 0, *_: Any, **options: Any) -> TensorSpec:
     del contents
     dtype = options.get("dtype", dtypes.uint8)
     return TensorSpec([None, None, channels or None], dtype)
 
 
-def _resize(images: Any, size: Any, method: Any = "bilinear", *_: Any, **options: Any) -> TensorSpec | None:
+def _resize_spec(images: Any, size: Any, method: Any = "bilinear", *_: Any, **options: Any) -> TensorSpec | None:
     if options.get("preserve_aspect_ratio"):
         return None
     shape = images.spec.shape
@@ -61,43 +61,43 @@ def _resize(images: Any, size: Any, method: Any = "bilinear", *_: Any, **options
     return TensorSpec([*shape[:-3], int(size[0]), int(size[1]), shape[-1]], dtype)
 
 
-def _reshape(tensor: Any, shape: Any, *_: Any, **__: Any) -> TensorSpec | None:
+def _reshape_spec(tensor: Any, shape: Any, *_: Any, **__: Any) -> TensorSpec | None:
     if not all(isinstance(one, int | np.integer) for one in shape):
         return None
     return TensorSpec([None if one < 0 else int(one) for one in shape], tensor.spec.dtype)
 
 
-def _cast(x: Any, dtype: Any, *_: Any, **__: Any) -> TensorSpec:
+def _cast_spec(x: Any, dtype: Any, *_: Any, **__: Any) -> TensorSpec:
     return TensorSpec(x.spec.shape, dtype)
 
 
-def _with_number(x: Any, y: Any, *_: Any, **__: Any) -> Any:
+def _arithmetic_spec(x: Any, y: Any, *_: Any, **__: Any) -> Any:
     """Return the spec of the tensor operand if the other is a Python number, which changes neither dtype nor shape."""
     if isinstance(y, int | float):
         return x.spec
     return y.spec if isinstance(x, int | float) else None
 
 
-def _divide(x: Any, y: Any, *_: Any, **__: Any) -> Any:
+def _division_spec(x: Any, y: Any, *_: Any, **__: Any) -> Any:
     return x.spec if x.spec.dtype.is_floating and isinstance(y, int | float) else None
 
 
-def _shape(input: Any, out_type: Any = dtypes.int32, **_: Any) -> TensorSpec:  # noqa: A002 (TensorFlow's name)
+def _shape_spec(input: Any, out_type: Any = dtypes.int32, **_: Any) -> TensorSpec:  # noqa: A002 (TensorFlow's name)
     return TensorSpec([input.spec.shape.rank], out_type)
 
 
-def _jpeg_shape(contents: Any, output_type: Any = dtypes.int32, **_: Any) -> TensorSpec:
+def _jpeg_shape_spec(contents: Any, output_type: Any = dtypes.int32, **_: Any) -> TensorSpec:
     del contents
     return TensorSpec([3], output_type)
 
 
-def _bounding_box(image_size: Any, *_: Any, **__: Any) -> list[TensorSpec]:
+def _bounding_box_specs(image_size: Any, *_: Any, **__: Any) -> list[TensorSpec]:
     """Return the specs of the three results: offset, size, and box in fractions of the image."""
     dtype = image_size.spec.dtype if image_size.spec is not None else dtypes.int32
     return [TensorSpec([3], dtype), TensorSpec([3], dtype), TensorSpec([1, 1, 4], dtypes.float32)]
 
 
-def _unstack(value: Any, num: Any = None, axis: Any = 0, **_: Any) -> list[TensorSpec | None] | None:
+def _unstack_specs(value: Any, num: Any = None, axis: Any = 0, **_: Any) -> list[TensorSpec | None] | None:
     if value.spec is None or value.spec.shape.rank is None:
         return None if num is None else [None] * int(num)
     lengths = value.spec.shape.as_list()
@@ -105,7 +105,7 @@ def _unstack(value: Any, num: Any = None, axis: Any = 0, **_: Any) -> list[Tenso
     return None if count is None else [TensorSpec(lengths, value.spec.dtype)] * int(count)
 
 
-def _row(tensor: Any, key: Any, **_: Any) -> TensorSpec | None:
+def _indexed_row_spec(tensor: Any, key: Any, **_: Any) -> TensorSpec | None:
     is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
     return TensorSpec(tensor.spec.shape[1:], tensor.spec.dtype) if is_number and tensor.spec.shape.rank else None
 
@@ -113,27 +113,27 @@ def _row(tensor: Any, key: Any, **_: Any) -> TensorSpec | None:
 _ELEMENTWISE = ("add", "subtract", "multiply", "negative", "abs", "maximum", "minimum", "floordiv", "floormod")
 _FLIPS = ("flip_left_right", "flip_up_down", "random_flip_left_right", "random_flip_up_down")
 _RULES: dict[str, Callable[..., Any]] = {
-    "array.shape": _shape,
-    "array.unstack": _unstack,
-    "array.getitem": _row,
-    "array.reshape": _reshape,
-    "array.cast": _cast,
+    "array.shape": _shape_spec,
+    "array.unstack": _unstack_specs,
+    "array.getitem": _indexed_row_spec,
+    "array.reshape": _reshape_spec,
+    "array.cast": _cast_spec,
     "array.identity": lambda input, **_: input.spec,  # noqa: A006 (TensorFlow's name)
-    "io.extract_jpeg_shape": _jpeg_shape,
-    "io.parse_example": _parse,
-    "io.parse_single_example": _parse,
-    "io.parse_single_sequence_example": _parse_sequence,
-    "io.decode_csv": _csv,
-    "io.decode_jpeg": _decode_image,
-    "io.decode_png": _decode_image,
-    "io.decode_raw": _decode_raw,
-    "image.sample_distorted_bounding_box": _bounding_box,
-    "image.stateless_sample_distorted_bounding_box": _bounding_box,
-    "image.resize": _resize,
-    "image.older_resize": _resize,
-    "image.convert_image_dtype": _cast,
+    "io.extract_jpeg_shape": _jpeg_shape_spec,
+    "io.parse_example": _parse_example_specs,
+    "io.parse_single_example": _parse_example_specs,
+    "io.parse_single_sequence_example": _parse_sequence_specs,
+    "io.decode_csv": _decode_csv_specs,
+    "io.decode_jpeg": _decode_image_spec,
+    "io.decode_png": _decode_image_spec,
+    "io.decode_raw": _decode_raw_spec,
+    "image.sample_distorted_bounding_box": _bounding_box_specs,
+    "image.stateless_sample_distorted_bounding_box": _bounding_box_specs,
+    "image.resize": _resize_spec,
+    "image.older_resize": _resize_spec,
+    "image.convert_image_dtype": _cast_spec,
     **{f"image.{name}": lambda image, *_, **__: image.spec for name in _FLIPS},
-    "math.truediv": _divide,
-    "math.divide": _divide,
-    **{f"math.{name}": _with_number for name in _ELEMENTWISE},
+    "math.truediv": _division_spec,
+    "math.divide": _division_spec,
+    **{f"math.{name}": _arithmetic_spec for name in _ELEMENTWISE},
 }

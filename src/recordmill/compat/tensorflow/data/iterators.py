@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator as AnyIterator
 from typing import Any, Self
 
 from recordmill.compat.tensorflow.core.errors import OutOfRangeError
-from recordmill.compat.tensorflow.data.elements import Execution, Failed, Node, Step
+from recordmill.compat.tensorflow.data.elements import ExecutionOptions, FailedElement, Node, Step
 from recordmill.compat.tensorflow.data.structures import to_numpy
 
 
@@ -49,7 +49,7 @@ class Iterator:
         if self._is_done:
             raise StopIteration
         if self._steps is None:
-            self._steps = self._node.iterate(Execution())
+            self._steps = self._node.iterate(ExecutionOptions())
         try:
             step = next(self._steps, None)
         except BaseException:
@@ -58,7 +58,7 @@ class Iterator:
         if step is None:
             self.close()
             raise StopIteration
-        if isinstance(step, Failed):
+        if isinstance(step, FailedElement):
             try:
                 raise step.error
             finally:

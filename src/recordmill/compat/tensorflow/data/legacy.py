@@ -70,20 +70,20 @@ def output_shapes_of(dataset_or_iterator: Any) -> Any:
 
 def create_one_shot_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:
     """``tf.compat.v1.data.make_one_shot_iterator``: return elements if eager, else symbolic tensors."""
-    from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, remember_eager
-    from recordmill.compat.tensorflow.graphs.modes import are_eager
+    from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, store_eager_element
+    from recordmill.compat.tensorflow.graphs.modes import is_eager
 
-    if are_eager(otherwise=is_eager_by_default):
-        return Iterator(dataset.node, remember_eager)
+    if is_eager(otherwise=is_eager_by_default):
+        return Iterator(dataset.node, store_eager_element)
     return GraphIterator(dataset.element_spec, dataset, starts=True)
 
 
 def create_initializable_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:
     """``tf.compat.v1.data.make_initializable_iterator``: return symbolic tensors for sessions."""
     from recordmill.compat.tensorflow.graphs.iterators import GraphIterator
-    from recordmill.compat.tensorflow.graphs.modes import are_eager
+    from recordmill.compat.tensorflow.graphs.modes import is_eager
 
-    if are_eager(otherwise=is_eager_by_default):
+    if is_eager(otherwise=is_eager_by_default):
         raise RuntimeError(
             "make_initializable_iterator is not supported when eager execution is enabled. Iterate over the dataset, "
             "or call tf.compat.v1.disable_eager_execution() first and use a session."

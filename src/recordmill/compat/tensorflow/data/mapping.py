@@ -10,24 +10,24 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core import random_state
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.collate import Row, Table
+from recordmill.compat.tensorflow.data.collate import ElementTable, TableRow
 from recordmill.compat.tensorflow.data.elements import (
     UNKNOWN_CARDINALITY,
     Element,
-    Execution,
-    Failed,
+    ExecutionOptions,
+    FailedElement,
     Node,
     Step,
-    map_sample,
-    spec_of_sample,
+    infer_spec_from_samples,
+    map_sample_values,
 )
-from recordmill.compat.tensorflow.data.functions import Function, attempt, to_op_error, to_result
-from recordmill.compat.tensorflow.data.native_map import BatchValue, NativeMap, columns_of, rows_of
-from recordmill.compat.tensorflow.data.rules import Column
+from recordmill.compat.tensorflow.data.functions import Function, call_or_fail, convert_function_result, to_op_error
+from recordmill.compat.tensorflow.data.native_map import BatchValue, NativeMap, split_into_rows, to_columns
+from recordmill.compat.tensorflow.data.rules import BatchColumn
 from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.structures import (
-    add_axis,
-    drop_axis,
+    add_batch_axis,
+    drop_batch_axis,
     leaves,
     map_structure,
     pack_structure,
@@ -49,7 +49,7 @@ _LARGE_BYTES = 64 << 10
 _MAX_FAILURES = 3
 
 
-class Deferred(Element):
+class DeferredElement(Element):
     """Element whose map functions have not run yet, and its position in the pass of each map."""
 
     __slots__ = ("input", "positions")
@@ -60,7 +60,7 @@ class Deferred(Element):
 
 
 class Map(Node):
-    """Elements replaced by the results of a function, in order."""
+    """Results of a function for each element, in order."""
 
     runs_python = True
 
@@ -69,24 +69,26 @@ class Map(Node):
         self.function = Function(function, node)
         self.num_parallel_calls = num_cpus() if num_parallel_calls == -1 else num_parallel_calls or 0
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Run the function natively on chunks of elements, in threads, or on one element after another."""
-        elements = self._number_elements(execution)
+        elements = self._defer_elements(execution)
         if self in execution.deferred:
             return elements
-        native = self.native() if execution.native else "it runs element by element"
+        native = self.plan_native() if execution.native else "it runs element by element"
         if isinstance(native, NativeMap):
-            return in_chunks(elements, Fallback(partial(_run_chunk, native), self.finish), self.num_parallel_calls)
+            return process_in_chunks(
+                elements, GroupRunner(partial(_run_chunk, native), self.run_function), self.num_parallel_calls
+            )
         threads = self.num_threads() if execution.native else self.num_parallel_calls
         return (
-            map_ordered(self.finish, elements, threads, _RESULTS_AHEAD, name=THREAD_NAME)
+            map_ordered(self.run_function, elements, threads, _RESULTS_AHEAD, name=THREAD_NAME)
             if threads
-            else map(self.finish, elements)
+            else map(self.run_function, elements)
         )
 
-    def native(self) -> NativeMap | str:
-        """Return the plan for chunks of elements, or why the function runs element by element."""
-        native = self.function.native()
+    def plan_native(self) -> NativeMap | str:
+        """Return the plan to run the function on chunks, or the reason why it runs element by element."""
+        native = self.function.plan_native()
         if isinstance(native, NativeMap):
             if native.trace.decodes_images:
                 return "it decodes images and no batch follows"
@@ -100,45 +102,47 @@ class Map(Node):
         is_slow = isinstance(trace, Trace) and trace.decodes_images and not trace.in_order
         return self.num_parallel_calls or (num_cpus() if is_slow and not is_behind_generator(self.input) else 0)
 
-    def _number_elements(self, execution: Execution) -> Iterator[Deferred | Failed]:
-        stage, number = self.depth, self.begin()
+    def _defer_elements(self, execution: ExecutionOptions) -> Iterator[DeferredElement | FailedElement]:
+        stage, number = self.depth, self.begin_pass()
         for row, element in enumerate(self.input.iterate(execution)):
-            if isinstance(element, Failed):
+            if isinstance(element, FailedElement):
                 yield element
-            elif isinstance(element, Deferred):
-                yield Deferred(element.input, *element.positions, (stage, number, row))
+            elif isinstance(element, DeferredElement):
+                yield DeferredElement(element.input, *element.positions, (stage, number, row))
             else:
-                yield Deferred(element, (stage, number, row))
+                yield DeferredElement(element, (stage, number, row))
 
-    def finish(self, element: Deferred | Failed) -> Step:
+    def run_function(self, element: DeferredElement | FailedElement) -> Step:
         """Run the function on one element."""
-        if isinstance(element, Failed):
+        if isinstance(element, FailedElement):
             return element
         with random_state.use_element_state(*element.positions[-1]):
-            return attempt(self.function, element.input)
+            return call_or_fail(self.function, element.input)
 
     def spec(self) -> Any:
         """Return the specs from the trace; specs that the trace does not know are inferred from the first elements."""
         trace = self.function.trace()
         if not isinstance(trace, Trace):
-            return spec_of_sample(self.input, self.function)
+            return infer_spec_from_samples(self.input, self.function)
         if (spec := trace.spec()) is not None:
             return spec
-        seen = _without_batch_size(spec_of_sample(self.input, self.function), self.input)
+        seen = _without_batch_size(infer_spec_from_samples(self.input, self.function), self.input)
         known = trace.known_specs()
         return map_structure(lambda one, other: other or one, seen, known) if same_structure(seen, known) else seen
 
-    def sample(self) -> Iterator[Any]:
-        return map_sample(self.function, self.input.sample())
+    def sample_values(self) -> Iterator[Any]:
+        return map_sample_values(self.function, self.input.sample_values())
 
 
 def _without_batch_size(seen: Any, node: Node) -> Any:
-    """Replace the batch size in specs of the first batch by None, if the batches of a node differ in size."""
+    """Replace the size of the first batch by None in specs, if batches of `node` may differ in size."""
     inputs = list(leaves(node.spec()))
     if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in inputs):
         return seen
-    size = len(next(leaves(next(iter(node.sample())))))
-    return map_structure(lambda leaf: add_axis(drop_axis(leaf), None) if leaf.shape[:1] == [size] else leaf, seen)
+    size = len(next(leaves(next(iter(node.sample_values())))))
+    return map_structure(
+        lambda leaf: add_batch_axis(drop_batch_axis(leaf), None) if leaf.shape[:1] == [size] else leaf, seen
+    )
 
 
 def is_behind_generator(node: Node) -> bool:
@@ -146,26 +150,26 @@ def is_behind_generator(node: Node) -> bool:
     return isinstance(node, FromGenerator) or any(map(is_behind_generator, node.inputs))
 
 
-class Fallback:
-    """Processes groups of steps together; one by one if a step has failed or `run_group` raises."""
+class GroupRunner:
+    """Callable that processes the steps of a group together or, if a step or `run_group` fails, one by one."""
 
     def __init__(self, run_group: Callable[[list[Any]], Any], run_single: Callable[[Any], Any]) -> None:
         self._run_group, self._run_single, self._num_failures = run_group, run_single, 0
 
     def __call__(self, group: list[Any]) -> Any:
         """Return the result of `run_group` for the group, or the list of the results of `run_single`."""
-        if self._num_failures < _MAX_FAILURES and not any(isinstance(step, Failed) for step in group):
+        if self._num_failures < _MAX_FAILURES and not any(isinstance(step, FailedElement) for step in group):
             try:
                 return self._run_group(group)
             except Exception:  # noqa: BLE001 (running the steps one by one finds the step that fails)
                 self._num_failures += 1
         results = list(map(self._run_single, group))
-        if any(isinstance(step, Failed) for step in results):
+        if any(isinstance(step, FailedElement) for step in results):
             self._num_failures = 0
         return results
 
 
-def in_chunks(steps: Iterator[Any], process: Fallback, threads: int = 0) -> Iterator[Any]:
+def process_in_chunks(steps: Iterator[Any], process: GroupRunner, threads: int = 0) -> Iterator[Any]:
     """Process steps in chunks, which grow from one element to a limit that depends on the size of the results."""
     limit = MAX_CHUNK
 
@@ -178,11 +182,11 @@ def in_chunks(steps: Iterator[Any], process: Fallback, threads: int = 0) -> Iter
     results = map_ordered(process, chunks(), threads, name=THREAD_NAME) if threads else map(process, chunks())
     for chunk in results:
         if isinstance(chunk[-1], Element):
-            limit = max(min(limit, _CHUNK_BYTES // max(num_bytes_of(chunk[-1].value), 1)), 1)
+            limit = max(min(limit, _CHUNK_BYTES // max(element_num_bytes(chunk[-1].value), 1)), 1)
         yield from chunk
 
 
-def num_bytes_of(value: Any) -> int:
+def element_num_bytes(value: Any) -> int:
     """Return the size of the dense tensors of an element in bytes."""
     return sum(_num_bytes(leaf.values) for leaf in leaves(value) if isinstance(leaf, Tensor))
 
@@ -191,25 +195,25 @@ def _num_bytes(array: Any) -> int:
     return sum(map(len, array.flat)) if array.dtype == object else int(array.nbytes)
 
 
-def small_columns(native: NativeMap, elements: list[Element]) -> list[BatchValue]:
+def columns_of_small_elements(native: NativeMap, elements: list[Element]) -> list[BatchValue]:
     """Return the columns that a native map uses; raise ValueError if the elements are too large to stack."""
     first = list(leaves(elements[0].value))
     if sum(_num_bytes(first[number].values) for number in native.used if type(first[number]) is Tensor) > _LARGE_BYTES:
         raise ValueError("large elements are processed one by one")
-    return columns_of(elements, native.used)
+    return to_columns(elements, native.used)
 
 
 def _run_chunk(native: NativeMap, group: list[Any]) -> list[Step]:
     """Run a native map on a chunk of elements; the results are rows of one table if they have one shape."""
-    columns = small_columns(native, [element.input for element in group])
+    columns = columns_of_small_elements(native, [element.input for element in group])
     results = native.run(columns, [element.positions[-1] for element in group])
     structure = native.trace.result
-    if all(isinstance(column, Column) for column in results):
-        table = Table(pack_structure(structure, [column.tensor for column in results]))  # type: ignore[union-attr]
-        return [Row(table, position, element.record) for position, element in enumerate(group)]
-    rows = zip(*map(rows_of, results), strict=True)
+    if all(isinstance(column, BatchColumn) for column in results):
+        table = ElementTable(pack_structure(structure, [column.tensor for column in results]))  # type: ignore[union-attr]
+        return [TableRow(table, position, element.record) for position, element in enumerate(group)]
+    rows = zip(*map(split_into_rows, results), strict=True)
     return [
-        Element(to_result(pack_structure(structure, row)), element.record)
+        Element(convert_function_result(pack_structure(structure, row)), element.record)
         for row, element in zip(rows, group, strict=True)
     ]
 
@@ -223,36 +227,36 @@ class Filter(Node):
         super().__init__(node)
         self.function = Function(predicate, node)
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield the elements; the function runs on chunks of elements if it has a native plan."""
         steps = self.input.iterate(execution)
-        native = self.function.native() if execution.native else None
-        checked: Iterator[Step | None] = map(self._check, steps)
+        native = self.function.plan_native() if execution.native else None
+        checked: Iterator[Step | None] = map(self._apply_predicate, steps)
         if isinstance(native, NativeMap) and not is_behind_generator(self.input):
-            checked = in_chunks(steps, Fallback(partial(_check_chunk, native), self._check))
+            checked = process_in_chunks(steps, GroupRunner(partial(_filter_chunk, native), self._apply_predicate))
         return (step for step in checked if step is not None)
 
-    def _check(self, step: Step) -> Step | None:
-        if isinstance(step, Failed):
+    def _apply_predicate(self, step: Step) -> Step | None:
+        if isinstance(step, FailedElement):
             return step
         try:
-            return step if self._test(step.value) else None
+            return step if self._is_kept(step.value) else None
         except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
-            return Failed(to_op_error(error, step))
+            return FailedElement(to_op_error(error, step))
 
-    def _test(self, value: Any) -> bool:
+    def _is_kept(self, value: Any) -> bool:
         return to_bool(self.function(value))
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
 
-    def sample(self) -> Iterator[Any]:
-        return filter(self._test, self.input.sample())
+    def sample_values(self) -> Iterator[Any]:
+        return filter(self._is_kept, self.input.sample_values())
 
 
-def _check_chunk(native: NativeMap, group: list[Any]) -> list[Step | None]:
-    [results] = native.run(small_columns(native, group), [()] * len(group))
-    return [step if to_bool(value) else None for step, value in zip(group, rows_of(results), strict=True)]
+def _filter_chunk(native: NativeMap, group: list[Any]) -> list[Step | None]:
+    [results] = native.run(columns_of_small_elements(native, group), [()] * len(group))
+    return [step if to_bool(value) else None for step, value in zip(group, split_into_rows(results), strict=True)]
 
 
 def to_bool(value: Any) -> bool:
@@ -272,9 +276,9 @@ class IgnoreErrors(Node):
         super().__init__(node)
         self._log = log_warning
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:  # noqa: ARG002
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
         """Yield the elements that did not fail; maps are not deferred, since a batch would count elements that fail."""
-        for element in self.input.iterate(Execution(native=False)):
+        for element in self.input.iterate(ExecutionOptions(native=False)):
             if isinstance(element, Element):
                 yield element
             elif self._log:

@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core import random_state
-from recordmill.compat.tensorflow.core.dispatch import run
+from recordmill.compat.tensorflow.core.dispatch import call_operation
 from recordmill.compat.tensorflow.core.rows import StringVector
 from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.collate import are_stackable, join_arrays, stack_columns
+from recordmill.compat.tensorflow.data.collate import are_stackable, stack_arrays, stack_columns
 from recordmill.compat.tensorflow.data.decode_step import DecodeStep, plan_decode_step
 from recordmill.compat.tensorflow.data.elements import Element
-from recordmill.compat.tensorflow.data.rules import RULES, Column
+from recordmill.compat.tensorflow.data.rules import RULES, BatchColumn
 from recordmill.compat.tensorflow.data.structures import leaves, take_row
-from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, find_symbolic, value_at
-from recordmill.compat.tensorflow.data.trace import Call, Trace, count_uses
+from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, find_symbolic, value_at_path
+from recordmill.compat.tensorflow.data.trace import RecordedCall, Trace, count_uses
 from recordmill.compat.tensorflow.images.random import (
     check_crop_size,
     draw_crop_offsets,
-    draw_unit,
+    draw_flip_number,
     flip_selected,
     slice_window,
 )
 from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 
 # One value per sample of a batch: stacked into one array, or a list if the samples differ in shape.
-BatchValue = Column | list[Any]
+BatchValue = BatchColumn | list[Any]
 # Arithmetic runs on chunks of samples of this size, which stay in the processor's cache.
 _CHUNK_BYTES = 1 << 20
 # Largest number of bytes of released results whose memory is reused for later batches.
@@ -71,7 +71,7 @@ class Samples:
         for context in self.contexts:
             yield context.run(random_state.current_generator, seed)
 
-    def part(self, start: int, stop: int) -> Samples:
+    def slice(self, start: int, stop: int) -> Samples:
         """Return the samples from `start` to `stop`."""
         return Samples(self._positions[start:stop], self.contexts[start:stop])
 
@@ -79,11 +79,11 @@ class Samples:
 class NativeMap:
     """Plan that runs a traced function on whole batches."""
 
-    def __init__(self, trace: Trace, steps: list[Call | DecodeStep]) -> None:
+    def __init__(self, trace: Trace, steps: list[RecordedCall | DecodeStep]) -> None:
         self.trace, self._memory = trace, rm.Memory(_REUSED_BYTES)
         last = max((position for position, step in enumerate(steps) if _is_native(step)), default=-1)
         self._native_steps, self._arithmetic = steps[: last + 1], steps[last + 1 :]
-        self.parses = any(isinstance(step, Call) and _is_parse(step) for step in steps)
+        self.parses = any(isinstance(step, RecordedCall) and _is_parse_call(step) for step in steps)
         self.decoders = [step.description for step in steps if isinstance(step, DecodeStep)]
         results = {leaf.number for leaf in leaves(trace.result) if isinstance(leaf, SymbolicTensor)}
         used = results.union(*(step.inputs for step in steps))
@@ -98,24 +98,24 @@ class NativeMap:
         if not trace.calls:
             return "it runs no operations"
         uses = count_uses(trace.calls, trace.result)
-        steps: list[Call | DecodeStep] = []
+        steps: list[RecordedCall | DecodeStep] = []
         skipped: set[int] = set()
         for position, call in enumerate(trace.calls):
             if position in skipped:
                 continue
-            followers = list(_followers(position, trace.calls, uses))
+            followers = list(_find_exclusive_followers(position, trace.calls, uses))
             step = plan_decode_step([trace.calls[one] for one in followers])
             if step is not None:
                 skipped.update(followers[: len(step.calls)])
                 steps.append(step)
-            elif _is_parse(call) or call.name in RULES or call.name in _RANDOM or call.name in _PER_SAMPLE:
+            elif _is_parse_call(call) or call.name in RULES or call.name in _RANDOM or call.name in _PER_SAMPLE:
                 steps.append(call)
             else:
                 return f"{call.name} has no batch rule for these arguments"
         return cls(trace, steps)
 
     def run(self, columns: Sequence[BatchValue], positions: Sequence[tuple[int, ...]]) -> list[BatchValue]:
-        """Run the function on a batch: takes one column per input, returns one column per leaf of the result."""
+        """Run the function on a batch of one column per input; return one column per leaf of the result."""
         samples, known = Samples(positions), dict(enumerate(columns))
         self._run_steps(self._native_steps, known, samples)
         size = self._chunk_size(known, len(samples))
@@ -142,42 +142,44 @@ class NativeMap:
         for start in range(0, len(samples), size):
             stop = min(start + size, len(samples))
             chunk: dict[int, Any] = {
-                number: Column(Tensor(known[number].array[start:stop]))  # type: ignore[union-attr]
+                number: BatchColumn(Tensor(known[number].array[start:stop]))  # type: ignore[union-attr]
                 for number in self._chunk_inputs
             }
-            self._run_steps(self._arithmetic, chunk, samples.part(start, stop))
+            self._run_steps(self._arithmetic, chunk, samples.slice(start, stop))
             for number in self._chunk_outputs:
                 if isinstance(chunk[number], list):
-                    raise NotNativeError("samples of different shapes")
+                    raise NotNativeError("the results of the samples differ in shape")
                 part = chunk[number].array
                 if number not in results:
                     results[number] = self._memory.empty((len(samples), *part.shape[1:]), part.dtype)
                 results[number][start:stop] = part
-        known.update({number: Column(Tensor(array)) for number, array in results.items()})
+        known.update({number: BatchColumn(Tensor(array)) for number, array in results.items()})
 
-    def _run_steps(self, steps: Sequence[Call | DecodeStep], known: dict[int, BatchValue], samples: Samples) -> None:
+    def _run_steps(
+        self, steps: Sequence[RecordedCall | DecodeStep], known: dict[int, BatchValue], samples: Samples
+    ) -> None:
         for step in steps:
             if isinstance(step, DecodeStep):
                 column = step.run(known, self._memory.empty)
                 if column is None:
                     raise NotNativeError("these images cannot be decoded together")
                 known[step.output] = column
-            elif _is_parse(step):
-                known.update(_parse(step, known))
+            elif _is_parse_call(step):
+                known.update(_parse_records(step, known))
             elif step.name in _PER_SAMPLE or any(isinstance(known[number], list) for number in step.inputs):
                 known.update(_run_per_sample(step, known, samples))
             elif step.name in _RANDOM:
-                known.update(_run_random(step, known, samples))
+                known.update(_run_random_operation(step, known, samples))
             else:
-                known.update(_run_rule(step, known, samples))
+                known.update(_run_with_batch_rule(step, known, samples))
 
 
-def _is_native(step: Call | DecodeStep) -> bool:
-    return isinstance(step, DecodeStep) or _is_parse(step)
+def _is_native(step: RecordedCall | DecodeStep) -> bool:
+    return isinstance(step, DecodeStep) or _is_parse_call(step)
 
 
-def _followers(position: int, calls: Sequence[Call], uses: Mapping[int, int]) -> Iterator[int]:
-    """Yield the positions of a call and of the calls after it, each of which is the only user of the result before."""
+def _find_exclusive_followers(position: int, calls: Sequence[RecordedCall], uses: Mapping[int, int]) -> Iterator[int]:
+    """Yield the positions of a chain of calls, where each call is the only user of its predecessor's result."""
     yield position
     while len(calls[position].outputs) == 1 and uses[number := calls[position].outputs[0][0]] == 1:
         position = next((other for other, call in enumerate(calls) if number in call.inputs), -1)
@@ -190,64 +192,68 @@ def _find_value(leaf: Any, known: Mapping[int, BatchValue], count: int) -> Batch
     if isinstance(leaf, SymbolicTensor):
         return known[leaf.number]
     if type(leaf) is Tensor:
-        return Column(Tensor(np.broadcast_to(leaf.values, (count, *leaf.values.shape))))
+        return BatchColumn(Tensor(np.broadcast_to(leaf.values, (count, *leaf.values.shape))))
     return [leaf] * count
 
 
-def _run_rule(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
+def _run_with_batch_rule(
+    call: RecordedCall, known: Mapping[int, BatchValue], samples: Samples
+) -> dict[int, BatchValue]:
     """Run an operation once for all samples, with the arguments from its batch rule."""
     args, kwargs = RULES[call.name](*call.arguments(known), len(samples))
-    result = run(call.name, *args, **kwargs)
+    result = call_operation(call.name, *args, **kwargs)
     columns: dict[int, BatchValue] = {}
     for number, path in call.outputs:
-        tensor = value_at(result, path)
+        tensor = value_at_path(result, path)
         if tensor.values.shape[:1] != (len(samples),):
             raise NotNativeError(f"{call.name} does not give one result per sample")
-        columns[number] = Column(tensor)
+        columns[number] = BatchColumn(tensor)
     return columns
 
 
-def _run_per_sample(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
+def _run_per_sample(call: RecordedCall, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
     """Run an operation on one sample after another."""
-    columns = {number: rows_of(known[number]) for number in call.inputs}
+    columns = {number: split_into_rows(known[number]) for number in call.inputs}
     results = []
     for row, context in enumerate(samples.contexts):
         sample = {number: column[row] for number, column in columns.items()}
         context.run(call.run, sample)
         results.append(sample)
-    return {number: column_of([sample[number] for sample in results]) for number, _ in call.outputs}
+    return {number: stack_into_column([sample[number] for sample in results]) for number, _ in call.outputs}
 
 
-def rows_of(values: BatchValue) -> list[Any]:
+def split_into_rows(values: BatchValue) -> list[Any]:
     """Split a batch value into one value per sample."""
     if isinstance(values, list):
         return values
     return [take_row(values.array, row) for row in range(len(values.array))]
 
 
-def column_of(rows: Sequence[Any]) -> BatchValue:
+def stack_into_column(rows: Sequence[Any]) -> BatchValue:
     """Stack the values of samples into a column if they have one shape and dtype; else return a list."""
-    return Column(Tensor(join_arrays([row.values for row in rows]))) if are_stackable(rows) else list(rows)
+    return BatchColumn(Tensor(stack_arrays([row.values for row in rows]))) if are_stackable(rows) else list(rows)
 
 
-def columns_of(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[BatchValue]:
+def to_columns(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[BatchValue]:
     """Return one column per leaf of the elements; columns whose number is not in `used` are empty."""
     stacked = stack_columns(elements, used)
     if stacked is not None:
-        return [[] if array is None else Column(Tensor(array)) for array in stacked]
+        return [[] if array is None else BatchColumn(Tensor(array)) for array in stacked]
     columns = zip(*(leaves(element.value) for element in elements), strict=True)
-    return [column_of(rows) if used is None or number in used else [] for number, rows in enumerate(columns)]
+    return [stack_into_column(rows) if used is None or number in used else [] for number, rows in enumerate(columns)]
 
 
 # Random operations: each sample uses its own random numbers, so that results equal those of single samples.
 
 
-def _run_random(call: Call, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
+def _run_random_operation(
+    call: RecordedCall, known: Mapping[int, BatchValue], samples: Samples
+) -> dict[int, BatchValue]:
     (value, *args), kwargs = call.arguments(known)
-    if type(value) is not Column or next(find_symbolic((call.args[1:], call.kwargs)), None) is not None:
+    if type(value) is not BatchColumn or next(find_symbolic((call.args[1:], call.kwargs)), None) is not None:
         raise NotNativeError(f"an argument of {call.name} differs between samples")
     array = _RANDOM[call.name](samples.generators, value.array, *args, **kwargs)
-    return {call.outputs[0][0]: Column(Tensor(array))}
+    return {call.outputs[0][0]: BatchColumn(Tensor(array))}
 
 
 _Generators = Callable[[int | None], Iterator[np.random.Generator]]
@@ -264,11 +270,11 @@ def _random_crop(
     return out
 
 
-def _random_flip(axis: int) -> Callable[..., NDArray[Any]]:
+def _make_random_flip(axis: int) -> Callable[..., NDArray[Any]]:
     def flip(generators: _Generators, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
         if pixels.ndim != 4:
             raise NotNativeError("samples must be single images")
-        is_flipped = np.array([draw_unit(generator) < 0.5 for generator in generators(seed)])
+        is_flipped = np.array([draw_flip_number(generator) < 0.5 for generator in generators(seed)])
         return flip_selected(pixels, axis, is_flipped)
 
     return flip
@@ -276,8 +282,8 @@ def _random_flip(axis: int) -> Callable[..., NDArray[Any]]:
 
 _RANDOM: dict[str, Callable[..., NDArray[Any]]] = {
     "image.random_crop": _random_crop,
-    "image.random_flip_left_right": _random_flip(-2),
-    "image.random_flip_up_down": _random_flip(-3),
+    "image.random_flip_left_right": _make_random_flip(-2),
+    "image.random_flip_up_down": _make_random_flip(-3),
 }
 
 # Parsing: all records of a batch are parsed in one native call.
@@ -288,14 +294,14 @@ _PARSE_ARGUMENTS = {
 }
 
 
-def _parse_arguments(call: Call) -> dict[str, Any] | None:
+def _parse_arguments(call: RecordedCall) -> dict[str, Any] | None:
     """Return the arguments by name; None if one of them is not supported for batches."""
     names = _PARSE_ARGUMENTS.get(call.name, ())
     arguments = dict(zip(names, call.args, strict=False)) | call.kwargs
     return arguments if set(arguments) <= set(names) and len(arguments) == len(call.args) + len(call.kwargs) else None
 
 
-def _is_parse(call: Call) -> bool:
+def _is_parse_call(call: RecordedCall) -> bool:
     """Return whether a call parses a record in a way that works for many records at once."""
     arguments = _parse_arguments(call)
     if arguments is None or not isinstance(arguments.get("serialized"), SymbolicTensor):
@@ -313,39 +319,41 @@ def _has_any_length(feature: Any) -> bool:
     return is_sequence or isinstance(feature, VarLenFeature)
 
 
-def _parse(call: Call, known: Mapping[int, BatchValue]) -> dict[int, BatchValue]:
+def _parse_records(call: RecordedCall, known: Mapping[int, BatchValue]) -> dict[int, BatchValue]:
     (number,) = call.inputs
     records = known[number]
     if isinstance(records, list) or records.tensor.ndim != 1:
         raise NotNativeError("there is not one record per sample")
     arguments = _parse_arguments(call) or {}
     if "features" in arguments:
-        return _parse_examples(call, arguments["features"], records.tensor)
+        return _parse_example_records(call, arguments["features"], records.tensor)
     context, frames = arguments.get("context_features"), arguments.get("sequence_features")
-    *parsed, lengths = run("io.parse_sequence_example", records.tensor, context, frames)
+    *parsed, lengths = call_operation("io.parse_sequence_example", records.tensor, context, frames)
     columns: dict[int, BatchValue] = {}
     for output, path in call.outputs:
-        value = value_at(parsed, path)
+        value = value_at_path(parsed, path)
         if path[0] == 0:
-            columns[output] = Column(value)
+            columns[output] = BatchColumn(value)
         else:
             counts = lengths[path[1]].values.tolist()
             columns[output] = [Tensor(row[:count]) for row, count in zip(value.values, counts, strict=True)]
     return columns
 
 
-def _parse_examples(call: Call, features: Mapping[str, Any], records: Tensor) -> dict[int, BatchValue]:
+def _parse_example_records(call: RecordedCall, features: Mapping[str, Any], records: Tensor) -> dict[int, BatchValue]:
     batched = {key: VarLenFeature(one.dtype) if _has_any_length(one) else one for key, one in features.items()}
-    parsed = run("io.parse_example", records, batched)
+    parsed = call_operation("io.parse_example", records, batched)
     columns: dict[int, BatchValue] = {}
     for number, (key,) in call.outputs:
         value = parsed[key]
         is_sparse = isinstance(value, SparseTensor)
-        columns[number] = _vectors(value, len(records), features[key]) if is_sparse else Column(value)
+        columns[number] = (
+            _split_sparse_by_record(value, len(records), features[key]) if is_sparse else BatchColumn(value)
+        )
     return columns
 
 
-def _vectors(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
+def _split_sparse_by_record(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
     """Split the values of a sparse tensor by record, into the results of parsing single records."""
     values = sparse.values.values
     splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.random_state import entropy_of, global_seed
+from recordmill.compat.tensorflow.core.random_state import compose_entropy, global_seed
 from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
-    Execution,
-    Failed,
+    ExecutionOptions,
+    FailedElement,
     Node,
     Step,
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# Largest number of skipped elements that are considered header lines and also skipped in `sample`.
+# Largest number of skipped elements that are considered header lines and also skipped in `sample_values`.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
 # Positions that are drawn at once, because single draws from a NumPy generator are slow.
@@ -36,7 +36,7 @@ class Repeat(Node):
         super().__init__(node)
         self._count = count
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield the elements of one pass after another; stop after an empty pass."""
         passes: Any = count_from() if self._count < 0 else range(self._count)
         for _ in passes:
@@ -65,14 +65,14 @@ class Take(Node):
         super().__init__(node)
         self._count = count
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield the elements without advancing the input beyond the last one."""
         left = self._count
         if left == 0:
             return
         for element in self.input.iterate(execution):
             yield element
-            left -= not isinstance(element, Failed)
+            left -= not isinstance(element, FailedElement)
             if left == 0:
                 return
 
@@ -92,12 +92,12 @@ class Skip(Node):
         super().__init__(node)
         self._count = count
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         if self._count < 0:
             return
         left = self._count
         for element in self.input.iterate(execution):
-            if isinstance(element, Failed) or left == 0:
+            if isinstance(element, FailedElement) or left == 0:
                 yield element
             else:
                 left -= 1
@@ -108,9 +108,9 @@ class Skip(Node):
             return length
         return 0 if self._count < 0 else max(length - self._count, 0)
 
-    def sample(self) -> Iterator[Any]:
-        """Return the input's sample; a few skipped elements are skipped here too, because they may be header lines."""
-        values = self.input.sample()
+    def sample_values(self) -> Iterator[Any]:
+        """Return the input's sample values; skip `count` of them if it is small, because they may be header lines."""
+        values = self.input.sample_values()
         return islice(values, self._count, None) if 0 < self._count <= _MAX_HEADER_ELEMENTS else values
 
 
@@ -129,10 +129,10 @@ class Shard(Node):
             raise InvalidArgumentError(f"Index must be between 0 and {num_shards - 1} (currently index = {index}).")
         self._num_shards, self._index = num_shards, index
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         position = 0
         for element in self.input.iterate(execution):
-            if isinstance(element, Failed):
+            if isinstance(element, FailedElement):
                 yield element
                 continue
             if position % self._num_shards == self._index:
@@ -155,7 +155,7 @@ class Prefetch(Node):
             raise InvalidArgumentError("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
         self._depth = _AUTOTUNE_DEPTH if buffer_size < 0 else buffer_size
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Advance the input in a thread, which ends when the iterator is closed or garbage-collected."""
         steps = self.input.iterate(execution)
         if not self._depth:
@@ -180,20 +180,20 @@ class Shuffle(Node):
         self._size, self._seed, self._again = buffer_size, seed, again
         self._own_entropy = np.random.SeedSequence().entropy
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Fill the buffer, yield a random element per further input element, then the rest in random order."""
-        generator = np.random.default_rng(self._entropy(self.begin() if self._again else 0))
+        generator = np.random.default_rng(self._entropy(self.begin_pass() if self._again else 0))
         positions = _draw_positions(generator, self._size)
         buffer: list[Step] = []
         for step in self.input.iterate(execution):
-            if isinstance(step, Failed):
+            if isinstance(step, FailedElement):
                 yield step
                 continue
             buffer.append(step)
             if len(buffer) == self._size:
-                yield _pop(buffer, next(positions))
+                yield _swap_and_pop(buffer, next(positions))
         for position in _draw_last_positions(generator, len(buffer)):
-            yield _pop(buffer, position)
+            yield _swap_and_pop(buffer, position)
 
     def _entropy(self, epoch: int) -> list[Any]:
         program_seed = global_seed()
@@ -201,7 +201,7 @@ class Shuffle(Node):
             return [self._own_entropy, epoch]
         # Several unseeded shuffles of one pipeline differ, because their depth is part of the entropy.
         key = (self.depth, epoch) if self._seed is None else (epoch,)
-        return entropy_of(program_seed or 0, self._seed, key)
+        return compose_entropy(program_seed or 0, self._seed, key)
 
 
 def _draw_positions(generator: np.random.Generator, size: int) -> Iterator[int]:
@@ -216,6 +216,6 @@ def _draw_last_positions(generator: np.random.Generator, count: int) -> Iterator
         yield from generator.integers(np.arange(upper, max(upper - _DRAWS, 0), -1)).tolist()
 
 
-def _pop(buffer: list[Any], position: int) -> Any:
+def _swap_and_pop(buffer: list[Any], position: int) -> Any:
     buffer[position], buffer[-1] = buffer[-1], buffer[position]
     return buffer.pop()

@@ -40,18 +40,18 @@ def pad_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tenso
     return Tensor(padded)
 
 
-def complete_shapes(spec: Any, shapes: Any, length: int | None) -> Any:
+def fill_unknown_lengths(spec: Any, shapes: Any, length: int | None) -> Any:
     """Return the shapes to pad to, with `length` in place of unknown lengths."""
     if isinstance(spec, TensorSpec):
         shape = TensorShape(spec.shape if shapes is None else shapes)
         return shape if shape.rank is None else TensorShape([length if one in (None, -1) else one for one in shape])
     if isinstance(spec, tuple):
         parts = [None] * len(spec) if shapes is None else shapes
-        return tuple(complete_shapes(one, shape, length) for one, shape in zip(spec, parts, strict=True))
-    return {key: complete_shapes(spec[key], None if shapes is None else shapes[key], length) for key in spec}
+        return tuple(fill_unknown_lengths(one, shape, length) for one, shape in zip(spec, parts, strict=True))
+    return {key: fill_unknown_lengths(spec[key], None if shapes is None else shapes[key], length) for key in spec}
 
 
-def check_shapes(spec: Any, shapes: Any) -> list[Any]:
+def check_padded_shapes(spec: Any, shapes: Any) -> list[Any]:
     """Check `padded_shapes` and return one shape per leaf; a list of lengths is a shape, not a structure."""
     if children(spec) is not None:
         kind: Any = (list, tuple) if isinstance(spec, tuple) else dict
@@ -60,7 +60,7 @@ def check_shapes(spec: Any, shapes: Any) -> list[Any]:
         pairs = (
             zip(spec, shapes, strict=True) if isinstance(spec, tuple) else [(spec[k], shapes[k]) for k in sorted(spec)]
         )
-        return [shape for one, part in pairs for shape in check_shapes(one, part)]
+        return [shape for one, part in pairs for shape in check_padded_shapes(one, part)]
     shape = shapes if isinstance(shapes, TensorShape) else _parse_shape(shapes)
     if shape.rank is not None and spec.shape.rank not in (None, shape.rank):
         raise ValueError(f"the padded shape {shape} is not compatible with the shape {spec.shape} of the component")
@@ -75,7 +75,7 @@ def _parse_shape(lengths: Any) -> TensorShape:
     return TensorShape([None if one in (None, -1) else one for one in lengths])
 
 
-def check_padding(spec: Any, values: Any) -> list[Any]:
+def check_padding_values(spec: Any, values: Any) -> list[Any]:
     """Check `padding_values` and return one value or None per leaf."""
     specs = list(leaves(spec))
     parts: Sequence[Any] = [values] * len(specs) if children(values) is None else list(leaves(values))

@@ -1,7 +1,7 @@
 """Batch rules, which convert the call of an operation on each sample to one call on the whole batch.
 
-A rule takes the arguments of a call, with a `Column` in place of each symbolic value, and the number of samples. It
-returns the arguments of the same operation for the batch, or raises ValueError.
+A rule takes the arguments of a call, with a `BatchColumn` in place of each symbolic value, and the number of samples.
+It returns the arguments of the same operation for the batch, or raises ValueError.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 
 
-class Column:
+class BatchColumn:
     """One value per sample of a batch, stacked into a tensor along the first axis."""
 
     __slots__ = ("tensor",)
@@ -33,43 +33,43 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 Rule = Callable[[tuple[Any, ...], dict[str, Any], int], Arguments]
 
 
-def _elementwise(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+def _elementwise_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     """Insert axes after the batch axis, so that samples of different rank broadcast as they do one by one."""
     del count
-    rank = max(_rank(one) for one in [*args, *kwargs.values()])
-    return tuple(_align(one, rank) for one in args), {key: _align(one, rank) for key, one in kwargs.items()}
+    rank = max(_sample_rank(one) for one in [*args, *kwargs.values()])
+    return tuple(_insert_axes(one, rank) for one in args), {key: _insert_axes(one, rank) for key, one in kwargs.items()}
 
 
-def _rank(value: Any) -> int:
-    if isinstance(value, Column):
+def _sample_rank(value: Any) -> int:
+    if isinstance(value, BatchColumn):
         return value.array.ndim - 1
     return array_of(value).ndim if isinstance(value, Tensor | np.ndarray | list | tuple) else 0
 
 
-def _align(value: Any, rank: int) -> Any:
-    if not isinstance(value, Column):
+def _insert_axes(value: Any, rank: int) -> Any:
+    if not isinstance(value, BatchColumn):
         return value
     array = value.array
     ones = (1,) * (rank - array.ndim + 1)
     return Tensor(array.reshape(array.shape[:1] + ones + array.shape[1:]))
 
 
-def _first_argument(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+def _first_argument_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     """Pass the samples as the first argument, which must be the only one that differs between samples."""
     del count
     if not args:
-        name = next(key for key, one in kwargs.items() if isinstance(one, Column))
+        name = next(key for key, one in kwargs.items() if isinstance(one, BatchColumn))
         args, kwargs = (kwargs[name],), {key: one for key, one in kwargs.items() if key != name}
-    if any(isinstance(one, Column) for one in [*args[1:], *kwargs.values()]):
+    if any(isinstance(one, BatchColumn) for one in [*args[1:], *kwargs.values()]):
         raise ValueError("an argument other than the first differs between samples")
     return (args[0].tensor, *args[1:]), kwargs
 
 
-def _first_argument_of_rank(rank: int) -> Rule:
-    """Return a rule like `_first_argument` that requires samples with `rank` axes."""
+def _make_first_argument_rule(rank: int) -> Rule:
+    """Return a rule like `_first_argument_rule` that requires samples with `rank` axes."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-        (first, *others), options = _first_argument(args, kwargs, count)
+        (first, *others), options = _first_argument_rule(args, kwargs, count)
         if first.ndim != rank + 1:
             raise ValueError(f"samples must have {rank} axes")
         return (first, *others), options
@@ -77,73 +77,73 @@ def _first_argument_of_rank(rank: int) -> Rule:
     return rule
 
 
-def _find(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+def _table_lookup_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     """Look up the keys of all samples in one table."""
     del count
     table, keys = args
     return (table, keys.tensor), kwargs
 
 
-def _transpose(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, *orders), _ = _first_argument((*args, *kwargs.values()), {}, count)
+def _transpose_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, *orders), _ = _first_argument_rule((*args, *kwargs.values()), {}, count)
     if not orders or orders[0] is None:
         return (tensor, [0, *range(tensor.ndim - 1, 0, -1)]), {}
-    return (tensor, [0, *_next_axis(orders[0]).tolist()]), {}
+    return (tensor, [0, *_to_batch_axis(orders[0]).tolist()]), {}
 
 
-def _stack(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+def _stack_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     values, axis = args[0], kwargs.get("axis", args[1] if len(args) > 1 else 0)
-    rows = [one.tensor if isinstance(one, Column) else _repeat(one, count) for one in values]
-    return (rows, int(_next_axis(axis))), {}
+    rows = [one.tensor if isinstance(one, BatchColumn) else _repeat_for_samples(one, count) for one in values]
+    return (rows, int(_to_batch_axis(axis))), {}
 
 
-def _unstack(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, *others), options = _first_argument(args, kwargs, count)
+def _unstack_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, *others), options = _first_argument_rule(args, kwargs, count)
     axis = others[1] if len(others) > 1 else options.get("axis", 0)
-    return (tensor,), {"axis": int(_next_axis(axis))}
+    return (tensor,), {"axis": int(_to_batch_axis(axis))}
 
 
-def _repeat(value: Any, count: int) -> Tensor:
+def _repeat_for_samples(value: Any, count: int) -> Tensor:
     array = array_of(value)
     return Tensor(np.broadcast_to(array, (count, *array.shape)))
 
 
-def _getitem(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, key), _ = _first_argument((*args, *kwargs.values()), {}, count)
+def _getitem_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, key), _ = _first_argument_rule((*args, *kwargs.values()), {}, count)
     keys = key if isinstance(key, tuple) else (key,)
     if not all(one is None or one is Ellipsis or isinstance(one, int | np.integer | slice) for one in keys):
-        raise ValueError("a key is neither a number nor a slice")
+        raise ValueError("an index must be an integer, a slice, ... or None")
     return (tensor, (slice(None), *keys)), {}
 
 
-def _reshape(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, shape), _ = _first_argument((*args, *kwargs.values()), {}, count)
+def _reshape_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, shape), _ = _first_argument_rule((*args, *kwargs.values()), {}, count)
     return (tensor, [count, *array_of(shape, "int32").tolist()]), {}
 
 
-def _expand_dims(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    (tensor, axis), _ = _first_argument((*args, *kwargs.values()), {}, count)
-    return (tensor, int(_next_axis(axis))), {}
+def _expand_dims_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+    (tensor, axis), _ = _first_argument_rule((*args, *kwargs.values()), {}, count)
+    return (tensor, int(_to_batch_axis(axis))), {}
 
 
-def _one_hot(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
+def _one_hot_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     if kwargs.get("axis") not in (None, -1) or len(args) > 2:
-        raise ValueError("axis must be the last one")
-    return _first_argument(args, kwargs, count)
+        raise ValueError("axis must be the last axis")
+    return _first_argument_rule(args, kwargs, count)
 
 
-def _along_axis(default: Callable[[int], Any]) -> Rule:
+def _make_axis_rule(default: Callable[[int], Any]) -> Rule:
     """Return a rule for an operation along axes; `default` returns the axes of the batch if the call has none."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-        (tensor, *others), options = _first_argument(args, dict(kwargs), count)
+        (tensor, *others), options = _first_argument_rule(args, dict(kwargs), count)
         axis = others[0] if others else options.pop("axis", None)
-        return (tensor, default(tensor.ndim) if axis is None else _next_axis(axis), *others[1:]), options
+        return (tensor, default(tensor.ndim) if axis is None else _to_batch_axis(axis), *others[1:]), options
 
     return rule
 
 
-def _next_axis(axis: Any) -> Any:
+def _to_batch_axis(axis: Any) -> Any:
     """Convert axes of a sample to axes of the batch, which has one more axis in front."""
     axes = array_of(axis, "int32")
     return np.where(axes >= 0, axes + 1, axes)
@@ -163,21 +163,21 @@ _STRINGS = (
     *("to_hash_bucket_fast", "to_hash_bucket_strong"),
 )
 RULES: dict[str, Rule] = {
-    **{f"math.{name}": _elementwise for name in _ELEMENTWISE},
-    **dict.fromkeys(("math.argmax", "math.argmin"), _along_axis(lambda _: 1)),
-    **{f"math.reduce_{name}": _along_axis(lambda ndim: [*range(1, ndim)]) for name in ("max", "min", "all", "any")},
-    **{f"array.{name}": _first_argument for name in ("cast", "saturate_cast", "identity")},
-    "array.one_hot": _one_hot,
-    "array.reshape": _reshape,
-    "array.expand_dims": _expand_dims,
-    "array.getitem": _getitem,
-    "array.stack": _stack,
-    "array.unstack": _unstack,
-    "array.transpose": _transpose,
-    "io.decode_csv": _first_argument_of_rank(0),
-    "io.decode_raw": _first_argument,
-    **{f"strings.{name}": _first_argument for name in _STRINGS},
-    "lookup.find": _find,
-    **{f"image.{name}": _first_argument for name in ("convert_image_dtype", "flip_left_right", "flip_up_down")},
-    **{f"image.{name}": _first_argument_of_rank(3) for name in _IMAGES},
+    **{f"math.{name}": _elementwise_rule for name in _ELEMENTWISE},
+    **dict.fromkeys(("math.argmax", "math.argmin"), _make_axis_rule(lambda _: 1)),
+    **{f"math.reduce_{name}": _make_axis_rule(lambda ndim: [*range(1, ndim)]) for name in ("max", "min", "all", "any")},
+    **{f"array.{name}": _first_argument_rule for name in ("cast", "saturate_cast", "identity")},
+    "array.one_hot": _one_hot_rule,
+    "array.reshape": _reshape_rule,
+    "array.expand_dims": _expand_dims_rule,
+    "array.getitem": _getitem_rule,
+    "array.stack": _stack_rule,
+    "array.unstack": _unstack_rule,
+    "array.transpose": _transpose_rule,
+    "io.decode_csv": _make_first_argument_rule(0),
+    "io.decode_raw": _first_argument_rule,
+    **{f"strings.{name}": _first_argument_rule for name in _STRINGS},
+    "lookup.find": _table_lookup_rule,
+    **{f"image.{name}": _first_argument_rule for name in ("convert_image_dtype", "flip_left_right", "flip_up_down")},
+    **{f"image.{name}": _make_first_argument_rule(3) for name in _IMAGES},
 }

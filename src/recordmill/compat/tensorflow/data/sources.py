@@ -12,19 +12,19 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, Unkno
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
-from recordmill.compat.tensorflow.data.collate import Row, Table
+from recordmill.compat.tensorflow.data.collate import ElementTable, TableRow
 from recordmill.compat.tensorflow.data.elements import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
     Element,
-    Execution,
-    Failed,
+    ExecutionOptions,
+    FailedElement,
     Node,
     Step,
 )
 from recordmill.compat.tensorflow.data.ragged_rows import take_ragged_row
 from recordmill.compat.tensorflow.data.structures import (
-    drop_axis,
+    drop_batch_axis,
     leaves,
     map_structure,
     same_structure,
@@ -36,10 +36,10 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Source(Node):
-    """Base class of nodes without inputs, whose elements are the values of `sample`."""
+    """Base class of nodes without inputs, whose elements are the values of `sample_values`."""
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:  # noqa: ARG002
-        return map(Element, self.sample())
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
+        return map(Element, self.sample_values())
 
 
 class Values(Source):
@@ -49,7 +49,7 @@ class Values(Source):
         super().__init__()
         self._values, self._spec = values, spec
 
-    def sample(self) -> Iterator[Any]:
+    def sample_values(self) -> Iterator[Any]:
         return iter(self._values)
 
     def cardinality(self) -> int:
@@ -82,25 +82,25 @@ class Slices(Source):
                 raise ValueError(f"Dimensions {lengths[0]} and {length} are not compatible")
         self._length = int(lengths[0]) if lengths else 0
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield the slices; slices of dense tensors are not copied until their value is read."""
         if not all(type(leaf) is Tensor for leaf in leaves(self._value)):
             return super().iterate(execution)
-        table = Table(self._value)
-        return (Row(table, position) for position in range(self._length))
+        table = ElementTable(self._value)
+        return (TableRow(table, position) for position in range(self._length))
 
     def cardinality(self) -> int:
         return self._length
 
     def spec(self) -> Any:
-        return drop_axis(spec_of(self._value))
+        return drop_batch_axis(spec_of(self._value))
 
-    def sample(self) -> Iterator[Any]:
+    def sample_values(self) -> Iterator[Any]:
         for position in range(self._length):
-            yield map_structure(lambda leaf, at=position: _slice(leaf, at), self._value)
+            yield map_structure(lambda leaf, at=position: _slice_leaf(leaf, at), self._value)
 
 
-def _slice(leaf: Any, position: int) -> Any:
+def _slice_leaf(leaf: Any, position: int) -> Any:
     if isinstance(leaf, Tensor):
         return take_row(leaf.values, position)
     if not isinstance(leaf, SparseTensor):
@@ -126,7 +126,7 @@ class Range(Source):
     def spec(self) -> Any:
         return TensorSpec([], self._dtype)
 
-    def sample(self) -> Iterator[Any]:
+    def sample_values(self) -> Iterator[Any]:
         dtype = self._dtype.numpy_dtype
         return (Tensor(np.array(number, dtype)) for number in self._range)
 
@@ -140,8 +140,8 @@ class RandomChoices(Source):
         self._seed: Any = np.random.SeedSequence(None if seed is None else abs(seed)).entropy
         self._reshuffle = reshuffle
 
-    def sample(self) -> Iterator[Any]:
-        generator = np.random.default_rng([self._seed, self.begin() if self._reshuffle else 0])
+    def sample_values(self) -> Iterator[Any]:
+        generator = np.random.default_rng([self._seed, self.begin_pass() if self._reshuffle else 0])
         while True:
             yield Tensor(np.array(generator.choice(len(self._weights), p=self._weights), np.int64))
 
@@ -162,8 +162,8 @@ class FromGenerator(Node):
         self._function, self._signature = function, signature
         self._args = tuple(as_tensor(one).numpy() for one in args)
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:  # noqa: ARG002
-        """Yield the values; an error in the generator is the last element."""
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
+        """Yield the converted values; if the generator raises an error, the error is the last element."""
         try:
             for value in iter(self._function(*self._args)):
                 yield self._convert_to_step(value)
@@ -171,13 +171,13 @@ class FromGenerator(Node):
             kind = InvalidArgumentError if isinstance(error, TypeError | ValueError) else UnknownError
             translated = kind(f"{type(error).__name__}: {error}", hint="the generator raised it")
             translated.__cause__ = error
-            yield Failed(translated)
+            yield FailedElement(translated)
 
     def _convert_to_step(self, value: Any) -> Step:
         try:
-            return Element(self._convert(value))
+            return Element(self._convert_yielded(value))
         except InvalidArgumentError as error:  # the generator continues after a value that does not match
-            return Failed(error)
+            return FailedElement(error)
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
@@ -185,11 +185,11 @@ class FromGenerator(Node):
     def spec(self) -> Any:
         return self._signature
 
-    def sample(self) -> Iterator[Any]:
-        return map(self._convert, iter(self._function(*self._args)))
+    def sample_values(self) -> Iterator[Any]:
+        return map(self._convert_yielded, iter(self._function(*self._args)))
 
-    def _convert(self, value: Any) -> Any:
-        if isinstance(self._signature, TensorSpec):  # a tuple is then the value of one tensor
+    def _convert_yielded(self, value: Any) -> Any:
+        if isinstance(self._signature, TensorSpec):  # a yielded tuple is then one tensor, not a structure
             return _convert_leaf(self._signature, value)
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)
@@ -214,12 +214,12 @@ def _convert_leaf(spec: Any, value: Any) -> Any:
     return Tensor(array)
 
 
-def signature_of(types: Any, shapes: Any = None) -> Any:
+def build_signature(types: Any, shapes: Any = None) -> Any:
     """Combine structures of dtypes and of shapes into a structure of specs."""
     if shapes is None:
         return map_structure(lambda dtype: TensorSpec(None, dtype), types)
     if isinstance(types, tuple):
-        return tuple(signature_of(dtype, shape) for dtype, shape in zip(types, shapes, strict=True))
+        return tuple(build_signature(dtype, shape) for dtype, shape in zip(types, shapes, strict=True))
     if isinstance(types, dict):
-        return {key: signature_of(types[key], shapes[key]) for key in types}
+        return {key: build_signature(types[key], shapes[key]) for key in types}
     return TensorSpec(TensorShape(shapes), types)

@@ -29,18 +29,18 @@ def children(value: Any) -> list[Any] | None:
 
 def leaves(value: Any) -> Iterator[Any]:
     """Iterate over the leaves of a structure in TensorFlow's order."""
-    return iter(_flat(value))
+    return iter(_flatten(value))
 
 
-def _flat(value: Any) -> list[Any]:
+def _flatten(value: Any) -> list[Any]:
     if type(value) is Tensor:  # the most frequent case; `children` is slower
         return [value]
     inside = children(value)
-    return [value] if inside is None else [leaf for one in inside for leaf in _flat(one)]
+    return [value] if inside is None else [leaf for one in inside for leaf in _flatten(one)]
 
 
 def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any:
-    """Apply a function to each leaf of a structure, and to the leaves of `others` at the same place."""
+    """Call a function with each leaf of a structure and the corresponding leaves of `others`."""
     if type(value) is Tensor:
         return function(value, *others)
     if isinstance(value, tuple):
@@ -52,7 +52,7 @@ def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any
 
 
 def pack_structure(value: Any, new: Iterable[Any]) -> Any:
-    """Return a structure like `value` with the leaves `new`."""
+    """Return a copy of the structure of `value` with the leaves `new`."""
     leaf = iter(new)
     if type(value) is Tensor:
         return next(leaf)
@@ -129,12 +129,12 @@ def _leaf_spec(leaf: Any) -> Any:
     return type_spec_from_value(leaf)
 
 
-def add_axis(spec: Any, length: int | None) -> Any:
+def add_batch_axis(spec: Any, length: int | None) -> Any:
     """Return the specs of a batch of `length` elements with these specs."""
     return map_structure(lambda leaf: _with_shape(leaf, TensorShape([length]) + leaf.shape, 1), spec)
 
 
-def drop_axis(spec: Any) -> Any:
+def drop_batch_axis(spec: Any) -> Any:
     """Return the specs of the rows of a batch with these specs."""
     return map_structure(lambda leaf: _with_shape(leaf, None if leaf.shape.rank is None else leaf.shape[1:], -1), spec)
 
@@ -151,10 +151,10 @@ def merge_specs(one: Any, other: Any) -> Any:
         getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
     ):
         raise TypeError(f"Incompatible dataset elements:\n  {one} vs.   {other}")
-    return map_structure(_merge_spec, one, other)
+    return map_structure(_merge_leaf_specs, one, other)
 
 
-def _merge_spec(one: Any, other: Any) -> Any:
+def _merge_leaf_specs(one: Any, other: Any) -> Any:
     if isinstance(one, DatasetSpec):
         return one
     if one.shape.rank is None or one.shape.rank != other.shape.rank:

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from recordmill.compat.tensorflow.core.dtypes import DType
-from recordmill.compat.tensorflow.core.operators import Operators
+from recordmill.compat.tensorflow.core.operators import TensorOperators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
@@ -21,7 +21,7 @@ class Untraceable(Exception):  # noqa: N818 (not an error: the function then run
     """The function cannot be traced, because it needs something that symbolic tensors do not have."""
 
 
-class SymbolicTensor(Operators):
+class SymbolicTensor(TensorOperators):
     """Tensor without a value, which a function receives while it is traced."""
 
     __slots__ = ("number", "spec")
@@ -65,12 +65,12 @@ class SymbolicTensor(Operators):
         raise Untraceable("its control flow depends on a value (if, while, and, or)")
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([self[row] for row in range(self._length("it iterates over a value"))])
+        return iter([self[row] for row in range(self._known_length("it iterates over a value"))])
 
     def __len__(self) -> int:
-        return self._length("it asks for the len of a value")
+        return self._known_length("it asks for the len of a value")
 
-    def _length(self, reason: str) -> int:
+    def _known_length(self, reason: str) -> int:
         shape = None if self.spec is None else self.spec.shape
         if shape is None or not shape.rank or shape[0] is None or shape[0] > _MAX_ROWS:
             raise Untraceable(reason)
@@ -130,7 +130,7 @@ def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
 Path: TypeAlias = tuple[Any, ...]
 
 
-def value_at(result: Any, path: Path) -> Any:
+def value_at_path(result: Any, path: Path) -> Any:
     """Return the value at a path of a nested result."""
     for key in path:
         result = result[key]

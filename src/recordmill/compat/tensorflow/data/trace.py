@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.dispatch import RECORDING, run
+from recordmill.compat.tensorflow.core.dispatch import RECORDING, call_operation
 from recordmill.compat.tensorflow.core.variable import Variable
 from recordmill.compat.tensorflow.data.infer_specs import infer_specs
 from recordmill.compat.tensorflow.data.structures import TENSORS, leaves, map_structure, pack_structure, spec_of
@@ -21,11 +21,11 @@ from recordmill.compat.tensorflow.data.symbolic import (
     find_instances,
     find_symbolic,
     prepare_substitution,
-    value_at,
+    value_at_path,
 )
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Operations that run user functions or have side effects; functions with them run element by element, in order.
+# Operations that run user functions or have side effects; a function that calls one runs on elements in order.
 _ORDERED = ("control.", "io.write_file")
 # Operations that take functions, which may use symbolic values that the tracer does not see.
 _CLOSURES = frozenset(
@@ -37,7 +37,7 @@ IMAGE_DECODERS = frozenset(
 )
 
 
-class Call:
+class RecordedCall:
     """Recorded call of an operation."""
 
     __slots__ = ("_args", "_kwargs", "args", "inputs", "kwargs", "name", "outputs")
@@ -57,15 +57,15 @@ class Call:
     def run(self, known: dict[int, Any]) -> None:
         """Run the operation on the values in `known`, and add its results to `known`."""
         args, kwargs = self.arguments(known)
-        result = run(self.name, *args, **kwargs)
+        result = call_operation(self.name, *args, **kwargs)
         for number, path in self.outputs:
-            known[number] = value_at(result, path)
+            known[number] = value_at_path(result, path)
 
 
 class Trace:
     """Recorded operations of a function. Values are identified by number; 0, 1, … are the leaves of its argument."""
 
-    def __init__(self, num_inputs: int, calls: tuple[Call, ...], result: Any) -> None:
+    def __init__(self, num_inputs: int, calls: tuple[RecordedCall, ...], result: Any) -> None:
         self.num_inputs, self.calls, self.result = num_inputs, calls, result
         self.in_order = next((call.name for call in calls if call.name.startswith(_ORDERED)), None)
         self.decodes_images = any(call.name in IMAGE_DECODERS for call in calls)
@@ -88,13 +88,13 @@ class Trace:
 
 
 class _Tracer:
-    """Records the operations of one function while it is `RECORDING` of `core.dispatch`."""
+    """Records the operations of one function, while `core.dispatch.RECORDING` is set to the tracer."""
 
     def __init__(self, fixed_size: bool) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[RecordedCall] = []
         self._count, self._fixed_size = 0, fixed_size
 
-    def new_value(self, spec: TensorSpec | None) -> SymbolicTensor:
+    def new_symbol(self, spec: TensorSpec | None) -> SymbolicTensor:
         value = SymbolicTensor(self._count, spec)
         self._count += 1
         return value
@@ -118,7 +118,7 @@ class _Tracer:
         result = self._make_symbols(infer_specs(name, args, kwargs), (), outputs)
         if name == "image.central_crop":
             args, kwargs = self._round_fraction(*args, **kwargs), {}
-        self.calls.append(Call(name, copy_containers(args), copy_containers(kwargs), tuple(outputs)))
+        self.calls.append(RecordedCall(name, copy_containers(args), copy_containers(kwargs), tuple(outputs)))
         return result
 
     def _make_symbols(self, spec: Any, path: Path, outputs: list[tuple[int, Path]]) -> Any:
@@ -128,7 +128,7 @@ class _Tracer:
         if isinstance(spec, list | tuple):
             rows = [self._make_symbols(one, (*path, key), outputs) for key, one in enumerate(spec)]
             return type(spec)(rows)
-        value = self.new_value(spec)
+        value = self.new_symbol(spec)
         outputs.append((value.number, path))
         return value
 
@@ -145,7 +145,7 @@ def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves(spec)):
         raise Untraceable("its elements hold datasets, ragged or sparse tensors")
     tracer = _Tracer(has_fixed_size(spec))
-    inputs = list(map(tracer.new_value, leaves(spec)))
+    inputs = list(map(tracer.new_symbol, leaves(spec)))
     token = RECORDING.set(tracer)
     try:
         result = function(pack_structure(spec, inputs))
@@ -161,7 +161,7 @@ def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
     return Trace(len(inputs), tuple(tracer.calls), result)
 
 
-def converts_to_float32(call: Call) -> bool:
+def converts_to_float32(call: RecordedCall) -> bool:
     """Return whether a call converts its argument to float32."""
     if call.name not in ("array.cast", "image.convert_image_dtype") or call.kwargs.keys() - {"dtype"}:
         return False
@@ -172,7 +172,7 @@ def converts_to_float32(call: Call) -> bool:
         return False
 
 
-def count_uses(calls: Sequence[Call], result: Any) -> Counter[int]:
+def count_uses(calls: Sequence[RecordedCall], result: Any) -> Counter[int]:
     """Count how often each value is used."""
     uses = Counter(number for call in calls for number in call.inputs)
     uses.update(leaf.number for leaf in leaves(result) if isinstance(leaf, SymbolicTensor))

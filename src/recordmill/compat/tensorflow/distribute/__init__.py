@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import absent
-from recordmill.compat.tensorflow.core.dispatch import run
+from recordmill.compat.tensorflow.core.absent import make_absent_getattr
+from recordmill.compat.tensorflow.core.dispatch import call_operation
 from recordmill.compat.tensorflow.core.tensor import as_tensor
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "get_strategy",
     "has_strategy",
 ]
-__getattr__ = absent(__name__)
+__getattr__ = make_absent_getattr(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Strategy:
         kind = str(getattr(reduce_op, "name", reduce_op)).lower()
         if kind not in ("sum", "mean"):
             raise ValueError(f"reduce_op must be 'SUM' or 'MEAN', got {reduce_op!r}")
-        return as_tensor(value) if axis is None else run(f"math.reduce_{kind}", value, axis)
+        return as_tensor(value) if axis is None else call_operation(f"math.reduce_{kind}", value, axis)
 
 
 class MirroredStrategy(Strategy):

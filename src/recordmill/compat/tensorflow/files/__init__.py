@@ -1,1 +1,1 @@
-"""``tf.io.gfile``, ``tf.io.read_file`` and other functions of files."""
+"""``tf.io.gfile``, ``tf.io.read_file`` and other functions that read, write and list files."""

@@ -18,7 +18,7 @@ from recordmill.compat.tensorflow.files.matching import match_pattern
 def read_file(filename: Any, name: Any = None) -> Tensor:
     """``tf.io.read_file``: return the content of a file as a string tensor."""
     del name
-    path = os.fsdecode(_read_scalar(filename))
+    path = os.fsdecode(_to_scalar_bytes(filename))
     with translate_errors(path):
         return Tensor(array_of(Path(path).read_bytes()))
 
@@ -27,8 +27,8 @@ def read_file(filename: Any, name: Any = None) -> Tensor:
 def write_file(filename: Any, contents: Any, name: Any = None) -> None:
     """``tf.io.write_file``: write a file, and create its parent folders."""
     del name
-    data = _read_scalar(contents)
-    path = Path(os.fsdecode(_read_scalar(filename)))
+    data = _to_scalar_bytes(contents)
+    path = Path(os.fsdecode(_to_scalar_bytes(filename)))
     with translate_errors(str(path)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -43,7 +43,7 @@ def matching_files(pattern: Any, name: Any = None) -> Tensor:
     return Tensor(array_of([os.fsencode(path) for path in found], string))
 
 
-def _read_scalar(value: Any) -> Any:
+def _to_scalar_bytes(value: Any) -> Any:
     array = array_of(os.fspath(value) if isinstance(value, os.PathLike) else value, string)
     if array.ndim:
         raise InvalidArgumentError(f"expected a scalar string, got shape {list(array.shape)}")

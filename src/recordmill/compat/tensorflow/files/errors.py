@@ -29,7 +29,7 @@ _CLASSES: dict[int | None, type[errors.OpError]] = {
 _HEADER_BYTES = 12
 
 
-def path_of(path: Any) -> str:
+def to_path_str(path: Any) -> str:
     """Convert a path, which may also be a scalar string tensor, to str."""
     if isinstance(path, Tensor) and not path.ndim:
         path = path.numpy()
@@ -38,7 +38,7 @@ def path_of(path: Any) -> str:
     return os.fsdecode(path)
 
 
-def system_error(error: OSError, path: str) -> errors.OpError:
+def translate_os_error(error: OSError, path: str) -> errors.OpError:
     """Convert an OSError to TensorFlow's error class."""
     found = _CLASSES.get(error.errno, errors.UnknownError)
     message = error.message if isinstance(error, RecordmillError) else str(error)
@@ -56,10 +56,10 @@ def translate_errors(path: str) -> Iterator[None]:
         raise
     except OSError as error:
         cause = error.__cause__ if error.errno is None and isinstance(error.__cause__, OSError) else error
-        raise system_error(cause, path) from error
+        raise translate_os_error(cause, path) from error
 
 
-def data_loss(error: RecordmillError, *, compressed: bool = False) -> errors.OpError:
+def to_data_loss_error(error: RecordmillError, *, compressed: bool = False) -> errors.OpError:
     """Convert an error of a corrupt record file to a DataLossError with TensorFlow's wording."""
     offset = error.offset or 0
     if isinstance(error, CompressionError) or (compressed and isinstance(error, FormatError)):

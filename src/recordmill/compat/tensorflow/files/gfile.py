@@ -1,4 +1,4 @@
-"""``tf.io.gfile``: functions of files and folders; index files of shards are hidden, moved and removed with them."""
+"""``tf.io.gfile``: files and folders; sidecar files are hidden, and are moved and removed with their shard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Self
 
-from recordmill.compat.tensorflow.core.absent import absent
+from recordmill.compat.tensorflow.core.absent import make_absent_getattr
 from recordmill.compat.tensorflow.core.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
@@ -18,10 +18,10 @@ from recordmill.compat.tensorflow.core.errors import (
     OutOfRangeError,
     PermissionDeniedError,
 )
-from recordmill.compat.tensorflow.files.errors import path_of, translate_errors
-from recordmill.compat.tensorflow.files.matching import list_entries, match_pattern, sidecars
+from recordmill.compat.tensorflow.files.errors import to_path_str, translate_errors
+from recordmill.compat.tensorflow.files.matching import list_entries, match_pattern, sidecar_paths
 
-__getattr__ = absent(__name__, "io.gfile")
+__getattr__ = make_absent_getattr(__name__, "io.gfile")
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 
@@ -29,7 +29,7 @@ class GFile:
     """``tf.io.gfile.GFile``: a file that is opened on first use."""
 
     def __init__(self, name: Any, mode: str = "r") -> None:
-        self.name, self.mode = path_of(name), mode
+        self.name, self.mode = to_path_str(name), mode
         self._text_mode, self._is_binary = mode.replace("b", "", 1), "b" in mode
         if self._text_mode not in _MODES:
             raise InvalidArgumentError(f"mode must be one of {', '.join(_MODES)}, got {mode!r}")
@@ -46,20 +46,20 @@ class GFile:
             raise PermissionDeniedError("File isn't open for reading", shard=self.name)
         return self._open()
 
-    def _convert(self, data: bytes) -> Any:
+    def _decode_text(self, data: bytes) -> Any:
         return data if self._is_binary else data.decode("utf-8")
 
     def read(self, n: int = -1) -> Any:
         """Read `n` bytes, or all by default; return str unless the mode is binary."""
-        return self._convert(self._open_for_reading().read(n))
+        return self._decode_text(self._open_for_reading().read(n))
 
     def readline(self) -> Any:
         """Read a line, including its line end; return an empty string at the end of the file."""
-        return self._convert(self._open_for_reading().readline())
+        return self._decode_text(self._open_for_reading().readline())
 
     def readlines(self) -> list[Any]:
         """Read the remaining lines."""
-        return [self._convert(line) for line in self._open_for_reading()]
+        return [self._decode_text(line) for line in self._open_for_reading()]
 
     def write(self, file_content: Any) -> None:
         """Write str or bytes."""
@@ -148,17 +148,17 @@ class FileStatistics:
 
 def exists(path: Any) -> bool:
     """``tf.io.gfile.exists``: return whether a file or folder exists."""
-    return os.path.exists(path_of(path))
+    return os.path.exists(to_path_str(path))
 
 
 def isdir(path: Any) -> bool:
     """``tf.io.gfile.isdir``: return whether a path is a folder."""
-    return os.path.isdir(path_of(path))
+    return os.path.isdir(to_path_str(path))
 
 
 def listdir(path: Any) -> list[str]:
     """``tf.io.gfile.listdir``: return the sorted names in a folder, without sidecar files of shards."""
-    name = path_of(path)
+    name = to_path_str(path)
     if not os.path.isdir(name):
         raise NotFoundError(f"Could not find directory {name}", shard=name)
     with translate_errors(name):
@@ -168,12 +168,12 @@ def listdir(path: Any) -> list[str]:
 def glob(pattern: Any) -> list[str]:
     """``tf.io.gfile.glob``: return the sorted paths that match each pattern."""
     patterns = pattern if isinstance(pattern, list | tuple) else [pattern]
-    return [path for one in patterns for path in match_pattern(path_of(one))]
+    return [path for one in patterns for path in match_pattern(to_path_str(one))]
 
 
 def mkdir(path: Any) -> None:
     """``tf.io.gfile.mkdir``: create a folder unless it exists."""
-    name = path_of(path)
+    name = to_path_str(path)
     if not os.path.isdir(name):
         with translate_errors(name):
             os.mkdir(name)
@@ -181,14 +181,14 @@ def mkdir(path: Any) -> None:
 
 def makedirs(path: Any) -> None:
     """``tf.io.gfile.makedirs``: create a folder and its parents unless they exist."""
-    name = path_of(path)
+    name = to_path_str(path)
     with translate_errors(name):
         os.makedirs(name, exist_ok=True)
 
 
 def remove(path: Any) -> None:
     """``tf.io.gfile.remove``: remove a file and its sidecar files."""
-    name = path_of(path)
+    name = to_path_str(path)
     if os.path.isdir(name):
         raise FailedPreconditionError(f"{name}; Is a directory", shard=name)
     with translate_errors(name):
@@ -198,8 +198,8 @@ def remove(path: Any) -> None:
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
     """``tf.io.gfile.rename``: rename a file or folder; raise an error if the target exists, unless `overwrite`."""
-    source, target = path_of(src), path_of(dst)
-    _check_target(target, overwrite)
+    source, target = to_path_str(src), to_path_str(dst)
+    _check_overwrite(target, overwrite)
     with translate_errors(source):
         os.replace(source, target)
     _remove_sidecars(source)
@@ -208,8 +208,8 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     """``tf.io.gfile.copy``: copy a file; raise an error if the target exists, unless `overwrite`."""
-    source, target = path_of(src), path_of(dst)
-    _check_target(target, overwrite)
+    source, target = to_path_str(src), to_path_str(dst)
+    _check_overwrite(target, overwrite)
     if os.path.isdir(source):
         raise InvalidArgumentError(f"{target}; Invalid argument", shard=source)
     with translate_errors(source if not os.path.exists(source) else target):
@@ -219,7 +219,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 def rmtree(path: Any) -> None:
     """``tf.io.gfile.rmtree``: remove a file, or a folder with its content."""
-    name = path_of(path)
+    name = to_path_str(path)
     if not os.path.lexists(name):
         raise NotFoundError(f"{name} not found", shard=name)
     if not os.path.isdir(name) or os.path.islink(name):
@@ -231,7 +231,7 @@ def rmtree(path: Any) -> None:
 
 def stat(path: Any) -> FileStatistics:
     """``tf.io.gfile.stat``: return size, modification time, and whether the path is a folder."""
-    name = path_of(path)
+    name = to_path_str(path)
     with translate_errors(name):
         found = os.stat(name)
     return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
@@ -239,7 +239,7 @@ def stat(path: Any) -> FileStatistics:
 
 def walk(top: Any, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[str, list[str], list[str]]]:
     """``tf.io.gfile.walk``: yield a folder and all folders below it, each with the names of its folders and files."""
-    name = path_of(top)
+    name = to_path_str(top)
     try:
         found = listdir(name)
     except (NotFoundError, OSError) as error:
@@ -258,15 +258,15 @@ def walk(top: Any, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[
 
 def join(path: Any, *paths: Any) -> str:
     """``tf.io.gfile.join``: join the parts of a path."""
-    return os.path.join(path_of(path), *map(path_of, paths))
+    return os.path.join(to_path_str(path), *map(to_path_str, paths))
 
 
-def _check_target(path: str, overwrite: bool) -> None:
+def _check_overwrite(path: str, overwrite: bool) -> None:
     if os.path.exists(path) and not overwrite:
         raise AlreadyExistsError("file already exists", shard=path)
 
 
 def _remove_sidecars(path: str) -> None:
-    for name in sidecars(path):
+    for name in sidecar_paths(path):
         if os.path.exists(name):
             os.remove(name)

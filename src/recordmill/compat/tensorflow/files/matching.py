@@ -16,7 +16,7 @@ def list_entries(folder: str) -> list[str]:
     return sorted(name for name in os.listdir(folder) if _SIDECAR.match(name) is None)
 
 
-def sidecars(path: str) -> list[str]:
+def sidecar_paths(path: str) -> list[str]:
     """Return the paths at which sidecar files of a shard may exist."""
     folder, name = os.path.split(path)
     return [os.path.join(folder, f".{name}{suffix}") for suffix in (".rmx", ".rme")]

@@ -1,4 +1,4 @@
-"""The graph: symbolic tensors, and the steps that compute their values when a session runs."""
+"""Graph of TensorFlow 1: symbolic tensors, and the steps that compute their values when a session runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
-from recordmill.compat.tensorflow.core.dispatch import LIBRARIES, op, run
+from recordmill.compat.tensorflow.core.dispatch import LIBRARIES, call_operation, op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
@@ -18,9 +18,9 @@ from recordmill.compat.tensorflow.data.symbolic import (
     find_instances,
     find_symbolic,
     substitute,
-    value_at,
+    value_at_path,
 )
-from recordmill.compat.tensorflow.io.parsing import names_of
+from recordmill.compat.tensorflow.io.parsing import ordered_feature_names
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 # Components of sparse and ragged tensors; the components of a symbol are also symbols.
@@ -31,8 +31,8 @@ _WITH_FUNCTIONS = frozenset({"control.case", "control.cond", "control.switch_cas
 DEFAULT_SESSIONS: list[Any] = []
 
 
-class Step(Protocol):
-    """Step of the graph, which computes one or more values. Values are identified by number."""
+class GraphStep(Protocol):
+    """Interface of the steps of the graph. A step computes one or more values, which are identified by number."""
 
     def inputs(self) -> set[int]:
         """Return the numbers of the values that the step needs."""
@@ -51,7 +51,7 @@ class Symbol(SymbolicTensor):
     def dtype(self) -> DType:
         """Dtype; raises AttributeError if it is unknown."""
         if self.spec is None:
-            raise self._missing("known dtype")
+            raise self._missing_attribute_error("known dtype")
         return self.spec.dtype
 
     @property
@@ -63,14 +63,14 @@ class Symbol(SymbolicTensor):
         """Return the value, computed by `session` or by the default session."""
         return (session or default_session()).run(self, feed_dict)
 
-    def _missing(self, name: str) -> AttributeError:
+    def _missing_attribute_error(self, name: str) -> AttributeError:
         return AttributeError(f"a symbolic tensor has no {name}; fetch it with tf.Session().run", name=name, obj=self)
 
     def __getattr__(self, name: str) -> Any:
         """Return a component of a sparse or ragged tensor as a symbol."""
         if name in _COMPONENTS:
-            return run("graph.component", self, name)
-        raise self._missing(f"attribute {name!r}")
+            return call_operation("graph.component", self, name)
+        raise self._missing_attribute_error(f"attribute {name!r}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise NotImplementedError(
@@ -78,12 +78,12 @@ class Symbol(SymbolicTensor):
             "function that is passed to Dataset.map"
         )
 
-    def _refuse(self) -> NoReturn:
+    def _raise_no_value(self) -> NoReturn:
         raise TypeError(
             "A symbolic `tf.Tensor` cannot be used as a Python bool, number or sequence; fetch it with tf.Session().run"
         )
 
-    __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = _refuse
+    __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = _raise_no_value
 
     def __eq__(self, other: object) -> bool:
         """Compare identities, as TensorFlow 1 does."""
@@ -119,13 +119,13 @@ def default_session() -> Any:
 
 
 @op("graph.component")
-def component(value: Any, name: str) -> Any:
+def get_component(value: Any, name: str) -> Any:
     """Return a component, such as "indices", of a sparse or ragged tensor."""
     return getattr(value, name)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Call:
+class CallStep:
     """Step that calls an operation."""
 
     name: str
@@ -137,16 +137,16 @@ class Call:
         return {one.number for one in find_symbolic((self.args, self.kwargs))}
 
     def compute(self, known: dict[int, Any]) -> None:
-        result = run(self.name, *substitute(self.args, known), **substitute(self.kwargs, known))
+        result = call_operation(self.name, *substitute(self.args, known), **substitute(self.kwargs, known))
         for number, keys in self.outputs:
-            known[number] = value_at(result, keys)
+            known[number] = value_at_path(result, keys)
 
 
 class OperationGraph:
     """Graph of the process. It is registered in `dispatch.LIBRARIES` and records calls of operations on symbols."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []  # step that computes each value, by the value's number
+        self.steps: list[GraphStep] = []  # step that computes each value, by the value's number
         self.fed: dict[int, Any] = {}  # values fed to the running session
         self.iterators: dict[Any, Any] = {}  # iterators of the running session
 
@@ -157,7 +157,7 @@ class OperationGraph:
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call, and return symbols for its results."""
         if name == "control.group":
-            return _group(list(find_instances(args, Operation)))
+            return _group_operations(list(find_instances(args, Operation)))
         if name in _WITH_FUNCTIONS:
             raise NotImplementedError(
                 f"tf.{name.partition('.')[2]} of symbolic tensors is not supported; call it in the function that is "
@@ -165,12 +165,12 @@ class OperationGraph:
             )
         args, kwargs = copy_containers(args), copy_containers(kwargs)
         structure = _find_structure(name, args, kwargs)
-        keys, first = list(_list_keys(structure)), len(self.steps)
+        keys, first = list(_list_leaf_paths(structure)), len(self.steps)
         outputs = tuple(zip(range(first, first + len(keys)), keys, strict=True))
         specs = [one if isinstance(one, TensorSpec) else None for one in leaves(structure)]
-        return pack_structure(structure, iter(self.add(Call(name, args, kwargs, outputs), specs)))
+        return pack_structure(structure, iter(self.add_step(CallStep(name, args, kwargs, outputs), specs)))
 
-    def add(self, step: Step, specs: Iterable[TensorSpec | None]) -> list[Symbol]:
+    def add_step(self, step: GraphStep, specs: Iterable[TensorSpec | None]) -> list[Symbol]:
         """Add a step to the graph, and return a symbol for each of its values."""
         symbols = []
         for spec in specs:
@@ -178,7 +178,7 @@ class OperationGraph:
             self.steps.append(step)
         return symbols
 
-    def find_steps(self, numbers: Iterable[int], fed: Iterable[int] = ()) -> Iterator[Step]:
+    def find_steps(self, numbers: Iterable[int], fed: Iterable[int] = ()) -> Iterator[GraphStep]:
         """Yield the steps that are needed to compute values, in the order in which they must run."""
         seen: set[int] = set()
         available, pending = set(fed), list(numbers)
@@ -197,7 +197,7 @@ class OperationGraph:
         return found | known
 
 
-def _group(operations: list[Operation]) -> Operation:
+def _group_operations(operations: list[Operation]) -> Operation:
     def execute() -> None:
         for one in operations:
             one.execute()
@@ -213,11 +213,11 @@ def _find_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return tuple(structure) if isinstance(structure, list) else structure
 
 
-def _list_keys(structure: Any) -> Iterator[tuple[Any, ...]]:
+def _list_leaf_paths(structure: Any) -> Iterator[tuple[Any, ...]]:
     """Yield the path (sequence of keys) of each leaf, in the order of `leaves`."""
     if isinstance(structure, tuple | Mapping):
         pairs = enumerate(structure) if isinstance(structure, tuple) else sorted(structure.items())
-        return iter([(key, *more) for key, one in pairs for more in _list_keys(one)])
+        return iter([(key, *more) for key, one in pairs for more in _list_leaf_paths(one)])
     return iter([()])
 
 
@@ -225,7 +225,9 @@ def _sequence_structure(
     serialized: Any, context_features: Any = None, sequence_features: Any = None, *unused: Any, **others: Any
 ) -> Any:
     del serialized, unused, others
-    return tuple(dict.fromkeys(names_of(one)) if one else {} for one in (context_features, sequence_features))
+    return tuple(
+        dict.fromkeys(ordered_feature_names(one)) if one else {} for one in (context_features, sequence_features)
+    )
 
 
 def _split_structure(value: Any, num_or_size_splits: Any, *unused: Any, **others: Any) -> Any:
@@ -244,7 +246,7 @@ def _make_tuple_structure(count: int) -> Callable[..., Any]:
     return lambda *unused, **others: (None,) * count  # noqa: ARG005
 
 
-# Functions that return the structure of the result of operations with several results.
+# For operations with several results: functions that return the structure of these results.
 _STRUCTURES: dict[str, Callable[..., Any]] = {
     "array.split": _split_structure,
     "array.unique": _make_tuple_structure(2),
@@ -257,7 +259,7 @@ _STRUCTURES: dict[str, Callable[..., Any]] = {
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Feed:
+class PlaceholderStep:
     """Step of a placeholder, whose value the program must feed."""
 
     number: int
@@ -278,7 +280,7 @@ def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Symbol:
     """``tf.placeholder``: return a symbol whose value is passed in ``feed_dict``."""
     del name
     spec = TensorSpec(shape, as_dtype(dtype))
-    return GRAPH.add(Feed(len(GRAPH.steps), spec), [spec])[0]
+    return GRAPH.add_step(PlaceholderStep(len(GRAPH.steps), spec), [spec])[0]
 
 
 def global_variables_initializer() -> Operation:

@@ -9,9 +9,9 @@ from typing import Any
 
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from recordmill.compat.tensorflow.core.tensor import as_tensor
-from recordmill.compat.tensorflow.data.elements import Execution, Node, Step
-from recordmill.compat.tensorflow.data.sources import Single, Slices, signature_of
-from recordmill.compat.tensorflow.data.structures import drop_axis, leaves, map_structure, pack_structure, spec_of
+from recordmill.compat.tensorflow.data.elements import ExecutionOptions, Node, Step
+from recordmill.compat.tensorflow.data.sources import Single, Slices, build_signature
+from recordmill.compat.tensorflow.data.structures import drop_batch_axis, leaves, map_structure, pack_structure, spec_of
 from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute
 from recordmill.compat.tensorflow.graphs.graph import GRAPH, Operation, Symbol
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
@@ -23,7 +23,7 @@ _LAST_EAGER: list[Any] = []
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class NextElement:
+class NextElementStep:
     """Step that reads one element of an iterator in each run."""
 
     iterator: GraphIterator | None
@@ -35,7 +35,7 @@ class NextElement:
 
     def compute(self, known: dict[int, Any]) -> None:
         iterator = self.iterator or _find_iterator(known[self.handle.number].numpy())  # type: ignore[union-attr]
-        known.update(zip(self.numbers, leaves(iterator.read()), strict=True))
+        known.update(zip(self.numbers, leaves(iterator.read_next()), strict=True))
 
 
 class GraphIterator:
@@ -56,10 +56,10 @@ class GraphIterator:
     def make_initializer(self, dataset: Any, name: Any = None) -> Operation:
         """Return an operation that starts the iterator at the first element of `dataset`."""
         del name
-        return Operation(lambda: self._start(dataset))
+        return Operation(lambda: self._start_iteration(dataset))
 
-    def _start(self, dataset: Any) -> None:
-        _feed(dataset.node)
+    def _start_iteration(self, dataset: Any) -> None:
+        _feed_sources(dataset.node)
         GRAPH.iterators[self] = iter(dataset)
 
     def get_next(self, name: Any = None) -> Any:
@@ -68,13 +68,15 @@ class GraphIterator:
         specs = [spec if isinstance(spec, TensorSpec) else None for spec in leaves(self.element_spec)]
         first = len(GRAPH.steps)
         iterator = None if self._handle is not None else self
-        symbols = GRAPH.add(NextElement(iterator, tuple(range(first, first + len(specs))), self._handle), specs)
+        symbols = GRAPH.add_step(
+            NextElementStep(iterator, tuple(range(first, first + len(specs))), self._handle), specs
+        )
         return pack_structure(self.element_spec, symbols)
 
-    def read(self) -> Any:
+    def read_next(self) -> Any:
         """Read the next element for the session that is running."""
         if self not in GRAPH.iterators and self._starts:
-            self._start(self.dataset)
+            self._start_iteration(self.dataset)
         if self not in GRAPH.iterators:
             raise FailedPreconditionError(
                 "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
@@ -95,14 +97,14 @@ class GraphIterator:
 def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, **others: Any) -> GraphIterator:
     """Create an iterator that receives its dataset from `GraphIterator.make_initializer`."""
     del unused, others
-    return GraphIterator(signature_of(output_types, output_shapes))
+    return GraphIterator(build_signature(output_types, output_shapes))
 
 
 def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> GraphIterator:
     """Create an iterator over the dataset whose string handle is passed here or fed by a session."""
     del unused
     if isinstance(string_handle, Symbol):
-        return GraphIterator(signature_of(output_types, output_shapes), handle=string_handle)
+        return GraphIterator(build_signature(output_types, output_shapes), handle=string_handle)
     return _find_iterator(as_tensor(string_handle).numpy())
 
 
@@ -112,7 +114,7 @@ def _find_iterator(handle: bytes) -> GraphIterator:
     return _BY_HANDLE[handle]
 
 
-def remember_eager(value: Any) -> Any:
+def store_eager_element(value: Any) -> Any:
     """Store the leaves of an element for `check_not_eager`, and return the element."""
     _LAST_EAGER[:] = leaves(value)
     return value
@@ -146,22 +148,22 @@ class FedNode(Node):
             self.feed()
         return self._source  # type: ignore[return-value]
 
-    def iterate(self, execution: Execution) -> Iterator[Step]:
+    def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         return self._get_source().iterate(execution)
 
     def spec(self) -> Any:
         spec = map_structure(_symbol_spec, self._value)
-        return drop_axis(spec) if self._kind is Slices else spec
+        return drop_batch_axis(spec) if self._kind is Slices else spec
 
-    def sample(self) -> Iterator[Any]:
-        return self._get_source().sample()
+    def sample_values(self) -> Iterator[Any]:
+        return self._get_source().sample_values()
 
 
-def _feed(node: Node) -> None:
+def _feed_sources(node: Node) -> None:
     if isinstance(node, FedNode):
         node.feed()
     for one in node.inputs:
-        _feed(one)
+        _feed_sources(one)
 
 
 def _symbol_spec(leaf: Any) -> Any:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 
-class Mode:
+class ExecutionMode:
     """Execution mode of the process: `eager` is None until the program chooses a mode."""
 
     eager: bool | None = None
@@ -19,22 +19,22 @@ class Mode:
 _GRAPH_DEPTH: ContextVar[int] = ContextVar("graph_depth", default=0)
 
 
-def are_eager(otherwise: bool) -> bool:
+def is_eager(otherwise: bool) -> bool:
     """Return whether iterators return values instead of symbols; `otherwise` is the default mode."""
     if _GRAPH_DEPTH.get():
         return False
-    return otherwise if Mode.eager is None else Mode.eager
+    return otherwise if ExecutionMode.eager is None else ExecutionMode.eager
 
 
 def enable_eager_execution(*unused: Any, **others: Any) -> None:
     """``tf.enable_eager_execution``: let iterators return values."""
     del unused, others
-    Mode.eager = True
+    ExecutionMode.eager = True
 
 
 def disable_eager_execution() -> None:
     """``tf.disable_eager_execution``: let iterators return symbolic tensors, whose values sessions fetch."""
-    Mode.eager = False
+    ExecutionMode.eager = False
 
 
 enable_v2_behavior, disable_v2_behavior = enable_eager_execution, disable_eager_execution

@@ -14,8 +14,8 @@ from recordmill.compat.tensorflow.data.files import TextLineDataset, TFRecordDat
 from recordmill.compat.tensorflow.data.structures import leaves
 from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute
 from recordmill.compat.tensorflow.files.contents import read_file
-from recordmill.compat.tensorflow.graphs.graph import GRAPH, Call, Symbol
-from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, NextElement
+from recordmill.compat.tensorflow.graphs.graph import GRAPH, CallStep, Symbol
+from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, NextElementStep
 from recordmill.compat.tensorflow.io.records import TFRecordOptions
 
 
@@ -24,7 +24,7 @@ class FileQueue:
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
-        self.iterators: dict[Any, GraphIterator] = {}  # one per class and options of a reader
+        self.iterators: dict[Any, GraphIterator] = {}  # by class and options of the reader
 
 
 def string_input_producer(
@@ -47,8 +47,8 @@ def string_input_producer(
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class MissingKey:
-    """Step of the key of a record, which raises an error when it is fetched."""
+class MissingKeyStep:
+    """Step for the key of a record, which is not supported: fetching it raises an error."""
 
     reader: str
 
@@ -83,7 +83,7 @@ class Reader:
         element = queue.iterators[kind].get_next()
         if isinstance(element, tuple):
             return element
-        return GRAPH.add(MissingKey(type(self).__name__), [None])[0], element
+        return GRAPH.add_step(MissingKeyStep(type(self).__name__), [None])[0], element
 
 
 class TFRecordReader(Reader):
@@ -129,9 +129,9 @@ def batch(
 ) -> Any:
     """``tf.train.batch``: return symbolic tensors for batches of one reader's values, in reading order."""
     del num_threads, capacity, shapes, unused, others
-    rows = _make_rows(tensors, enqueue_many)
+    rows = _map_reader_dataset(tensors, enqueue_many)
     combine = rows.padded_batch if dynamic_pad else rows.batch
-    return _get_next(tensors, combine(batch_size, drop_remainder=not allow_smaller_final_batch))
+    return _make_batch_symbols(tensors, combine(batch_size, drop_remainder=not allow_smaller_final_batch))
 
 
 def shuffle_batch(
@@ -149,22 +149,22 @@ def shuffle_batch(
 ) -> Any:
     """``tf.train.shuffle_batch``: return symbolic tensors for batches of one reader's values, shuffled in a buffer."""
     del capacity, num_threads, shapes, unused, others
-    rows = _make_rows(tensors, enqueue_many).shuffle(max(min_after_dequeue, 0) + batch_size, seed)
-    return _get_next(tensors, rows.batch(batch_size, drop_remainder=not allow_smaller_final_batch))
+    rows = _map_reader_dataset(tensors, enqueue_many).shuffle(max(min_after_dequeue, 0) + batch_size, seed)
+    return _make_batch_symbols(tensors, rows.batch(batch_size, drop_remainder=not allow_smaller_final_batch))
 
 
-def _get_next(tensors: Any, batches: Any) -> Any:
+def _make_batch_symbols(tensors: Any, batches: Any) -> Any:
     symbols = GraphIterator(batches.element_spec, batches, starts=True).get_next()
     if isinstance(tensors, dict):
         return dict(zip(tensors, symbols, strict=True))
     return symbols[0] if len(symbols) == 1 else list(symbols)
 
 
-def _make_rows(tensors: Any, enqueue_many: bool) -> Any:
+def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
     """Convert the steps between a reader and `tensors` to a map function; return the mapped dataset of the reader."""
     values = tuple(tensors.values()) if isinstance(tensors, dict) else tuple(tensors)
     steps = list(GRAPH.find_steps(one.number for one in find_symbolic(values)))
-    reads = [step for step in steps if isinstance(step, NextElement)]
+    reads = [step for step in steps if isinstance(step, NextElementStep)]
     if len(reads) != 1 or reads[0].iterator is None or reads[0].iterator.dataset is None:
         raise NotImplementedError(f"batches must have the values of one reader, got {len(reads)}; use tf.data instead")
     read, others = reads[0], [step for step in steps if step is not reads[0]]
@@ -181,7 +181,7 @@ def _make_rows(tensors: Any, enqueue_many: bool) -> Any:
 
 def _choose_threads(steps: list[Any]) -> int | None:
     """Return `num_parallel_calls` for a map: all CPUs if it decodes images and runs no Python functions."""
-    names = [step.name for step in steps if isinstance(step, Call)]
+    names = [step.name for step in steps if isinstance(step, CallStep)]
     decodes = any(name.startswith(("image.", "io.decode_jpeg", "io.decode_png")) for name in names)
     return -1 if decodes and not any(name.startswith("control.") for name in names) else None
 

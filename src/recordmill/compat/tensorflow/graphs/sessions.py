@@ -42,8 +42,8 @@ class Session:
         del options, run_metadata
         if self._is_closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        known = dict(_convert_fed(key, value) for key, value in (feed_dict or {}).items())
-        fetched = list(_flatten(fetches))
+        known = dict(_convert_fed_value(key, value) for key, value in (feed_dict or {}).items())
+        fetched = list(_flatten_fetches(fetches))
         check_not_eager(fetched)
         with _LOCK, self._activate(known):
             found = GRAPH.compute_values([one.number for one in fetched if isinstance(one, Symbol)], known)
@@ -94,7 +94,7 @@ def get_default_session() -> Session | None:
     return DEFAULT_SESSIONS[-1] if DEFAULT_SESSIONS else None
 
 
-def _convert_fed(key: Any, value: Any) -> tuple[int, Any]:
+def _convert_fed_value(key: Any, value: Any) -> tuple[int, Any]:
     if not isinstance(key, Symbol):
         raise TypeError(f"the keys of feed_dict must be symbolic tensors, got {key!r}")
     dtype = None if key.spec is None else key.spec.dtype
@@ -104,10 +104,10 @@ def _convert_fed(key: Any, value: Any) -> tuple[int, Any]:
     return key.number, tensor
 
 
-def _flatten(fetches: Any) -> Iterator[Any]:
+def _flatten_fetches(fetches: Any) -> Iterator[Any]:
     if isinstance(fetches, list | tuple | Mapping):
         for one in fetches.values() if isinstance(fetches, Mapping) else fetches:
-            yield from _flatten(one)
+            yield from _flatten_fetches(one)
     else:
         yield fetches
 
@@ -119,10 +119,10 @@ def _replace_symbols(fetches: Any, found: Mapping[int, Any]) -> Any:
     if isinstance(fetches, list | tuple):
         values = [_replace_symbols(one, found) for one in fetches]
         return type(fetches)(*values) if hasattr(fetches, "_fields") else type(fetches)(values)
-    return _convert_fetched(found[fetches.number] if isinstance(fetches, Symbol) else fetches)
+    return _convert_fetched_value(found[fetches.number] if isinstance(fetches, Symbol) else fetches)
 
 
-def _convert_fetched(value: Any) -> Any:
+def _convert_fetched_value(value: Any) -> Any:
     if value is None or isinstance(value, Operation):
         return None
     if isinstance(value, SparseTensor):

@@ -24,7 +24,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images import philox
 from recordmill.compat.tensorflow.images.arguments import raise_invalid, to_number
 
-# Top, left, height and width, in pixels.
+# Crop window: top, left, height and width, in pixels.
 Crop = tuple[int, int, int, int]
 
 _NUM_WORDS = 2**32
@@ -68,9 +68,11 @@ def stateless_sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """``tf.image.stateless_sample_distorted_bounding_box``: return TensorFlow's window for a pair of seeds."""
+    """``tf.image.stateless_sample_distorted_bounding_box``: draw the same window as TensorFlow."""
     rule = _CropRule.create(min_object_covered, aspect_ratio_range, area_range, max_attempts)
-    return _sample_box(philox.words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
+    return _sample_box(
+        philox.random_words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +102,17 @@ class _CropRule:
             raise_invalid(f"max_attempts must be positive, got {max_attempts}")
         return cls(min_covered, (low, high), (smallest, largest), max_attempts)
 
-    def draw(self, words: Iterator[int], height: int, width: int, boxes: NDArray[np.int64]) -> Crop | None:
+    def draw_window(self, words: Iterator[int], height: int, width: int, boxes: NDArray[np.int64]) -> Crop | None:
         """Draw windows until one covers enough of a box; return None after `max_attempts` failures."""
         low, high = np.float32(self.aspect_ratios[0]), np.float32(self.aspect_ratios[1])
         for _ in range(self.max_attempts):
-            ratio = philox.unit_float(next(words)) * (high - low) + low
-            crop = self._draw_one(words, height, width, ratio)
+            ratio = philox.word_to_unit_float(next(words)) * (high - low) + low
+            crop = self._draw_one_window(words, height, width, ratio)
             if crop is not None and _covers_box(crop, boxes, self.min_covered):
                 return crop
         return None
 
-    def _draw_one(self, words: Iterator[int], height: int, width: int, ratio: np.float32) -> Crop | None:
+    def _draw_one_window(self, words: Iterator[int], height: int, width: int, ratio: np.float32) -> Crop | None:
         smallest, largest = (np.float32(area) * np.float32(width) * np.float32(height) for area in self.areas)
         min_height, max_height = (_round(np.sqrt(area / ratio)) for area in (smallest, largest))
         max_height = min(_limit_height(max_height, width, ratio), height)
@@ -153,7 +155,7 @@ def _sample_box(
         if not use_image:
             raise_invalid("bounding_boxes is empty; set use_image_if_no_bounding_boxes=True to use the whole image")
         corners = np.array([[0, 0, height, width]])
-    y, x, crop_height, crop_width = rule.draw(words, height, width, corners) or (0, 0, height, width)
+    y, x, crop_height, crop_width = rule.draw_window(words, height, width, corners) or (0, 0, height, width)
     box = np.array([y, x, y + crop_height, x + crop_width], np.float32) / sides
     begin, lengths = np.array([y, x, 0], size.dtype), np.array([crop_height, crop_width, -1], size.dtype)
     return Tensor(begin), Tensor(lengths), Tensor(box.reshape(1, 1, 4))
@@ -211,11 +213,11 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None) -> Tensor:
     corners = (places * np.array([height - 1, width - 1] * 2, np.float32)).astype(np.int64)
     for image, found in zip(canvas, corners.tolist(), strict=True):
         for number, box in enumerate(found):
-            _draw_box(image, box, table[number % len(table)][:channels])
+            _draw_outline(image, box, table[number % len(table)][:channels])
     return Tensor(canvas)
 
 
-def _draw_box(image: NDArray[Any], box: list[int], color: NDArray[Any]) -> None:
+def _draw_outline(image: NDArray[Any], box: list[int], color: NDArray[Any]) -> None:
     height, width = image.shape[:2]
     top, left, bottom, right = box
     if top > bottom or left > right:

@@ -154,16 +154,16 @@ def grayscale_to_rgb(images: Any) -> Tensor:
 @op("image.rgb_to_hsv")
 def rgb_to_hsv(images: Any) -> Tensor:
     """``tf.image.rgb_to_hsv``: convert colors to hue, saturation and value, always in float32."""
-    return _convert_space(images, rm.rgb_to_hsv)
+    return _convert_color_space(images, rm.rgb_to_hsv)
 
 
 @op("image.hsv_to_rgb")
 def hsv_to_rgb(images: Any) -> Tensor:
     """``tf.image.hsv_to_rgb``: convert hue, saturation and value to colors, always in float32."""
-    return _convert_space(images, rm.hsv_to_rgb)
+    return _convert_color_space(images, rm.hsv_to_rgb)
 
 
-def _convert_space(images: Any, change: Callable[[Floats], Floats]) -> Tensor:
+def _convert_color_space(images: Any, change: Callable[[Floats], Floats]) -> Tensor:
     values = array_of(images)
     if not isinstance(images, Tensor) and values.dtype.kind in "iuf":
         values = values.astype(np.float32)

@@ -127,7 +127,7 @@ def decode_image(
     is_direct = wanted in (dtypes.float32, dtypes.uint8, dtypes.uint16)
     decoded_dtype = wanted.numpy_dtype if is_direct else np.dtype(np.uint16)
     data = _encoded_bytes(contents)
-    pixels = _decode(data, channels or 0, decoded_dtype, _JpegOptions(), all_frames=expand_animations)
+    pixels = _decode_any_format(data, channels or 0, decoded_dtype, _JpegOptions(), all_frames=expand_animations)
     return Tensor(scale_to_dtype(pixels, wanted.numpy_dtype))
 
 
@@ -172,7 +172,7 @@ def _decode_still(contents: Any, channels: int, dtype: np.dtype[Any], jpeg: _Jpe
     name = _detect_format(data)
     if name == "BMP":
         raise_invalid("this function does not support BMP; use tf.io.decode_image")
-    pixels = _decode(data, channels, dtype, jpeg, all_frames=True)
+    pixels = _decode_any_format(data, channels, dtype, jpeg, all_frames=True)
     if name != "GIF":
         return pixels
     if len(pixels) > 1:
@@ -180,7 +180,9 @@ def _decode_still(contents: Any, channels: int, dtype: np.dtype[Any], jpeg: _Jpe
     return np.ascontiguousarray(pixels[0])
 
 
-def _decode(data: bytes, channels: Any, dtype: np.dtype[Any], jpeg: _JpegOptions, *, all_frames: bool) -> NDArray[Any]:
+def _decode_any_format(
+    data: bytes, channels: Any, dtype: np.dtype[Any], jpeg: _JpegOptions, *, all_frames: bool
+) -> NDArray[Any]:
     """Decode an image; if `all_frames`, the result for GIF and WebP has a first axis of frames."""
     wanted, name = _check_channels(channels), _detect_format(data)
     if name == "PNG":

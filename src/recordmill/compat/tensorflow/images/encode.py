@@ -92,8 +92,8 @@ def _write_png(pixels: NDArray[Any], level: int) -> bytes:
     differences = np.diff(rows, axis=0, prepend=np.zeros_like(rows[:1]))
     filtered = np.insert(differences, 0, _PNG_FILTER_UP, axis=1)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(filtered.tobytes(), level)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_png_chunk(name, data) for name, data in chunks)
 
 
-def _chunk(name: bytes, data: bytes) -> bytes:
+def _png_chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -23,7 +23,7 @@ _WORD = 0xFFFFFFFF
 _BLOCKS = 16
 
 
-def words(seed: Any) -> Iterator[int]:
+def random_words(seed: Any) -> Iterator[int]:
     """Yield TensorFlow's 32-bit random words for a pair of seeds, without end."""
     pair = array_of(seed)
     if pair.shape != (2,) or pair.dtype.kind not in "iu":
@@ -31,16 +31,16 @@ def words(seed: Any) -> Iterator[int]:
         raise InvalidArgumentError(message, kind="bad_shape", found=pair.dtype.name)
     first, second = (int(number) % 2**64 for number in pair)
     start = (first & _WORD, first >> 32, second & _WORD, second >> 32)
-    low_key, high_key, third, fourth = _block(start, _SEED_KEY, 1)
-    return _generate(third, fourth, (low_key, high_key))
+    low_key, high_key, third, fourth = _compute_blocks(start, _SEED_KEY, 1)
+    return _generate_words(third, fourth, (low_key, high_key))
 
 
-def _generate(third: int, fourth: int, key: tuple[int, int]) -> Iterator[int]:
+def _generate_words(third: int, fourth: int, key: tuple[int, int]) -> Iterator[int]:
     for first in count(0, _BLOCKS):
-        yield from _block((first, 0, third, fourth), key, _BLOCKS)
+        yield from _compute_blocks((first, 0, third, fourth), key, _BLOCKS)
 
 
-def _block(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks: int) -> list[int]:
+def _compute_blocks(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks: int) -> list[int]:
     """Return the four 32-bit words of each of `num_blocks` counters, whose first word increases."""
     first, second, third, fourth = counter
     draws = Draws(key[1] << 32 | key[0], epoch=fourth)
@@ -49,18 +49,18 @@ def _block(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks:
     return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 
 
-def unit_float(word: int) -> np.float32:
+def word_to_unit_float(word: int) -> np.float32:
     """Convert the lower 23 bits of a word to a float32 number in [0, 1)."""
     return np.uint32(word & 0x7FFFFF | 127 << 23).view(np.float32) - np.float32(1)
 
 
-def unit_floats(source: Iterator[int], shape: tuple[int, ...]) -> NDArray[np.float32]:
+def draw_unit_floats(source: Iterator[int], shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Return a float32 array of random numbers in [0, 1)."""
-    numbers = [unit_float(next(source)) for _ in range(int(np.prod(shape)))]
+    numbers = [word_to_unit_float(next(source)) for _ in range(int(np.prod(shape)))]
     return np.array(numbers, np.float32).reshape(shape)
 
 
-def uniform(source: Iterator[int], low: float, high: float) -> float:
+def draw_uniform(source: Iterator[int], low: float, high: float) -> float:
     """Return a random number in [low, high), computed in float32."""
     start = np.float32(low)
-    return float(unit_float(next(source)) * (np.float32(high) - start) + start)
+    return float(word_to_unit_float(next(source)) * (np.float32(high) - start) + start)

@@ -43,25 +43,25 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
 @op("image.random_brightness", always=True)
 def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
     """``tf.image.random_brightness``: add a random number from [-max_delta, max_delta)."""
-    return adjust_brightness(image, _draw_delta(_from_generator(seed), max_delta))
+    return adjust_brightness(image, _draw_delta(_make_stateful_draw(seed), max_delta))
 
 
 @op("image.random_contrast", always=True)
 def random_contrast(image: Any, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """``tf.image.random_contrast``: change the contrast by a random factor from [lower, upper)."""
-    return adjust_contrast(image, _draw_factor(_from_generator(seed), lower, upper))
+    return adjust_contrast(image, _draw_factor(_make_stateful_draw(seed), lower, upper))
 
 
 @op("image.random_saturation", always=True)
 def random_saturation(image: Any, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """``tf.image.random_saturation``: multiply the saturation by a random factor from [lower, upper)."""
-    return adjust_saturation(image, _draw_factor(_from_generator(seed), lower, upper))
+    return adjust_saturation(image, _draw_factor(_make_stateful_draw(seed), lower, upper))
 
 
 @op("image.random_hue", always=True)
 def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
     """``tf.image.random_hue``: rotate the hue by a random number of turns from [-max_delta, max_delta)."""
-    return adjust_hue(image, _draw_delta(_from_generator(seed), max_delta, 0.5))
+    return adjust_hue(image, _draw_delta(_make_stateful_draw(seed), max_delta, 0.5))
 
 
 @op("image.random_crop", always=True)
@@ -88,25 +88,25 @@ def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
 @op("image.stateless_random_brightness")
 def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tensor:
     """``tf.image.stateless_random_brightness``: add a number that a pair of seeds determines."""
-    return adjust_brightness(image, _draw_delta(_from_seeds(seed), max_delta))
+    return adjust_brightness(image, _draw_delta(_make_stateless_draw(seed), max_delta))
 
 
 @op("image.stateless_random_contrast")
 def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Tensor:
     """``tf.image.stateless_random_contrast``: change the contrast by a factor that a pair of seeds determines."""
-    return adjust_contrast(image, _draw_factor(_from_seeds(seed), lower, upper))
+    return adjust_contrast(image, _draw_factor(_make_stateless_draw(seed), lower, upper))
 
 
 @op("image.stateless_random_saturation")
 def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any = None) -> Tensor:
     """``tf.image.stateless_random_saturation``: multiply the saturation by a factor that a pair of seeds determines."""
-    return adjust_saturation(image, _draw_factor(_from_seeds(seed), lower, upper))
+    return adjust_saturation(image, _draw_factor(_make_stateless_draw(seed), lower, upper))
 
 
 @op("image.stateless_random_hue")
 def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
     """``tf.image.stateless_random_hue``: rotate the hue by an angle that a pair of seeds determines."""
-    return adjust_hue(image, _draw_delta(_from_seeds(seed), max_delta, 0.5))
+    return adjust_hue(image, _draw_delta(_make_stateless_draw(seed), max_delta, 0.5))
 
 
 @op("image.stateless_random_crop")
@@ -114,19 +114,19 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
     """``tf.image.stateless_random_crop``: crop a tensor at an offset that a pair of seeds determines."""
     values = array_of(value)
     lengths = check_crop_size(values, size).tolist()
-    words = philox.words(seed)
+    words = philox.random_words(seed)
     offsets = [
         next(words) % _INT32_MAX % (side - length + 1) for side, length in zip(values.shape, lengths, strict=True)
     ]
     return Tensor(np.ascontiguousarray(slice_window(values, offsets, lengths)))
 
 
-def _from_generator(seed: int | None) -> Uniform:
+def _make_stateful_draw(seed: int | None) -> Uniform:
     return lambda low, high: float(np.float32(current_generator(seed).uniform(low, high)))
 
 
-def _from_seeds(seed: Any) -> Uniform:
-    return lambda low, high: philox.uniform(philox.words(seed), low, high)
+def _make_stateless_draw(seed: Any) -> Uniform:
+    return lambda low, high: philox.draw_uniform(philox.random_words(seed), low, high)
 
 
 def _draw_delta(draw: Uniform, max_delta: float, limit: float = np.inf) -> float:
@@ -144,16 +144,19 @@ def _draw_factor(draw: Uniform, lower: float, upper: float) -> float:
 def _flip_randomly(image: Any, axis: int, seed: int | None) -> NDArray[Any]:
     pixels = to_image(image)
     numbers = current_generator(seed)
-    return _flip_some(pixels, axis, np.array(numbers.random(pixels.shape[:-3], dtype=np.float32)))
+    return _flip_by_numbers(pixels, axis, np.array(numbers.random(pixels.shape[:-3], dtype=np.float32)))
 
 
 def _flip_statelessly(image: Any, axis: int, seed: Any) -> NDArray[Any]:
     pixels = to_image(image)
-    return _flip_some(pixels, axis, philox.unit_floats(philox.words(seed), pixels.shape[:-3]))
+    return _flip_by_numbers(pixels, axis, philox.draw_unit_floats(philox.random_words(seed), pixels.shape[:-3]))
 
 
-def _flip_some(pixels: NDArray[Any], axis: int, numbers: NDArray[np.float32]) -> NDArray[Any]:
-    """Mirror a single image if its number is below 0.5, images of a batch if theirs is above, as TensorFlow does."""
+def _flip_by_numbers(pixels: NDArray[Any], axis: int, numbers: NDArray[np.float32]) -> NDArray[Any]:
+    """Mirror a single image if its number is below 0.5, but an image of a batch if its number is above 0.5.
+
+    The two comparisons differ in TensorFlow, too.
+    """
     if pixels.ndim == 3:
         return flip_axis(pixels, axis) if numbers < 0.5 else pixels
     return flip_selected(pixels, axis, np.rint(numbers) > 0)
@@ -166,7 +169,7 @@ def flip_selected(pixels: NDArray[Any], axis: int, is_flipped: NDArray[np.bool_]
     return out
 
 
-def draw_unit(numbers: np.random.Generator) -> np.float32:
+def draw_flip_number(numbers: np.random.Generator) -> np.float32:
     """Draw the random number that decides whether one image is flipped."""
     return numbers.random(dtype=np.float32)  # type: ignore[return-value]
 

@@ -122,7 +122,7 @@ def _combine_linear(values: NDArray[np.float32], positions: NDArray[np.float32],
     last, first = values.shape[axis] - 1, np.floor(positions)
     left = np.take(values, first.astype(np.int64), axis)
     right = np.take(values, np.minimum(np.ceil(positions).astype(np.int64), last), axis)
-    mixed: NDArray[np.float32] = left + (right - left) * _along(positions - first, axis)
+    mixed: NDArray[np.float32] = left + (right - left) * _reshape_along_axis(positions - first, axis)
     return mixed
 
 
@@ -133,9 +133,9 @@ def _combine_cubic(values: NDArray[np.float32], positions: NDArray[np.float32], 
     near, far = _cubic_tables()
     weights = (far[step], near[step], near[_CUBIC_STEPS - step], far[_CUBIC_STEPS - step])
     neighbors = [np.take(values, np.clip(first + offset, 0, last), axis) for offset in (-1, 0, 1, 2)]
-    total = neighbors[0] * _along(weights[0], axis)
+    total = neighbors[0] * _reshape_along_axis(weights[0], axis)
     for weight, neighbor in zip(weights[1:], neighbors[1:], strict=True):
-        total += neighbor * _along(weight, axis)
+        total += neighbor * _reshape_along_axis(weight, axis)
     return total
 
 
@@ -148,6 +148,6 @@ def _cubic_tables() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     return near_weights.astype(np.float32), far_weights.astype(np.float32)
 
 
-def _along(weights: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
+def _reshape_along_axis(weights: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
     """Reshape weights to broadcast along an axis."""
     return weights[:, None, None] if axis == -3 else weights[:, None]

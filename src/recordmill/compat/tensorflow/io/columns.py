@@ -10,47 +10,47 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
-from recordmill.compat.tensorflow.core.rows import StringVector, strings_of
+from recordmill.compat.tensorflow.core.rows import StringVector, to_bytes_array
 from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.io.features import RaggedFeature, SparseFeature
 from recordmill.compat.tensorflow.io.partitions import apply_partitions
-from recordmill.compat.tensorflow.io.specs import Column, Spec
+from recordmill.compat.tensorflow.io.specs import FeatureColumn, ParsingSpec
 
 _Array = NDArray[Any]
 
 
-def feature_tensor(column: Column, found: Any, num_rows: int, single: bool) -> Any:
-    """Convert the parsed column of a feature to a tensor in the column's form; `single` omits the batch axis."""
+def feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: bool) -> Any:
+    """Convert the parsed values of a feature to a tensor of the column's form; `single` omits the batch axis."""
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
     if column.form == "fixed" and not column.shape and not single:
         return StringVector(found)
-    values = _flatten(found)
+    values = _flatten_values(found)
     if column.form == "fixed":
         return Tensor(values.reshape(column.shape if single else (num_rows, *column.shape)))
     if column.form == "padded":
-        return _pad(column, values, found.row_splits, single)
+        return _to_padded(column, values, found.row_splits, single)
     if column.form == "sparse":
-        return FullVector(Tensor(values)) if single else _sparse(values, [found.row_splits], single)
+        return FullVector(Tensor(values)) if single else _to_sparse(values, [found.row_splits], single)
     if single:
         return Tensor(values)
     return RaggedTensor(Tensor(values), found.row_splits.astype(column.splits_dtype.numpy_dtype))
 
 
-def list_tensor(column: Column, found: Any, single: bool) -> Any:
-    """Convert the parsed column of a feature list to a tensor in the column's form; `single` omits the batch axis."""
-    values = _flatten(found)
+def list_tensor(column: FeatureColumn, found: Any, single: bool) -> Any:
+    """Convert the parsed values of a feature list to a tensor of the column's form; `single` omits the batch axis."""
+    values = _flatten_values(found)
     if column.form == "padded":
-        return _pad(column, values, found.row_splits * column.count, single)
+        return _to_padded(column, values, found.row_splits * column.count, single)
     if column.form == "sparse":
-        return _sparse(values, [found.row_splits, found.data.row_splits], single)
+        return _to_sparse(values, [found.row_splits, found.data.row_splits], single)
     dtype = column.splits_dtype.numpy_dtype
     frames = RaggedTensor(Tensor(values), found.data.row_splits.astype(dtype))
     return frames if single else RaggedTensor(frames, found.row_splits.astype(dtype))
 
 
-def combine_columns(spec: Spec, tensors: dict[str, Any]) -> dict[str, Any]:
+def combine_columns(spec: ParsingSpec, tensors: dict[str, Any]) -> dict[str, Any]:
     """Return the requested features; sparse and ragged features combine the tensors of several columns."""
     combined = {}
     for name, feature in spec.features.items():
@@ -61,17 +61,17 @@ def combine_columns(spec: Spec, tensors: dict[str, Any]) -> dict[str, Any]:
     return {name: tensor for name, tensor in (tensors | combined).items() if name in spec.features}
 
 
-def _flatten(found: Any) -> _Array:
+def _flatten_values(found: Any) -> _Array:
     """Return all values of a column in one axis; byte strings become bytes objects."""
     while isinstance(found, rm.Ragged):
         if isinstance(found.data, np.ndarray) and found.data.dtype == np.uint8:
-            return strings_of(found)
+            return to_bytes_array(found)
         found = found.data
     flat: _Array = found.reshape(-1)
     return flat
 
 
-def _pad(column: Column, values: _Array, splits: NDArray[np.int64], single: bool) -> Tensor:
+def _to_padded(column: FeatureColumn, values: _Array, splits: NDArray[np.int64], single: bool) -> Tensor:
     block_size = max(column.count, 1)
     blocks = values.reshape(len(values) // block_size, *column.shape)
     if single:
@@ -86,7 +86,7 @@ def _pad(column: Column, values: _Array, splits: NDArray[np.int64], single: bool
     return Tensor(out.reshape(len(counts), out.shape[1] // block_size, *column.shape))
 
 
-def _sparse(values: _Array, nested: list[NDArray[np.int64]], single: bool) -> SparseTensor:
+def _to_sparse(values: _Array, nested: list[NDArray[np.int64]], single: bool) -> SparseTensor:
     """Create a sparse tensor of values in nested rows; a single record has no batch axis."""
     axes = [np.arange(len(nested[0]) - 1)]
     lengths = [len(nested[0]) - 1]

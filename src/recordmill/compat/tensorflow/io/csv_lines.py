@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
-from recordmill.compat.tensorflow.core.dispatch import op, run
+from recordmill.compat.tensorflow.core.dispatch import call_operation, op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, float32, string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor
@@ -36,7 +36,7 @@ def decode_csv(
     columns = [_Column(number, default) for number, default in enumerate(record_defaults)]
     rows = []
     for number, line in enumerate(lines.reshape(-1).tolist()):
-        row = _split(line, delimiter, use_quote_delim)
+        row = _split_fields(line, delimiter, use_quote_delim)
         if selected is not None:
             row = [row[index] for index in selected if index < len(row)]
         if len(row) != len(columns):
@@ -78,13 +78,13 @@ class _Column:
         values[:] = fields
         if self._dtype != string:
             values[absent] = b"0"
-            values = run("strings.to_number", Tensor(values), self._dtype).values
+            values = call_operation("strings.to_number", Tensor(values), self._dtype).values
         if absent:
             values[absent] = self._default[0]
         return Tensor(values.reshape(shape))
 
 
-def _split(line: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
+def _split_fields(line: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
     """Split a CSV line into fields, without quotes if `quoted`."""
     if not line:
         return []

@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.io.features import (
     SparseFeature,
     VarLenFeature,
 )
-from recordmill.compat.tensorflow.io.specs import Column, Spec, cached_spec
+from recordmill.compat.tensorflow.io.specs import FeatureColumn, ParsingSpec, cached_spec
 from recordmill.concurrency.threads import num_cpus
 
 Payloads: TypeAlias = list[bytes] | rm.Ragged
@@ -39,7 +39,7 @@ def parse_example(serialized: Any, features: Mapping[str, Any], example_names: A
         if isinstance(feature, FixedLenSequenceFeature) and not feature.allow_missing:
             raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
     payloads, single = read_payloads(serialized)
-    return _parse(payloads, cached_spec(features, _ALLOWED), single, example_names)
+    return _parse_columns(payloads, cached_spec(features, _ALLOWED), single, example_names)
 
 
 @op("io.parse_single_example")
@@ -53,7 +53,7 @@ def parse_single_example(
 
 
 def parse_example_v1(serialized: Any, features: Mapping[str, Any], name: Any = None, example_names: Any = None) -> Any:
-    """``tf.compat.v1.io.parse_example``, whose last two arguments are in another order."""
+    """``tf.compat.v1.io.parse_example``: like `parse_example`, with `name` before `example_names`."""
     del name
     return parse_example(serialized, features, *([] if example_names is None else [example_names]))
 
@@ -61,14 +61,14 @@ def parse_example_v1(serialized: Any, features: Mapping[str, Any], name: Any = N
 def parse_single_example_v1(
     serialized: Any, features: Mapping[str, Any], name: Any = None, example_names: Any = None
 ) -> Any:
-    """``tf.compat.v1.io.parse_single_example``, whose last two arguments are in another order."""
+    """``tf.compat.v1.io.parse_single_example``: like `parse_single_example`, with `name` before `example_names`."""
     del name
-    # Names are only passed if given, because datasets run the call without names natively on whole batches.
+    # Pass names only if given: only calls without names run natively on whole batches.
     return parse_single_example(serialized, features, *([] if example_names is None else [example_names]))
 
 
-def names_of(features: Mapping[str, Any]) -> list[str]:
-    """Return the names of features in the order of the parsed dict."""
+def ordered_feature_names(features: Mapping[str, Any]) -> list[str]:
+    """Return the names of features in the order of the dict that the parser returns."""
     return cached_spec(features, _ALLOWED).names
 
 
@@ -100,7 +100,7 @@ def parse_error(error: rm.RecordmillError, single: bool, names: Any) -> InvalidA
     )
 
 
-def _parse(payloads: Payloads, spec: Spec, single: bool, names: Any) -> dict[str, Any]:
+def _parse_columns(payloads: Payloads, spec: ParsingSpec, single: bool, names: Any) -> dict[str, Any]:
     columns = spec.columns
     try:
         found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=1 if single else num_cpus())
@@ -111,7 +111,7 @@ def _parse(payloads: Payloads, spec: Spec, single: bool, names: Any) -> dict[str
     return combine_columns(spec, tensors) if spec.is_composed else tensors
 
 
-def _check_blocks(columns: Sequence[Column], found: Mapping[str, Any], single: bool) -> None:
+def _check_blocks(columns: Sequence[FeatureColumn], found: Mapping[str, Any], single: bool) -> None:
     """Raise InvalidArgumentError unless padded features contain whole blocks of values."""
     for column in columns:
         if column.form != "padded" or column.count == 1:

@@ -41,7 +41,7 @@ def apply_partitions(name: str, feature: RaggedFeature, tensors: dict[str, Any])
     frames = found.row_splits if found.ragged_rank > 1 else None
     rows = found if frames is None else found.values
     for partition in reversed(feature.partitions):
-        rows = _divide(rows, partition, tensors, feature, frames is not None)
+        rows = _divide_rows(rows, partition, tensors, feature, frames is not None)
     if is_single:
         return rows.values
     return rows if frames is None else RaggedTensor(rows, frames.values)
@@ -66,11 +66,11 @@ def _divide_uniformly(values: Any, length: int, feature: RaggedFeature) -> Any:
 
 
 def _create_rows(values: Any, splits: Splits, feature: RaggedFeature) -> RaggedTensor:
-    row_splits.check(splits, len(values) if feature.validate else min(int(splits[-1]), len(values)))
+    row_splits.check_rows_cover_values(splits, len(values) if feature.validate else min(int(splits[-1]), len(values)))
     return RaggedTensor(values, splits)
 
 
-def _divide(
+def _divide_rows(
     rows: RaggedTensor, partition: Any, tensors: dict[str, Any], feature: RaggedFeature, in_frames: bool
 ) -> RaggedTensor:
     """Divide the values of each record, or of each frame of a feature list."""
@@ -89,7 +89,7 @@ def _divide(
     if isinstance(partition, RowLengths):
         return RaggedTensor(_create_rows(rows.values, row_splits.from_lengths(numbers), feature), bounds)
     if isinstance(partition, RowSplits):
-        # Without their first zeros, the row splits of all records are row limits.
+        # Drop the first entry of each record's row splits; the other entries are row limits.
         picked, bounds = row_splits.slice_rows(bounds, slice(1, None))
         numbers = numbers[picked]
     numbers = numbers + np.repeat(splits[:-1], np.diff(bounds))

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, NotFoundError
-from recordmill.compat.tensorflow.files.errors import data_loss, path_of, translate_errors
+from recordmill.compat.tensorflow.files.errors import to_data_loss_error, to_path_str, translate_errors
 
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
 # zlib's default options; other values are not supported.
@@ -75,7 +75,7 @@ class TFRecordOptions:
         return str(found)
 
 
-class _Output:
+class _OutputFile:
     """Record file being written; only the process that created it writes to it, forked processes do not."""
 
     def __init__(self, path: str, options: TFRecordOptions) -> None:
@@ -106,12 +106,12 @@ class TFRecordWriter:
     def __init__(self, path: Any, options: Any = None) -> None:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(compression_type=options)
-        name = path_of(path)
+        name = to_path_str(path)
         folder = os.path.dirname(name)
         if folder and not os.path.isdir(folder):
             raise NotFoundError(f"{name}; No such file or directory", shard=name)
         with translate_errors(name):
-            self._output: _Output | None = _Output(name, options)
+            self._output: _OutputFile | None = _OutputFile(name, options)
         self._finish = weakref.finalize(self, self._output.close)
 
     def write(self, record: Any) -> None:
@@ -133,7 +133,7 @@ class TFRecordWriter:
         self._output = None
         self._finish()
 
-    def _get_output(self) -> _Output:
+    def _get_output(self) -> _OutputFile:
         if self._output is None:
             raise FailedPreconditionError("Writer is closed.")
         return self._output
@@ -155,22 +155,22 @@ class TFRecordWriter:
 def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
     """``tf.compat.v1.io.tf_record_iterator``: iterate over the records of a TFRecord file."""
     compression = _COMPRESSIONS[TFRecordOptions.get_compression_type_string(options)]
-    name = path_of(path)
+    name = to_path_str(path)
     try:
         with translate_errors(name):
             reader = rm.PayloadReader(name, format="tfrecord", compression=compression)
     except (rm.FormatError, rm.DamageError) as error:
-        raise data_loss(error, compressed=compression is not None) from error
-    return _iterate(reader)
+        raise to_data_loss_error(error, compressed=compression is not None) from error
+    return _iterate_payloads(reader)
 
 
-def _iterate(reader: rm.PayloadReader) -> Iterator[bytes]:
+def _iterate_payloads(reader: rm.PayloadReader) -> Iterator[bytes]:
     with reader, translate_errors(reader.path):
         while True:
             try:
                 record = reader.read()
             except rm.DamageError as error:
-                raise data_loss(error) from error
+                raise to_data_loss_error(error) from error
             if record is None:
                 return
             yield record

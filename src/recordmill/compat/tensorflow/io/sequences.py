@@ -44,13 +44,13 @@ def parse_sequence_example(
             raise ValueError(f"default_value of the feature list {key!r} must be None")
     payloads, single = read_payloads(serialized)
 
-    def read(schema: rm.Schema) -> dict[str, Any]:
+    def parse_messages(schema: rm.Schema) -> dict[str, Any]:
         try:
             return rm.parse_payloads(payloads, schema, payload="sequence_example") if len(schema) else {}
         except (rm.FeatureError, rm.PayloadError) as error:
             raise parse_error(error, single, example_names) from None
 
-    found, found_lists = read(context.schema), read(lists.list_schema)
+    found, found_lists = parse_messages(context.schema), parse_messages(lists.list_schema)
     contexts, frames, lengths = {}, {}, {}
     for column in context.columns:
         contexts[column.key] = feature_tensor(column, found[column.key], len(payloads), single)

@@ -27,13 +27,13 @@ from recordmill.compat.tensorflow.io.features import (
 
 Form = Literal["fixed", "padded", "sparse", "ragged"]
 _KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}
-# Specs by the features that they were created from; a program uses only a few different ones.
-_CACHE: dict[Any, Spec] = {}
+# Cache of specs, by features; a program uses only a few different sets of features.
+_CACHE: dict[Any, ParsingSpec] = {}
 _MAX_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FeatureColumn:
     """A feature that the parser reads, and the form of the tensor that it becomes."""
 
     key: str
@@ -55,20 +55,20 @@ class Column:
         return _KINDS[self.dtype.name]
 
 
-class Spec:
+class ParsingSpec:
     """Checked features: the columns to parse, and the features that combine several columns."""
 
     def __init__(self, features: Mapping[str, Any], allowed: tuple[type, ...]) -> None:
         self.features = dict(sorted(features.items()))
-        self.sparse: dict[str, Column] = {}
-        self.dense: dict[str, Column] = {}
-        self.ragged: dict[str, Column] = {}
+        self.sparse: dict[str, FeatureColumn] = {}
+        self.dense: dict[str, FeatureColumn] = {}
+        self.ragged: dict[str, FeatureColumn] = {}
         for key, feature in self.features.items():
             if not isinstance(feature, allowed):
                 raise ValueError(  # noqa: TRY004 (TensorFlow's class)
                     f"Unsupported {type(feature).__name__} {feature} for key '{key}'"
                 )
-            self._add(key, feature)
+            self._add_feature(key, feature)
         for first, second in ((self.dense, self.sparse), (self.dense, self.ragged), (self.ragged, self.sparse)):
             if both := set(first) & set(second):
                 raise ValueError(f"dense, sparse and ragged keys must not intersect, got {sorted(both)} twice")
@@ -81,7 +81,7 @@ class Spec:
         self.list_schema = rm.Schema({column.key: _schema_list(column) for column in self.columns})
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[FeatureColumn]:
         """All columns, in the order of TensorFlow's results."""
         return [*self.sparse.values(), *self.dense.values(), *self.ragged.values()]
 
@@ -96,24 +96,24 @@ class Spec:
         """Whether some features combine several columns."""
         return any(isinstance(feature, SparseFeature | RaggedFeature) for feature in self.features.values())
 
-    def _add(self, key: str, feature: Any) -> None:
+    def _add_feature(self, key: str, feature: Any) -> None:
         if isinstance(feature, VarLenFeature):
-            self._add_sparse(key, _read_dtype(key, feature))
+            self._add_sparse_column(key, _read_dtype(key, feature))
         elif isinstance(feature, SparseFeature):
-            self._add_indexed(key, feature)
+            self._add_sparse_feature(key, feature)
         elif isinstance(feature, RaggedFeature):
-            self._add_ragged(key, feature)
+            self._add_ragged_feature(key, feature)
         elif isinstance(feature, FixedLenFeature):
             self.dense[key] = _fixed_column(key, feature)
         else:
             self.dense[key] = _padded_column(key, feature)
 
-    def _add_sparse(self, key: str, dtype: DType) -> None:
-        column = self.sparse.setdefault(key, Column(key, "sparse", dtype))
+    def _add_sparse_column(self, key: str, dtype: DType) -> None:
+        column = self.sparse.setdefault(key, FeatureColumn(key, "sparse", dtype))
         if column.dtype != dtype:
             raise ValueError(f"Conflicting type {column.dtype} vs {dtype} for feature {key}.")
 
-    def _add_indexed(self, key: str, feature: SparseFeature) -> None:
+    def _add_sparse_feature(self, key: str, feature: SparseFeature) -> None:
         if not feature.index_key or not feature.value_key:
             raise ValueError(f"Missing index_key or value_key for SparseFeature {feature}.")
         dtype = _read_dtype(key, feature)
@@ -123,36 +123,36 @@ class Spec:
         if not has_one_axis and len(feature.index_key) != len(feature.size):
             raise ValueError("index_key and size must have the same length")
         for index_key in [feature.index_key] if has_one_axis else sorted(feature.index_key):
-            self._add_sparse(index_key, dtypes.int64)
-        self._add_sparse(feature.value_key, dtype)
+            self._add_sparse_column(index_key, dtypes.int64)
+        self._add_sparse_column(feature.value_key, dtype)
 
-    def _add_ragged(self, key: str, feature: RaggedFeature) -> None:
+    def _add_ragged_feature(self, key: str, feature: RaggedFeature) -> None:
         wanted = [(feature.value_key or key, feature.dtype)]
         wanted += [(part.key, dtypes.int64) for part in feature.partitions if not isinstance(part, UniformRowLength)]
         for name, dtype in wanted:
             splits_dtype = feature.row_splits_dtype
-            column = self.ragged.setdefault(name, Column(name, "ragged", dtype, splits_dtype=splits_dtype))
+            column = self.ragged.setdefault(name, FeatureColumn(name, "ragged", dtype, splits_dtype=splits_dtype))
             if (column.dtype, column.splits_dtype) != (dtype, splits_dtype):
                 raise ValueError(f"Conflicting type or row_splits_dtype for feature {name}.")
 
 
-def cached_spec(features: Mapping[str, Any], allowed: tuple[type, ...]) -> Spec:
+def cached_spec(features: Mapping[str, Any], allowed: tuple[type, ...]) -> ParsingSpec:
     """Return the spec of features; equal features share a cached spec."""
     try:
-        key = (allowed, *((name, type(feature), *map(_hashable, feature)) for name, feature in features.items()))
+        key = (allowed, *((name, type(feature), *map(_to_hashable, feature)) for name, feature in features.items()))
         found = _CACHE.get(key)
     except TypeError:
-        return Spec(features, allowed)
+        return ParsingSpec(features, allowed)
     if found is None:
         if len(_CACHE) >= _MAX_CACHED:
             _CACHE.clear()
-        found = _CACHE[key] = Spec(features, allowed)
+        found = _CACHE[key] = ParsingSpec(features, allowed)
     return found
 
 
-def _hashable(part: Any) -> Any:
+def _to_hashable(part: Any) -> Any:
     if isinstance(part, list | tuple):
-        return (type(part), *map(_hashable, part))
+        return (type(part), *map(_to_hashable, part))
     return (type(part), part)
 
 
@@ -182,20 +182,20 @@ def _read_default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray
     return values.reshape(shape)
 
 
-def _fixed_column(key: str, feature: FixedLenFeature) -> Column:
+def _fixed_column(key: str, feature: FixedLenFeature) -> FeatureColumn:
     dtype, shape = _read_dtype(key, feature), _read_shape(key, feature)
-    return Column(key, "fixed", dtype, shape, _read_default(feature, dtype, shape), allow_missing=False)
+    return FeatureColumn(key, "fixed", dtype, shape, _read_default(feature, dtype, shape), allow_missing=False)
 
 
-def _padded_column(key: str, feature: FixedLenSequenceFeature) -> Column:
+def _padded_column(key: str, feature: FixedLenSequenceFeature) -> FeatureColumn:
     dtype, shape = _read_dtype(key, feature), _read_shape(key, feature)
     default = _read_default(feature, dtype, ())
     if default is None:
         default = np.zeros((), dtype.numpy_dtype) if dtype.is_numeric else array_of(b"")
-    return Column(key, "padded", dtype, shape, default, bool(feature.allow_missing))
+    return FeatureColumn(key, "padded", dtype, shape, default, bool(feature.allow_missing))
 
 
-def _schema_feature(column: Column) -> rm.Feature:
+def _schema_feature(column: FeatureColumn) -> rm.Feature:
     """Return the `rm.Feature` of a column in an ``Example`` or in a context."""
     if column.form != "fixed":
         return rm.Feature(column.kind, (None,), optional=True)
@@ -205,7 +205,7 @@ def _schema_feature(column: Column) -> rm.Feature:
     return rm.Feature(column.kind, column.shape, default=default)
 
 
-def _schema_list(column: Column) -> rm.Feature:
+def _schema_list(column: FeatureColumn) -> rm.Feature:
     """Return the `rm.Feature` of a column in feature lists."""
     shape = (None, *column.shape) if column.form == "padded" else (None, None)
     optional = column.form != "padded" or column.allow_missing

@@ -56,7 +56,7 @@ def make_tensor_proto(
     found = as_dtype(array.dtype)
     proto = _empty_proto(found, lengths)
     if array.size == math.prod(lengths) > 1 and found.name not in _ALWAYS_LISTED:
-        proto.tensor_content = _little_endian(array).tobytes()
+        proto.tensor_content = _to_little_endian(array).tobytes()
     elif found.name in ("float16", "bfloat16"):
         proto.half_val.extend(array.reshape(-1).view(np.uint16).tolist())
     else:
@@ -74,7 +74,7 @@ def serialize_tensor(tensor: Any, name: Any = None) -> Tensor:
     if dtype == dtypes.string:
         proto.string_val.extend(array.reshape(-1).tolist())
     else:
-        proto.tensor_content = _little_endian(array).tobytes()
+        proto.tensor_content = _to_little_endian(array).tobytes()
     return Tensor(array_of(proto.SerializeToString()))
 
 
@@ -86,7 +86,8 @@ def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
     if array.ndim:
         raise InvalidArgumentError(f"serialized must be a scalar, got shape {list(array.shape)}")
     proto = messages.TensorProto()
-    from google.protobuf.message import DecodeError  # After the line above, whose error names the extra to install.
+    # Imported only here: without protobuf, the line above raises a clearer error.
+    from google.protobuf.message import DecodeError
 
     try:
         proto.MergeFromString(array.item())
@@ -104,7 +105,7 @@ def _empty_proto(dtype: DType, shape: tuple[int, ...]) -> Any:
     return messages.TensorProto(dtype=_NUMBERS[dtype.name], tensor_shape={"dim": [{"size": size} for size in shape]})
 
 
-def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
+def _to_little_endian(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 

@@ -82,24 +82,24 @@ def _name_dtype(keras: Any, dtype: Any) -> str:
     return name
 
 
-def _cast(keras: Any, x: Any, dtype: Any) -> Any:
+def _adapt_cast(keras: Any, x: Any, dtype: Any) -> Any:
     return keras.ops.cast(x, _name_dtype(keras, dtype))
 
 
-def _convert(keras: Any, value: Any, dtype: Any = None, *_: Any) -> Any:
+def _adapt_convert_to_tensor(keras: Any, value: Any, dtype: Any = None, *_: Any) -> Any:
     return keras.ops.convert_to_tensor(value, None if dtype is None else _name_dtype(keras, dtype))
 
 
-def _shape(keras: Any, x: Any, out_type: Any) -> Any:
+def _adapt_shape(keras: Any, x: Any, out_type: Any) -> Any:
     shape = keras.ops.shape(x)
     return as_tensor(list(shape), out_type) if all(isinstance(length, int) for length in shape) else shape
 
 
-def _size(keras: Any, x: Any, out_type: Any) -> Any:
-    return _cast(keras, keras.ops.size(x), out_type)
+def _adapt_size(keras: Any, x: Any, out_type: Any) -> Any:
+    return _adapt_cast(keras, keras.ops.size(x), out_type)
 
 
-def _one_hot(keras: Any, indices: Any, depth: Any, on: Any, off: Any, axis: Any, dtype: Any) -> Any:
+def _adapt_one_hot(keras: Any, indices: Any, depth: Any, on: Any, off: Any, axis: Any, dtype: Any) -> Any:
     name = _name_dtype(keras, dtype or "float32")
     hot = keras.ops.one_hot(indices, int(depth), axis=-1 if axis is None else axis, dtype=name)
     on, off = 1 if on is None else on, 0 if off is None else off
@@ -108,23 +108,23 @@ def _one_hot(keras: Any, indices: Any, depth: Any, on: Any, off: Any, axis: Any,
 
 def _adapt_arg_reduction(function: str) -> Callable[..., Any]:
     def reduce(keras: Any, x: Any, axis: Any, output_type: Any) -> Any:
-        return _cast(keras, getattr(keras.ops, function)(x, 0 if axis is None else axis), output_type)
+        return _adapt_cast(keras, getattr(keras.ops, function)(x, 0 if axis is None else axis), output_type)
 
     return reduce
 
 
-def _where(keras: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
+def _adapt_where(keras: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
         raise UnimplementedError("tf.where without x and y is not supported in a model, because its shape is unknown")
     return keras.ops.where(condition, x, y)
 
 
-def _matmul(keras: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, *_: Any) -> Any:
+def _adapt_matmul(keras: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, *_: Any) -> Any:
     swapaxes = keras.ops.swapaxes
     return keras.ops.matmul(swapaxes(a, -1, -2) if transpose_a else a, swapaxes(b, -1, -2) if transpose_b else b)
 
 
-def _gather(keras: Any, params: Any, indices: Any, _: Any, axis: Any, batch_dims: Any) -> Any:
+def _adapt_gather(keras: Any, params: Any, indices: Any, _: Any, axis: Any, batch_dims: Any) -> Any:
     if batch_dims:
         raise UnimplementedError("tf.gather with batch_dims is not supported in a model")
     return keras.ops.take(params, indices, 0 if axis is None else axis)
@@ -132,18 +132,18 @@ def _gather(keras: Any, params: Any, indices: Any, _: Any, axis: Any, batch_dims
 
 # Operations whose arguments differ from the arguments of the keras.ops function, and their adapters.
 ADAPTED: dict[str, Callable[..., Any]] = {
-    "array.cast": _cast,
-    "array.constant": _convert,
-    "array.convert_to_tensor": _convert,
-    "array.gather": _gather,
+    "array.cast": _adapt_cast,
+    "array.constant": _adapt_convert_to_tensor,
+    "array.convert_to_tensor": _adapt_convert_to_tensor,
+    "array.gather": _adapt_gather,
     "array.getitem": lambda keras, tensor, key: keras.ops.convert_to_tensor(tensor)[key],
-    "array.identity": _convert,
-    "array.one_hot": _one_hot,
-    "array.shape": _shape,
-    "array.size": _size,
+    "array.identity": _adapt_convert_to_tensor,
+    "array.one_hot": _adapt_one_hot,
+    "array.shape": _adapt_shape,
+    "array.size": _adapt_size,
     "array.transpose": lambda keras, x, perm, *_: keras.ops.transpose(x, perm),
-    "array.where": _where,
-    "linalg.matmul": _matmul,
+    "array.where": _adapt_where,
+    "linalg.matmul": _adapt_matmul,
     "math.argmax": _adapt_arg_reduction("argmax"),
     "math.argmin": _adapt_arg_reduction("argmin"),
     "math.squared_difference": lambda keras, x, y: keras.ops.square(keras.ops.subtract(x, y)),

@@ -65,21 +65,21 @@ class TextFileInitializer(KeyValueTensorInitializer):
         if vocab_size is not None and len(lines) < vocab_size:
             raise InvalidArgumentError(f"{filename} has {len(lines)} lines, but vocab_size is {vocab_size}")
         self._lines, self._delimiter = lines[:vocab_size], delimiter.encode()
-        values = self._read(value_index, value_dtype)
+        values = self._read_column(value_index, value_dtype)
         if value_index == TextFileIndex.LINE_NUMBER:
             values = [one + value_index_offset for one in values]
-        super().__init__(self._read(key_index, key_dtype), values, key_dtype, value_dtype, name)
+        super().__init__(self._read_column(key_index, key_dtype), values, key_dtype, value_dtype, name)
 
-    def _read(self, index: int, dtype: Any) -> list[Any]:
+    def _read_column(self, index: int, dtype: Any) -> list[Any]:
         if index == TextFileIndex.LINE_NUMBER:
             return list(range(len(self._lines)))
         kind = as_dtype(dtype)
         texts = self._lines
         if index != TextFileIndex.WHOLE_LINE:
-            texts = [self._get_column(line, index) for line in self._lines]
+            texts = [self._extract_column(line, index) for line in self._lines]
         return texts if kind == string else [parse_number(text, kind) for text in texts]
 
-    def _get_column(self, line: bytes, index: int) -> bytes:
+    def _extract_column(self, line: bytes, index: int) -> bytes:
         columns = line.split(self._delimiter)
         if not 0 <= index < len(columns):
             raise InvalidArgumentError(f"expected at least {index + 1} columns in {line!r}, got {len(columns)}")
@@ -105,7 +105,7 @@ class StaticHashTable:
     def lookup(self, keys: Any, name: Any = None) -> Tensor:
         """Return the values of keys in a tensor; unknown keys have the default value."""
         del name
-        return find(self, keys)
+        return find_in_table(self, keys)
 
     def size(self, name: Any = None) -> Tensor:
         """Return the number of keys."""
@@ -171,7 +171,7 @@ class StaticVocabularyTable(StaticHashTable):
 
 
 @op("lookup.find", composite=apply_to_values)
-def find(table: StaticHashTable, keys: Any) -> Tensor:
+def find_in_table(table: StaticHashTable, keys: Any) -> Tensor:
     """Return the values of keys in a table, as a registered operation."""
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, STRINGS, convert_pair
 
-# Names of assertions on two values: the condition, and its sign in messages.
+# Assertions on two values, by name: the condition, and its sign in messages.
 BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_equal": (np.equal, "=="),
     "assert_greater": (np.greater, ">"),
@@ -22,7 +22,7 @@ BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_less_equal": (np.less_equal, "<="),
     "assert_none_equal": (np.not_equal, "!="),
 }
-# Names of assertions that compare a value with 0: the condition, and its sign in messages.
+# Assertions that compare a value with 0, by name: the condition, and its sign in messages.
 UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_negative": (np.less, "<"),
     "assert_non_negative": (np.greater_equal, ">="),
@@ -88,11 +88,11 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
         entries = entries[1:] if has_any_prefix else entries
         matches = len(shape) == len(entries) or (has_any_prefix and len(shape) > len(entries))
         lengths = shape[len(shape) - len(entries) :] if matches else ()
-        if not matches or not all(_matches(*pair, known) for pair in zip(lengths, entries, strict=True)):
+        if not matches or not all(_length_matches(*pair, known) for pair in zip(lengths, entries, strict=True)):
             raise ValueError(f"{message or 'assert_shapes'}: expected shape {tuple(expected)}, got {shape}")
 
 
-def _matches(length: int, entry: Any, known: dict[str, int]) -> bool:
+def _length_matches(length: int, entry: Any, known: dict[str, int]) -> bool:
     if entry is None or entry == ".":
         return True
     is_named = isinstance(entry, str) and not entry.isdigit()

@@ -10,7 +10,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.composite import Composite
-from recordmill.compat.tensorflow.core.dispatch import op, run
+from recordmill.compat.tensorflow.core.dispatch import call_operation, op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
@@ -95,13 +95,13 @@ def map_fn(
         return nest.map_structure(_make_empty, signature if signature is not None else columns[0].dtype)
     outputs = list(zip(*map(nest.flatten, results), strict=True))
     signatures = [None] * len(outputs) if signature is None else nest.flatten(signature)
-    stacked = [_stack(list(output), one) for output, one in zip(outputs, signatures, strict=True)]
+    stacked = [_stack_results(list(output), one) for output, one in zip(outputs, signatures, strict=True)]
     return nest.pack_sequence_as(results[0], stacked)
 
 
-def _stack(rows: list[Any], signature: Any) -> Any:
+def _stack_results(rows: list[Any], signature: Any) -> Any:
     if isinstance(signature, RaggedTensorSpec) or isinstance(rows[0], RaggedTensor):
-        return run("ragged.stack", rows)
+        return call_operation("ragged.stack", rows)
     stacked = Tensor(np.stack([array_of(one) for one in rows]))
     return stacked if signature is None else Tensor(array_of(stacked, getattr(signature, "dtype", signature)))
 

@@ -51,30 +51,30 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None) -> 
 @op("array.zeros")
 def zeros(shape: Any, dtype: Any = float32) -> Tensor:
     """``tf.zeros``: create a tensor of zeros, False or empty strings."""
-    return _fill(shape, dtype, 0)
+    return _create_filled(shape, dtype, 0)
 
 
 @op("array.ones")
 def ones(shape: Any, dtype: Any = float32) -> Tensor:
     """``tf.ones``: create a tensor of ones or True."""
-    return _fill(shape, dtype, 1)
+    return _create_filled(shape, dtype, 1)
 
 
 @elementwise_op("array.zeros_like")
 def zeros_like(input: Any, dtype: Any = None) -> Tensor:  # noqa: A002 (TensorFlow's name)
     """``tf.zeros_like``: create zeros with the shape and dtype of another tensor."""
     array = array_of(input)
-    return _fill(array.shape, dtype or array.dtype, 0)
+    return _create_filled(array.shape, dtype or array.dtype, 0)
 
 
 @elementwise_op("array.ones_like")
 def ones_like(input: Any, dtype: Any = None) -> Tensor:  # noqa: A002 (TensorFlow's name)
     """``tf.ones_like``: create ones with the shape and dtype of another tensor."""
     array = array_of(input)
-    return _fill(array.shape, dtype or array.dtype, 1)
+    return _create_filled(array.shape, dtype or array.dtype, 1)
 
 
-def _fill(shape: Any, dtype: Any, value: int) -> Tensor:
+def _create_filled(shape: Any, dtype: Any, value: int) -> Tensor:
     numpy_dtype = as_dtype(dtype).numpy_dtype
     is_string = numpy_dtype.kind == "O"
     if is_string and value:

@@ -30,11 +30,11 @@ from recordmill.compat.tensorflow.ops.inputs import (
     check_dtype,
     convert_all,
     convert_bools,
-    convert_one,
+    convert_input,
     convert_pair,
 )
 
-# Names of operations on one tensor: the NumPy function and the supported dtypes; results keep the dtype of the input.
+# Operations on one tensor, by name: NumPy function and supported dtypes. Results have the dtype of the input.
 UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "ceil": (np.ceil, FLOATS),
     "cos": (np.cos, FLOATS),
@@ -55,7 +55,7 @@ UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "tan": (np.tan, FLOATS),
     "tanh": (np.tanh, FLOATS),
 }
-# Names of operations on two tensors: the NumPy function and the supported dtypes.
+# Operations on two tensors, by name: NumPy function and supported dtypes.
 BINARY: dict[str, tuple[np.ufunc, str]] = {
     "add": (np.add, NUMBERS + STRINGS),
     "and": (np.bitwise_and, INTEGERS + BOOL),
@@ -108,7 +108,7 @@ def _join_pixels(pixels: NDArray[Any]) -> NDArray[Any]:
 def _define_unary(name: str, function: Callable[..., Any], allowed: str) -> None:
     @elementwise_op(f"math.{name}")
     def unary(x: Any) -> Tensor:
-        array = convert_one(x, allowed, name)
+        array = convert_input(x, allowed, name)
         with np.errstate(all="ignore"):
             return wrap(function(array), array.dtype)
 
@@ -128,7 +128,7 @@ def _define_binary(name: str, function: np.ufunc, allowed: str) -> None:
 def _define_predicate(name: str, function: np.ufunc) -> None:
     @elementwise_op(f"math.{name}")
     def predicate(x: Any) -> Tensor:
-        return wrap(function(convert_one(x, FLOATS, name)))
+        return wrap(function(convert_input(x, FLOATS, name)))
 
     predicate.__name__, predicate.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
@@ -155,7 +155,7 @@ for _name, _ufunc in LOGICAL.items():
 @elementwise_op("math.abs")
 def absolute(x: Any) -> Tensor:
     """``tf.abs``: return absolute values of real or complex numbers."""
-    return wrap(np.abs(convert_one(x, SIGNED + COMPLEX, "abs")))
+    return wrap(np.abs(convert_input(x, SIGNED + COMPLEX, "abs")))
 
 
 @elementwise_op("math.logical_not")
@@ -314,7 +314,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
 @op("math.cumsum")
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """``tf.cumsum``: return the cumulative sum along an axis."""
-    array = convert_one(x, NUMBERS, "cumsum")
+    array = convert_input(x, NUMBERS, "cumsum")
     rows = np.moveaxis(array, check_axis(axis, array.ndim, "cumsum"), 0)
     rows = rows[::-1] if reverse else rows
     with np.errstate(all="ignore"):

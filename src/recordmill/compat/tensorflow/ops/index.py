@@ -170,7 +170,7 @@ def _assign(out: NDArray[Any], positions: tuple[NDArray[Any], ...], values: NDAr
     out[positions] = values
 
 
-# Names of operations, and the functions that change the values at given positions in place.
+# Scatter operations, by name, and their functions, which change the values at given positions in place.
 SCATTERS: dict[str, Callable[..., None]] = {
     "tensor_scatter_nd_add": np.add.at,
     "tensor_scatter_nd_max": np.maximum.at,

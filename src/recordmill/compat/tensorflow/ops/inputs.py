@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
-from recordmill.compat.tensorflow.core.operators import Operators
+from recordmill.compat.tensorflow.core.operators import TensorOperators
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
 # Groups of dtypes, as NumPy's type characters.
@@ -25,20 +25,20 @@ BOOL = "?"
 
 
 def check_dtype(array: NDArray[Any], allowed: str, op: str) -> None:
-    """Raise InvalidArgumentError if an operation does not support the dtype of an array."""
+    """Raise InvalidArgumentError unless the dtype of an array is one that the operation `op` supports."""
     if array.dtype.char not in allowed:
         raise InvalidArgumentError(f"{op} does not support values of dtype {as_dtype(array.dtype).name}")
 
 
 def convert_all(values: Sequence[Any], op: str, *, start: int = 0) -> list[NDArray[Any]]:
     """Convert inputs to the dtype of the first tensor or, if there is none, of the first value."""
-    first = next((value for value in values if isinstance(value, Operators)), values[0])
+    first = next((value for value in values if isinstance(value, TensorOperators)), values[0])
     dtype = as_dtype(array_of(first).dtype)
     return [_convert_as(value, dtype, position, op) for position, value in enumerate(values, start)]
 
 
 def _convert_as(value: Any, dtype: DType, position: int, op: str) -> NDArray[Any]:
-    if not isinstance(value, Operators):
+    if not isinstance(value, TensorOperators):
         return array_of(value, dtype)
     array = array_of(value)
     if array.dtype != dtype.numpy_dtype:
@@ -47,7 +47,7 @@ def _convert_as(value: Any, dtype: DType, position: int, op: str) -> NDArray[Any
     return array
 
 
-def convert_one(value: Any, allowed: str, op: str) -> NDArray[Any]:
+def convert_input(value: Any, allowed: str, op: str) -> NDArray[Any]:
     """Convert a single input to an array and check its dtype."""
     array = array_of(value)
     check_dtype(array, allowed, op)

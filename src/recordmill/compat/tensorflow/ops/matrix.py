@@ -9,7 +9,7 @@ import numpy as np
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, check_dtype, convert_all, convert_one, read_axes
+from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, check_dtype, convert_all, convert_input, read_axes
 
 
 @op("linalg.matmul")
@@ -44,7 +44,7 @@ def einsum(equation: str, *inputs: Any) -> Tensor:
 @op("linalg.norm")
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False) -> Tensor:  # noqa: A002
     """``tf.norm``: return the norm of vectors; `ord` must be "euclidean", 1, 2 or infinity."""
-    array = convert_one(tensor, FLOATS, "norm")
+    array = convert_input(tensor, FLOATS, "norm")
     axes = read_axes(axis, array.ndim, "norm")
     if ord not in ("euclidean", 1, 2, np.inf) or (len(axes) > 1 and axis is not None and ord != "euclidean"):
         raise NotImplementedError(f"norm: order {ord!r} over axes {axes} is not supported")
@@ -58,7 +58,7 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool =
 @op("linalg.inv")
 def inv(input: Any, adjoint: bool = False) -> Tensor:  # noqa: A002 (TensorFlow's name)
     """``tf.linalg.inv``: invert a matrix or a batch of matrices."""
-    array = convert_one(input, FLOATS, "inv")
+    array = convert_input(input, FLOATS, "inv")
     try:
         inverse = np.linalg.inv(array)
     except np.linalg.LinAlgError:

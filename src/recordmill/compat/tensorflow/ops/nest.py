@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from recordmill.compat.tensorflow.core.absent import absent
+from recordmill.compat.tensorflow.core.absent import make_absent_getattr
 
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
-__getattr__ = absent(__name__, "nest")
+__getattr__ = make_absent_getattr(__name__, "nest")
 
 
 def is_nested(structure: Any) -> bool:

@@ -8,20 +8,20 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_one, read_axes
+from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_input, read_axes
 
 
 @op("nn.relu")
 def relu(features: Any) -> Tensor:
     """``tf.nn.relu``: return ``max(features, 0)``."""
-    array = convert_one(features, NUMBERS, "relu")
+    array = convert_input(features, NUMBERS, "relu")
     return wrap(np.maximum(array, array.dtype.type(0)))
 
 
 @op("nn.softmax")
 def softmax(logits: Any, axis: Any = None) -> Tensor:
     """``tf.nn.softmax``: return exponentials divided by their sum along an axis, by default the last one."""
-    array = convert_one(logits, FLOATS, "softmax")
+    array = convert_input(logits, FLOATS, "softmax")
     axes = read_axes(-1 if axis is None else axis, array.ndim, "softmax")
     powers = np.exp(array - np.max(array, axis=axes, keepdims=True))
     return wrap(powers / np.sum(powers, axis=axes, keepdims=True))

@@ -1,4 +1,4 @@
-"""``tf.device``, ``name_scope`` and other functions that only concern graphs and devices, with little or no effect."""
+"""``tf.device``, ``name_scope`` and other functions for graphs and devices, which have little or no effect."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.compat.tensorflow.core.operators import Operators
+from recordmill.compat.tensorflow.core.operators import TensorOperators
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
 def executing_eagerly() -> bool:
     """``tf.executing_eagerly``: return whether operations run immediately."""
-    from recordmill.compat.tensorflow.graphs.modes import are_eager
+    from recordmill.compat.tensorflow.graphs.modes import is_eager
 
-    return are_eager(otherwise=True)
+    return is_eager(otherwise=True)
 
 
 def is_tensor(x: Any) -> bool:
     """``tf.is_tensor``: return whether a value is a dense, sparse, ragged or symbolic tensor."""
-    return isinstance(x, Operators) or type(x).__name__ in ("SparseTensor", "RaggedTensor")
+    return isinstance(x, TensorOperators) or type(x).__name__ in ("SparseTensor", "RaggedTensor")
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | np.generic | None:  # noqa: ARG001

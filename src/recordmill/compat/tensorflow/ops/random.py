@@ -18,7 +18,7 @@ from recordmill.compat.tensorflow.ops.inputs import read_shape
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 
-def _generator(seed: Any) -> np.random.Generator:
+def _seeded_generator(seed: Any) -> np.random.Generator:
     """Return the generator of the process, or of the current element of a dataset."""
     return random_state.current_generator(None if seed is None else int(array_of(seed)))
 
@@ -27,7 +27,7 @@ def _stateless_generator(seed: Any) -> np.random.Generator:
     values = array_of(seed)
     if values.shape != (2,):
         raise InvalidArgumentError(f"seed must have shape [2], got {list(values.shape)}")
-    return np.random.default_rng(random_state.words_of(*values.tolist()))
+    return np.random.default_rng(random_state.to_nonnegative_ints(*values.tolist()))
 
 
 def _uniform(generator: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:
@@ -68,19 +68,19 @@ def _float_type(dtype: DType) -> Any:
 @op("random.uniform", always=True)
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
     """``tf.random.uniform``: return uniformly distributed numbers in [minval, maxval)."""
-    return _uniform(_generator(seed), shape, minval, maxval, as_dtype(dtype))
+    return _uniform(_seeded_generator(seed), shape, minval, maxval, as_dtype(dtype))
 
 
 @op("random.normal", always=True)
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
     """``tf.random.normal``: return normally distributed numbers."""
-    return _normal(_generator(seed), shape, mean, stddev, as_dtype(dtype))
+    return _normal(_seeded_generator(seed), shape, mean, stddev, as_dtype(dtype))
 
 
 @op("random.truncated_normal", always=True)
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
     """``tf.random.truncated_normal``: return normal numbers, at most two standard deviations from the mean."""
-    return _normal(_generator(seed), shape, mean, stddev, as_dtype(dtype), truncate=True)
+    return _normal(_seeded_generator(seed), shape, mean, stddev, as_dtype(dtype), truncate=True)
 
 
 @op("random.gamma", always=True)
@@ -93,7 +93,7 @@ def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: 
     if np.any(shapes < 0):
         raise InvalidArgumentError(f"alpha must not be negative, got {float(shapes.min())}")
     lengths = (*read_shape(shape, "gamma"), *np.broadcast_shapes(shapes.shape, rates.shape))
-    numbers = (_generator(seed).standard_gamma(shapes, lengths) / rates).astype(kind.numpy_dtype)
+    numbers = (_seeded_generator(seed).standard_gamma(shapes, lengths) / rates).astype(kind.numpy_dtype)
     # Numbers that round to 0 become the smallest positive number, so that programs can divide by them.
     return Tensor(np.maximum(numbers, np.finfo(kind.numpy_dtype).tiny))
 
@@ -102,7 +102,7 @@ def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: 
 def shuffle(value: Any, seed: Any = None) -> Tensor:
     """``tf.random.shuffle``: return the rows in random order."""
     array = array_of(value)
-    return wrap(array[_generator(seed).permutation(len(array))] if array.ndim else array)
+    return wrap(array[_seeded_generator(seed).permutation(len(array))] if array.ndim else array)
 
 
 @op("random.categorical", always=True)
@@ -111,7 +111,7 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = int64, seed: Any = N
     rows = array_of(logits)
     if rows.ndim != 2:
         raise InvalidArgumentError(f"logits must be a matrix, got shape {list(rows.shape)}")
-    noise = _generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
+    noise = _seeded_generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
     return wrap(np.argmax(rows[:, None, :] + noise, -1), as_dtype(dtype).numpy_dtype)
 
 

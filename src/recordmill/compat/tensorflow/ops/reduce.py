@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_bools, convert_one, read_axes
+from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_bools, convert_input, read_axes
 
 
 def _sum(array: NDArray[Any], axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -53,7 +53,7 @@ def _std(array: NDArray[Any], axes: tuple[int, ...], keepdims: bool) -> Any:
     return np.sqrt(_variance(array, axes, keepdims))
 
 
-# Names of reductions, and their functions of an array, axes and keepdims.
+# Reductions by name; each function takes an array, axes and keepdims.
 REDUCTIONS: dict[str, Callable[[NDArray[Any], tuple[int, ...], bool], Any]] = {
     "reduce_max": _max,
     "reduce_mean": _mean,
@@ -69,7 +69,7 @@ LOGICAL: dict[str, np.ufunc] = {"reduce_all": np.logical_and, "reduce_any": np.l
 def _define_reduction(name: str, function: Callable[[NDArray[Any], tuple[int, ...], bool], Any]) -> None:
     @op(f"math.{name}")
     def reduction(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-        array = convert_one(input_tensor, NUMBERS, name)
+        array = convert_input(input_tensor, NUMBERS, name)
         axes = read_axes(axis, array.ndim, name)
         if function in (_std, _variance) and array.dtype.char not in FLOATS:
             raise TypeError(f"{name}: values must be floating-point numbers, got {array.dtype}")

@@ -43,7 +43,7 @@ _NOT_RE2 = re.compile(r"\(\?(?:[=!#>(]|<[=!]|P=)|[*+?}]\+")
 # ruff: noqa: A002 (TensorFlow's names)
 
 
-def _translate(pattern: str) -> Iterator[str]:
+def _translate_pattern(pattern: str) -> Iterator[str]:
     in_class = False
     for found in _PART.finditer(pattern):
         part = found[0]
@@ -86,18 +86,18 @@ def _translate_class(part: str) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def _compile(pattern: bytes) -> re.Pattern[str]:
-    text = _decode(pattern)
+def _compile_pattern(pattern: bytes) -> re.Pattern[str]:
+    text = _decode_utf8(pattern)
     other = _NOT_RE2.search(re.sub(r"\\.|\[[^\]]*\]", "", text, flags=re.DOTALL))
     if other:
         raise InvalidArgumentError(f"invalid operator {other[0]} in pattern {text}")
     try:
-        return re.compile("".join(_translate(text)), re.ASCII)
+        return re.compile("".join(_translate_pattern(text)), re.ASCII)
     except re.error as error:
         raise InvalidArgumentError(f"invalid pattern {text}: {error.msg}") from None
 
 
-def _decode(value: bytes) -> str:
+def _decode_utf8(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
 
 
@@ -107,7 +107,7 @@ def _is_valid_rewrite(rewrite: str, num_groups: int) -> bool:
     return all(one == "\\" or (one.isdecimal() and int(one) <= num_groups) for one in letters)
 
 
-def _expand(rewrite: str, found: re.Match[str]) -> str:
+def _expand_rewrite(rewrite: str, found: re.Match[str]) -> str:
     def expand_escape(escape: re.Match[str]) -> str:
         letter = escape[0][1:]
         return letter if letter == "\\" else found[int(letter)] or ""
@@ -118,8 +118,8 @@ def _expand(rewrite: str, found: re.Match[str]) -> str:
 @elementwise_op("strings.regex_replace")
 def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True) -> Tensor:
     """``tf.strings.regex_replace``: replace matches of a regular expression."""
-    array, matcher = convert_strings(input, "regex_replace"), _compile(_read_scalar(pattern))
-    replacement = _decode(_read_scalar(rewrite))
+    array, matcher = convert_strings(input, "regex_replace"), _compile_pattern(_to_scalar_bytes(pattern))
+    replacement = _decode_utf8(_to_scalar_bytes(rewrite))
     if not _is_valid_rewrite(replacement, matcher.groups):
         return Tensor(array)
 
@@ -131,9 +131,9 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
             # RE2 skips an empty match that touches the previous match.
             is_skipped = found.start() == found.end() == end
             end = found.end()
-            return "" if is_skipped else _expand(replacement, found)
+            return "" if is_skipped else _expand_rewrite(replacement, found)
 
-        text = matcher.sub(replace_match, _decode(value), count=0 if replace_global else 1)
+        text = matcher.sub(replace_match, _decode_utf8(value), count=0 if replace_global else 1)
         return text.encode("utf-8", "surrogateescape")
 
     return map_strings(array, replace)
@@ -142,10 +142,10 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
 @elementwise_op("strings.regex_full_match")
 def regex_full_match(input: Any, pattern: Any) -> Tensor:
     """``tf.strings.regex_full_match``: return whether each string matches a regular expression completely."""
-    matcher = _compile(_read_scalar(pattern))
+    matcher = _compile_pattern(_to_scalar_bytes(pattern))
     array = convert_strings(input, "regex_full_match")
-    return map_strings(array, lambda one: matcher.fullmatch(_decode(one)) is not None, bool)
+    return map_strings(array, lambda one: matcher.fullmatch(_decode_utf8(one)) is not None, bool)
 
 
-def _read_scalar(value: Any) -> bytes:
+def _to_scalar_bytes(value: Any) -> bytes:
     return bytes(convert_strings(value, "regex").reshape(-1)[0])

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, int32, int64
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, check_axis, convert_one
+from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, check_axis, convert_input
 
 TopK = namedtuple("TopK", ["values", "indices"])  # noqa: PYI024 (TensorFlow's tuples)
 Unique = namedtuple("Unique", ["y", "idx"])  # noqa: PYI024
@@ -36,7 +36,7 @@ def argmin(input: Any, axis: Any = None, output_type: Any = int64) -> Tensor:
 
 
 def _convert_axis(value: Any, axis: Any, name: str) -> tuple[NDArray[Any], int]:
-    array = convert_one(value, NUMBERS + BOOL, name)
+    array = convert_input(value, NUMBERS + BOOL, name)
     position = check_axis(0 if axis is None else axis, array.ndim, name)
     if not array.shape[position]:
         raise InvalidArgumentError(f"{name}: axis {position} of shape {list(array.shape)} is empty")
@@ -54,7 +54,7 @@ def _argsort(array: NDArray[Any], descending: bool) -> NDArray[Any]:
 @op("math.top_k")
 def top_k(input: Any, k: Any = 1, sorted: bool = True) -> TopK:  # noqa: ARG001 (always sorted)
     """``tf.math.top_k``: return the `k` largest values of the last axis and their indices, in descending order."""
-    array, count = convert_one(input, NUMBERS, "top_k"), int(k)
+    array, count = convert_input(input, NUMBERS, "top_k"), int(k)
     if not array.ndim or count > array.shape[-1]:
         raise InvalidArgumentError(f"top_k: k must be at most the length of the last axis, got {count}")
     indices = _argsort(array, descending=True)[..., :count]
@@ -70,7 +70,7 @@ def _is_descending(direction: str) -> bool:
 @op("array.argsort")
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False) -> Tensor:  # noqa: ARG001
     """``tf.argsort``: return the indices that sort an axis; the sort is always stable."""
-    array = convert_one(values, NUMBERS, "argsort")
+    array = convert_input(values, NUMBERS, "argsort")
     position, descending = check_axis(axis, array.ndim, "argsort"), _is_descending(direction)
     indices = _argsort(np.moveaxis(array, position, -1), descending)
     return wrap(np.moveaxis(indices, -1, position), np.int32)
@@ -79,7 +79,7 @@ def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: b
 @op("array.sort")
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Tensor:
     """``tf.sort``: sort the values along an axis."""
-    array = convert_one(values, NUMBERS, "sort")
+    array = convert_input(values, NUMBERS, "sort")
     position, descending = check_axis(axis, array.ndim, "sort"), _is_descending(direction)
     ordered = np.sort(array, axis=position, kind="stable")
     return wrap(np.flip(ordered, position) if descending else ordered)

@@ -36,7 +36,7 @@ def map_strings(array: NDArray[Any], function: Callable[[bytes], Any], dtype: An
 SIMPLE: dict[str, Callable[[bytes], bytes]] = {"lower": bytes.lower, "strip": bytes.strip, "upper": bytes.upper}
 
 
-def _define_simple(name: str, function: Callable[[bytes], bytes]) -> None:
+def _define_bytes_operation(name: str, function: Callable[[bytes], bytes]) -> None:
     @elementwise_op(f"strings.{name}")
     def simple(input: Any) -> Tensor:
         return map_strings(convert_strings(input, name), function)
@@ -45,7 +45,7 @@ def _define_simple(name: str, function: Callable[[bytes], bytes]) -> None:
 
 
 for _name, _function in SIMPLE.items():
-    _define_simple(_name, _function)
+    _define_bytes_operation(_name, _function)
 
 
 @elementwise_op("strings.length")
@@ -102,7 +102,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     if isinstance(inputs, RaggedTensor):
         return _join_rows(inputs, axis, between)
     array = convert_strings(inputs, "reduce_join")
-    # Strings along the first axis in `axis` are adjacent in the result.
+    # The axes are reversed, so that strings along the first axis in `axis` are adjacent in the result.
     axes = tuple(range(array.ndim)) if axis is None else read_axes(axis, array.ndim, "reduce_join")[::-1]
     kept = [at for at in range(array.ndim) if at not in axes]
     rows = array.transpose([*kept, *axes]).reshape([array.shape[at] for at in kept] + [-1])

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
-from recordmill.compat.tensorflow.core.dispatch import run
+from recordmill.compat.tensorflow.core.dispatch import call_operation
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError, OutOfRangeError
-from recordmill.compat.tensorflow.core.operators import Operators
+from recordmill.compat.tensorflow.core.operators import TensorOperators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 
@@ -59,7 +59,7 @@ class TensorArray:
         return self
 
     def _convert(self, value: Any) -> Any:
-        if isinstance(value, Operators) and not isinstance(value, Tensor):
+        if isinstance(value, TensorOperators) and not isinstance(value, Tensor):
             # The dtype and shape of a symbolic tensor may not be known.
             return value
         tensor = as_tensor(value, None if isinstance(value, Tensor) else self.dtype)
@@ -81,9 +81,9 @@ class TensorArray:
             raise InvalidArgumentError(f"tensor {position} has already been read; set clear_after_read=False")
         if self._clears:
             self._cleared.add(position)
-        return self._get(position)
+        return self._get_tensor(position)
 
-    def _get(self, position: int) -> Any:
+    def _get_tensor(self, position: int) -> Any:
         if self._tensors[position] is not None:
             return self._tensors[position]
         lengths = self._shape.as_list() if self._shape.rank is not None else [None]
@@ -91,8 +91,8 @@ class TensorArray:
             raise InvalidArgumentError(f"tensor {position} has not been written, and element_shape is not known")
         return Tensor(np.zeros([one or 0 for one in lengths], self.dtype.numpy_dtype))
 
-    def _get_all(self) -> list[Any]:
-        return [self._get(position) for position in range(len(self._tensors))]
+    def _get_all_tensors(self) -> list[Any]:
+        return [self._get_tensor(position) for position in range(len(self._tensors))]
 
     def stack(self, name: str | None = None) -> Any:
         """Stack all tensors along a new first axis."""
@@ -100,22 +100,22 @@ class TensorArray:
         if not self._tensors:
             lengths = self._shape.as_list() if self._shape.rank is not None else []
             return Tensor(np.zeros([0, *(one or 0 for one in lengths)], self.dtype.numpy_dtype))
-        return run("array.stack", self._get_all())
+        return call_operation("array.stack", self._get_all_tensors())
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
         """Stack the tensors with the given indices."""
         del name
-        return run("array.stack", [self._get(int(position)) for position in array_of(indices)])
+        return call_operation("array.stack", [self._get_tensor(int(position)) for position in array_of(indices)])
 
     def concat(self, name: str | None = None) -> Any:
         """Join all tensors along their first axis."""
         del name
-        return run("array.concat", self._get_all(), 0)
+        return call_operation("array.concat", self._get_all_tensors(), 0)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """Replace all tensors by the rows of a tensor."""
         del name
-        rows = list(self._rows(value))
+        rows = list(self._to_rows(value))
         if len(rows) != len(self._tensors) and not self.dynamic_size and self._tensors:
             raise ValueError(f"{len(rows)} rows cannot be written to an array of {len(self._tensors)} tensors")
         self._tensors, self._cleared = [self._convert(row) for row in rows], set()
@@ -124,22 +124,22 @@ class TensorArray:
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """Write the rows of a tensor to the given indices."""
         del name
-        for position, row in zip(array_of(indices).tolist(), self._rows(value), strict=True):
+        for position, row in zip(array_of(indices).tolist(), self._to_rows(value), strict=True):
             self.write(position, row)
         return self
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """Replace all tensors by consecutive parts of a tensor with the given numbers of rows."""
         del name
-        rows, counts = self._rows(value), array_of(lengths).tolist()
+        rows, counts = self._to_rows(value), array_of(lengths).tolist()
         ends = np.cumsum(counts).tolist()
         self._infers = False
         self._tensors = [rows[end - count : end] for end, count in zip(ends, counts, strict=True)]
         self._cleared = set()
         return self
 
-    def _rows(self, value: Any) -> Any:
-        return value if isinstance(value, Operators) else as_tensor(value, self.dtype)
+    def _to_rows(self, value: Any) -> Any:
+        return value if isinstance(value, TensorOperators) else as_tensor(value, self.dtype)
 
     def size(self, name: str | None = None) -> Tensor:
         """Return the number of tensors, as int32."""

@@ -9,10 +9,10 @@ from typing import Any
 _PACKAGE = "recordmill.compat.tensorflow"
 
 
-def find_in(alias: str, *modules: str) -> Callable[[str], Any]:
+def make_module_getattr(alias: str, *modules: str) -> Callable[[str], Any]:
     """Return a module's ``__getattr__`` that looks names up in other modules of this package, such as "io"."""
 
-    def get(name: str) -> Any:
+    def get_member(name: str) -> Any:
         for module in modules:
             try:
                 return getattr(importlib.import_module(f"{_PACKAGE}{module and '.'}{module}"), name)
@@ -20,4 +20,4 @@ def find_in(alias: str, *modules: str) -> Callable[[str], Any]:
                 missing = error
         raise AttributeError(f"module {alias!r} has no attribute {name!r}", name=name) from missing
 
-    return get
+    return get_member

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import lazy
 
-# Names, and the modules that define them.
+# Public names, and the modules that define them.
 MEMBERS: dict[str, str] = {
     "BytesList": "train.messages",
     "Example": "train.messages",

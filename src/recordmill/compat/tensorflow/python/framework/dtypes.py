@@ -1,5 +1,5 @@
 """``tensorflow.python.framework.dtypes``: the names of ``tf.dtypes``."""
 
-from recordmill.compat.tensorflow.python import find_in
+from recordmill.compat.tensorflow.python import make_module_getattr
 
-__getattr__ = find_in(__name__, "dtypes")
+__getattr__ = make_module_getattr(__name__, "dtypes")

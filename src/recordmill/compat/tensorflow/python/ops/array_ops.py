@@ -1,5 +1,5 @@
 """``tensorflow.python.ops.array_ops``: operations by their names in ``tf``."""
 
-from recordmill.compat.tensorflow.python import find_in
+from recordmill.compat.tensorflow.python import make_module_getattr
 
-__getattr__ = find_in(__name__, "")
+__getattr__ = make_module_getattr(__name__, "")

@@ -1,5 +1,5 @@
 """``tensorflow.python.ops.math_ops``: operations by their names in ``tf.math`` and ``tf``."""
 
-from recordmill.compat.tensorflow.python import find_in
+from recordmill.compat.tensorflow.python import make_module_getattr
 
-__getattr__ = find_in(__name__, "math", "")
+__getattr__ = make_module_getattr(__name__, "math", "")

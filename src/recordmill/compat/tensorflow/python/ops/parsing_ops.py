@@ -1,5 +1,5 @@
 """``tensorflow.python.ops.parsing_ops``: operations by their names in ``tf.io`` and ``tf``."""
 
-from recordmill.compat.tensorflow.python import find_in
+from recordmill.compat.tensorflow.python import make_module_getattr
 
-__getattr__ = find_in(__name__, "io", "")
+__getattr__ = make_module_getattr(__name__, "io", "")

@@ -1,5 +1,5 @@
 """``tensorflow.python.platform.gfile``: the names of ``tf.gfile``."""
 
-from recordmill.compat.tensorflow.python import find_in
+from recordmill.compat.tensorflow.python import make_module_getattr
 
-__getattr__ = find_in(__name__, "gfile")
+__getattr__ = make_module_getattr(__name__, "gfile")

@@ -7,7 +7,7 @@ from typing import Any
 from recordmill.compat.tensorflow.core.lazy import lazy
 from recordmill.compat.tensorflow.files.gfile import GFile
 
-# Names, and the module and name of the function of each.
+# Public names, and the function (module:name) that each refers to.
 MEMBERS: dict[str, str] = {
     "FileIO": "files.gfile:GFile",
     "copy": "files.gfile",

@@ -1,5 +1,5 @@
 """``tensorflow.python.lib.io.tf_record``: the names of ``tf.python_io``."""
 
-from recordmill.compat.tensorflow.python import find_in
+from recordmill.compat.tensorflow.python import make_module_getattr
 
-__getattr__ = find_in(__name__, "python_io")
+__getattr__ = make_module_getattr(__name__, "python_io")
