@@ -39,7 +39,8 @@ CLASSES = {"tf.data": ["Dataset"], "mx.recordio": ["MXRecordIO", "MXIndexedRecor
 HELPERS = {
     "CROP_HINT", "EIGENVALUES", "EIGENVECTORS", "HEADER", "MEMBERS", "MODULES", "OPERATIONS", "RecordmillError",
     "TextFileIndex", "absent", "annotations", "as_operation", "create_module_getattr", "create_namespace",
-    "image_decoders", "lazy", "make_absent_getattr", "map_names", "missing", "replace_file", "reverse_colors", "wrap",
+    "image_decoders", "make_absent_getattr",
+    "make_lazy_attributes", "map_names_to_sources", "missing", "replace_file", "reverse_colors", "wrap",
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from recordmill.compat.tensorflow.core.dtypes import (
     uint32,
     uint64,
 )
-from recordmill.compat.tensorflow.core.lazy import lazy, map_names
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes, map_names_to_sources
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import AnyTensor as Tensor
 
@@ -67,7 +67,7 @@ MODULES: dict[str, str] = {
     "train": "train",
 }
 # Names of TensorFlow 2.
-MEMBERS: dict[str, str] = map_names(
+MEMBERS: dict[str, str] = map_names_to_sources(
     {
         "@array": "bitcast boolean_mask broadcast_to cast concat constant convert_to_tensor ensure_shape expand_dims "
         "fill gather gather_nd identity linspace meshgrid one_hot ones ones_like pad range rank repeat reshape reverse "
@@ -95,7 +95,7 @@ MEMBERS: dict[str, str] = map_names(
     }
 )
 # Names of TensorFlow 1.
-MEMBERS |= map_names(
+MEMBERS |= map_names_to_sources(
     {
         "@array": "where_v2:where",
         "@debugging": "assert_greater_equal assert_less_equal assert_negative assert_non_negative assert_non_positive "
@@ -129,7 +129,7 @@ MEMBERS |= map_names(
         "ops.numerals": "decode_raw string_to_number",
     }
 )
-__getattr__, __dir__ = lazy(__name__, MEMBERS, MODULES)
+__getattr__, __dir__ = make_lazy_attributes(__name__, MEMBERS, MODULES)
 
 __all__ = [
     "DType",

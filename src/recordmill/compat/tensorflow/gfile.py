@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
 # Public names, and the function (module:name) that each refers to.
 MEMBERS: dict[str, str] = {
@@ -22,4 +22,4 @@ MEMBERS: dict[str, str] = {
     "Stat": "files.gfile:stat",
     "Walk": "files.gfile:walk",
 }
-__getattr__, __dir__ = lazy(__name__, MEMBERS)
+__getattr__, __dir__ = make_lazy_attributes(__name__, MEMBERS)

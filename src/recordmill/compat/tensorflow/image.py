@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
 _NAMES = {
     "boxes": (
@@ -32,4 +32,4 @@ MEMBERS |= {
     "resize_images": "images.resize_v1:resize",
     "transpose_image": "images.flip:transpose",
 }
-__getattr__, __dir__ = lazy(__name__, MEMBERS)
+__getattr__, __dir__ = make_lazy_attributes(__name__, MEMBERS)

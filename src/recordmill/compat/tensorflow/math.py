@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy, map_names
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes, map_names_to_sources
 
-MEMBERS = map_names(
+MEMBERS = map_names_to_sources(
     {
         "@math": "abs add add_n argmax argmin ceil cos cumsum divide divide_no_nan equal exp floor floordiv floormod "
         "greater greater_equal is_finite is_inf is_nan less less_equal log log1p logical_and logical_not logical_or "
@@ -13,4 +13,4 @@ MEMBERS = map_names(
         "sin sqrt square squared_difference subtract tan tanh top_k truediv",
     }
 )
-__getattr__, __dir__ = lazy(__name__, MEMBERS)
+__getattr__, __dir__ = make_lazy_attributes(__name__, MEMBERS)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy, map_names
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes, map_names_to_sources
 
-MEMBERS = map_names(
+MEMBERS = map_names_to_sources(
     {
         "@sparse": "from_dense reorder reshape slice to_dense",
         "core.sparse": "SparseTensor",
     }
 )
-__getattr__, __dir__ = lazy(__name__, MEMBERS)
+__getattr__, __dir__ = make_lazy_attributes(__name__, MEMBERS)

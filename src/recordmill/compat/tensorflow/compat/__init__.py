@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-__getattr__, __dir__ = lazy(__name__, {}, {"v1": "compat.v1", "v2": "compat.v2"})
+__getattr__, __dir__ = make_lazy_attributes(__name__, {}, {"v1": "compat.v1", "v2": "compat.v2"})
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:

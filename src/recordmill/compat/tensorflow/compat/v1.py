@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from recordmill.compat.tensorflow import __version__
-from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
 # Public names, and the modules that define them.
 MEMBERS: dict[str, str] = {
@@ -28,7 +28,7 @@ MEMBERS: dict[str, str] = {
 MODULES = {name: name for name in ("gfile", "io", "logging", "python_io", "train")}
 MODULES |= {"data": "compat.v1_data", "image": "compat.v1_image"}
 __all__ = ["__version__"]
-_load, __dir__ = lazy(__name__, MEMBERS, MODULES)
+_load, __dir__ = make_lazy_attributes(__name__, MEMBERS, MODULES)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-__getattr__, __dir__ = lazy(__name__, {}, {"data": "contrib.data", "lookup": "contrib.lookup"})
+__getattr__, __dir__ = make_lazy_attributes(__name__, {}, {"data": "contrib.data", "lookup": "contrib.lookup"})

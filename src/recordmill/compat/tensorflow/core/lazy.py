@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.dispatch import find_operation
 _PACKAGE = "recordmill.compat.tensorflow"
 
 
-def map_names(names_by_source: Mapping[str, str]) -> dict[str, str]:
+def map_names_to_sources(names_by_source: Mapping[str, str]) -> dict[str, str]:
     """Map each name to its source.
 
     A source is a module ("ops.specs") or a family of operations ("@math"). An entry "mod:floormod" means that the name
@@ -28,7 +28,7 @@ def map_names(names_by_source: Mapping[str, str]) -> dict[str, str]:
     return members
 
 
-def lazy(
+def make_lazy_attributes(
     module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None, public_path: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Create the ``__getattr__`` of a module, which imports a member on first use, and the ``__dir__``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
@@ -16,4 +16,4 @@ MEMBERS: dict[str, str] = {
     "TFRecordDataset": "data.files",
     "TextLineDataset": "data.files",
 }
-__getattr__, __dir__ = lazy(__name__, MEMBERS, {"experimental": "data.experimental"})
+__getattr__, __dir__ = make_lazy_attributes(__name__, MEMBERS, {"experimental": "data.experimental"})

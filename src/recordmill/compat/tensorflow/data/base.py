@@ -15,10 +15,13 @@ from recordmill.compat.tensorflow.data.options import Options
 
 # TensorFlow's class name in the `repr`, by class of the node; for other nodes, the name is "_<node>Dataset".
 _CLASS_NAMES = {
-    "Lines": "TextLineDatasetV2",
-    "Records": "TFRecordDatasetV2",
-    "Single": "_TensorDataset",
-    "Slices": "_TensorSliceDataset",
+    "ChooseInput": "_ChooseDataset",
+    "PlaceholderSource": "_FedNodeDataset",
+    "RecordPayloads": "TFRecordDatasetV2",
+    "SingleElement": "_TensorDataset",
+    "TensorSlices": "_TensorSliceDataset",
+    "TextLines": "TextLineDatasetV2",
+    "ValueList": "_ValuesDataset",
 }
 
 

@@ -29,9 +29,9 @@ from recordmill.compat.tensorflow.data.mapping import (
     is_behind_generator,
 )
 from recordmill.compat.tensorflow.data.native_map import BatchValue, NativeMap, split_into_rows, to_columns
-from recordmill.compat.tensorflow.data.padding import pad_leaf
+from recordmill.compat.tensorflow.data.padding import pad_and_stack_leaf
 from recordmill.compat.tensorflow.data.rules import BatchColumn
-from recordmill.compat.tensorflow.data.sources import Slices
+from recordmill.compat.tensorflow.data.sources import TensorSlices
 from recordmill.compat.tensorflow.data.structures import (
     add_batch_axis,
     drop_batch_axis,
@@ -58,16 +58,16 @@ class Batch(Node):
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield batches; if possible, the maps before this node run on whole batches in threads."""
-        maps = deferred_maps(self) if execution.native else []
+        maps = find_deferred_maps(self) if execution.native else []
         if maps:
-            groups = self._group_steps(replace(execution, deferred=tuple(maps)))
+            groups = self._iterate_groups(replace(execution, deferred=tuple(maps)))
             return map_ordered(_DeferredMapRunner(maps, self).build_batch, groups, num_cpus(), 1, THREAD_NAME)
         batches = None
         if execution.native and self._only_stacks:
             batches = self.input.batches(execution, self.size, self.drop_remainder)
-        return map(self.make_batch, self._group_steps(execution)) if batches is None else batches
+        return map(self.make_batch, self._iterate_groups(execution)) if batches is None else batches
 
-    def _group_steps(self, execution: ExecutionOptions) -> Iterator[list[Step]]:
+    def _iterate_groups(self, execution: ExecutionOptions) -> Iterator[list[Step]]:
         steps = self.input.iterate(execution)
         while group := list(islice(steps, self.size)):
             if (
@@ -126,7 +126,7 @@ class PaddedBatch(Batch):
         shape = TensorShape(None) if self._shapes is None else self._shapes[number]
         if isinstance(values, BatchColumn) and shape.is_compatible_with(values.array.shape[1:]):
             return values.tensor
-        return pad_leaf(split_into_rows(values), shape, None if self._fills is None else self._fills[number])
+        return pad_and_stack_leaf(split_into_rows(values), shape, None if self._fills is None else self._fills[number])
 
     def spec(self) -> Any:
         spec = self.input.spec()
@@ -168,7 +168,7 @@ class _DeferredMapRunner:
         return step
 
 
-def deferred_maps(batch: Batch) -> list[Map]:
+def find_deferred_maps(batch: Batch) -> list[Map]:
     """Return the maps that a batch runs on whole batches: none, unless one parses records or decodes images."""
     maps: list[Map] = []
     node: Node = batch.input
@@ -206,7 +206,7 @@ class Unbatch(Node):
                 yield element
                 continue
             try:
-                rows = Slices(_reject_scalar_leaves(element.value))
+                rows = TensorSlices(_reject_scalar_leaves(element.value))
             except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
                 yield FailedElement(to_op_error(error, element))
                 continue
@@ -229,7 +229,9 @@ class Unbatch(Node):
 
     def sample_values(self) -> Iterator[Any]:
         return (
-            row for value in self.input.sample_values() for row in Slices(_reject_scalar_leaves(value)).sample_values()
+            row
+            for value in self.input.sample_values()
+            for row in TensorSlices(_reject_scalar_leaves(value)).sample_values()
         )
 
 

@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.data.elements import Element
 from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow, stack_ragged
-from recordmill.compat.tensorflow.data.structures import leaves, pack_structure, same_structure, take_row
+from recordmill.compat.tensorflow.data.structures import has_same_structure, leaves, pack_structure, take_row
 from recordmill.types import RecordRef
 
 # Largest array that `store_as_rows` creates, because the elements and the array are in memory at the same time.
@@ -87,7 +87,7 @@ def stack_columns(elements: Sequence[Any], used: Container[int] | None = None) -
 def _have_similar_tables(rows: Sequence[TableRow]) -> bool:
     first, *others = dict.fromkeys(map(attrgetter("table"), rows))
     return all(
-        same_structure(first.structure, other.structure)
+        has_same_structure(first.structure, other.structure)
         and all(
             a.dtype == b.dtype and a.shape[1:] == b.shape[1:] for a, b in zip(first.arrays, other.arrays, strict=True)
         )
@@ -122,7 +122,7 @@ def store_as_rows(elements: list[Element]) -> list[Element]:
         return elements
     values = [element.value for element in elements]
     first = values[0]
-    if not all(same_structure(first, value) for value in values):
+    if not all(has_same_structure(first, value) for value in values):
         return elements
     columns = list(zip(*map(leaves, values), strict=True))
     if not all(are_stackable(rows) and rows[0].values.nbytes * len(rows) <= _MAX_BYTES for rows in columns):

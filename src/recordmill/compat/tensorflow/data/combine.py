@@ -190,7 +190,7 @@ class Enumerate(Node):
             yield Tensor(np.array(number, np.int64)), value
 
 
-class Choose(Node):
+class ChooseInput(Node):
     """Elements of several inputs; the dataset `choices` yields the number of the input for each element."""
 
     def __init__(self, nodes: list[Node], choices: Node, stop: bool, unused: AbstractSet[int] = frozenset()) -> None:

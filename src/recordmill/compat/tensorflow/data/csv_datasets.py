@@ -14,12 +14,12 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.elements import Element, Node
 from recordmill.compat.tensorflow.data.files import (
-    Lines,
     TextLineDataset,
+    TextLines,
     parse_compression,
     scalar_string,
     strip_line_end,
-    to_names_node,
+    to_file_names_node,
 )
 from recordmill.compat.tensorflow.files.gfile import glob
 from recordmill.compat.tensorflow.io.csv_lines import decode_csv
@@ -53,7 +53,7 @@ class CsvDataset(Dataset):
             select_cols = [column for column in range(count) if column not in exclude_cols]
         defaults = [np.empty(0, one.numpy_dtype) if isinstance(one, DType) else one for one in record_defaults]
         delimiter = field_delim.encode() if use_quote_delim else b""
-        lines = CsvRecords(to_names_node(filenames), parse_compression(compression_type), delimiter, header)
+        lines = CsvRecords(to_file_names_node(filenames), parse_compression(compression_type), delimiter, header)
 
         def parse(record: Any) -> tuple[Any, ...]:
             return tuple(decode_csv(record, defaults, field_delim, use_quote_delim, na_value, select_cols))
@@ -61,7 +61,7 @@ class CsvDataset(Dataset):
         super().__init__(Dataset(lines).map(parse).node)
 
 
-class CsvRecords(Lines):
+class CsvRecords(TextLines):
     """Records of CSV files: lines, joined where a quoted field contains a line end."""
 
     def __init__(self, paths: Node, compression: str, delimiter: bytes, header: bool) -> None:

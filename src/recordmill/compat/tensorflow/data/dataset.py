@@ -23,8 +23,8 @@ from recordmill.compat.tensorflow.data.mapping import Filter, IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.options import Options
 from recordmill.compat.tensorflow.data.order import Prefetch, Repeat, Shard, Shuffle, Skip, Take
 from recordmill.compat.tensorflow.data.padding import check_padded_shapes, check_padding_values, fill_unknown_lengths
-from recordmill.compat.tensorflow.data.sources import Values
-from recordmill.compat.tensorflow.data.structures import leaves, pack_structure, same_structure, to_int
+from recordmill.compat.tensorflow.data.sources import ValueList
+from recordmill.compat.tensorflow.data.structures import has_same_structure, leaves, pack_structure, to_int
 from recordmill.compat.tensorflow.files.errors import to_path_str
 
 # Arguments that only tune TensorFlow's execution are accepted and have no effect.
@@ -228,7 +228,8 @@ class Dataset(DatasetFactories):
         spec = node.spec()
         specs = list(leaves(spec))
         datasets = [
-            self._with_node(Values(list(columns[number]) if columns else [], leaf)) for number, leaf in enumerate(specs)
+            self._with_node(ValueList(list(columns[number]) if columns else [], leaf))
+            for number, leaf in enumerate(specs)
         ]
         return pack_structure(spec, datasets)
 
@@ -251,7 +252,7 @@ class Dataset(DatasetFactories):
         state = convert_function_result(initial_state)
         for value in self:
             new_state = convert_function_result(reduce_func(state, value))
-            if not same_structure(state, new_state):
+            if not has_same_structure(state, new_state):
                 raise TypeError("The element structure for the new state must match the initial state.")
             state = new_state
         return state

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.data.batching import Batch, deferred_maps
+from recordmill.compat.tensorflow.data.batching import Batch, find_deferred_maps
 from recordmill.compat.tensorflow.data.elements import Node
 from recordmill.compat.tensorflow.data.mapping import MAX_CHUNK, Filter, IgnoreErrors, Map
 from recordmill.compat.tensorflow.data.native_map import NativeMap
@@ -17,7 +17,7 @@ def explain(node: Node) -> str:
 
 def _describe_functions(node: Node, native: bool, batches: dict[Map, Batch]) -> list[str]:
     if isinstance(node, Batch) and native:
-        batches = batches | dict.fromkeys(deferred_maps(node), node)
+        batches = batches | dict.fromkeys(find_deferred_maps(node), node)
     is_native = native and not isinstance(node, IgnoreErrors)
     lines = [line for one in node.inputs for line in _describe_functions(one, is_native, batches)]
     if isinstance(node, Map):

@@ -13,15 +13,15 @@ from recordmill.compat.tensorflow.core import dtypes
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
 from recordmill.compat.tensorflow.data.base import DatasetBase
-from recordmill.compat.tensorflow.data.combine import Choose, Zip
+from recordmill.compat.tensorflow.data.combine import ChooseInput, Zip
 from recordmill.compat.tensorflow.data.elements import Node, require_node
 from recordmill.compat.tensorflow.data.order import Shuffle
 from recordmill.compat.tensorflow.data.sources import (
     FromGenerator,
     RandomChoices,
     Range,
-    Single,
-    Slices,
+    SingleElement,
+    TensorSlices,
     build_signature,
 )
 from recordmill.compat.tensorflow.data.structures import leaves, to_int
@@ -44,12 +44,12 @@ class DatasetFactories(DatasetBase):
     @classmethod
     def from_tensors(cls, tensors: Any, name: str | None = None) -> Self:
         """Create a dataset with one element."""
-        return cls._from_node(create_source(tensors, Single))
+        return cls._from_node(create_source(tensors, SingleElement))
 
     @classmethod
     def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Self:
         """Create a dataset of the slices of tensors along the first axis."""
-        return cls._from_node(create_source(tensors, Slices))
+        return cls._from_node(create_source(tensors, TensorSlices))
 
     @classmethod
     def range(cls, *args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Self:
@@ -105,13 +105,13 @@ class DatasetFactories(DatasetBase):
             raise InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")
         array = np.empty(len(names), object)
         array[:] = names
-        node: Node = Slices(Tensor(array))
+        node: Node = TensorSlices(Tensor(array))
         return cls._from_node(node if shuffle is False else Shuffle(node, len(names), seed, again=True))
 
     @classmethod
     def choose_from_datasets(cls, datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Self:
         """Take each element from the dataset whose position `choice_dataset` yields."""
-        return cls._from_node(Choose([one.node for one in datasets], choice_dataset.node, stop_on_empty_dataset))
+        return cls._from_node(ChooseInput([one.node for one in datasets], choice_dataset.node, stop_on_empty_dataset))
 
     @classmethod
     def sample_from_datasets(
@@ -128,13 +128,13 @@ class DatasetFactories(DatasetBase):
             raise ValueError(f"weights must be {len(datasets)} non-negative numbers, got {weights!r}")
         choices = RandomChoices(shares / shares.sum(), seed, reshuffle=bool(rerandomize_each_iteration))
         unused = frozenset(np.flatnonzero(shares == 0).tolist())
-        return cls._from_node(Choose([one.node for one in datasets], choices, stop_on_empty_dataset, unused))
+        return cls._from_node(ChooseInput([one.node for one in datasets], choices, stop_on_empty_dataset, unused))
 
 
-def create_source(value: Any, kind: type[Slices | Single]) -> Node:
+def create_source(value: Any, kind: type[TensorSlices | SingleElement]) -> Node:
     """Create a source node; symbolic values of a TensorFlow 1 graph are read when a session feeds them."""
     if any(one.of_graph for one in find_symbolic(value)):
-        from recordmill.compat.tensorflow.graphs.iterators import FedNode
+        from recordmill.compat.tensorflow.graphs.iterators import PlaceholderSource
 
-        return FedNode(value, kind)
+        return PlaceholderSource(value, kind)
     return kind(value)

@@ -35,7 +35,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Step,
 )
 from recordmill.compat.tensorflow.data.factories import create_source
-from recordmill.compat.tensorflow.data.sources import Single, Slices
+from recordmill.compat.tensorflow.data.sources import SingleElement, TensorSlices
 from recordmill.compat.tensorflow.data.structures import to_int
 from recordmill.compat.tensorflow.data.symbolic import find_symbolic
 from recordmill.compat.tensorflow.files.errors import to_data_loss_error, translate_os_error
@@ -55,7 +55,7 @@ _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
 Item = TypeVar("Item")
 
 
-class Files(Node):
+class FileContents(Node):
     """Base class of nodes that yield the contents of files, one file after another."""
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
@@ -94,7 +94,7 @@ class Files(Node):
                     yield element.value
 
 
-class Records(Files):
+class RecordPayloads(FileContents):
     """Payloads of TFRecord files."""
 
     def __init__(self, paths: Node, compression: str) -> None:
@@ -104,7 +104,7 @@ class Records(Files):
     def read(self, path: str) -> Iterator[Element]:
         """Yield the payloads with their locations; checksums are verified."""
         record, offset = 0, 0
-        for payloads in self._read_groups(path, _MAX_RECORDS):
+        for payloads in self._read_record_groups(path, _MAX_RECORDS):
             locate = partial(_locate_record, path, record, offset, payloads.row_splits)
             yield from map(StringElement, payloads, repeat(locate), count())
             record += len(payloads)
@@ -113,10 +113,10 @@ class Records(Files):
     def batches(self, execution: ExecutionOptions, size: int, drop_remainder: bool) -> Iterator[Step]:
         """Yield batches that are sliced from groups of records; an error counts as one record."""
         length = min(size * -(-_MIN_RECORDS // size), _MAX_BATCH_RECORDS)
-        groups = self._read_files(execution, lambda path: self._read_groups(path, length))
+        groups = self._read_files(execution, lambda path: self._read_record_groups(path, length))
         return _cut_batches(groups, size, drop_remainder)
 
-    def _read_groups(self, path: str, length: int) -> Iterator[rm.Ragged]:
+    def _read_record_groups(self, path: str, length: int) -> Iterator[rm.Ragged]:
         with rm.ShardReader(path, format="tfrecord", compression=self._compression, index="never") as reader:
             first = next(reader.batches(1, threads=0), None) if length > _MIN_RECORDS else None
             if first is not None:
@@ -183,7 +183,7 @@ def _open_zlib(path: str) -> Any:
 _OPENERS: dict[str, Callable[[str], Any]] = {"": _open_file, "GZIP": gzip.open, "ZLIB": _open_zlib}
 
 
-class Lines(Files):
+class TextLines(FileContents):
     """Lines of text files, without line ends."""
 
     def __init__(self, paths: Node, compression: str) -> None:
@@ -223,13 +223,13 @@ def _to_tensorflow_error(error: RecordmillError | OSError | EOFError, path: str)
     return translated
 
 
-def to_names_node(filenames: Any) -> Node:
+def to_file_names_node(filenames: Any) -> Node:
     """Return a node of file names, from a str, a list, a tensor or a dataset."""
     if isinstance(filenames, DatasetBase):
-        _check_names(filenames.node)
+        _check_file_names(filenames.node)
         return filenames.node
     if any(one.of_graph for one in find_symbolic(filenames)):
-        return create_source(call_operation("array.reshape", filenames, [-1]), Slices)
+        return create_source(call_operation("array.reshape", filenames, [-1]), TensorSlices)
     if isinstance(filenames, os.PathLike):
         filenames = os.fspath(filenames)
     elif isinstance(filenames, list | tuple):
@@ -238,10 +238,10 @@ def to_names_node(filenames: Any) -> Node:
     if names.dtype != object:
         found = dtypes.as_dtype(names.dtype)
         raise TypeError(f"The `filenames` argument must contain `tf.string` elements. Got `{found!r}` elements.")
-    return Slices(names.reshape(-1))
+    return TensorSlices(names.reshape(-1))
 
 
-def _check_names(node: Any) -> None:
+def _check_file_names(node: Any) -> None:
     """Raise TypeError if a dataset has other elements than strings; skip the check if it runs user functions."""
     if calls_python(node):
         return
@@ -253,7 +253,7 @@ def _check_names(node: Any) -> None:
 
 
 class _FileDataset(Dataset):
-    _node_class: type[Records | Lines]
+    _node_class: type[RecordPayloads | TextLines]
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ class _FileDataset(Dataset):
         name: str | None = None,
     ) -> None:
         del buffer_size, name
-        names, compression = to_names_node(filenames), parse_compression(compression_type)
+        names, compression = to_file_names_node(filenames), parse_compression(compression_type)
         if num_parallel_reads is None:
             super().__init__(self._node_class(names, compression))
             return
@@ -273,7 +273,7 @@ class _FileDataset(Dataset):
             raise InvalidArgumentError(f"num_parallel_reads must be positive or AUTOTUNE, got {reads}")
 
         def open_file(name: Any) -> Dataset:
-            return Dataset(self._node_class(Single(name), compression))
+            return Dataset(self._node_class(SingleElement(name), compression))
 
         super().__init__(InterleavedFiles(names, open_file, default_cycle_length(-1) if reads == -1 else reads, 1))
 
@@ -295,10 +295,10 @@ def parse_compression(compression_type: Any) -> str:
 class TFRecordDataset(_FileDataset):
     """``tf.data.TFRecordDataset``: payloads of TFRecord files; checksums are verified."""
 
-    _node_class = Records
+    _node_class = RecordPayloads
 
 
 class TextLineDataset(_FileDataset):
     """``tf.data.TextLineDataset``: lines of text files, without line ends."""
 
-    _node_class = Lines
+    _node_class = TextLines

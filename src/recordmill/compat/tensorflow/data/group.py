@@ -23,7 +23,7 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.compat.tensorflow.data.functions import Function, to_op_error
 from recordmill.compat.tensorflow.data.native_map import BatchValue, split_into_rows
-from recordmill.compat.tensorflow.data.sources import Values
+from recordmill.compat.tensorflow.data.sources import ValueList
 from recordmill.compat.tensorflow.data.structures import (
     add_batch_axis,
     leaves,
@@ -69,7 +69,7 @@ class GroupByWindow(Node):
             yield from self._reduce_window(key, windows[key]).iterate(execution)
 
     def _reduce_window(self, key: int, values: list[Any]) -> Node:
-        result = self._reduce(as_tensor(key, "int64"), self._wrap(Values(values, self.input.spec())))
+        result = self._reduce(as_tensor(key, "int64"), self._wrap(ValueList(values, self.input.spec())))
         return require_node(result, "`reduce_func` must return a `tf.data.Dataset` object")
 
     def cardinality(self) -> int:

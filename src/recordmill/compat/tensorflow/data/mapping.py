@@ -28,10 +28,10 @@ from recordmill.compat.tensorflow.data.sources import FromGenerator
 from recordmill.compat.tensorflow.data.structures import (
     add_batch_axis,
     drop_batch_axis,
+    has_same_structure,
     leaves,
     map_structure,
     pack_structure,
-    same_structure,
     spec_of,
 )
 from recordmill.compat.tensorflow.data.trace import Trace
@@ -126,15 +126,15 @@ class Map(Node):
             return infer_spec_from_samples(self.input, self.function)
         if (spec := trace.spec()) is not None:
             return spec
-        seen = _without_batch_size(infer_spec_from_samples(self.input, self.function), self.input)
+        seen = _forget_batch_size(infer_spec_from_samples(self.input, self.function), self.input)
         known = trace.known_specs()
-        return map_structure(lambda one, other: other or one, seen, known) if same_structure(seen, known) else seen
+        return map_structure(lambda one, other: other or one, seen, known) if has_same_structure(seen, known) else seen
 
     def sample_values(self) -> Iterator[Any]:
         return map_sample_values(self.function, self.input.sample_values())
 
 
-def _without_batch_size(seen: Any, node: Node) -> Any:
+def _forget_batch_size(seen: Any, node: Node) -> Any:
     """Replace the size of the first batch by None in specs, if batches of `node` may differ in size."""
     inputs = list(leaves(node.spec()))
     if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in inputs):
@@ -173,13 +173,15 @@ def process_in_chunks(steps: Iterator[Any], process: GroupRunner, threads: int =
     """Process steps in chunks, which grow from one element to a limit that depends on the size of the results."""
     limit = MAX_CHUNK
 
-    def chunks() -> Iterator[list[Any]]:
+    def iterate_chunks() -> Iterator[list[Any]]:
         size = 1
         while chunk := list(islice(steps, size)):
             yield chunk
             size = min(2 * size, limit)
 
-    results = map_ordered(process, chunks(), threads, name=THREAD_NAME) if threads else map(process, chunks())
+    results = (
+        map_ordered(process, iterate_chunks(), threads, name=THREAD_NAME) if threads else map(process, iterate_chunks())
+    )
     for chunk in results:
         if isinstance(chunk[-1], Element):
             limit = max(min(limit, _CHUNK_BYTES // max(element_num_bytes(chunk[-1].value), 1)), 1)

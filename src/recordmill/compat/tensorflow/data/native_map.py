@@ -26,10 +26,10 @@ from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, find_symb
 from recordmill.compat.tensorflow.data.trace import RecordedCall, Trace, count_uses
 from recordmill.compat.tensorflow.images.random import (
     check_crop_size,
+    crop_window_view,
     draw_crop_offsets,
     draw_flip_number,
     flip_selected,
-    slice_window,
 )
 from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 
@@ -47,7 +47,7 @@ class NotNativeError(ValueError):
     """The samples of this batch cannot be processed together."""
 
 
-class Samples:
+class BatchSamples:
     """Samples of a batch, each with its own random state."""
 
     def __init__(self, positions: Sequence[tuple[int, ...]], contexts: list[contextvars.Context] | None = None) -> None:
@@ -71,9 +71,9 @@ class Samples:
         for context in self.contexts:
             yield context.run(random_state.current_generator, seed)
 
-    def slice(self, start: int, stop: int) -> Samples:
+    def slice(self, start: int, stop: int) -> BatchSamples:
         """Return the samples from `start` to `stop`."""
-        return Samples(self._positions[start:stop], self.contexts[start:stop])
+        return BatchSamples(self._positions[start:stop], self.contexts[start:stop])
 
 
 class NativeMap:
@@ -116,14 +116,14 @@ class NativeMap:
 
     def run(self, columns: Sequence[BatchValue], positions: Sequence[tuple[int, ...]]) -> list[BatchValue]:
         """Run the function on a batch of one column per input; return one column per leaf of the result."""
-        samples, known = Samples(positions), dict(enumerate(columns))
+        samples, known = BatchSamples(positions), dict(enumerate(columns))
         self._run_steps(self._native_steps, known, samples)
         size = self._chunk_size(known, len(samples))
         if size < len(samples):
             self._run_chunks(known, samples, size)
         else:
             self._run_steps(self._arithmetic, known, samples)
-        return [_find_value(leaf, known, len(samples)) for leaf in leaves(self.trace.result)]
+        return [_find_result(leaf, known, len(samples)) for leaf in leaves(self.trace.result)]
 
     def _chunk_size(self, known: Mapping[int, BatchValue], count: int) -> int:
         if len(self._arithmetic) < 2:
@@ -137,7 +137,7 @@ class NativeMap:
                 num_bytes = max(num_bytes, column.array.nbytes // count)
         return max(_CHUNK_BYTES // num_bytes, 1)
 
-    def _run_chunks(self, known: dict[int, BatchValue], samples: Samples, size: int) -> None:
+    def _run_chunks(self, known: dict[int, BatchValue], samples: BatchSamples, size: int) -> None:
         results: dict[int, NDArray[Any]] = {}
         for start in range(0, len(samples), size):
             stop = min(start + size, len(samples))
@@ -156,7 +156,7 @@ class NativeMap:
         known.update({number: BatchColumn(Tensor(array)) for number, array in results.items()})
 
     def _run_steps(
-        self, steps: Sequence[RecordedCall | DecodeStep], known: dict[int, BatchValue], samples: Samples
+        self, steps: Sequence[RecordedCall | DecodeStep], known: dict[int, BatchValue], samples: BatchSamples
     ) -> None:
         for step in steps:
             if isinstance(step, DecodeStep):
@@ -188,7 +188,7 @@ def _find_exclusive_followers(position: int, calls: Sequence[RecordedCall], uses
         yield position
 
 
-def _find_value(leaf: Any, known: Mapping[int, BatchValue], count: int) -> BatchValue:
+def _find_result(leaf: Any, known: Mapping[int, BatchValue], count: int) -> BatchValue:
     if isinstance(leaf, SymbolicTensor):
         return known[leaf.number]
     if type(leaf) is Tensor:
@@ -197,7 +197,7 @@ def _find_value(leaf: Any, known: Mapping[int, BatchValue], count: int) -> Batch
 
 
 def _run_with_batch_rule(
-    call: RecordedCall, known: Mapping[int, BatchValue], samples: Samples
+    call: RecordedCall, known: Mapping[int, BatchValue], samples: BatchSamples
 ) -> dict[int, BatchValue]:
     """Run an operation once for all samples, with the arguments from its batch rule."""
     args, kwargs = RULES[call.name](*call.arguments(known), len(samples))
@@ -211,7 +211,9 @@ def _run_with_batch_rule(
     return columns
 
 
-def _run_per_sample(call: RecordedCall, known: Mapping[int, BatchValue], samples: Samples) -> dict[int, BatchValue]:
+def _run_per_sample(
+    call: RecordedCall, known: Mapping[int, BatchValue], samples: BatchSamples
+) -> dict[int, BatchValue]:
     """Run an operation on one sample after another."""
     columns = {number: split_into_rows(known[number]) for number in call.inputs}
     results = []
@@ -247,7 +249,7 @@ def to_columns(elements: Sequence[Element], used: Sequence[int] | None = None) -
 
 
 def _run_random_operation(
-    call: RecordedCall, known: Mapping[int, BatchValue], samples: Samples
+    call: RecordedCall, known: Mapping[int, BatchValue], samples: BatchSamples
 ) -> dict[int, BatchValue]:
     (value, *args), kwargs = call.arguments(known)
     if type(value) is not BatchColumn or next(find_symbolic((call.args[1:], call.kwargs)), None) is not None:
@@ -266,18 +268,18 @@ def _random_crop(
     lengths = check_crop_size(values[0], size).tolist()
     out = np.empty((len(values), *lengths), values.dtype)
     for target, value, generator in zip(out, values, generators(seed), strict=True):
-        target[...] = slice_window(value, draw_crop_offsets(generator, value.shape, lengths), lengths)
+        target[...] = crop_window_view(value, draw_crop_offsets(generator, value.shape, lengths), lengths)
     return out
 
 
 def _make_random_flip(axis: int) -> Callable[..., NDArray[Any]]:
-    def flip(generators: _Generators, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
+    def flip_samples(generators: _Generators, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
         if pixels.ndim != 4:
             raise NotNativeError("samples must be single images")
         is_flipped = np.array([draw_flip_number(generator) < 0.5 for generator in generators(seed)])
         return flip_selected(pixels, axis, is_flipped)
 
-    return flip
+    return flip_samples
 
 
 _RANDOM: dict[str, Callable[..., NDArray[Any]]] = {

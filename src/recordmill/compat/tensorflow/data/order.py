@@ -182,7 +182,7 @@ class Shuffle(Node):
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Fill the buffer, yield a random element per further input element, then the rest in random order."""
-        generator = np.random.default_rng(self._entropy(self.begin_pass() if self._again else 0))
+        generator = np.random.default_rng(self._shuffle_entropy(self.begin_pass() if self._again else 0))
         positions = _draw_positions(generator, self._size)
         buffer: list[Step] = []
         for step in self.input.iterate(execution):
@@ -195,7 +195,7 @@ class Shuffle(Node):
         for position in _draw_last_positions(generator, len(buffer)):
             yield _swap_and_pop(buffer, position)
 
-    def _entropy(self, epoch: int) -> list[Any]:
+    def _shuffle_entropy(self, epoch: int) -> list[Any]:
         program_seed = global_seed()
         if self._seed is None and program_seed is None:
             return [self._own_entropy, epoch]

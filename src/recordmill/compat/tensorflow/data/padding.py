@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.data.structures import children, leaves
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
-def pad_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tensor:
+def pad_and_stack_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tensor:
     """Stack one leaf of several elements, padded to `shape` or to the longest element on each axis."""
     if not all(isinstance(row, Tensor) for row in rows):
         raise UnimplementedError("padded_batch supports only dense tensors")

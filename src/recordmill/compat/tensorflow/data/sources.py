@@ -25,9 +25,9 @@ from recordmill.compat.tensorflow.data.elements import (
 from recordmill.compat.tensorflow.data.ragged_rows import take_ragged_row
 from recordmill.compat.tensorflow.data.structures import (
     drop_batch_axis,
+    has_same_structure,
     leaves,
     map_structure,
-    same_structure,
     spec_of,
     take_row,
     to_tensors,
@@ -42,7 +42,7 @@ class Source(Node):
         return map(Element, self.sample_values())
 
 
-class Values(Source):
+class ValueList(Source):
     """Elements from a list of values with a common spec."""
 
     def __init__(self, values: list[Any], spec: Any) -> None:
@@ -59,7 +59,7 @@ class Values(Source):
         return self._spec
 
 
-class Single(Values):
+class SingleElement(ValueList):
     """Node of ``Dataset.from_tensors``: a single element."""
 
     def __init__(self, value: Any) -> None:
@@ -67,7 +67,7 @@ class Single(Values):
         super().__init__([element], spec_of(element))
 
 
-class Slices(Source):
+class TensorSlices(Source):
     """Slices of tensors along the first axis."""
 
     def __init__(self, value: Any) -> None:
@@ -132,7 +132,7 @@ class Range(Source):
 
 
 class RandomChoices(Source):
-    """Endless random input numbers for `Choose`, drawn with weights from a NumPy generator."""
+    """Endless random input numbers for `ChooseInput`, drawn with weights from a NumPy generator."""
 
     def __init__(self, weights: Any, seed: int | None, *, reshuffle: bool) -> None:
         super().__init__()
@@ -190,17 +190,17 @@ class FromGenerator(Node):
 
     def _convert_yielded(self, value: Any) -> Any:
         if isinstance(self._signature, TensorSpec):  # a yielded tuple is then one tensor, not a structure
-            return _convert_leaf(self._signature, value)
+            return _convert_to_spec(self._signature, value)
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)
-        if not same_structure(self._signature, value):
+        if not has_same_structure(self._signature, value):
             raise InvalidArgumentError(
                 f"`generator` yielded {value}, which does not have the declared structure {self._signature}"
             )
-        return map_structure(_convert_leaf, self._signature, value)
+        return map_structure(_convert_to_spec, self._signature, value)
 
 
-def _convert_leaf(spec: Any, value: Any) -> Any:
+def _convert_to_spec(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         return value
     try:

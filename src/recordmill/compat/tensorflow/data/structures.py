@@ -65,12 +65,12 @@ def pack_structure(value: Any, new: Iterable[Any]) -> Any:
     return next(leaf)
 
 
-def same_structure(one: Any, other: Any) -> bool:
+def has_same_structure(one: Any, other: Any) -> bool:
     """Return whether two structures have the same nesting and the same keys."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return sorted(one) == sorted(other) and all(same_structure(one[key], other[key]) for key in one)
+        return sorted(one) == sorted(other) and all(has_same_structure(one[key], other[key]) for key in one)
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(same_structure, one, other))
+        return len(one) == len(other) and all(map(has_same_structure, one, other))
     return children(one) is None and children(other) is None
 
 
@@ -131,15 +131,17 @@ def _leaf_spec(leaf: Any) -> Any:
 
 def add_batch_axis(spec: Any, length: int | None) -> Any:
     """Return the specs of a batch of `length` elements with these specs."""
-    return map_structure(lambda leaf: _with_shape(leaf, TensorShape([length]) + leaf.shape, 1), spec)
+    return map_structure(lambda leaf: _spec_with_shape(leaf, TensorShape([length]) + leaf.shape, 1), spec)
 
 
 def drop_batch_axis(spec: Any) -> Any:
     """Return the specs of the rows of a batch with these specs."""
-    return map_structure(lambda leaf: _with_shape(leaf, None if leaf.shape.rank is None else leaf.shape[1:], -1), spec)
+    return map_structure(
+        lambda leaf: _spec_with_shape(leaf, None if leaf.shape.rank is None else leaf.shape[1:], -1), spec
+    )
 
 
-def _with_shape(leaf: Any, shape: Any, more_axes: int = 0) -> Any:
+def _spec_with_shape(leaf: Any, shape: Any, more_axes: int = 0) -> Any:
     if isinstance(leaf, RaggedTensorSpec):
         return RaggedTensorSpec(shape, leaf.dtype, max(leaf.ragged_rank + more_axes, 0), leaf.row_splits_dtype)
     return type(leaf)(shape, leaf.dtype)
@@ -147,7 +149,7 @@ def _with_shape(leaf: Any, shape: Any, more_axes: int = 0) -> Any:
 
 def merge_specs(one: Any, other: Any) -> Any:
     """Return the most specific specs that describe the elements of both specs; lengths that differ become unknown."""
-    if not same_structure(one, other) or any(
+    if not has_same_structure(one, other) or any(
         getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
     ):
         raise TypeError(f"Incompatible dataset elements:\n  {one} vs.   {other}")
@@ -158,5 +160,5 @@ def _merge_leaf_specs(one: Any, other: Any) -> Any:
     if isinstance(one, DatasetSpec):
         return one
     if one.shape.rank is None or one.shape.rank != other.shape.rank:
-        return _with_shape(one, None)
-    return _with_shape(one, [a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)])
+        return _spec_with_shape(one, None)
+    return _spec_with_shape(one, [a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)])

@@ -103,27 +103,31 @@ def find_instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
         yield from find_instances(list(value.values()), kind)
 
 
-def substitute(value: Any, known: Mapping[int, Any]) -> Any:
+def substitute_symbols(value: Any, known: Mapping[int, Any]) -> Any:
     """Replace the symbolic tensors in a nested argument by their values in `known`."""
     if isinstance(value, SymbolicTensor):
         return known[value.number]
     if next(find_symbolic(value), None) is None:
         return value
     if isinstance(value, slice):
-        return slice(substitute(value.start, known), substitute(value.stop, known), substitute(value.step, known))
+        return slice(
+            substitute_symbols(value.start, known),
+            substitute_symbols(value.stop, known),
+            substitute_symbols(value.step, known),
+        )
     if isinstance(value, Mapping):
-        return {key: substitute(one, known) for key, one in value.items()}
-    rows = [substitute(one, known) for one in value]
+        return {key: substitute_symbols(one, known) for key, one in value.items()}
+    rows = [substitute_symbols(one, known) for one in value]
     return rows if isinstance(value, list) else type(value)(*rows) if hasattr(value, "_fields") else tuple(rows)
 
 
 def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
-    """Return a fast equivalent of ``partial(substitute, value)``, for many calls."""
+    """Return a fast equivalent of ``partial(substitute_symbols, value)``, for many calls."""
     if isinstance(value, SymbolicTensor):
         return itemgetter(value.number)
     if next(find_symbolic(value), None) is None:
         return lambda _: value
-    return partial(substitute, value)
+    return partial(substitute_symbols, value)
 
 
 # Sequence of keys and indices that leads to one value in a nested result.

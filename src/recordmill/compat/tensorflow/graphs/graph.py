@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.data.symbolic import (
     copy_containers,
     find_instances,
     find_symbolic,
-    substitute,
+    substitute_symbols,
     value_at_path,
 )
 from recordmill.compat.tensorflow.io.parsing import ordered_feature_names
@@ -137,7 +137,9 @@ class CallStep:
         return {one.number for one in find_symbolic((self.args, self.kwargs))}
 
     def compute(self, known: dict[int, Any]) -> None:
-        result = call_operation(self.name, *substitute(self.args, known), **substitute(self.kwargs, known))
+        result = call_operation(
+            self.name, *substitute_symbols(self.args, known), **substitute_symbols(self.kwargs, known)
+        )
         for number, keys in self.outputs:
             known[number] = value_at_path(result, keys)
 
@@ -198,11 +200,11 @@ class OperationGraph:
 
 
 def _group_operations(operations: list[Operation]) -> Operation:
-    def execute() -> None:
+    def execute_all() -> None:
         for one in operations:
             one.execute()
 
-    return Operation(execute)
+    return Operation(execute_all)
 
 
 def _find_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

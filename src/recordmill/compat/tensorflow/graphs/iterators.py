@@ -10,9 +10,9 @@ from typing import Any
 from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from recordmill.compat.tensorflow.core.tensor import as_tensor
 from recordmill.compat.tensorflow.data.elements import ExecutionOptions, Node, Step
-from recordmill.compat.tensorflow.data.sources import Single, Slices, build_signature
+from recordmill.compat.tensorflow.data.sources import SingleElement, TensorSlices, build_signature
 from recordmill.compat.tensorflow.data.structures import drop_batch_axis, leaves, map_structure, pack_structure, spec_of
-from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute
+from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute_symbols
 from recordmill.compat.tensorflow.graphs.graph import GRAPH, Operation, Symbol
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
@@ -130,22 +130,22 @@ def check_not_eager(fetches: Iterable[Any]) -> None:
         )
 
 
-class FedNode(Node):
+class PlaceholderSource(Node):
     """Source of symbolic tensors, whose values are fed when the iterator's initializer runs."""
 
-    def __init__(self, value: Any, kind: type[Slices | Single]) -> None:
+    def __init__(self, value: Any, kind: type[TensorSlices | SingleElement]) -> None:
         super().__init__()
         self._value, self._kind = value, kind
         self._source: Node | None = None
 
-    def feed(self) -> None:
+    def create_fed_source(self) -> None:
         """Create the source from the values that are fed to the running session."""
         numbers = [one.number for one in find_symbolic(self._value)]
-        self._source = self._kind(substitute(self._value, GRAPH.compute_values(numbers, GRAPH.fed)))
+        self._source = self._kind(substitute_symbols(self._value, GRAPH.compute_values(numbers, GRAPH.fed)))
 
     def _get_source(self) -> Node:
         if self._source is None:
-            self.feed()
+            self.create_fed_source()
         return self._source  # type: ignore[return-value]
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
@@ -153,15 +153,15 @@ class FedNode(Node):
 
     def spec(self) -> Any:
         spec = map_structure(_symbol_spec, self._value)
-        return drop_batch_axis(spec) if self._kind is Slices else spec
+        return drop_batch_axis(spec) if self._kind is TensorSlices else spec
 
     def sample_values(self) -> Iterator[Any]:
         return self._get_source().sample_values()
 
 
 def _feed_sources(node: Node) -> None:
-    if isinstance(node, FedNode):
-        node.feed()
+    if isinstance(node, PlaceholderSource):
+        node.create_fed_source()
     for one in node.inputs:
         _feed_sources(one)
 

@@ -12,7 +12,7 @@ from recordmill.compat.tensorflow.core.tensor import array_of
 from recordmill.compat.tensorflow.data.dataset import Dataset
 from recordmill.compat.tensorflow.data.files import TextLineDataset, TFRecordDataset
 from recordmill.compat.tensorflow.data.structures import leaves
-from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute
+from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute_symbols
 from recordmill.compat.tensorflow.files.contents import read_file
 from recordmill.compat.tensorflow.graphs.graph import GRAPH, CallStep, Symbol
 from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, NextElementStep
@@ -68,7 +68,7 @@ class Reader:
     def __init__(self, name: Any = None) -> None:
         del name
 
-    def _read_files(self, names: Any) -> Any:
+    def _make_content_dataset(self, names: Any) -> Any:
         raise NotImplementedError
 
     def read(self, queue: Any, name: Any = None) -> tuple[Symbol, Symbol]:
@@ -78,7 +78,7 @@ class Reader:
             raise TypeError(f"expected the result of tf.train.string_input_producer, got {queue!r}")
         kind = type(self), tuple(vars(self).items())
         if kind not in queue.iterators:
-            records = self._read_files(queue.dataset)
+            records = self._make_content_dataset(queue.dataset)
             queue.iterators[kind] = GraphIterator(records.element_spec, records, starts=True)
         element = queue.iterators[kind].get_next()
         if isinstance(element, tuple):
@@ -93,7 +93,7 @@ class TFRecordReader(Reader):
         super().__init__(name)
         self._compression = TFRecordOptions.get_compression_type_string(options)
 
-    def _read_files(self, names: Any) -> Any:
+    def _make_content_dataset(self, names: Any) -> Any:
         return TFRecordDataset(names, self._compression)
 
 
@@ -104,14 +104,14 @@ class TextLineReader(Reader):
         super().__init__(name)
         self._skipped = skip_header_lines or 0
 
-    def _read_files(self, names: Any) -> Any:
+    def _make_content_dataset(self, names: Any) -> Any:
         return names.flat_map(lambda name: TextLineDataset(name).skip(self._skipped))
 
 
 class WholeFileReader(Reader):
     """``tf.WholeFileReader``: reader of complete files; keys are file names."""
 
-    def _read_files(self, names: Any) -> Any:
+    def _make_content_dataset(self, names: Any) -> Any:
         return names.map(lambda name: (name, read_file(name)))
 
 
@@ -173,7 +173,7 @@ def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
         known = dict(zip(read.numbers, leaves(element), strict=True))
         for step in others:
             step.compute(known)
-        return substitute(values, known)
+        return substitute_symbols(values, known)
 
     rows = reads[0].iterator.dataset.map(compute, _choose_threads(others))
     return rows.unbatch() if enqueue_many else rows

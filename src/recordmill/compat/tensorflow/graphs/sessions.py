@@ -45,7 +45,7 @@ class Session:
         known = dict(_convert_fed_value(key, value) for key, value in (feed_dict or {}).items())
         fetched = list(_flatten_fetches(fetches))
         check_not_eager(fetched)
-        with _LOCK, self._activate(known):
+        with _LOCK, self._use_graph(known):
             found = GRAPH.compute_values([one.number for one in fetched if isinstance(one, Symbol)], known)
             for one in fetched:
                 if isinstance(one, Operation):
@@ -53,7 +53,7 @@ class Session:
         return _replace_symbols(fetches, found)
 
     @contextlib.contextmanager
-    def _activate(self, fed: dict[int, Any]) -> Iterator[None]:
+    def _use_graph(self, fed: dict[int, Any]) -> Iterator[None]:
         """Make the graph use the iterators and fed values of this session within a ``with`` block."""
         before = GRAPH.iterators, GRAPH.fed
         GRAPH.iterators, GRAPH.fed = self._iterators, fed

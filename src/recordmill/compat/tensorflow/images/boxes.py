@@ -114,19 +114,19 @@ class _CropRule:
 
     def _draw_one_window(self, words: Iterator[int], height: int, width: int, ratio: np.float32) -> Crop | None:
         smallest, largest = (np.float32(area) * np.float32(width) * np.float32(height) for area in self.areas)
-        min_height, max_height = (_round(np.sqrt(area / ratio)) for area in (smallest, largest))
+        min_height, max_height = (_round_to_int(np.sqrt(area / ratio)) for area in (smallest, largest))
         max_height = min(_limit_height(max_height, width, ratio), height)
         crop_height = min(min_height, max_height)
         if crop_height < max_height:
             crop_height += _draw_below(words, max_height - crop_height + 1)
-        crop_width = _round(np.float32(crop_height) * ratio)
+        crop_width = _round_to_int(np.float32(crop_height) * ratio)
         # After rounding, the area may be outside the limits by one row.
         if crop_height * crop_width < smallest:
             crop_height += 1
-            crop_width = _round(np.float32(crop_height) * ratio)
+            crop_width = _round_to_int(np.float32(crop_height) * ratio)
         if crop_height * crop_width > largest:
             crop_height -= 1
-            crop_width = _round(np.float32(crop_height) * ratio)
+            crop_width = _round_to_int(np.float32(crop_height) * ratio)
         is_valid = smallest <= crop_height * crop_width <= largest
         if not (is_valid and 0 < crop_width <= width and 0 < crop_height <= height):
             return None
@@ -170,15 +170,15 @@ def _draw_below(words: Iterator[int], limit: int) -> int:
     return word % limit
 
 
-def _round(number: Any) -> int:
+def _round_to_int(number: Any) -> int:
     return int(np.rint(number))
 
 
 def _limit_height(height: int, width: int, ratio: np.float32) -> int:
     """Reduce a height until the width that follows from it and from the aspect ratio is at most `width`."""
-    if _round(np.float32(height) * ratio) > width:
+    if _round_to_int(np.float32(height) * ratio) > width:
         height = int((width + 0.5 - 0.0000001) / float(ratio))
-        if _round(np.float32(height) * ratio) > width:
+        if _round_to_int(np.float32(height) * ratio) > width:
             height -= 1
     return height
 

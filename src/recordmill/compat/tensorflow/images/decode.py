@@ -98,7 +98,7 @@ def decode_and_crop_jpeg(
     y, x, height, width = numbers
     if min(y, x) < 0 or min(height, width) < 1:
         raise_invalid(_INVALID_JPEG)
-    data = _encoded_bytes(contents)
+    data = _to_encoded_bytes(contents)
     name = _detect_format(data)
     if name != "JPEG":
         raise_invalid(f"decode_and_crop_jpeg supports only JPEG, got {name}")
@@ -126,7 +126,7 @@ def decode_image(
         raise AttributeError("dtype must be either floating point or integer")
     is_direct = wanted in (dtypes.float32, dtypes.uint8, dtypes.uint16)
     decoded_dtype = wanted.numpy_dtype if is_direct else np.dtype(np.uint16)
-    data = _encoded_bytes(contents)
+    data = _to_encoded_bytes(contents)
     pixels = _decode_any_format(data, channels or 0, decoded_dtype, _JpegOptions(), all_frames=expand_animations)
     return Tensor(scale_to_dtype(pixels, wanted.numpy_dtype))
 
@@ -135,7 +135,7 @@ def decode_image(
 def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32) -> Tensor:
     """``tf.io.extract_jpeg_shape``: return height, width and number of channels from the header of a JPEG."""
     dtype = check_dtype("output_type", output_type, (dtypes.int32, dtypes.int64))
-    return Tensor(np.array(_read_jpeg_shape(_encoded_bytes(contents)), dtype))
+    return Tensor(np.array(_read_jpeg_shape(_to_encoded_bytes(contents)), dtype))
 
 
 @op("io.is_jpeg")
@@ -146,7 +146,7 @@ def is_jpeg(contents: Any) -> Tensor:
     return Tensor(np.array(answers, np.bool_).reshape(strings.shape))
 
 
-def _encoded_bytes(contents: Any) -> bytes:
+def _to_encoded_bytes(contents: Any) -> bytes:
     array = array_of(contents, dtypes.string)
     if array.ndim:
         raise_invalid(f"contents must be a scalar, got shape {array.shape}")
@@ -168,7 +168,7 @@ def _check_channels(channels: Any) -> int:
 
 def _decode_still(contents: Any, channels: int, dtype: np.dtype[Any], jpeg: _JpegOptions) -> NDArray[Any]:
     """Decode an image of any format except BMP and animated GIF."""
-    data = _encoded_bytes(contents)
+    data = _to_encoded_bytes(contents)
     name = _detect_format(data)
     if name == "BMP":
         raise_invalid("this function does not support BMP; use tf.io.decode_image")
@@ -188,16 +188,16 @@ def _decode_any_format(
     if name == "PNG":
         return _decode_png(data, wanted, dtype)
     if name == "JPEG":
-        return _scale_bytes(_decode_jpeg(data, wanted, jpeg), dtype)
+        return _scale_uint8_pixels(_decode_jpeg(data, wanted, jpeg), dtype)
     if name == "BMP":
-        return _scale_bytes(_decode_bmp(data, wanted), dtype)
+        return _scale_uint8_pixels(_decode_bmp(data, wanted), dtype)
     if name == "WebP" and dtype != np.uint8:
         raise_invalid(f"dtype must be uint8 for WebP, got {dtype}")
     frames = _decode_frames(data, name, wanted, all_frames=all_frames)
-    return _scale_bytes(frames if all_frames else frames[0], dtype)
+    return _scale_uint8_pixels(frames if all_frames else frames[0], dtype)
 
 
-def _scale_bytes(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _scale_uint8_pixels(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Convert uint8 pixels to `dtype` as TensorFlow's decoders do, which differs from `convert_image_dtype`."""
     if dtype == np.uint16:
         return pixels.astype(np.uint16) * np.uint16(256)

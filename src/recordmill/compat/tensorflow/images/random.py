@@ -70,7 +70,7 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
     values = array_of(value)
     lengths = check_crop_size(values, size).tolist()
     offsets = draw_crop_offsets(current_generator(seed), values.shape, lengths)
-    return Tensor(np.ascontiguousarray(slice_window(values, offsets, lengths)))
+    return Tensor(np.ascontiguousarray(crop_window_view(values, offsets, lengths)))
 
 
 @op("image.stateless_random_flip_left_right")
@@ -118,7 +118,7 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
     offsets = [
         next(words) % _INT32_MAX % (side - length + 1) for side, length in zip(values.shape, lengths, strict=True)
     ]
-    return Tensor(np.ascontiguousarray(slice_window(values, offsets, lengths)))
+    return Tensor(np.ascontiguousarray(crop_window_view(values, offsets, lengths)))
 
 
 def _make_stateful_draw(seed: int | None) -> Uniform:
@@ -180,7 +180,7 @@ def draw_crop_offsets(numbers: np.random.Generator, shape: Sequence[int], length
     return [int(numbers.integers(room + 1)) if room else 0 for room in rooms]
 
 
-def slice_window(values: NDArray[Any], offsets: Sequence[int], lengths: Sequence[int]) -> NDArray[Any]:
+def crop_window_view(values: NDArray[Any], offsets: Sequence[int], lengths: Sequence[int]) -> NDArray[Any]:
     """Return a view of the window at these offsets and of these lengths."""
     slices = (slice(offset, offset + length) for offset, length in zip(offsets, lengths, strict=True))
     return values[tuple(slices)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
 # Public names, and the modules that define them.
 MEMBERS: dict[str, str] = {
@@ -38,4 +38,4 @@ MEMBERS: dict[str, str] = {
     "extract_jpeg_shape": "images.decode",
     "is_jpeg": "images.decode",
 }
-__getattr__, __dir__ = lazy(__name__, MEMBERS, {"gfile": "files.gfile"})
+__getattr__, __dir__ = make_lazy_attributes(__name__, MEMBERS, {"gfile": "files.gfile"})

@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.io.specs import FeatureColumn, ParsingSpec
 _Array = NDArray[Any]
 
 
-def feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: bool) -> Any:
+def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: bool) -> Any:
     """Convert the parsed values of a feature to a tensor of the column's form; `single` omits the batch axis."""
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
@@ -38,7 +38,7 @@ def feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: boo
     return RaggedTensor(Tensor(values), found.row_splits.astype(column.splits_dtype.numpy_dtype))
 
 
-def list_tensor(column: FeatureColumn, found: Any, single: bool) -> Any:
+def to_feature_list_tensor(column: FeatureColumn, found: Any, single: bool) -> Any:
     """Convert the parsed values of a feature list to a tensor of the column's form; `single` omits the batch axis."""
     values = _flatten_values(found)
     if column.form == "padded":
@@ -110,7 +110,7 @@ def _combine_sparse(feature: SparseFeature, tensors: dict[str, Any]) -> SparseTe
         if len(axis) != len(values):
             message = f"expected as many indices of {key!r} as values, {len(values)}, got {len(axis)}"
             raise InvalidArgumentError(message) if len(axes) > 1 else ValueError(message)
-        _check_records(feature.value_key, outer, key, tensors[key].indices.values[:, :-1])
+        _check_index_counts(feature.value_key, outer, key, tensors[key].indices.values[:, :-1])
     indices: NDArray[np.int64] = np.concatenate([outer, *(axis[:, None] for axis in axes)], axis=1)
     if not feature.already_sorted:
         order = np.lexsort(indices.T[::-1])
@@ -119,7 +119,7 @@ def _combine_sparse(feature: SparseFeature, tensors: dict[str, Any]) -> SparseTe
     return SparseTensor(Tensor(indices), Tensor(values), Tensor(shape))
 
 
-def _check_records(value_key: str, values: _Array, index_key: str, indices: _Array) -> None:
+def _check_index_counts(value_key: str, values: _Array, index_key: str, indices: _Array) -> None:
     """Raise InvalidArgumentError unless each record has one index per value."""
     if np.array_equal(values, indices):
         return

@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.dtypes import string
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.rows import StringVector
 from recordmill.compat.tensorflow.core.tensor import array_of
-from recordmill.compat.tensorflow.io.columns import combine_columns, feature_tensor
+from recordmill.compat.tensorflow.io.columns import combine_columns, to_feature_tensor
 from recordmill.compat.tensorflow.io.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -86,7 +86,7 @@ def read_payloads(serialized: Any) -> tuple[Payloads, bool]:
     return payloads, not array.ndim
 
 
-def parse_error(error: rm.RecordmillError, single: bool, names: Any) -> InvalidArgumentError:
+def convert_parse_error(error: rm.RecordmillError, single: bool, names: Any) -> InvalidArgumentError:
     """Convert an error of recordmill's parser to TensorFlow's."""
     labels = [] if names is None else array_of(names).reshape(-1).tolist()
     position = error.record or 0
@@ -105,13 +105,13 @@ def _parse_columns(payloads: Payloads, spec: ParsingSpec, single: bool, names: A
     try:
         found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=1 if single else num_cpus())
     except (rm.FeatureError, rm.PayloadError) as error:
-        raise parse_error(error, single, names) from None
-    _check_blocks(columns, found, single)
-    tensors = {column.key: feature_tensor(column, found[column.key], len(payloads), single) for column in columns}
+        raise convert_parse_error(error, single, names) from None
+    _check_block_counts(columns, found, single)
+    tensors = {column.key: to_feature_tensor(column, found[column.key], len(payloads), single) for column in columns}
     return combine_columns(spec, tensors) if spec.is_composed else tensors
 
 
-def _check_blocks(columns: Sequence[FeatureColumn], found: Mapping[str, Any], single: bool) -> None:
+def _check_block_counts(columns: Sequence[FeatureColumn], found: Mapping[str, Any], single: bool) -> None:
     """Raise InvalidArgumentError unless padded features contain whole blocks of values."""
     for column in columns:
         if column.form != "padded" or column.count == 1:

@@ -11,14 +11,14 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import string
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of
-from recordmill.compat.tensorflow.io.columns import combine_columns, feature_tensor, list_tensor
+from recordmill.compat.tensorflow.io.columns import combine_columns, to_feature_list_tensor, to_feature_tensor
 from recordmill.compat.tensorflow.io.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     RaggedFeature,
     VarLenFeature,
 )
-from recordmill.compat.tensorflow.io.parsing import parse_error, read_payloads
+from recordmill.compat.tensorflow.io.parsing import convert_parse_error, read_payloads
 from recordmill.compat.tensorflow.io.specs import cached_spec
 
 _CONTEXT = (VarLenFeature, FixedLenFeature, RaggedFeature)
@@ -48,14 +48,14 @@ def parse_sequence_example(
         try:
             return rm.parse_payloads(payloads, schema, payload="sequence_example") if len(schema) else {}
         except (rm.FeatureError, rm.PayloadError) as error:
-            raise parse_error(error, single, example_names) from None
+            raise convert_parse_error(error, single, example_names) from None
 
     found, found_lists = parse_messages(context.schema), parse_messages(lists.list_schema)
     contexts, frames, lengths = {}, {}, {}
     for column in context.columns:
-        contexts[column.key] = feature_tensor(column, found[column.key], len(payloads), single)
+        contexts[column.key] = to_feature_tensor(column, found[column.key], len(payloads), single)
     for column in lists.columns:
-        frames[column.key] = list_tensor(column, found_lists[column.key], single)
+        frames[column.key] = to_feature_list_tensor(column, found_lists[column.key], single)
         if column.form == "padded":
             counts = np.diff(found_lists[column.key].row_splits)
             lengths[column.key] = Tensor(counts[0].reshape(()) if single else counts)

@@ -78,7 +78,7 @@ class ParsingSpec:
                     f"dtype of feature {column.key!r} must be float32, int64 or string, got {column.dtype.name}"
                 )
         self.schema = rm.Schema({column.key: _schema_feature(column) for column in self.columns})
-        self.list_schema = rm.Schema({column.key: _schema_list(column) for column in self.columns})
+        self.list_schema = rm.Schema({column.key: _schema_feature_list(column) for column in self.columns})
 
     @property
     def columns(self) -> list[FeatureColumn]:
@@ -98,7 +98,7 @@ class ParsingSpec:
 
     def _add_feature(self, key: str, feature: Any) -> None:
         if isinstance(feature, VarLenFeature):
-            self._add_sparse_column(key, _read_dtype(key, feature))
+            self._add_sparse_column(key, _require_dtype(key, feature))
         elif isinstance(feature, SparseFeature):
             self._add_sparse_feature(key, feature)
         elif isinstance(feature, RaggedFeature):
@@ -116,7 +116,7 @@ class ParsingSpec:
     def _add_sparse_feature(self, key: str, feature: SparseFeature) -> None:
         if not feature.index_key or not feature.value_key:
             raise ValueError(f"Missing index_key or value_key for SparseFeature {feature}.")
-        dtype = _read_dtype(key, feature)
+        dtype = _require_dtype(key, feature)
         has_one_axis = isinstance(feature.index_key, str)
         if has_one_axis == isinstance(feature.size, list | tuple):
             raise TypeError(f"size must be {'an int' if has_one_axis else 'a list of ints'}, got {feature.size!r}")
@@ -156,13 +156,13 @@ def _to_hashable(part: Any) -> Any:
     return (type(part), part)
 
 
-def _read_dtype(key: str, feature: Any) -> DType:
+def _require_dtype(key: str, feature: Any) -> DType:
     if not feature.dtype:
         raise ValueError(f"Missing type for feature {key}. Received feature={feature}.")
     return dtypes.as_dtype(feature.dtype)
 
 
-def _read_shape(key: str, feature: Any) -> tuple[int, ...]:
+def _require_shape(key: str, feature: Any) -> tuple[int, ...]:
     if feature.shape is None:
         raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
     lengths = TensorShape(feature.shape).as_list()
@@ -172,7 +172,7 @@ def _read_shape(key: str, feature: Any) -> tuple[int, ...]:
     return known
 
 
-def _read_default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray[Any] | None:
+def _convert_default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray[Any] | None:
     # An empty default of an empty shape does not make the feature optional.
     if feature.default_value is None or not (np.size(feature.default_value) or math.prod(shape)):
         return None
@@ -183,13 +183,13 @@ def _read_default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray
 
 
 def _fixed_column(key: str, feature: FixedLenFeature) -> FeatureColumn:
-    dtype, shape = _read_dtype(key, feature), _read_shape(key, feature)
-    return FeatureColumn(key, "fixed", dtype, shape, _read_default(feature, dtype, shape), allow_missing=False)
+    dtype, shape = _require_dtype(key, feature), _require_shape(key, feature)
+    return FeatureColumn(key, "fixed", dtype, shape, _convert_default(feature, dtype, shape), allow_missing=False)
 
 
 def _padded_column(key: str, feature: FixedLenSequenceFeature) -> FeatureColumn:
-    dtype, shape = _read_dtype(key, feature), _read_shape(key, feature)
-    default = _read_default(feature, dtype, ())
+    dtype, shape = _require_dtype(key, feature), _require_shape(key, feature)
+    default = _convert_default(feature, dtype, ())
     if default is None:
         default = np.zeros((), dtype.numpy_dtype) if dtype.is_numeric else array_of(b"")
     return FeatureColumn(key, "padded", dtype, shape, default, bool(feature.allow_missing))
@@ -205,7 +205,7 @@ def _schema_feature(column: FeatureColumn) -> rm.Feature:
     return rm.Feature(column.kind, column.shape, default=default)
 
 
-def _schema_list(column: FeatureColumn) -> rm.Feature:
+def _schema_feature_list(column: FeatureColumn) -> rm.Feature:
     """Return the `rm.Feature` of a column in feature lists."""
     shape = (None, *column.shape) if column.form == "padded" else (None, None)
     optional = column.form != "padded" or column.allow_missing

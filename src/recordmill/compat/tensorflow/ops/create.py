@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.dtypes import as_dtype, float32
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 from recordmill.compat.tensorflow.ops.composites import elementwise_op
-from recordmill.compat.tensorflow.ops.inputs import NUMBERS, check_dtype, convert_all, read_shape
+from recordmill.compat.tensorflow.ops.inputs import NUMBERS, check_dtype, convert_to_common_dtype, read_shape
 
 
 @op("array.constant")
@@ -118,7 +118,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> T
 @op("array.linspace")
 def linspace(start: Any, stop: Any, num: Any) -> Tensor:
     """``tf.linspace``: return `num` evenly spaced numbers, including both ends."""
-    first, last = convert_all((start, stop), "linspace")
+    first, last = convert_to_common_dtype((start, stop), "linspace")
     if first.dtype.kind in "iu":
         first, last = first.astype(np.float64), last.astype(np.float64)
     if int(num) <= 0:

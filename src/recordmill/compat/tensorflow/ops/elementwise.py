@@ -28,10 +28,10 @@ from recordmill.compat.tensorflow.ops.inputs import (
     can_broadcast,
     check_axis,
     check_dtype,
-    convert_all,
     convert_bools,
     convert_input,
     convert_pair,
+    convert_to_common_dtype,
 )
 
 # Operations on one tensor, by name: NumPy function and supported dtypes. Results have the dtype of the input.
@@ -177,7 +177,7 @@ def not_equal_or_true(x: Any, y: Any) -> Tensor:
 
 
 def _compare(function: np.ufunc, x: Any, y: Any, *, otherwise: bool) -> Tensor:
-    a, b = convert_all((x, y), "equal")
+    a, b = convert_to_common_dtype((x, y), "equal")
     return wrap(apply_binary(function, a, b) if can_broadcast(a.shape, b.shape) else otherwise)
 
 
@@ -292,7 +292,7 @@ def add_n(inputs: Any) -> Tensor:
     values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
     if not values:
         raise ValueError("add_n: inputs must not be empty")
-    arrays = convert_all(values, "add_n")
+    arrays = convert_to_common_dtype(values, "add_n")
     check_dtype(arrays[0], NUMBERS, "add_n")
     if any(one.shape != arrays[0].shape for one in arrays):
         raise InvalidArgumentError(f"add_n: inputs must have one shape, got {[one.shape for one in arrays]}")
@@ -302,7 +302,7 @@ def add_n(inputs: Any) -> Tensor:
 @elementwise_op("math.clip_by_value")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
     """``tf.clip_by_value``: limit values to [clip_value_min, clip_value_max]."""
-    values, low, high = convert_all((t, clip_value_min, clip_value_max), "clip_by_value")
+    values, low, high = convert_to_common_dtype((t, clip_value_min, clip_value_max), "clip_by_value")
     for limit in (low, high):
         if not can_broadcast(values.shape, limit.shape):
             raise InvalidArgumentError(f"clip_by_value: limits of shape {limit.shape} do not fit {values.shape}")

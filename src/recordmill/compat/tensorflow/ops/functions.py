@@ -38,9 +38,9 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         checked = args if input_signature is None else _check_arguments(args, input_signature)
-        inputs = [nest.map_structure(_convert_array, one) for one in checked]
-        results = func(*inputs, **{key: _convert_array(one) for key, one in kwargs.items()})
-        return nest.map_structure(_convert_result, results)
+        inputs = [nest.map_structure(_array_to_tensor, one) for one in checked]
+        results = func(*inputs, **{key: _array_to_tensor(one) for key, one in kwargs.items()})
+        return nest.map_structure(_data_to_tensor, results)
 
     call.python_function = func  # type: ignore[attr-defined]
     return call
@@ -62,11 +62,11 @@ def _check_argument(spec: Any, value: Any) -> Any:
     return tensor
 
 
-def _convert_array(value: Any) -> Any:
+def _array_to_tensor(value: Any) -> Any:
     return as_tensor(value) if isinstance(value, np.ndarray) else value
 
 
-def _convert_result(value: Any) -> Any:
+def _data_to_tensor(value: Any) -> Any:
     kinds = bool | int | float | str | bytes | np.ndarray | np.generic
     return as_tensor(value) if isinstance(value, kinds) else value
 
@@ -78,14 +78,14 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
         raise TypeError("py_function() is missing the argument 'func'")
     results = func(*(as_tensor(one) for one in inp or ()))
     if not isinstance(Tout, list | tuple):
-        return _convert_output(results, Tout)
+        return _convert_to_tout(results, Tout)
     values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
     if len(values) != len(Tout):
         raise ValueError(f"the function must return one value per entry of Tout, {len(Tout)}, got {len(values)}")
-    return [_convert_output(one, kind) for one, kind in zip(values, Tout, strict=True)]
+    return [_convert_to_tout(one, kind) for one, kind in zip(values, Tout, strict=True)]
 
 
-def _convert_output(value: Any, kind: Any) -> Any:
+def _convert_to_tout(value: Any, kind: Any) -> Any:
     if not isinstance(value, Composite):
         return as_tensor(value, getattr(kind, "dtype", kind))
     if not hasattr(kind, "is_compatible_with") or not kind.is_compatible_with(value):

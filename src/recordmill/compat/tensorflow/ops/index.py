@@ -13,7 +13,13 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.composites import elementwise_op
-from recordmill.compat.tensorflow.ops.inputs import check_axis, check_dtype, convert_all, convert_bools, read_ints
+from recordmill.compat.tensorflow.ops.inputs import (
+    check_axis,
+    check_dtype,
+    convert_bools,
+    convert_to_common_dtype,
+    read_ints,
+)
 
 
 @op("array.getitem")
@@ -25,7 +31,7 @@ def getitem(tensor: Any, key: Any) -> Any:
     values = array_of(tensor)
     if isinstance(key, Tensor | np.ndarray) and key.dtype == np.bool_:
         return boolean_mask(tensor, key)
-    keys = tuple(_read_key(one) for one in (key if isinstance(key, list | tuple) else (key,)))
+    keys = tuple(_convert_key(one) for one in (key if isinstance(key, list | tuple) else (key,)))
     if any(isinstance(one, slice) and one.step == 0 for one in keys):
         raise InvalidArgumentError("the step of a slice must not be zero")
     try:
@@ -35,17 +41,17 @@ def getitem(tensor: Any, key: Any) -> Any:
     return wrap(part)
 
 
-def _read_key(key: Any) -> Any:
+def _convert_key(key: Any) -> Any:
     if isinstance(key, bool | np.bool_):
         raise InvalidArgumentError("a boolean is not a valid index")
     if key is None or key is Ellipsis:
         return key
     if isinstance(key, slice):
-        return slice(*(None if one is None else _read_index(one) for one in (key.start, key.stop, key.step)))
-    return _read_index(key)
+        return slice(*(None if one is None else _convert_index(one) for one in (key.start, key.stop, key.step)))
+    return _convert_index(key)
 
 
-def _read_index(key: Any) -> int:
+def _convert_index(key: Any) -> int:
     is_int = isinstance(key, int | np.integer)
     if isinstance(key, Tensor | np.ndarray):
         is_int = key.ndim == 0 and array_of(key).dtype in (np.int32, np.int64)
@@ -142,11 +148,11 @@ def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
     if int(batch_dims):
         raise NotImplementedError("gather_nd: batch_dims is not supported: use tf.gather")
     array = array_of(params)
-    part: Any = array[_read_positions(indices, array.shape, "gather_nd")]
+    part: Any = array[_convert_coordinates(indices, array.shape, "gather_nd")]
     return wrap(part)
 
 
-def _read_positions(indices: Any, shape: tuple[int, ...], name: str) -> tuple[NDArray[Any], ...]:
+def _convert_coordinates(indices: Any, shape: tuple[int, ...], name: str) -> tuple[NDArray[Any], ...]:
     """Convert `indices`, whose last axis holds the coordinates, to one index array per coordinate; check the bounds."""
     positions = _convert_indices(indices, name)
     depth = positions.shape[-1] if positions.ndim else 1
@@ -162,11 +168,11 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     """``tf.scatter_nd``: create zeros and add `updates` at `indices`."""
     values = array_of(updates)
     out = np.zeros(read_ints(shape, "scatter_nd"), values.dtype)
-    np.add.at(out, _read_positions(indices, out.shape, "scatter_nd"), values)
+    np.add.at(out, _convert_coordinates(indices, out.shape, "scatter_nd"), values)
     return Tensor(out)
 
 
-def _assign(out: NDArray[Any], positions: tuple[NDArray[Any], ...], values: NDArray[Any]) -> None:
+def _assign_at(out: NDArray[Any], positions: tuple[NDArray[Any], ...], values: NDArray[Any]) -> None:
     out[positions] = values
 
 
@@ -176,16 +182,16 @@ SCATTERS: dict[str, Callable[..., None]] = {
     "tensor_scatter_nd_max": np.maximum.at,
     "tensor_scatter_nd_min": np.minimum.at,
     "tensor_scatter_nd_sub": np.subtract.at,
-    "tensor_scatter_nd_update": _assign,
+    "tensor_scatter_nd_update": _assign_at,
 }
 
 
 def _define_scatter(name: str, function: Callable[..., None]) -> None:
     @op(f"array.{name}")
     def scatter(tensor: Any, indices: Any, updates: Any) -> Tensor:
-        array, values = convert_all((tensor, updates), name)
+        array, values = convert_to_common_dtype((tensor, updates), name)
         out = array.copy()
-        function(out, _read_positions(indices, array.shape, name), values)
+        function(out, _convert_coordinates(indices, array.shape, name), values)
         return Tensor(out)
 
     scatter.__name__, scatter.__doc__ = name, f"``tf.{name}``: copy a tensor and change values by index."
@@ -203,7 +209,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
     if x is None:
         return Tensor(np.argwhere(array_of(condition).astype(np.bool_)).astype(np.int64))
     chosen = convert_bools(condition, "where")
-    a, b = convert_all((x, y), "where", start=1)
+    a, b = convert_to_common_dtype((x, y), "where", start=1)
     try:
         return wrap(np.where(chosen, a, b), a.dtype)
     except ValueError:

@@ -30,14 +30,14 @@ def check_dtype(array: NDArray[Any], allowed: str, op: str) -> None:
         raise InvalidArgumentError(f"{op} does not support values of dtype {as_dtype(array.dtype).name}")
 
 
-def convert_all(values: Sequence[Any], op: str, *, start: int = 0) -> list[NDArray[Any]]:
+def convert_to_common_dtype(values: Sequence[Any], op: str, *, start: int = 0) -> list[NDArray[Any]]:
     """Convert inputs to the dtype of the first tensor or, if there is none, of the first value."""
     first = next((value for value in values if isinstance(value, TensorOperators)), values[0])
     dtype = as_dtype(array_of(first).dtype)
-    return [_convert_as(value, dtype, position, op) for position, value in enumerate(values, start)]
+    return [_convert_to_dtype(value, dtype, position, op) for position, value in enumerate(values, start)]
 
 
-def _convert_as(value: Any, dtype: DType, position: int, op: str) -> NDArray[Any]:
+def _convert_to_dtype(value: Any, dtype: DType, position: int, op: str) -> NDArray[Any]:
     if not isinstance(value, TensorOperators):
         return array_of(value, dtype)
     array = array_of(value)
@@ -56,7 +56,7 @@ def convert_input(value: Any, allowed: str, op: str) -> NDArray[Any]:
 
 def convert_pair(x: Any, y: Any, allowed: str, op: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Convert two inputs to arrays of one dtype; raise InvalidArgumentError if their shapes do not broadcast."""
-    a, b = convert_all((x, y), op)
+    a, b = convert_to_common_dtype((x, y), op)
     check_dtype(a, allowed, op)
     if not can_broadcast(a.shape, b.shape):
         raise InvalidArgumentError(f"{op}: shapes {list(a.shape)} and {list(b.shape)} cannot be broadcast")

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import check_axis, convert_all, read_ints
+from recordmill.compat.tensorflow.ops.inputs import check_axis, convert_to_common_dtype, read_ints
 
 _PAD_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 
@@ -35,11 +35,11 @@ def stack(values: Any, axis: Any = 0) -> Tensor:
 def _convert_alike(values: Any) -> list[NDArray[Any]]:
     """Convert values to one dtype; if all are Python numbers and one is a float, they become float32."""
     if any(isinstance(one, Tensor | np.ndarray | np.generic) for one in values):
-        return convert_all(values, "stack")
+        return convert_to_common_dtype(values, "stack")
     try:
         return list(array_of(list(values)))
     except (TypeError, ValueError):
-        return convert_all(values, "stack")
+        return convert_to_common_dtype(values, "stack")
 
 
 @op("array.concat")
@@ -51,7 +51,7 @@ def concat(values: Any, axis: Any) -> Tensor:
         raise InvalidArgumentError("concat: values must not be empty")
     if len(values) == 1:
         return as_tensor(values[0])
-    arrays = convert_all(values, "concat")
+    arrays = convert_to_common_dtype(values, "concat")
     if len({one.ndim for one in arrays}) > 1 or not arrays[0].ndim:
         raise InvalidArgumentError(f"concat: ranks must be equal and positive, got {[one.ndim for one in arrays]}")
     position = check_axis(axis, arrays[0].ndim, "concat")

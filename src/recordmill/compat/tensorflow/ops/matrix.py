@@ -9,13 +9,20 @@ import numpy as np
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, check_dtype, convert_all, convert_input, read_axes
+from recordmill.compat.tensorflow.ops.inputs import (
+    FLOATS,
+    NUMBERS,
+    check_dtype,
+    convert_input,
+    convert_to_common_dtype,
+    read_axes,
+)
 
 
 @op("linalg.matmul")
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
     """``tf.matmul``: multiply matrices or batches of matrices."""
-    left, right = convert_all((a, b), "matmul")
+    left, right = convert_to_common_dtype((a, b), "matmul")
     check_dtype(left, NUMBERS, "matmul")
     if min(left.ndim, right.ndim) < 2:
         raise InvalidArgumentError(f"matmul: inputs must have at least two axes, got {left.shape} and {right.shape}")
@@ -33,7 +40,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
 @op("linalg.einsum")
 def einsum(equation: str, *inputs: Any) -> Tensor:
     """``tf.einsum``: sum products over the axes that an equation names by letters."""
-    arrays = convert_all(inputs, "einsum")
+    arrays = convert_to_common_dtype(inputs, "einsum")
     check_dtype(arrays[0], NUMBERS, "einsum")
     try:
         return wrap(np.einsum(equation, *arrays))

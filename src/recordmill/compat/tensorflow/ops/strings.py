@@ -38,10 +38,13 @@ SIMPLE: dict[str, Callable[[bytes], bytes]] = {"lower": bytes.lower, "strip": by
 
 def _define_bytes_operation(name: str, function: Callable[[bytes], bytes]) -> None:
     @elementwise_op(f"strings.{name}")
-    def simple(input: Any) -> Tensor:
+    def apply_to_each_string(input: Any) -> Tensor:
         return map_strings(convert_strings(input, name), function)
 
-    simple.__name__, simple.__doc__ = name, f"``tf.strings.{name}``: apply `bytes.{name}` to each string."
+    apply_to_each_string.__name__, apply_to_each_string.__doc__ = (
+        name,
+        f"``tf.strings.{name}``: apply `bytes.{name}` to each string.",
+    )
 
 
 for _name, _function in SIMPLE.items():
@@ -147,10 +150,10 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:
 @elementwise_op("strings.bytes_split")
 def bytes_split(input: Any) -> Any:
     """``tf.strings.bytes_split``: split strings into single bytes."""
-    return _split_each(convert_strings(input, "bytes_split"), _list_bytes)
+    return _split_each(convert_strings(input, "bytes_split"), _split_into_bytes)
 
 
-def _list_bytes(value: bytes) -> list[bytes]:
+def _split_into_bytes(value: bytes) -> list[bytes]:
     return [value[at : at + 1] for at in range(len(value))]
 
 
@@ -162,7 +165,7 @@ def unicode_decode(input: Any, input_encoding: str, errors: str = "replace", rep
     if errors not in ("replace", "strict", "ignore"):
         raise InvalidArgumentError(f"errors must be 'replace', 'strict' or 'ignore', got {errors!r}")
 
-    def decode(value: bytes) -> list[int]:
+    def decode_code_points(value: bytes) -> list[int]:
         try:
             text = value.decode(_CODECS[input_encoding], errors)
         except UnicodeDecodeError as error:
@@ -170,7 +173,7 @@ def unicode_decode(input: Any, input_encoding: str, errors: str = "replace", rep
         points = map(ord, text)
         return [replacement_char if one == 0xFFFD and errors == "replace" else one for one in points]
 
-    return _split_each(convert_strings(input, "unicode_decode"), decode, np.int32)
+    return _split_each(convert_strings(input, "unicode_decode"), decode_code_points, np.int32)
 
 
 @elementwise_op("strings.to_hash_bucket_fast")
@@ -205,5 +208,5 @@ def string_split(
 
 def _split_at_bytes(text: bytes, marks: bytes) -> list[bytes]:
     if not marks:
-        return _list_bytes(text)
+        return _split_into_bytes(text)
     return text.translate(bytes.maketrans(marks, marks[:1] * len(marks))).split(marks[:1])

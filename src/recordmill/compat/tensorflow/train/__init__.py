@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
 # Public names, and the modules that define them.
 MEMBERS: dict[str, str] = {
@@ -25,4 +25,4 @@ MEMBERS: dict[str, str] = {
     "start_queue_runners": "graphs.queues",
     "string_input_producer": "graphs.queues",
 }
-__getattr__, __dir__ = lazy(__name__, MEMBERS)
+__getattr__, __dir__ = make_lazy_attributes(__name__, MEMBERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recordmill.compat.tensorflow.core.lazy import lazy
+from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 from recordmill.compat.tensorflow.files.gfile import GFile
 
 # Public names, and the function (module:name) that each refers to.
@@ -23,7 +23,7 @@ MEMBERS: dict[str, str] = {
     "stat": "files.gfile",
     "walk": "files.gfile",
 }
-__getattr__, __dir__ = lazy(__name__, MEMBERS)
+__getattr__, __dir__ = make_lazy_attributes(__name__, MEMBERS)
 
 
 def read_file_to_string(filename: Any, binary_mode: bool = False) -> Any:
