@@ -24,7 +24,8 @@ PAGES = sorted((ROOT / "docs" / "reference").glob("*.md"))
 NAMES = [name for page in PAGES for name in re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.MULTILINE)]
 # Members without an underscore that other modules of the package or a framework use.
 INTERNAL = {
-    "recordmill.Dataset": "cuts is_sharded is_shuffled maps program runs_in_processes stage then",
+    "recordmill.Dataset": "add_stage batch_maps batch_stage create_sampler is_sharded is_shuffled pipeline "
+    "runs_in_processes",
     "recordmill.ShardReader": "checksums keeps_index raise_damage shard sidecar",
     "recordmill.adapters.keras.dataset.PyDataset": "batch_ends epoch_begins on_epoch_begin on_epoch_end",
     "recordmill.adapters.keras.stream.Stream": "batch_ends epoch_begins",

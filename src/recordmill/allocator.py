@@ -74,13 +74,13 @@ class Memory:
             return np.empty(shape, dtype)
         block = self._take_block(nbytes + ALIGNMENT)
         start = -block.ctypes.data % ALIGNMENT
-        # A view through the buffer protocol, so that arrays made from it keep `root` alive, which has the finalizer.
+        # `root` has the finalizer. It is a view through the buffer protocol, so that views of the result keep it alive.
         root = np.frombuffer(block.data, np.uint8, nbytes, start)
-        weakref.finalize(root, _give_back, weakref.ref(self), block).atexit = False
+        weakref.finalize(root, _return_block, weakref.ref(self), block).atexit = False
         return root.view(dtype).reshape(shape)
 
     def _take_block(self, nbytes: int) -> NDArray[np.uint8]:
-        """Return a kept block of exactly this size, or a new one. The batches of one loader have the same size."""
+        """Return a kept block of exactly this size, as batches of one loader have equal sizes, or allocate one."""
         with self._lock:
             for index, block in enumerate(self._blocks):
                 if block.nbytes == nbytes:
@@ -92,9 +92,9 @@ class Memory:
         """Free the kept memory and stop keeping memory for reuse."""
         with self._lock:
             self._max_bytes = 0
-            self._shrink(0)
+            self._free_oldest_blocks(0)
 
-    def _shrink(self, max_bytes: int) -> None:
+    def _free_oldest_blocks(self, max_bytes: int) -> None:
         while sum(block.nbytes for block in self._blocks) > max_bytes:
             self._blocks.popleft()
 
@@ -106,16 +106,16 @@ class Memory:
         block : ndarray of uint8
             Memory that nothing else refers to.
         """
-        # A finalizer may call this in a thread that holds the lock. Waiting would be a deadlock, so drop the block.
+        # If the lock is held, drop the block instead of waiting: a finalizer may run in the thread that holds the lock.
         if not self._lock.acquire(blocking=False):
             return
         try:
             self._blocks.append(block)
-            self._shrink(self._max_bytes)
+            self._free_oldest_blocks(self._max_bytes)
         finally:
             self._lock.release()
 
 
-def _give_back(memory: weakref.ref[Memory], block: NDArray[np.uint8]) -> None:
+def _return_block(memory: weakref.ref[Memory], block: NDArray[np.uint8]) -> None:
     if (owner := memory()) is not None:
         owner.keep(block)

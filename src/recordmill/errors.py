@@ -148,7 +148,7 @@ def _create_error(cls: type[RecordmillError], message: str, parts: dict[str, Any
 
 
 def _make_picklable(error: Exception) -> Exception:
-    """Return the error if it survives pickling, else a `RecordmillError` with its class name and text."""
+    """Return the error if it can be pickled, otherwise a `RecordmillError` with its class name and text."""
     try:
         copied = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own bytes)
         if type(copied) is type(error):

@@ -62,7 +62,7 @@ class Feature:
 
     @property
     def _value_shape(self) -> tuple[int | None, ...]:
-        """Shape per record, or per frame in a sequence."""
+        """Shape of the values per record; of a sequence, per frame."""
         return self.shape[1:] if self.sequence else self.shape
 
     @property

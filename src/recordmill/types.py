@@ -44,9 +44,9 @@ class Ragged:
             splits = self.row_splits[start : max(start, stop) + 1]
             return Ragged(self.data[splits[0] : splits[-1]], splits - splits[0])
         position = range(len(self))[key]
-        return self._row(self.row_splits[position], self.row_splits[position + 1])
+        return self._slice_row(self.row_splits[position], self.row_splits[position + 1])
 
-    def _row(self, start: int, stop: int) -> Any:
+    def _slice_row(self, start: int, stop: int) -> Any:
         row = self.data[start:stop]
         return row.tobytes() if self._is_bytes() else row
 
@@ -172,7 +172,7 @@ class FrameIndex:
         return len(self.offsets)
 
     def __getitem__(self, rows: slice | NDArray[np.integer[Any]]) -> FrameIndex:
-        """Return the frames that a slice or an array of positions selects."""
+        """Return the index of only the frames that a slice or an array of positions selects."""
         return FrameIndex(self.offsets[rows], self.lengths[rows])
 
 

@@ -113,10 +113,10 @@ def test_read_back_reports_changed_image_file(generated: None, tmp_path: Path) -
     printed: list[str] = []
     images.write_digits(tmp_path / "images", 64)
     images.write_photos(tmp_path / "images")
-    steps.pack(tmp_path, printed.append)
-    assert steps.read_back(tmp_path, printed.append)["ok"] is True
+    steps.pack_images(tmp_path, printed.append)
+    assert steps.compare_with_files(tmp_path, printed.append)["ok"] is True
     next((tmp_path / "images" / "digits").iterdir()).write_bytes(b"another")
-    assert steps.read_back(tmp_path, printed.append)["ok"] is False
+    assert steps.compare_with_files(tmp_path, printed.append)["ok"] is False
     assert "DIFFER" in printed[-6]
 
 
@@ -124,12 +124,12 @@ def test_check_reports_corrupt_shard(generated: None, tmp_path: Path) -> None:
     printed: list[str] = []
     images.write_digits(tmp_path / "images", 64)
     images.write_photos(tmp_path / "images")
-    steps.pack(tmp_path, printed.append)
+    steps.pack_images(tmp_path, printed.append)
     shard = tmp_path / "shards" / "photos" / "ofrecord" / "part-2"
     content = bytearray(shard.read_bytes())
     content[len(content) // 2] ^= 1
     shard.write_bytes(content)
-    assert steps.check(tmp_path, printed.append)["ok"] is False
+    assert steps.verify_shards(tmp_path, printed.append)["ok"] is False
     assert "OFRecord" in printed[-2] and "1 FAULTS" in printed[-2]
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 from PIL import Image
 
-from recordmill.cli.preview import describe_image, format_value, get_kind, plain_value
+from recordmill.cli.preview import describe_image, find_value_kind, format_value, to_json_value
 from recordmill.types import Ragged
 
 OPTIONS = {
@@ -57,7 +57,7 @@ def test_describe_image_omits_size_of_truncated_image(name: str) -> None:
     st.binary(max_size=64), st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"II*\0", b"RIFF    WEBPVP8L"])
 )
 def test_plain_value_accepts_any_bytes(rest: bytes, head: bytes) -> None:
-    plain = plain_value(head + rest)
+    plain = to_json_value(head + rest)
     assert plain["num_bytes"] == len(head + rest) and len(plain) == 2
     assert format_value(plain)[1].endswith("bytes")
 
@@ -76,54 +76,56 @@ def test_plain_value_accepts_any_bytes(rest: bytes, head: bytes) -> None:
     ],
 )
 def test_plain_value_decodes_text(value: bytes, text: str | None) -> None:
-    plain = plain_value(value)
+    plain = to_json_value(value)
     assert plain.get("text") == text and "truncated" not in plain
-    assert plain_value(value, full=True) == plain | ({} if text is not None else {"base64": b64encode(value).decode()})
+    assert to_json_value(value, full=True) == plain | (
+        {} if text is not None else {"base64": b64encode(value).decode()}
+    )
 
 
 @pytest.mark.parametrize("char, count", [("x", 61), ("x", 300), ("ü", 400), ("…", 61)])
 def test_plain_value_flags_truncated_text(char: str, count: int) -> None:
     value = (char * count).encode()
-    plain = plain_value(value)
+    plain = to_json_value(value)
     assert plain == {"num_bytes": len(value), "text": char * 60, "truncated": True}
     assert format_value(plain)[1] == f"'{char * 60}…', {len(value):,} bytes"
-    assert plain_value(value, full=True) == {"num_bytes": len(value), "text": char * count}
+    assert to_json_value(value, full=True) == {"num_bytes": len(value), "text": char * count}
 
 
 def test_plain_value_flags_truncated_array() -> None:
     array = np.arange(600, dtype=np.int32).reshape(20, 30)
-    plain = plain_value(array)
+    plain = to_json_value(array)
     assert plain == {"kind": "int32", "shape": [20, 30], "values": list(range(16)), "truncated": True}
     assert format_value(plain) == ("20x30", "0, 1, 2, 3, 4, 5, …")
-    assert plain_value(array, full=True) == {"kind": "int32", "shape": [20, 30], "values": list(range(600))}
-    assert "truncated" not in plain_value(array.reshape(-1)[:16])
+    assert to_json_value(array, full=True) == {"kind": "int32", "shape": [20, 30], "values": list(range(600))}
+    assert "truncated" not in to_json_value(array.reshape(-1)[:16])
 
 
 @pytest.mark.parametrize("rows", [[b"a"] * 5, [np.arange(3)] * 5, [np.arange(17)] * 2])
 def test_plain_value_flags_truncated_rows(rows: list[Any]) -> None:
     for value in (rows, Ragged.from_rows(rows)):
-        plain, full = plain_value(value), plain_value(value, full=True)
+        plain, full = to_json_value(value), to_json_value(value, full=True)
         assert "truncated" in json.dumps(plain) and "truncated" not in json.dumps(full)
         assert len(plain["values"]) == min(len(rows), 4) and len(full["values"]) == len(rows)
         assert ("truncated" in plain) == (len(rows) > 4)
 
 
 def test_plain_value_converts_numpy_scalar() -> None:
-    assert plain_value(np.float32(0.5)) == 0.5 and plain_value(np.int64(7)) == 7
-    assert get_kind(np.float32(0.5)) == "float32" and get_kind(b"x") == "bytes"
+    assert to_json_value(np.float32(0.5)) == 0.5 and to_json_value(np.int64(7)) == 7
+    assert find_value_kind(np.float32(0.5)) == "float32" and find_value_kind(b"x") == "bytes"
 
 
 def test_plain_value_describes_rows_of_bytes() -> None:
     ragged = Ragged.from_rows([b"one", b"\xff\0"])
-    plain = plain_value(ragged)
+    plain = to_json_value(ragged)
     assert (plain["kind"], plain["shape"], plain["values"][0]) == ("bytes", [2], {"num_bytes": 3, "text": "one"})
 
 
 def test_plain_value_of_ragged_numbers_has_variable_shape() -> None:
-    plain = plain_value(Ragged.from_rows([np.arange(2, dtype=np.int64), np.arange(5, dtype=np.int64)]))
+    plain = to_json_value(Ragged.from_rows([np.arange(2, dtype=np.int64), np.arange(5, dtype=np.int64)]))
     assert (plain["kind"], plain["shape"]) == ("int64", [2, None])
     assert format_value(plain)[0] == "2x?"
 
 
 def test_format_value_of_empty_array_is_none() -> None:
-    assert format_value(plain_value(np.zeros(0, np.int64))) == ("0", "none")
+    assert format_value(to_json_value(np.zeros(0, np.int64))) == ("0", "none")

@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from recordmill.cli.errors import to_options
-from recordmill.cli.options import parse_bytes, parse_positive
+from recordmill.cli.options import parse_byte_count, parse_positive_integer
 from recordmill.cli.printer import escape_unprintable, format_bytes, format_count, format_table
 
 OPTIONS = {"--overwrite", "--format", "--encode", "--center-crop", "--no-labels", "--on-error"}
@@ -33,19 +33,19 @@ def test_format_bytes_chooses_unit(num_bytes: int, text: str) -> None:
     [("4096", 4096), ("100MB", 10**8), ("100m", 10**8), ("64MiB", 64 << 20), ("1.5 GB", 1_500_000_000), ("2kib", 2048)],
 )
 def test_parse_bytes_applies_unit(text: str, num_bytes: int) -> None:
-    assert parse_bytes(text) == num_bytes
+    assert parse_byte_count(text) == num_bytes
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "12 parsecs", "1ib", "MB", "1e3", "0.1"])
 def test_parse_bytes_refuses_invalid_text(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
-        parse_bytes(text)
+        parse_byte_count(text)
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "x", "1.5", ""])
 def test_parse_positive_refuses_invalid_text(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="positive integer"):
-        parse_positive(text)
+        parse_positive_integer(text)
 
 
 def test_format_table_right_aligns_numbers() -> None:

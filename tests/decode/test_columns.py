@@ -24,9 +24,9 @@ def test_take_returns_same_rows_with_either_copy(sizes: list[int], data: st.Data
     rows = data.draw(st.lists(st.integers(0, len(sizes) - 1), max_size=9)) if sizes else []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns, "_MIN_LONG_ROW", 1)
-        whole = columns.take(column, rows)
+        whole = columns.take_column_rows(column, rows)
         patch.setattr(columns, "_MIN_LONG_ROW", 1 << 40)
-        by_values = columns.take(column, rows)
+        by_values = columns.take_column_rows(column, rows)
     assert whole.data.dtype == np.int32 and whole.data.shape == by_values.data.shape
     assert whole.row_splits.tolist() == by_values.row_splits.tolist()
     assert _to_lists(whole) == _to_lists(by_values) == [_to_lists(column)[row] for row in rows]
@@ -36,7 +36,7 @@ def test_take_of_long_rows_needs_little_extra_memory() -> None:
     column = Ragged(np.zeros(6_400_000, np.uint8), np.arange(65, dtype=np.int64) * 100_000)
     tracemalloc.start()
     try:
-        taken = columns.take(column, np.arange(0, 64, 2))
+        taken = columns.take_column_rows(column, np.arange(0, 64, 2))
         assert tracemalloc.get_traced_memory()[1] < 2 * taken.nbytes
     finally:
         tracemalloc.stop()

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageOps
 
 import recordmill as rm
-from recordmill.decode.pixels import orient
+from recordmill.decode.pixels import apply_orientation
 from tests.images import encode_jpeg
 
 SHORT, LONG, SIGNED_SHORT, SIGNED_LONG = 3, 4, 8, 9
@@ -53,7 +53,7 @@ def notes() -> Iterator[tuple[str, bytes, int]]:
 @pytest.mark.parametrize("name, body, orientation", list(notes()))
 def test_orientation_of_unusual_exif_equals_pillow_in_both_decoders(name: str, body: bytes, orientation: int) -> None:
     data = encode_jpeg(3, exif=body)
-    expected = orient(rm.decode_jpeg(data), orientation)
+    expected = apply_orientation(rm.decode_jpeg(data), orientation)
     for decoder in ("native", "pillow"):
         spec = rm.Image(orientation="apply", layout="hwc", decoder=decoder)
         np.testing.assert_array_equal(rm.decode_batch([data], {"image": spec})["image"][0], expected, err_msg=name)

@@ -51,12 +51,12 @@ def reference_steps() -> Iterator[None]:
     """Let ``decoder="pillow"`` run the reference implementation of the steps instead of the native one."""
     calls = []
 
-    def run_plan(*arguments):
+    def apply_plan(*arguments):
         calls.append(arguments)
-        return image_oracle.run_plan(*arguments)
+        return image_oracle.apply_plan(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pillow_batch, "run_plan", run_plan)
+        patch.setattr(pillow_batch, "apply_plan", apply_plan)
         yield
     assert calls, "the reference implementation was not called"
 

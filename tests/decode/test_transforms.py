@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 from PIL import Image, ImageEnhance, ImageOps
 
 import recordmill as rm
-from recordmill.decode.pixels import crop_pixels, orient
+from recordmill.decode.pixels import apply_orientation, crop_pixels
 from recordmill.decode.presets import KERNELS
 from tests.images import encode_jpeg, encode_oriented_jpeg, make_pixels
 
@@ -154,7 +154,7 @@ def test_orient_equals_pillow_exif_transpose(orientation: int) -> None:
     with Image.open(io.BytesIO(data)) as image:
         expected = np.asarray(ImageOps.exif_transpose(image))
         stored = np.asarray(image)
-    np.testing.assert_array_equal(orient(stored, orientation), expected)
+    np.testing.assert_array_equal(apply_orientation(stored, orientation), expected)
     np.testing.assert_array_equal(rm.decode_jpeg(data, orientation="apply"), expected)
     np.testing.assert_array_equal(rm.decode_jpeg(data), stored)
 

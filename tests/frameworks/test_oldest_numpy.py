@@ -17,7 +17,7 @@ CHOSEN = [
         "formats",
         "compat/hashing",
         "storage",
-        "shards/test_files.py",
+        "shards/test_file_pool.py",
         "shards/test_damage.py",
         "packing/test_recode.py",
     ),

@@ -24,13 +24,13 @@ from recordmill.packing.recode import (
     Recoding,
     check_decodable,
     encode_png,
+    get_thread_output_file,
     read_mask,
-    read_output,
     read_shape,
+    read_written_bytes,
     recode_image,
     recode_mask,
     recode_png_files,
-    thread_output_file,
 )
 from recordmill.types import Ragged
 from tests.images import encode_image, encode_palette_mask
@@ -364,27 +364,27 @@ def test_recode_rejects_image_above_pixel_limit_of_pillow(
 
 def test_output_file_contains_only_latest_output() -> None:
     for data in (b"longer bytes", b"short", b""):
-        file = thread_output_file()
+        file = get_thread_output_file()
         file.write(data)
-        assert read_output(file) == data
+        assert read_written_bytes(file) == data
 
 
 def test_output_file_releases_memory_of_large_output() -> None:
-    thread_output_file().write(bytes(9 << 20))
-    file = thread_output_file()
+    get_thread_output_file().write(bytes(9 << 20))
+    file = get_thread_output_file()
     assert os.fstat(file.fileno()).st_size == 0
     file.write(bytes(1 << 20))
-    assert os.fstat(thread_output_file().fileno()).st_size == 1 << 20
+    assert os.fstat(get_thread_output_file().fileno()).st_size == 1 << 20
 
 
 def test_output_file_is_separate_for_each_thread() -> None:
     barrier = threading.Barrier(4)
 
     def use(number: int) -> tuple[int, bytes]:
-        file = thread_output_file()
+        file = get_thread_output_file()
         file.write(bytes([number]) * 1000)
         barrier.wait()
-        return file.fileno(), read_output(file)
+        return file.fileno(), read_written_bytes(file)
 
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(use, range(4)))
@@ -394,7 +394,7 @@ def test_output_file_is_separate_for_each_thread() -> None:
 
 def test_output_file_is_closed_when_thread_ends() -> None:
     files = []
-    thread = threading.Thread(target=lambda: files.append(thread_output_file()))
+    thread = threading.Thread(target=lambda: files.append(get_thread_output_file()))
     thread.start()
     thread.join()
     gc.collect()

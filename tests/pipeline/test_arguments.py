@@ -58,7 +58,7 @@ def test_invalid_argument_raises_value_error(make: Make, message: str) -> None:
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda some: some.then("shuffle"), "expected a stage, got 'shuffle'"),
+        (lambda some: some.add_stage("shuffle"), "expected a stage, got 'shuffle'"),
         (lambda some: rm.mix(["a.tfrecord"], [1]), "takes datasets"),
         (lambda some: some[1.5], "positions must be integers, got 1.5"),
         (lambda some: some["1"], "positions must be integers"),

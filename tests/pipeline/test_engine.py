@@ -16,7 +16,7 @@ def plan_all(planner: JobPlanner) -> list[range]:
     found: list[range] = []
     while planner.plan(len(found)) > len(found):
         found.append(planner.elements(len(found)))
-        planner.remove(len(found) - 1)
+        planner.remove_job(len(found) - 1)
         if len(found) == 1:
             planner.set_element_size(100_000)
     return found
@@ -70,6 +70,6 @@ def test_run_epoch_combines_elements_of_known_size_at_once(tmp_path: Path) -> No
             writer.write({"id": number})
     loader = rm.open(tmp_path / "small-*").batch(1).loader(threads=0)
     assert len(list(loader)) == 100
-    results = run_epoch(loader._builder(State(1)), PrefetchOptions(0, 0), None, loader._stats)
+    results = run_epoch(loader._create_builder(State(1)), PrefetchOptions(0, 0), None, loader._stats)
     counts = [len(result.elements) for result in results]
     assert sum(counts) == 100 and counts[0] > 1

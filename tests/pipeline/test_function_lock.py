@@ -81,7 +81,7 @@ def test_results_do_not_depend_on_the_lock(threads: int, monkeypatch: pytest.Mon
     modes = iter(np.random.default_rng(threads).integers(0, 2, 100_000).tolist())
     sizes = iter(np.random.default_rng(threads).integers(1, 9, 100_000).tolist())
     monkeypatch.setattr(function_lock._CallCosts, "prefers_lock", lambda _: bool(next(modes)))
-    monkeypatch.setattr(function_lock._CallCosts, "piece_size", lambda _, count: min(count, next(sizes)))
+    monkeypatch.setattr(function_lock._CallCosts, "choose_piece_size", lambda _, count: min(count, next(sizes)))
 
     def add_number(sample: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
         return {"id": sample["id"], "number": rng.random()}

@@ -29,7 +29,7 @@ def chi_square_quantile(freedom: int) -> float:
 
 
 def order(shuffle: Shuffle, length: int, epoch: int = 0) -> np.ndarray:
-    return shuffle.at(Positions(epoch, range(length)), length).array
+    return shuffle.map_positions(Positions(epoch, range(length)), length).array
 
 
 @given(LENGTHS, st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1))
@@ -96,7 +96,7 @@ def test_shuffle_yields_each_sample_once(shuffle: Shuffle, length: int) -> None:
 def test_shuffle_of_subset_equals_subset_of_shuffle(shuffle: Shuffle, length: int, data: st.DataObject) -> None:
     whole = order(shuffle, length)
     some = np.array(data.draw(st.lists(st.integers(0, length - 1), min_size=1, max_size=50)), np.int64)
-    assert np.array_equal(shuffle.at(Positions(0, some), length).array, whole[some])
+    assert np.array_equal(shuffle.map_positions(Positions(0, some), length).array, whole[some])
 
 
 @pytest.mark.parametrize("shuffle", [Shuffle(7), Shuffle(7, block=50), Shuffle(7, window=300)], ids=repr)
@@ -114,7 +114,7 @@ def test_shuffle_of_sorted_classes_is_uniform(length: int) -> None:
     labels = np.arange(length) * classes // length
     for seed in range(3):
         positions = Positions(0, range(min(length, size * batches)))
-        rows = labels[Shuffle(seed).at(positions, length).array].reshape(-1, size)
+        rows = labels[Shuffle(seed).map_positions(positions, length).array].reshape(-1, size)
         counts = np.stack([np.bincount(row, minlength=classes) for row in rows])
         expected = size / classes
         statistic = float(((counts - expected) ** 2 / expected).sum())
@@ -130,10 +130,10 @@ def test_block_shuffle_reads_few_blocks_at_once() -> None:
 
 
 def test_repeat_maps_each_repetition_to_an_epoch() -> None:
-    before = Repeat(3).at(Positions(2, range(8, 13)), 10)
+    before = Repeat(3).map_positions(Positions(2, range(8, 13)), 10)
     assert before.array.tolist() == [8, 9, 0, 1, 2]
     assert np.asarray(before.epochs).tolist() == [6, 6, 7, 7, 7]
-    inside = Repeat().at(Positions(0, range(21, 25)), 10)
+    inside = Repeat().map_positions(Positions(0, range(21, 25)), 10)
     assert (inside.epochs, inside.values) == (2, range(1, 5))
 
 
@@ -142,7 +142,7 @@ def test_take_and_skip_act_like_slices(length: int, skip: int, take: int) -> Non
     left = Skip(skip).length(length)
     kept = Take(take).length(left)
     assert kept is not None
-    found = Skip(skip).at(Take(take).at(Positions(0, range(kept)), left), length).array
+    found = Skip(skip).map_positions(Take(take).map_positions(Positions(0, range(kept)), left), length).array
     assert found.tolist() == list(range(length))[skip:][:take]
 
 

@@ -15,7 +15,7 @@ import recordmill as rm
 from recordmill.errors import OutputExistsError, WriteError
 from recordmill.formats.registry import get_format
 from recordmill.shards.index import sidecar_path
-from recordmill.shards.output import deal_records, frame_payloads
+from recordmill.shards.output import distribute_records, frame_payloads
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.testing.storage import FaultyStorage, MemoryStorage
@@ -57,7 +57,7 @@ def shards_in(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 @given(st.lists(st.binary(min_size=1, max_size=9), max_size=40), st.integers(1, 50), st.sampled_from(FORMATS))
 def test_deal_records_gives_each_part_every_nth_record(rows: list[bytes], num_parts: int, family: str) -> None:
-    parts = list(deal_records(frame_payloads(get_format(family), Ragged.from_rows(rows)), num_parts))
+    parts = list(distribute_records(frame_payloads(get_format(family), Ragged.from_rows(rows)), num_parts))
     assert len(parts) == (1 if num_parts == 1 else min(num_parts, len(rows)))
     for number, part in enumerate(parts):
         expected = frame_payloads(get_format(family), Ragged.from_rows(rows[number::num_parts]))

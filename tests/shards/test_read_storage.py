@@ -94,8 +94,8 @@ def test_shard_is_reopened_after_descriptor_limit_was_reached(monkeypatch: pytes
     def full(path: str) -> OSError:
         return OSError(errno.EMFILE, "Too many open files", path)
 
-    monkeypatch.setattr("recordmill.shards.files.raise_limit", lambda: False)
-    monkeypatch.setattr("recordmill.shards.files._OPEN_FILES", OrderedDict())
+    monkeypatch.setattr("recordmill.shards.file_pool.raise_descriptor_limit", lambda: False)
+    monkeypatch.setattr("recordmill.shards.file_pool._OPEN_FILES", OrderedDict())
     recorder = FaultyStorage(write_to_memory("tfrecord"))
     open_collection(recorder, "tfrecord")
     second = recorder.operations.index(("open", NAMES[1]))

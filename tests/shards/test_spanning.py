@@ -16,7 +16,7 @@ from tests.shards.helpers import encode_message, write_shard
 
 def write_parts(folder: Path, pieces: list[bytes], suffix_length: int = -1) -> Path:
     for number, piece in enumerate(pieces):
-        (folder / ofrecord.part_name(number, suffix_length=suffix_length)).write_bytes(piece)
+        (folder / ofrecord.build_part_name(number, suffix_length=suffix_length)).write_bytes(piece)
     return folder
 
 
@@ -52,7 +52,7 @@ def test_stream_split_anywhere_has_same_records(tmp_path_factory: pytest.TempPat
     folder = write_parts(tmp_path_factory.mktemp("parts"), pieces)
     source = ShardCollection(folder, format="ofrecord", payload="raw")
     assert [example["payload"] for example in source.__getitems__(range(len(source)))] == payloads
-    assert ofrecord.unframe_parts(pieces) == [
+    assert ofrecord.read_records_of_parts(pieces) == [
         (*ofrecord.locate(pieces, offset), payload) for offset, payload in ofrecord.records(stream)
     ]
 
@@ -133,7 +133,7 @@ def write_spanning(folder: Path, count: int = 30) -> tuple[Path, bytes]:
 def test_verify_and_info_accept_records_that_continue_in_next_part(tmp_path: Path) -> None:
     folder, stream = write_spanning(tmp_path)
     offsets = [offset for offset, _ in ofrecord.records(stream)]
-    (folder / ofrecord.part_name(4)).write_bytes(stream[: offsets[5]])  # This part is not joined with others.
+    (folder / ofrecord.build_part_name(4)).write_bytes(stream[: offsets[5]])  # This part is not joined with others.
     report = rm.verify(folder)
     assert report.ok and report.num_records == 35
     assert "every payload was parsed as ofrecord" in report.guarantees["ofrecord"]
@@ -165,7 +165,7 @@ def test_verify_reports_each_truncated_part(tmp_path: Path) -> None:
 def test_verify_locates_flipped_bit_in_spanning_parts(tmp_path: Path) -> None:
     folder, stream = write_spanning(tmp_path)
     offset, payload = next(iter(ofrecord.records(stream)))
-    path = folder / ofrecord.part_name(0)
+    path = folder / ofrecord.build_part_name(0)
     path.write_bytes(path.read_bytes()[:8] + b"\xff" * len(payload) + path.read_bytes()[8 + len(payload) :])
     (fault,) = rm.verify(folder, payload="ofrecord").faults
     assert (fault.record, fault.offset) == (0, offset)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from recordmill.cli.errors import FAULTS, OK
-from recordmill.cli.options import Commands, add_command, parse_positive
-from recordmill.cli.printer import Printer, note
+from recordmill.cli.options import Commands, add_command, parse_positive_integer
+from recordmill.cli.printer import Printer, print_note
 
 _DESCRIPTION = """\
 Write real images to files, pack them in all three formats, verify and read the shards, train a small
@@ -21,10 +21,10 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     parser.add_argument("--output", default="demo-out", metavar="FOLDER", help="output folder (default: demo-out)")
     parser.add_argument("--overwrite", action="store_true", help="replace the output of an earlier demo")
     parser.add_argument(
-        "--digits", type=parse_positive, default=1797, metavar="N", help="number of digits (default: 1797)"
+        "--digits", type=parse_positive_integer, default=1797, metavar="N", help="number of digits (default: 1797)"
     )
     parser.add_argument(
-        "--epochs", type=parse_positive, default=5, metavar="N", help="number of training epochs (default: 5)"
+        "--epochs", type=parse_positive_integer, default=5, metavar="N", help="number of training epochs (default: 5)"
     )
     parser.add_argument("--no-train", dest="train", action="store_false", help="skip the training")
     return parser
@@ -40,10 +40,10 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
         epochs=args.epochs,
         train=args.train,
         overwrite=args.overwrite,
-        print_line=note if printer.as_json else _print_line,
+        print_line=print_note if printer.as_json else _print_line,
     )
     if printer.as_json:
-        printer.result(report, ())
+        printer.print_result(report, ())
     return OK if report["ok"] else FAULTS
 
 

@@ -1,4 +1,4 @@
-"""Conversion of exceptions to messages on standard error and exit codes."""
+"""Convert exceptions to messages on standard error and to exit codes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from types import FrameType
 from typing import Any
 
-from recordmill.cli.printer import escape_unprintable, note
+from recordmill.cli.printer import escape_unprintable, print_note
 
 OK, FAULTS, COULD_NOT_RUN = 0, 1, 2
 SIGNALED = 128  # plus the number of the signal
@@ -24,7 +24,7 @@ _ARGUMENT = re.compile(r"(?<![\w.])(?<!\w\()([a-z][a-z_]*)=(\.\.\.|\[\.\.\.\]|Tr
 
 
 class _TerminatedError(BaseException):
-    """The process received SIGTERM or SIGHUP; a BaseException, so that it causes the same cleanup as Ctrl-C."""
+    """Raised on SIGTERM or SIGHUP. A BaseException, so that it causes the same cleanup as Ctrl-C."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -40,21 +40,21 @@ def _handle_termination() -> Iterator[None]:
     is_main = threading.current_thread() is threading.main_thread()
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
 
-    def handle(number: int, frame: FrameType | None) -> None:
+    def raise_terminated(number: int, frame: FrameType | None) -> None:
         del frame
         # Another signal must not interrupt the cleanup. Python warns if it finds SIG_IGN for a signal that is pending.
-        set_handlers(lambda *_: None)
+        set_signal_handlers(lambda *_: None)
         raise _TerminatedError(number)
 
-    def set_handlers(handler: Any) -> None:
+    def set_signal_handlers(handler: Any) -> None:
         for number in numbers if is_main else ():
             signal.signal(number, handler)
 
-    set_handlers(handle)
+    set_signal_handlers(raise_terminated)
     try:
         yield
     finally:
-        set_handlers(signal.SIG_DFL)
+        set_signal_handlers(signal.SIG_DFL)
 
 
 def run_command(command: Callable[[], int], options: Collection[str] = ()) -> int:
@@ -62,20 +62,20 @@ def run_command(command: Callable[[], int], options: Collection[str] = ()) -> in
     try:
         with _handle_termination():
             code = command()
-            if sys.stdout is not None:  # it is None if the parent process closed the descriptor
+            if sys.stdout is not None:  # None if the parent process closed the descriptor
                 sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        note("interrupted")
+        print_note("interrupted")
         return INTERRUPTED
     except _TerminatedError as error:
-        note(f"terminated by {signal.Signals(error.number).name}")
+        print_note(f"terminated by {signal.Signals(error.number).name}")
         return SIGNALED + error.number
     except BrokenPipeError:
         _discard_output()
         return PIPE_CLOSED
     except Exception as error:  # noqa: BLE001 (reported to the user)
-        return _report(error, options)
+        return _print_error(error, options)
 
 
 def _discard_output() -> None:
@@ -83,16 +83,16 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _report(error: Exception, options: Collection[str]) -> int:
+def _print_error(error: Exception, options: Collection[str]) -> int:
     from recordmill import DamageError, RecordmillError
 
     is_expected = isinstance(error, RecordmillError | OSError | ValueError)
     if os.environ.get("RECORDMILL_TRACEBACK") or not is_expected:
         traceback.print_exception(error)
     for line in _format_error(error, options):
-        note(line)
+        print_note(line)
     if not is_expected:
-        note("hint: this is a bug in recordmill; please report it with the lines above")
+        print_note("hint: this is a bug in recordmill; please report it with the lines above")
     return FAULTS if isinstance(error, DamageError) else COULD_NOT_RUN
 
 
@@ -112,11 +112,11 @@ def _format_error(error: Exception, options: Collection[str]) -> list[str]:
 def to_options(text: str, options: Collection[str]) -> str:
     """Replace Python arguments in a text, such as ``overwrite=True``, by the options of the command."""
 
-    def replace(match: re.Match[str]) -> str:
+    def to_option(match: re.Match[str]) -> str:
         name, value = match[1].replace("_", "-"), (match[2] or "").strip('"')
         option = f"--no-{name}" if value in ("None", "False") else f"--{name}"
         if option not in options:
             return match[0]
         return option if value in ("", "True", "None", "False", "...", "[...]") else f"{option} {value}"
 
-    return _ARGUMENT.sub(replace, text)
+    return _ARGUMENT.sub(to_option, text)

@@ -11,12 +11,12 @@ from recordmill.cli.options import (
     PAYLOADS,
     Commands,
     add_command,
-    add_paths,
+    add_paths_argument,
     add_reading_options,
     get_reading_options,
-    parse_positive,
+    parse_positive_integer,
 )
-from recordmill.cli.preview import format_value, get_kind, plain_value
+from recordmill.cli.preview import find_value_kind, format_value, to_json_value
 from recordmill.cli.printer import Printer, format_table
 
 if TYPE_CHECKING:
@@ -31,9 +31,14 @@ images. With --json, print one object per record, each on its own line. A shorte
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `head` and its options to the command line."""
     parser = add_command(commands, "head", "print the first records", _DESCRIPTION)
-    add_paths(parser)
+    add_paths_argument(parser)
     parser.add_argument(
-        "-n", "--num-records", type=parse_positive, default=5, metavar="N", help="number of records (default: 5)"
+        "-n",
+        "--num-records",
+        type=parse_positive_integer,
+        default=5,
+        metavar="N",
+        help="number of records (default: 5)",
     )
     parser.add_argument("--payload", choices=PAYLOADS, help="payload type (default: detected)")
     parser.add_argument(
@@ -48,13 +53,13 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     if args.full and not args.json:
         raise ValueError("--full requires --json")
     for position, example in enumerate(_read_examples(args)):
-        plain = {name: plain_value(value, full=args.full) for name, value in example.items()}
-        printer.record({"record": position, "features": plain}, _format_record(position, example, plain))
+        plain = {name: to_json_value(value, full=args.full) for name, value in example.items()}
+        printer.print_record({"record": position, "features": plain}, _format_record(position, example, plain))
     return OK
 
 
 def _read_examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the first examples up to a damaged record, whose error is raised."""
+    """Yield the first examples; at a damaged record, raise its error."""
     import recordmill as rm
 
     dataset = rm.open(args.paths, payload=args.payload, **get_reading_options(args))
@@ -62,7 +67,7 @@ def _read_examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def _format_record(position: int, example: dict[str, Any], plain: dict[str, Any]) -> Iterator[str]:
-    rows = [(name, get_kind(value), *format_value(plain[name])) for name, value in example.items()]
+    rows = [(name, find_value_kind(value), *format_value(plain[name])) for name, value in example.items()]
     yield f"record {position}"
     if rows:
         yield from (f"  {line}" for line in format_table(("name", "kind", "shape", "value"), rows)[1:])

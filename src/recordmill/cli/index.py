@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from recordmill.cli.errors import OK
-from recordmill.cli.options import Commands, add_command, add_paths, add_reading_options, get_reading_options
-from recordmill.cli.printer import Printer, note
+from recordmill.cli.options import Commands, add_command, add_paths_argument, add_reading_options, get_reading_options
+from recordmill.cli.printer import Printer, print_note
 
 _DESCRIPTION = """\
 Find all records of shards and store their offsets in a small hidden file beside each shard, or in the
@@ -17,7 +17,7 @@ command additionally stores a checksum per record for formats without checksums.
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `index` and its options to the command line."""
     parser = add_command(commands, "index", "build the indexes of shards", _DESCRIPTION)
-    add_paths(parser)
+    add_paths_argument(parser)
     parser.add_argument(
         "--foreign",
         "--idx",
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
     options = {"checksums": args.checksums, "foreign": args.foreign, "entry_points": args.entry_points}
     written = rm.build_index(args.paths, **options, **get_reading_options(args))
-    printer.result(written, written)
+    printer.print_result(written, written)
     if not written:
-        note("no index was stored: neither the folder of the shards nor the cache folder is writable")
+        print_note("no index was stored: neither the folder of the shards nor the cache folder is writable")
     return OK

@@ -10,12 +10,12 @@ from recordmill.cli.errors import FAULTS, OK
 from recordmill.cli.options import (
     Commands,
     add_command,
-    add_paths,
+    add_paths_argument,
     add_reading_options,
     get_reading_options,
-    parse_positive,
+    parse_positive_integer,
 )
-from recordmill.cli.printer import Printer, escape_unprintable, format_bytes, format_count, format_table, note
+from recordmill.cli.printer import Printer, escape_unprintable, format_bytes, format_count, format_table, print_note
 
 _DESCRIPTION = """\
 Print the format, compression, number of records and size of shards, and the features of the first
@@ -26,11 +26,11 @@ _MAX_LISTED = 20
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `info` and its options to the command line."""
     parser = add_command(commands, "info", "print format, size and features", _DESCRIPTION)
-    add_paths(parser)
+    add_paths_argument(parser)
     parser.add_argument(
         "-n",
         "--num-records",
-        type=parse_positive,
+        type=parse_positive_integer,
         default=1000,
         metavar="N",
         help="number of records whose features are read (default: 1000)",
@@ -44,12 +44,12 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     import recordmill as rm
 
     plain = rm.info(args.paths, num_records=args.num_records, **get_reading_options(args)).to_json()
-    printer.result(plain, _format_info(plain))
+    printer.print_result(plain, _format_info(plain))
     damaged = [shard for shard in plain["shards"] if "damage" in shard]
     for shard in damaged:
-        note(escape_unprintable(f"damaged: {shard['path']}: {shard['damage'].partition(';')[0]}"))
+        print_note(escape_unprintable(f"damaged: {shard['path']}: {shard['damage'].partition(';')[0]}"))
     if damaged:
-        note("hint: only records before the damage are counted; `recordmill verify` lists all faults")
+        print_note("hint: only records before the damage are counted; `recordmill verify` lists all faults")
     return FAULTS if damaged else OK
 
 

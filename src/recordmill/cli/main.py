@@ -30,7 +30,7 @@ All commands have --help and --json. Set RECORDMILL_TRACEBACK=1 to print the tra
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of all subcommands."""
+    """Build the argument parser of `recordmill` with all subcommands."""
     parser = argparse.ArgumentParser(
         prog="recordmill",
         description=_DESCRIPTION,

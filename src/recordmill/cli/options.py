@@ -8,7 +8,7 @@ from typing import Any
 
 FORMATS = ("tfrecord", "ofrecord", "recordio")
 PAYLOADS = ("example", "sequence_example", "ofrecord", "irheader", "raw")
-# Return type of `add_subparsers`, for which argparse has no public name.
+# Type that `add_subparsers` returns; argparse has no public name for it.
 Commands = Any
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -25,7 +25,7 @@ def add_command(commands: Commands, name: str, summary: str, description: str) -
     return parser
 
 
-def add_paths(parser: argparse.ArgumentParser) -> None:
+def add_paths_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument for the shards that a command reads."""
     parser.add_argument("paths", nargs="+", metavar="SHARD", help="a file, a folder, or a quoted glob pattern")
 
@@ -46,7 +46,7 @@ def get_reading_options(args: argparse.Namespace) -> dict[str, Any]:
     return {"format": args.format, "compression": None if args.compression == "none" else args.compression}
 
 
-def parse_positive(text: str) -> int:
+def parse_positive_integer(text: str) -> int:
     """Parse a positive integer."""
     value = int(text) if text.isdecimal() else 0
     if value < 1:
@@ -54,7 +54,7 @@ def parse_positive(text: str) -> int:
     return value
 
 
-def parse_bytes(text: str) -> int:
+def parse_byte_count(text: str) -> int:
     """Parse a number of bytes with an optional unit."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", text.lower())
     if match is None or match[2] == "i":

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from recordmill.cli.errors import FAULTS, OK
-from recordmill.cli.options import FORMATS, PAYLOADS, Commands, add_command, parse_bytes, parse_positive
-from recordmill.cli.printer import Printer, escape_unprintable, format_bytes, format_count, note
+from recordmill.cli.options import FORMATS, PAYLOADS, Commands, add_command, parse_byte_count, parse_positive_integer
+from recordmill.cli.printer import Printer, escape_unprintable, format_bytes, format_count, print_note
 from recordmill.cli.sources import KINDS, create_source
 
 _DESCRIPTION = """\
@@ -37,7 +37,9 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     _add_feature_options(parser)
     _add_image_options(parser)
     group = parser.add_argument_group("running")
-    group.add_argument("--workers", type=parse_positive, default=1, metavar="N", help="number of workers (default: 1)")
+    group.add_argument(
+        "--workers", type=parse_positive_integer, default=1, metavar="N", help="number of workers (default: 1)"
+    )
     group.add_argument(
         "--worker-kind",
         choices=("threads", "processes"),
@@ -76,18 +78,21 @@ def _add_source_options(parser: argparse.ArgumentParser) -> None:
         help="folder or table: pack images without labels",
     )
     group.add_argument(
-        "--image", type=_parse_column, metavar="COLUMN", help="table: column of file names, by header or number"
+        "--image",
+        type=_parse_column_argument,
+        metavar="COLUMN",
+        help="table: column of file names, by header or number",
     )
     group.add_argument(
         "--label",
-        type=_parse_column,
+        type=_parse_column_argument,
         action="append",
         metavar="COLUMN",
         help="table: column of labels; repeat it for vectors",
     )
     group.add_argument(
         "--features",
-        type=_parse_column,
+        type=_parse_column_argument,
         action="append",
         metavar="COLUMN",
         help="table: column of another feature; can be repeated",
@@ -100,7 +105,7 @@ def _add_source_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _parse_column(text: str) -> str | int:
+def _parse_column_argument(text: str) -> str | int:
     return int(text) if text.isdecimal() else text
 
 
@@ -110,9 +115,12 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--format", choices=FORMATS, help="format of the shards (default: by the suffix of DEST, else tfrecord)"
     )
     split = group.add_mutually_exclusive_group()
-    split.add_argument("--shards", type=parse_positive, metavar="N", help="number of shards (default: 1)")
+    split.add_argument("--shards", type=parse_positive_integer, metavar="N", help="number of shards (default: 1)")
     split.add_argument(
-        "--max-shard-bytes", type=parse_bytes, metavar="BYTES", help="maximum size of a shard, such as 100MB or 1GiB"
+        "--max-shard-bytes",
+        type=parse_byte_count,
+        metavar="BYTES",
+        help="maximum size of a shard, such as 100MB or 1GiB",
     )
     group.add_argument("--compression", choices=("gzip", "zlib"), help="compress whole shards (tfrecord only)")
     group.add_argument("--payload", choices=PAYLOADS, help="payload type (default: that of the format)")
@@ -160,12 +168,14 @@ def _add_image_options(parser: argparse.ArgumentParser) -> None:
         "--encode", choices=("jpeg", "png", "tiff", "webp"), help="decode the images and encode them in this format"
     )
     group.add_argument(
-        "--quality", type=parse_positive, metavar="Q", help="quality of JPEG and WebP, 1 to 100 (default: 95)"
+        "--quality", type=parse_positive_integer, metavar="Q", help="quality of JPEG and WebP, 1 to 100 (default: 95)"
     )
-    group.add_argument("--resize", type=parse_positive, metavar="PIXELS", help="resize the shorter side to this length")
+    group.add_argument(
+        "--resize", type=parse_positive_integer, metavar="PIXELS", help="resize the shorter side to this length"
+    )
     group.add_argument(
         "--center-crop",
-        type=parse_positive,
+        type=parse_positive_integer,
         nargs="?",
         const=True,
         metavar="PIXELS",
@@ -198,13 +208,13 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     import recordmill as rm
 
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_args, **_options: note(escape_unprintable(f"warning: {message}"))
+        warnings.showwarning = lambda message, *_args, **_options: print_note(escape_unprintable(f"warning: {message}"))
         result = rm.pack(create_source(args), args.destination, **_pack_options(args))
     for path, cause in result.skipped[:_MAX_LISTED]:
-        note(escape_unprintable(f"skipped {path}: {cause}"))
+        print_note(escape_unprintable(f"skipped {path}: {cause}"))
     if len(result.skipped) > _MAX_LISTED:
-        note(f"… and {len(result.skipped) - _MAX_LISTED:,} more (--json lists all)")
-    printer.result(result.to_json(), _format_result(result.to_json()))
+        print_note(f"… and {len(result.skipped) - _MAX_LISTED:,} more (--json lists all)")
+    printer.print_result(result.to_json(), _format_result(result.to_json()))
     return FAULTS if result.skipped else OK
 
 

@@ -19,8 +19,8 @@ _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 Size = tuple[int, int] | None
 
 
-def plain_value(value: Any, *, full: bool = False) -> Any:
-    """Return a value of a feature that can be written as JSON; it is shortened and flagged unless `full`."""
+def to_json_value(value: Any, *, full: bool = False) -> Any:
+    """Convert the value of a feature to JSON values; unless `full`, shorten long values and flag them as truncated."""
     if isinstance(value, bytes | bytearray | memoryview):
         return _plain_bytes(bytes(value), full)
     if hasattr(value, "dtype") and value.shape == ():
@@ -28,22 +28,22 @@ def plain_value(value: Any, *, full: bool = False) -> Any:
     if hasattr(value, "dtype"):
         values = value.reshape(-1) if full else value.reshape(-1)[:_MAX_VALUES]
         plain = {"kind": str(value.dtype), "shape": list(value.shape), "values": values.tolist()}
-        return plain | _flag(len(values) < value.size)
+        return plain | _truncation_flag(len(values) < value.size)
     if hasattr(value, "row_splits") or isinstance(value, list):
         return _plain_rows(value, full)
     return value
 
 
-def _flag(is_truncated: bool) -> dict[str, bool]:
+def _truncation_flag(is_truncated: bool) -> dict[str, bool]:
     return {"truncated": True} if is_truncated else {}
 
 
 def _plain_rows(value: Any, full: bool) -> dict[str, Any]:
     count = len(value) if full else min(len(value), _MAX_ROWS)
-    rows = [plain_value(value[row], full=full) for row in range(count)]
+    rows = [to_json_value(value[row], full=full) for row in range(count)]
     nested = any(isinstance(row, dict) and "shape" in row for row in rows)
-    plain = {"kind": get_kind(value), "shape": [len(value), *([None] if nested else [])], "values": rows}
-    return plain | _flag(count < len(value))
+    plain = {"kind": find_value_kind(value), "shape": [len(value), *([None] if nested else [])], "values": rows}
+    return plain | _truncation_flag(count < len(value))
 
 
 def _plain_bytes(value: bytes, full: bool) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _plain_bytes(value: bytes, full: bool) -> dict[str, Any]:
     if image is not None:
         plain["image"] = image
     elif text is not None:
-        plain |= {"text": text} | _flag(len(text.encode()) < len(value))
+        plain |= {"text": text} | _truncation_flag(len(text.encode()) < len(value))
     else:
         plain["sha256"] = hashlib.sha256(value).hexdigest()
     if full and text is None:
@@ -62,7 +62,7 @@ def _plain_bytes(value: bytes, full: bool) -> dict[str, Any]:
 
 
 def _decode_text(value: bytes, max_chars: int | None) -> str | None:
-    """Return the first characters of a UTF-8 text; None for other bytes."""
+    """Decode the first characters of UTF-8 bytes; return None if the bytes are not text."""
     part = value if max_chars is None else value[: 4 * max_chars]
     try:
         text = part.decode("utf-8")
@@ -73,12 +73,12 @@ def _decode_text(value: bytes, max_chars: int | None) -> str | None:
     return text[:max_chars] if all(char.isprintable() or char in "\t\r\n" for char in text) else None
 
 
-def get_kind(value: Any) -> str:
-    """Return the kind of the values of a feature, as in a schema."""
+def find_value_kind(value: Any) -> str:
+    """Return the kind of the values of a feature, such as ``"int64"`` or ``"bytes"``, as in a schema."""
     if isinstance(value, list):
-        return get_kind(value[0]) if value else ""
+        return find_value_kind(value[0]) if value else ""
     if hasattr(value, "row_splits"):
-        inner = get_kind(value.data)
+        inner = find_value_kind(value.data)
         return "bytes" if inner == "uint8" else inner
     return str(value.dtype) if hasattr(value, "dtype") else type(value).__name__
 
@@ -123,8 +123,8 @@ def describe_image(data: bytes) -> str | None:
     return None
 
 
-def _jpeg(data: bytes) -> Size:
-    """Skip the marker segments before the frame header."""
+def _read_jpeg_size(data: bytes) -> Size:
+    """Read width and height from the frame header of a JPEG, which follows other marker segments."""
     offset = 2
     while offset + 9 <= len(data):
         if data[offset] != 0xFF:
@@ -142,22 +142,22 @@ def _jpeg(data: bytes) -> Size:
     return None
 
 
-def _png(data: bytes) -> Size:
+def _read_png_size(data: bytes) -> Size:
     width, height = struct.unpack_from(">II", data, 16)
     return width, height
 
 
-def _gif(data: bytes) -> Size:
+def _read_gif_size(data: bytes) -> Size:
     width, height = struct.unpack_from("<HH", data, 6)
     return width, height
 
 
-def _bmp(data: bytes) -> Size:
+def _read_bmp_size(data: bytes) -> Size:
     width, height = struct.unpack_from("<ii", data, 18)
     return width, abs(height)
 
 
-def _webp(data: bytes) -> Size:
+def _read_webp_size(data: bytes) -> Size:
     if data[12:16] == b"VP8X":
         return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
     if data[12:16] == b"VP8L":
@@ -167,7 +167,7 @@ def _webp(data: bytes) -> Size:
     return width & 0x3FFF, height & 0x3FFF
 
 
-def _tiff(data: bytes) -> Size:
+def _read_tiff_size(data: bytes) -> Size:
     order = "<" if data[:2] == b"II" else ">"
     start = struct.unpack_from(order + "I", data, 4)[0]
     count = struct.unpack_from(order + "H", data, start)[0]
@@ -180,10 +180,10 @@ def _tiff(data: bytes) -> Size:
 
 
 _TYPES: tuple[tuple[str, Callable[[bytes], bool], Callable[[bytes], Size]], ...] = (
-    ("jpeg", lambda data: data[:3] == b"\xff\xd8\xff", _jpeg),
-    ("png", lambda data: data[:8] == b"\x89PNG\r\n\x1a\n", _png),
-    ("gif", lambda data: data[:6] in (b"GIF87a", b"GIF89a"), _gif),
-    ("webp", lambda data: data[:4] == b"RIFF" and data[8:12] == b"WEBP", _webp),
-    ("tiff", lambda data: data[:4] in (b"II*\0", b"MM\0*"), _tiff),
-    ("bmp", lambda data: data[:2] == b"BM" and data[6:10] == b"\0\0\0\0" and len(data) > 26, _bmp),
+    ("jpeg", lambda data: data[:3] == b"\xff\xd8\xff", _read_jpeg_size),
+    ("png", lambda data: data[:8] == b"\x89PNG\r\n\x1a\n", _read_png_size),
+    ("gif", lambda data: data[:6] in (b"GIF87a", b"GIF89a"), _read_gif_size),
+    ("webp", lambda data: data[:4] == b"RIFF" and data[8:12] == b"WEBP", _read_webp_size),
+    ("tiff", lambda data: data[:4] in (b"II*\0", b"MM\0*"), _read_tiff_size),
+    ("bmp", lambda data: data[:2] == b"BM" and data[6:10] == b"\0\0\0\0" and len(data) > 26, _read_bmp_size),
 )

@@ -17,14 +17,14 @@ class Printer:
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
 
-    def result(self, plain: Any, lines: Iterable[str]) -> None:
+    def print_result(self, plain: Any, lines: Iterable[str]) -> None:
         """Print the only result of a command."""
         if self.as_json:
             print(json.dumps(plain, indent=2))
         else:
             _print_lines(lines)
 
-    def record(self, plain: Any, lines: Iterable[str]) -> None:
+    def print_record(self, plain: Any, lines: Iterable[str]) -> None:
         """Print one of several results: a JSON value on a line of its own, or the lines."""
         if self.as_json:
             print(json.dumps(plain))
@@ -37,10 +37,10 @@ def _print_lines(lines: Iterable[str]) -> None:
         print(escape_unprintable(line))
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a line on standard error."""
-    if sys.stderr is not None:  # print(file=None) would write to standard output
-        with contextlib.suppress(OSError):  # the terminal is gone after SIGHUP
+    if sys.stderr is not None:  # `print(file=None)` would write to standard output
+        with contextlib.suppress(OSError):  # the terminal may be gone after SIGHUP
             print(text, file=sys.stderr, flush=True)
 
 

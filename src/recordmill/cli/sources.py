@@ -1,4 +1,4 @@
-"""Creation of the source of `recordmill.pack` from the arguments."""
+"""Create the source for `recordmill.pack` from the command line arguments."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ KINDS = ("folder", "labels", "list", "table", "pairs")
 
 
 def create_source(args: argparse.Namespace) -> Any:
-    """Return the source for a path and its options."""
+    """Create the source from the path and the options on the command line."""
     import recordmill as rm
     from recordmill.packing.sources import check_exists, detect_kind
 
     check_exists(args.source)
     kind = args.kind or detect_kind(args.source)
-    _check_options(args, kind)
+    _check_options_have_effect(args, kind)
     if kind == "folder":
         labels: Any = "folders" if args.labels else None
         return rm.ImageFolder(
@@ -33,7 +33,7 @@ def create_source(args: argparse.Namespace) -> Any:
         args.source,
         root=args.root,
         image=args.image,
-        label=_label_columns(args),
+        label=_choose_label_columns(args),
         features=args.features or (),
         classes="auto" if args.classes == "auto" else _parse_classes(args),
         header=args.header,
@@ -55,7 +55,7 @@ def _parse_classes(args: argparse.Namespace) -> list[str] | None:
     return None if args.classes is None else [name.strip() for name in args.classes.split(",")]
 
 
-def _label_columns(args: argparse.Namespace) -> Any:
+def _choose_label_columns(args: argparse.Namespace) -> Any:
     if not args.labels:
         return None
     if args.label is None:
@@ -63,8 +63,8 @@ def _label_columns(args: argparse.Namespace) -> Any:
     return args.label[0] if len(args.label) == 1 else args.label
 
 
-def _check_options(args: argparse.Namespace, kind: str) -> None:
-    """Raise InputError if an option has no effect on this kind of source."""
+def _check_options_have_effect(args: argparse.Namespace, kind: str) -> None:
+    """Raise InputError if an option was passed that has no effect on this kind of source."""
     import recordmill as rm
 
     options = {

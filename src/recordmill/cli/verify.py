@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from recordmill.cli.errors import FAULTS, OK
-from recordmill.cli.options import PAYLOADS, Commands, add_command, add_paths, add_reading_options, get_reading_options
+from recordmill.cli.options import (
+    PAYLOADS,
+    Commands,
+    add_command,
+    add_paths_argument,
+    add_reading_options,
+    get_reading_options,
+)
 from recordmill.cli.printer import Printer, format_count
 
 _DESCRIPTION = """\
@@ -19,7 +26,7 @@ uncompressed shard. Also print which kinds of damage can be detected in the form
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `verify` and its options to the command line."""
     parser = add_command(commands, "verify", "find every fault", _DESCRIPTION)
-    add_paths(parser)
+    add_paths_argument(parser)
     parser.add_argument(
         "--payload",
         choices=("auto", *PAYLOADS, "none"),
@@ -38,7 +45,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     payload = None if args.payload == "none" else args.payload
     report = rm.verify(args.paths, payload=payload, decode=args.decode, **get_reading_options(args))
     plain = report.to_json()
-    printer.result(plain, _format_report(plain))
+    printer.print_result(plain, _format_report(plain))
     return OK if report.ok else FAULTS
 
 

@@ -1,1 +1,1 @@
-"""Decode the features of records to arrays: specs, the compiled plan of a batch, and functions for single images."""
+"""Decode features of records to arrays: public specs, plans of whole batches, and functions for single images."""

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recordmill.decode.columns import byte_rows, parse_columns, take
+from recordmill.decode.columns import byte_rows, parse_columns, take_column_rows
 from recordmill.decode.features.boxes import decode_box_column, decode_keypoint_column
 from recordmill.decode.features.image import decode_image_column
 from recordmill.decode.features.mask import decode_mask_column
 from recordmill.decode.features.raw import decode_raw_column, decode_text_column
-from recordmill.decode.geometry import adds_pixels, given_features
+from recordmill.decode.geometry import adds_pixels, list_given_features
 from recordmill.decode.options import MAX_PIXELS
 from recordmill.decode.random import Draws, parse_rng
 from recordmill.decode.specs.boxes import Boxes, Keypoints
@@ -110,7 +110,7 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     columns = parse_columns(data, compiled.features)
     for name in compiled.new_names:
         if name in columns:
-            raise _name_error(name)
+            raise _invalid_name_error(name)
     for name in out or ():
         if name not in specs or not getattr(specs[name], "stack", False):
             raise ValueError(f"out['{name}'] is not supported: '{name}' must be a spec with one array as its output")
@@ -134,17 +134,17 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
             raise error from error.cause
     names = [name for name in columns if name not in state.consumed or name in decoded]
     result = {name: decoded.get(name, columns.get(name)) for name in dict.fromkeys([*names, *specs, *decoded])}
-    return _drop_failed(state, result, decoded, on_error) if state.errors else result
+    return _drop_failed_samples(state, result, decoded, on_error) if state.errors else result
 
 
 def check_specs(specs: Any) -> None:
-    """Raise an error if specs are not supported or contradict each other."""
+    """Raise TypeError or ValueError if specs are not supported or contradict each other."""
     compile_specs(specs)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompiledSpecs:
-    """Everything that follows from the specs of a batch alone.
+    """Specs of a batch, and all data that can be derived from them before any image is known.
 
     Parameters
     ----------
@@ -190,11 +190,11 @@ def _compile_specs(items: tuple[tuple[str, Spec], ...]) -> CompiledSpecs:
     for name, spec in items:
         if isinstance(spec, Mask | Boxes | Keypoints) and spec.of is not None:
             _check_image(name, spec, specs.get(spec.of))
-    features = list(dict.fromkeys(feature for name, spec in items for feature in _features_of(name, spec)))
+    features = list(dict.fromkeys(feature for name, spec in items for feature in _list_features(name, spec)))
     along = [feature for _, spec in items if isinstance(spec, Boxes) for feature in spec.along]
     for name in specs:
         if name in along:
-            raise _name_error(name)
+            raise _invalid_name_error(name)
     ordered = sorted(items, key=lambda item: not isinstance(item[1], Image))
     images = [spec.feature or name for name, spec in items if isinstance(spec, Image)]
     return CompiledSpecs(
@@ -213,8 +213,8 @@ def _check_image(name: str, spec: Mask | Boxes | Keypoints, image: Spec | None) 
         raise ValueError(f"'{name}' requires Mask(fill=...), because the geometry of '{spec.of}' adds pixels")
 
 
-def _features_of(name: str, spec: Spec) -> list[str]:
-    """Return the features that a spec reads."""
+def _list_features(name: str, spec: Spec) -> list[str]:
+    """Return the names of the features that a spec reads."""
     feature = spec.feature or name
     features = [feature] if isinstance(feature, str) else list(feature)
     if isinstance(spec, Raw):
@@ -222,11 +222,11 @@ def _features_of(name: str, spec: Spec) -> list[str]:
     elif isinstance(spec, Boxes):
         features += spec.along
     elif isinstance(spec, Image):
-        features += given_features(spec)
+        features += list_given_features(spec)
     return features
 
 
-def _name_error(name: str) -> ValueError:
+def _invalid_name_error(name: str) -> ValueError:
     return ValueError(f"the output '{name}' would replace the feature of the same name; give the output another name")
 
 
@@ -242,7 +242,7 @@ def _parse_positions(positions: ArrayLike | None, count: int) -> NDArray[np.int6
 
 
 def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dict[str, Sequence[Any]]:
-    """Return the entry points of a batch by feature."""
+    """Check the argument `entry_points`, and return the entry points by image feature."""
     if not isinstance(entry_points, Mapping):
         if len(images) != 1:
             raise FeatureError(
@@ -259,7 +259,7 @@ def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dic
     return tables
 
 
-def _drop_failed(
+def _drop_failed_samples(
     state: BatchState, result: dict[str, Any], decoded: Mapping[str, Any], on_error: OnError
 ) -> dict[str, Any]:
     if callable(on_error):
@@ -267,6 +267,6 @@ def _drop_failed(
             on_error(error)
     rows = state.valid_rows()
     return {
-        name: state.drop_failed(name, column, rows) if name in decoded else take(column, rows)
+        name: state.drop_failed_rows(name, column, rows) if name in decoded else take_column_rows(column, rows)
         for name, column in result.items()
     }

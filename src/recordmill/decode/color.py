@@ -38,7 +38,7 @@ def adjust_brightness(array: ArrayLike, factor: float) -> Levels:
     ValueError
         If the array has another shape, or `factor` is negative.
     """
-    return _adjust(array, "brightness", check_number("factor", factor, 0))
+    return _apply_jitter_step(array, "brightness", check_number("factor", factor, 0))
 
 
 def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
@@ -63,7 +63,7 @@ def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
     ValueError
         If the array has another shape, or `factor` is negative.
     """
-    return _adjust(array, "contrast", check_number("factor", factor, 0))
+    return _apply_jitter_step(array, "contrast", check_number("factor", factor, 0))
 
 
 def adjust_saturation(
@@ -95,11 +95,11 @@ def adjust_saturation(
     check_choice("like", like, ("pillow", "tensorflow"))
     if like == "tensorflow":
         return _convert_colors(array, "saturate", factor)
-    return _adjust(array, "saturation", check_number("factor", factor, 0))
+    return _apply_jitter_step(array, "saturation", check_number("factor", factor, 0))
 
 
 def adjust_hue(array: ArrayLike, turn: float, *, like: Literal["pillow", "tensorflow"] = "pillow") -> NDArray[Any]:
-    """Rotate the hue.
+    """Rotate the hue of an image.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def adjust_hue(array: ArrayLike, turn: float, *, like: Literal["pillow", "tensor
     check_choice("like", like, ("pillow", "tensorflow"))
     if like == "tensorflow":
         return _convert_colors(array, "turn", check_number("turn", turn, -1, 1))
-    return _adjust(array, "hue", check_number("turn", turn, -0.5, 0.5))
+    return _apply_jitter_step(array, "hue", check_number("turn", turn, -0.5, 0.5))
 
 
 def grayscale(array: ArrayLike) -> Levels:
@@ -147,18 +147,18 @@ def grayscale(array: ArrayLike) -> Levels:
     ValueError
         If the array has another shape.
     """
-    return _apply_step(array, ColorStep("gray", np.ones((1, 1))))
+    return _apply_color_step(array, ColorStep("gray", np.ones((1, 1))))
 
 
-def _adjust(array: ArrayLike, step: str, amount: float) -> Levels:
-    """Apply one step of a color jitter."""
-    amounts = np.full((1, 4), np.nan)  # NaN disables a step.
+def _apply_jitter_step(array: ArrayLike, step: str, amount: float) -> Levels:
+    """Apply one color jitter step, such as "brightness", to an image."""
+    amounts = np.full((1, 4), np.nan)  # An amount of NaN disables a step.
     amounts[0, _JITTER_STEPS.index(step)] = amount
     order = np.arange(4.0)[None]
-    return _apply_step(array, ColorStep("jitter", np.concatenate([amounts, order], axis=1)))
+    return _apply_color_step(array, ColorStep("jitter", np.concatenate([amounts, order], axis=1)))
 
 
-def _apply_step(array: ArrayLike, step: ColorStep) -> Levels:
+def _apply_color_step(array: ArrayLike, step: ColorStep) -> Levels:
     pixels: NDArray[Any] = np.asarray(array)
     if pixels.dtype != np.uint8:
         raise TypeError(f"array must be of uint8, got {pixels.dtype}")
@@ -238,7 +238,7 @@ def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> Levels:
     ValueError
         If the last axis does not have three channels, or `behind` exceeds the width.
     """
-    colors = _check_colors(array, ("uint8",))
+    colors = _check_color_array(array, ("uint8",))
     width = colors.shape[-2] if colors.ndim > 2 else 1
     default = width % 4 if colors.ndim > 2 else 0
     return _convert_hls(colors, False, width, default if behind is None else behind)
@@ -264,7 +264,7 @@ def hls_to_rgb(array: ArrayLike) -> Levels:
     ValueError
         If the last axis does not have three channels.
     """
-    return _convert_hls(_check_colors(array, ("uint8",)), True, 1, 0)
+    return _convert_hls(_check_color_array(array, ("uint8",)), True, 1, 0)
 
 
 def _convert_hls(colors: NDArray[Any], to_rgb: bool, width: int, behind: int) -> Levels:
@@ -277,13 +277,13 @@ def _convert_hls(colors: NDArray[Any], to_rgb: bool, width: int, behind: int) ->
 def _convert_colors(
     array: ArrayLike, change: str, amount: float = 0.0, *, dtypes: tuple[str, ...] = ("uint8", "float32")
 ) -> NDArray[Any]:
-    """Convert every color in float32 arithmetic."""
-    colors = _check_colors(array, dtypes)
+    """Apply a native color conversion to every pixel, in float32 arithmetic."""
+    colors = _check_color_array(array, dtypes)
     result = _core.change_colors(colors.reshape(-1), colors.dtype.name, change, amount)
     return np.asarray(result).reshape(colors.shape)
 
 
-def _check_colors(array: ArrayLike, dtypes: tuple[str, ...]) -> NDArray[Any]:
+def _check_color_array(array: ArrayLike, dtypes: tuple[str, ...]) -> NDArray[Any]:
     colors: NDArray[Any] = np.asarray(array)
     if colors.dtype.name not in dtypes:
         raise TypeError(f"array must be of {' or '.join(dtypes)}, got {colors.dtype}")

@@ -1,4 +1,4 @@
-"""Columns of a batch: the forms that callers pass, and access to their rows."""
+"""Convert the data that callers pass to columns of a batch, and read rows of columns."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
-# Rows with at least this many values on average are copied one by one. To copy them by the positions of all values
-# would be slower, and the positions would take eight times the memory of bytes.
+# Rows with at least this many values on average are copied one by one. Indexing with the positions of all values would
+# be slower, and for bytes, the positions would take eight times the memory of the values.
 _MIN_LONG_ROW = 192
 
 Columns = dict[str, Any]
 
 
 def parse_columns(data: Any, features: Sequence[str]) -> Columns:
-    """Return the columns of a batch by name. Byte strings without a name become the only feature that specs read."""
+    """Return the columns of a batch by name. Byte strings without a name are the only feature that specs read."""
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
@@ -46,18 +46,18 @@ def _transpose(examples: Sequence[Mapping[str, Any]]) -> Columns:
             raise FeatureError(
                 f"example {position} has other features than example 0", expected=str([*names]), found=str([*example])
             )
-    return {name: _to_column([example[name] for example in examples]) for name in names}
+    return {name: _build_column([example[name] for example in examples]) for name in names}
 
 
-def _to_column(values: list[Any]) -> Any:
+def _build_column(values: list[Any]) -> Any:
     if any(isinstance(value, bytes | str | list) for value in values):
         return values
     shapes = {np.shape(value) for value in values}
     return np.stack([np.asarray(value) for value in values]) if len(shapes) == 1 else values
 
 
-def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
-    """Return some rows of a column."""
+def take_column_rows(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
+    """Return the given rows of a column."""
     chosen = np.asarray(rows, np.int64)
     if isinstance(column, np.ndarray):
         return column[chosen]
@@ -69,7 +69,7 @@ def take(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> Any:
         ends = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
         return Ragged(np.concatenate([column.data[start:end] for start, end in ends]), splits)
     positions = np.repeat(starts - splits[:-1], counts) + np.arange(splits[-1])
-    return Ragged(take(column.data, positions), splits)
+    return Ragged(take_column_rows(column.data, positions), splits)
 
 
 class ByteRows(Sequence[memoryview]):
@@ -114,7 +114,7 @@ class ByteRows(Sequence[memoryview]):
 
 
 def byte_rows(column: Any, name: str) -> Sequence[Any]:
-    """Return the byte strings of a column, one per sample."""
+    """Return a column as one byte string per sample; raise FeatureError for other values."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         raise FeatureError(f"feature '{name}' is an array of {column.dtype}, which has lost trailing zeros")
     if (
@@ -144,12 +144,12 @@ def byte_rows(column: Any, name: str) -> Sequence[Any]:
 
 
 def native_payloads(payloads: Sequence[Any]) -> Any:
-    """Return byte strings as the native module reads them: data and row splits, or a list of buffers."""
+    """Convert byte strings to what native functions accept: (data, row splits), or a list of buffers."""
     return (payloads.data, payloads.splits) if isinstance(payloads, ByteRows) else list(payloads)
 
 
 def take_payloads(payloads: Any, rows: NDArray[np.int64]) -> list[Any]:
-    """Return some byte strings of `native_payloads` as a list."""
+    """Return the given rows of a result of `native_payloads`, as a list."""
     if not isinstance(payloads, tuple):
         return [payloads[row] for row in rows.tolist()]
     data, splits = payloads
@@ -157,7 +157,7 @@ def take_payloads(payloads: Any, rows: NDArray[np.int64]) -> list[Any]:
 
 
 def read_lengths(column: Any, name: str) -> list[int]:
-    """Return the lengths that a feature holds, one per sample."""
+    """Read a feature with one length per sample; raise FeatureError for other values."""
     lengths = []
     for position, row in enumerate(column):
         value = np.asarray(row).ravel()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.presets import find_preset
-from recordmill.decode.random import Draws, Stage, to_integers, to_uniform
+from recordmill.decode.random import Draws, Stage, words_to_integers, words_to_uniform
 from recordmill.decode.specs.geometry import (
     CenterCrop,
     Flip,
@@ -30,14 +30,14 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Matrices = NDArray[np.float64]
 
-ATTEMPTS = 10  # rectangles that RandomResizedCrop and RandomErasing try
-# Largest coordinate and side, in pixels, of a window that is read from a feature and may reach beyond its image.
+ATTEMPTS = 10  # number of random rectangles that RandomResizedCrop and RandomErasing try
+# Limit, in pixels, of the coordinates and sides of given windows that may reach beyond their image.
 _MAX_REACH = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GeometryPlan:
-    """Geometric steps of n images, in this order.
+    """Geometric steps of n images, applied in the order of the fields.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class GeometryPlan:
 
     @classmethod
     def identity(cls, sizes: Any) -> GeometryPlan:
-        """Return the plan that leaves images of these widths and heights as they are."""
+        """Return a plan that changes nothing, for images of these widths and heights."""
         whole = _full_windows(np.asarray(sizes, np.int64))
         return cls(whole, whole[:, 2:], whole, np.zeros((len(whole), 2), np.bool_))
 
@@ -79,7 +79,7 @@ class GeometryPlan:
         return self.crops[:, 2:]
 
     def point_maps(self) -> Matrices:
-        """Return the maps of points from the decoded, upright images to the outputs, shape (n, 3, 3)."""
+        """Return matrices that map points of the decoded, upright images to the outputs, shape (n, 3, 3)."""
         scales = self.resized / np.maximum(self.windows[:, 2:], 1)
         maps = np.zeros((len(self), 3, 3))
         maps[:, [0, 1], [0, 1]] = scales
@@ -117,36 +117,36 @@ class GivenGeometry:
         windows = None if self.windows is None else self.windows[rows]
         return GivenGeometry(windows, None if self.flips is None else self.flips[rows])
 
-    def find_outside(self, sizes: Ints, *, may_reach_beyond: bool = False) -> Bools:
-        """Return a mask of the windows that reach beyond their images, or with `may_reach_beyond`, beyond the limit."""
+    def find_invalid_windows(self, sizes: Ints, *, may_reach_beyond: bool = False) -> Bools:
+        """Return a mask of the windows that are empty or reach beyond their image, or, if allowed, beyond a limit."""
         if self.windows is None:
             return np.zeros(len(sizes), np.bool_)
         corners, sides = self.windows[:, :2], self.windows[:, 2:]
         if may_reach_beyond:
             outside = (sides < 1) | (sides > _MAX_REACH) | (np.abs(corners) > _MAX_REACH)
         else:
-            # The comparisons do not add, because a sum of untrusted numbers could overflow.
+            # Compare without adding x and width, because a sum of untrusted numbers could overflow.
             outside = (corners < 0) | (sides < 1) | (sides > sizes) | (corners > sizes - sides)
         return np.asarray(outside.any(axis=1))
 
 
-def given_features(spec: Image) -> list[str]:
-    """Return the features that hold windows or flips of an image."""
+def list_given_features(spec: Image) -> list[str]:
+    """Return the names of the features from which a spec reads crop windows and flips."""
     return [part.feature for part in (spec.crop, spec.flip) if isinstance(part, GivenCrop | GivenFlip)]
 
 
 def read_given_geometry(read_column: Callable[[str], Any], spec: Image) -> GivenGeometry:
-    """Read the windows and flips that a spec takes from features."""
+    """Read the crop windows and flips of a spec with GivenCrop or GivenFlip from their features."""
     windows = flips = None
     if isinstance(spec.crop, GivenCrop):
-        windows = _read_table(read_column(spec.crop.feature), spec.crop.feature, 4, "iu").astype(np.int64)
+        windows = _read_numbers(read_column(spec.crop.feature), spec.crop.feature, 4, "iu").astype(np.int64)
     if isinstance(spec.flip, GivenFlip):
-        flips = _read_table(read_column(spec.flip.feature), spec.flip.feature, 1, "iufb")[:, 0] != 0
+        flips = _read_numbers(read_column(spec.flip.feature), spec.flip.feature, 1, "iufb")[:, 0] != 0
     return GivenGeometry(windows, flips)
 
 
-def _read_table(column: Any, feature: str, width: int, kinds: str) -> NDArray[Any]:
-    """Return a column as an array with `width` numbers per sample."""
+def _read_numbers(column: Any, feature: str, width: int, kinds: str) -> NDArray[Any]:
+    """Convert a column to an array with `width` numbers per sample; raise FeatureError if that is not possible."""
     count = len(column)
     if isinstance(column, Ragged):
         is_table = isinstance(column.data, np.ndarray) and (np.diff(column.row_splits) == width).all()
@@ -172,14 +172,14 @@ def _read_table(column: Any, feature: str, width: int, kinds: str) -> NDArray[An
 
 
 def adds_pixels(spec: Image) -> bool:
-    """Return True if an output of the spec can have pixels that its image does not cover."""
+    """Return True if outputs of a spec may contain pixels outside of the image, such as padding."""
     crop = spec.crop
     pads = crop.fill is not None if isinstance(crop, GivenCrop) else getattr(crop, "small", None) == "pad"
-    return spec.affine is not None or pads or (isinstance(crop, RandomCrop) and any(_padding(crop)))
+    return spec.affine is not None or pads or (isinstance(crop, RandomCrop) and any(_get_padding(crop)))
 
 
 def output_size(spec: Image) -> tuple[int, int] | None:
-    """Return height and width of every output of the spec; None if they depend on the image."""
+    """Return the height and width of all outputs of a spec; None if they depend on the image."""
     last = spec.crop or cast("Resize | None", spec.resize)
     return None if last is None else cast("tuple[int, int] | None", last.size)
 
@@ -211,8 +211,8 @@ def plan_geometry(
     windows = _full_windows(sizes)
     too_small = np.zeros(len(sizes), np.bool_)
     if isinstance(crop, RandomResizedCrop):
-        windows = _draw_windows(sizes, crop, _require_draws(draws), positions)
-        resized = _repeat_size(crop, len(sizes))
+        windows = _draw_crop_windows(sizes, crop, _require_draws(draws), positions)
+        resized = _repeat_output_size(crop, len(sizes))
         crops = _full_windows(resized)
     elif isinstance(crop, GivenCrop):
         if given.windows is None:
@@ -221,7 +221,7 @@ def plan_geometry(
             resized, crops = resized_sizes(sizes, resize), given.windows
         else:
             windows = given.windows
-            resized = windows[:, 2:].copy() if crop.size is None else _repeat_size(crop, len(sizes))
+            resized = windows[:, 2:].copy() if crop.size is None else _repeat_output_size(crop, len(sizes))
             crops = _full_windows(resized)
     elif crop is None:
         resized = resized_sizes(sizes, resize)
@@ -229,9 +229,9 @@ def plan_geometry(
     elif isinstance(crop, CenterCrop | RandomCrop):
         resized = resized_sizes(sizes, resize)
         if crop.small == "enlarge":
-            resized = _enlarge(resized, crop)
+            resized = _enlarge_to_crop(resized, crop)
         corners, room = _place_crops(resized, spec, crop, draws, positions)
-        crops = np.concatenate([corners, _repeat_size(crop, len(sizes))], axis=1)
+        crops = np.concatenate([corners, _repeat_output_size(crop, len(sizes))], axis=1)
         if crop.small == "error":
             too_small = np.asarray((room < 0).any(axis=1))
     else:
@@ -248,7 +248,7 @@ def resized_sizes(sizes: Ints, resize: Resize | None) -> Ints:
     if resize is None:
         return sizes
     if resize.size is not None:
-        return _repeat_size(resize, len(sizes))
+        return _repeat_output_size(resize, len(sizes))
     shorter = np.maximum(sizes.min(axis=1, keepdims=True), 1)
     scaled: Ints = np.maximum(sizes * np.int64(resize.shorter or 1) // shorter, 1)
     return scaled
@@ -258,23 +258,23 @@ def _full_windows(sizes: Ints) -> Ints:
     return np.concatenate([np.zeros_like(sizes), sizes], axis=1)
 
 
-def _width_height(part: Any) -> Ints:
+def _to_width_and_height(part: Any) -> Ints:
     pair: Ints = np.asarray(part.size[::-1], np.int64)
     return pair
 
 
-def _repeat_size(part: Any, count: int) -> Ints:
-    return np.broadcast_to(_width_height(part), (count, 2)).copy()
+def _repeat_output_size(part: Any, count: int) -> Ints:
+    return np.broadcast_to(_to_width_and_height(part), (count, 2)).copy()
 
 
-def _padding(crop: RandomCrop) -> tuple[int, int, int, int]:
+def _get_padding(crop: RandomCrop) -> tuple[int, int, int, int]:
     return cast("tuple[int, int, int, int]", crop.padding)
 
 
-def _enlarge(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
-    """Enlarge sizes until the height reaches the crop, then until the width does, as MXNet's ImageRecordIter does."""
-    left, top, right, bottom = _padding(crop) if isinstance(crop, RandomCrop) else (0, 0, 0, 0)
-    goal = np.maximum(_width_height(crop) - (left + right, top + bottom), 1)
+def _enlarge_to_crop(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
+    """Enlarge sizes until the height, then the width, reaches that of the crop, as MXNet's ImageRecordIter does."""
+    left, top, right, bottom = _get_padding(crop) if isinstance(crop, RandomCrop) else (0, 0, 0, 0)
+    goal = np.maximum(_to_width_and_height(crop) - (left + right, top + bottom), 1)
     for side, other in ((1, 0), (0, 1)):
         is_short = sizes[:, side] < goal[side]
         ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
@@ -288,17 +288,17 @@ def _enlarge(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
 def _place_crops(
     sizes: Ints, spec: Image, crop: CenterCrop | RandomCrop, draws: Draws | None, positions: Ints
 ) -> tuple[Ints, Ints]:
-    """Return the upper left corners of the crops, and by how much the padded images are larger than their crops."""
-    room = sizes - _width_height(crop)
+    """Return the upper left corners of the crops, and the margins: size of the padded image minus size of the crop."""
+    room = sizes - _to_width_and_height(crop)
     if isinstance(crop, CenterCrop):
         half = room // 2 if find_preset(spec.like).center == "floor" else np.rint(room / 2).astype(np.int64)
         return np.where(room >= 0, half, -(-room // 2)), room
-    left, top, right, bottom = _padding(crop)
+    left, top, right, bottom = _get_padding(crop)
     room += np.array([left + right, top + bottom])
     missing = np.maximum(-room, 0) if crop.small == "pad" else np.zeros_like(room)
     choices = np.maximum(room + 2 * missing, 0) + 1
     words = _require_draws(draws).words(positions, Stage.CROP, 2)
-    return to_integers(words, choices) - (left, top) - missing, room
+    return words_to_integers(words, choices) - (left, top) - missing, room
 
 
 def _plan_flips(flip: Any, draws: Draws | None, positions: Ints, given: GivenGeometry) -> Bools:
@@ -322,18 +322,18 @@ def _require_draws(draws: Draws | None) -> Draws:
     return draws
 
 
-def _draw_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, positions: Ints) -> Ints:
+def _draw_crop_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, positions: Ints) -> Ints:
     words = draws.words(positions, Stage.CROP, 2 * ATTEMPTS + 2)
-    shapes, fits = choose_shapes(sizes, crop.scale, crop.ratio, to_uniform(words[:, : 2 * ATTEMPTS]))
+    shapes, fits = choose_fitting_rectangles(sizes, crop.scale, crop.ratio, words_to_uniform(words[:, : 2 * ATTEMPTS]))
     if not fits.all():
         shapes[~fits] = _largest_crops_in_ratio(sizes[~fits], crop.ratio)
     room = sizes - shapes
-    corners = to_integers(words[:, 2 * ATTEMPTS :], room + 1)
+    corners = words_to_integers(words[:, 2 * ATTEMPTS :], room + 1)
     corners[~fits] = room[~fits] // 2
     return np.concatenate([corners, shapes], axis=1)
 
 
-def choose_shapes(
+def choose_fitting_rectangles(
     sizes: Ints, scale: tuple[float, float], ratio: tuple[float, float], unit: NDArray[np.float64]
 ) -> tuple[Ints, Bools]:
     """Return the first of `ATTEMPTS` random rectangles that fits into each image, and a mask of images with one.
@@ -350,7 +350,7 @@ def choose_shapes(
 
 
 def _largest_crops_in_ratio(sizes: Ints, ratio: tuple[float, float]) -> Ints:
-    """Return the largest shapes within the images whose width / height is in `ratio`."""
+    """Return the largest crop sizes inside the images whose width / height is in the range `ratio`."""
     width, height = sizes.astype(np.float64).T
     aspect = width / np.maximum(height, 1)
     widths: Any = np.where(aspect > ratio[1], np.rint(height * ratio[1]), width)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.decode.native_image import (
     check_window,
-    decode_one,
+    decode_single,
     image_error,
     read_native_header,
     try_native,
@@ -27,7 +27,7 @@ from recordmill.decode.pillow import (
     read_orientation,
     read_pixels,
 )
-from recordmill.decode.pixels import Window, crop_pixels, orient, to_stored_window
+from recordmill.decode.pixels import Window, apply_orientation, crop_pixels, to_stored_window
 from recordmill.decode.plan import compile_image
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling
 from recordmill.decode.specs.base import check_choice
@@ -114,7 +114,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
         raise ValueError(f"scale must be 1, 2, 4 or 8, got {scale!r}")
     check_choice("orientation", orientation, ("ignore", "apply"))
     check_choice("cmyk", cmyk, ("pillow", "opencv", "tensorflow"))
-    accepts_damage = _check_recovery(recover_truncated, acceptable_fraction, orientation)
+    accepts_damage = _check_recovery_options(recover_truncated, acceptable_fraction, orientation)
     read: Any = "rgb" if channels == "bgr" else channels
     options = DecodeOptions(read, mode, upsampling, gray="libpng", cmyk=cmyk, scale=scale)
     points = entry_points if entry_points is not None and len(entry_points) else None
@@ -126,9 +126,9 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
         else:
             pixels = try_native(lambda: _core.decode_jpeg(data, *arguments, points))
         if pixels is not None:
-            return _drop_single_channel(orient(pixels, stored[1]))
+            return _drop_single_channel(apply_orientation(pixels, stored[1]))
     try:
-        return _decode(data, options, window, orientation, channels == "bgr", max_pixels)
+        return _decode_single_image(data, options, window, orientation, channels == "bgr", max_pixels)
     except ImageError as error:
         if recover_truncated and error.kind not in ("unsupported", "bad_window"):
             raise ImageError(
@@ -179,11 +179,11 @@ def decode_png(
     check_choice("palette", palette, ("colors", "indices"))
     pixels = try_native(lambda: _core.decode_png(data, palette == "indices", max_pixels))
     if pixels is not None:
-        return _drop_single_channel(_crop(pixels, window))
+        return _drop_single_channel(_crop_to_window(pixels, window))
     if palette == "indices":
         classes = read_classes(data, max_pixels=max_pixels)
-        return _drop_single_channel(_crop(classes[:, :, None], window))
-    return _decode(data, DecodeOptions("stored"), window, "ignore", False, max_pixels)
+        return _drop_single_channel(_crop_to_window(classes[:, :, None], window))
+    return _decode_single_image(data, DecodeOptions("stored"), window, "ignore", False, max_pixels)
 
 
 def decode_image(  # noqa: PLR0913 (the options of one call)
@@ -241,16 +241,17 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
     arguments = (like, channels, orientation, dct, upsampling, scale, "uint8" if depth == "8" else "uint16")
     try:
         options, applied, reverse = _resolve_options(*arguments)
-    except TypeError:  # An option is unhashable. Without the cache, the checks of Image name it.
+    except TypeError:
+        # An option is unhashable and thus invalid. Without the cache, the checks of Image raise an error that names it.
         options, applied, reverse = _resolve_options.__wrapped__(*arguments)
-    return _decode(data, options, _parse_window(window), applied, reverse, max_pixels)
+    return _decode_single_image(data, options, _parse_window(window), applied, reverse, max_pixels)
 
 
 @functools.lru_cache(64)
 def _resolve_options(
     like: Like, channels: Any, orientation: Any, dct: Any, upsampling: Any, scale: Any, dtype: Any
 ) -> tuple[DecodeOptions, Orientation, bool]:
-    """Return the decode options, the treatment of EXIF, and whether blue comes first."""
+    """Return the decode options, the treatment of EXIF orientations, and True if the channel order is BGR."""
     compiled = compile_image(
         Image(
             like=like,
@@ -278,7 +279,7 @@ def _check_signature(data: Any, signature: bytes, name: str) -> None:
 
 
 def _parse_window(window: Any) -> Window | None:
-    """Convert any sequence to a tuple of four integers; raise if no image can contain that window."""
+    """Convert a window to four integers; raise if it is empty, negative, or too large for any image."""
     if window is None:
         return None
     numbers = [index(number) for number in window]
@@ -293,7 +294,7 @@ def _parse_window(window: Any) -> Window | None:
 def _find_stored_window(
     data: Any, options: DecodeOptions, window: Window | None, max_pixels: int
 ) -> tuple[Window | None, int] | None:
-    """Return the window in the stored image, and its EXIF orientation; None if it is not supported natively."""
+    """Convert a window to the stored image; return it and the EXIF orientation, or None if unsupported natively."""
     header = read_native_header(data, options, upright=True, max_pixels=max_pixels)
     if header is None:
         return None
@@ -304,26 +305,26 @@ def _find_stored_window(
     return to_stored_window(window, (width, height), orientation), orientation
 
 
-def _decode(
+def _decode_single_image(
     data: Any, options: DecodeOptions, window: Window | None, orientation: str, reverse: bool, max_pixels: int
 ) -> Pixels:
     """Decode one image natively, or with Pillow if the native decoder does not support it."""
     upright = orientation == "apply"
     output = OutputFormat(reverse=reverse)
-    pixels = decode_one(data, options, output, window=window, upright=upright, max_pixels=max_pixels)
+    pixels = decode_single(data, options, output, window=window, upright=upright, max_pixels=max_pixels)
     if pixels is not None:
         return _drop_single_channel(pixels)
     with open_image(data) as image:
         check_pixel_count(image.width, image.height, max_pixels)
         exif_orientation = read_orientation(image) if upright else 1
         prepare_image(image, data, options)
-        pixels = _crop(orient(read_pixels(image, options), exif_orientation), window)
+        pixels = _crop_to_window(apply_orientation(read_pixels(image, options), exif_orientation), window)
     if reverse and pixels.shape[2] == 3:
         pixels = pixels[:, :, ::-1]
     return _drop_single_channel(pixels)
 
 
-def _crop(pixels: Pixels, window: Window | None) -> Pixels:
+def _crop_to_window(pixels: Pixels, window: Window | None) -> Pixels:
     if window is None:
         return pixels
     check_window(window, pixels.shape[1], pixels.shape[0])
@@ -334,8 +335,8 @@ def _drop_single_channel(pixels: Pixels) -> Pixels:
     return np.ascontiguousarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
 
 
-def _check_recovery(recover: bool, acceptable_fraction: float | None, orientation: str) -> bool:
-    """Check the options of damaged files; return True if damaged files may be accepted."""
+def _check_recovery_options(recover: bool, acceptable_fraction: float | None, orientation: str) -> bool:
+    """Check the options for damaged files; return True if a damaged file may be decoded."""
     if acceptable_fraction is not None and not 0 <= acceptable_fraction <= 1:
         raise ValueError(f"acceptable_fraction must be from 0 to 1, got {acceptable_fraction}")
     accepts_damage = recover or acceptable_fraction is not None
@@ -348,7 +349,7 @@ def _decode_damaged_jpeg(
     data: Any, arguments: tuple[Any, ...], points: Any, recover: bool, acceptable_fraction: float | None
 ) -> Pixels | None:
     """Decode a JPEG that may be damaged or truncated, as libjpeg-turbo does."""
-    # Decoding only a window would miss damage outside of the window, so it is not tried.
+    # Do not decode only the window, because damage outside of it would be missed.
     if arguments[0] is None:
         try:
             pixels = try_native(lambda: _core.decode_jpeg(*(data, *arguments, points)))
@@ -368,7 +369,7 @@ def _decode_damaged_jpeg(
             raise image_error(refused.args) from None
         raise ImageError("the image ends too early", kind=kind, offset=offset, expected=expected, found=found) from None
     fraction = 1.0 if acceptable_fraction is None else acceptable_fraction
-    # Compared in float32, as TensorFlow does.
+    # The comparison is in float32, as in TensorFlow.
     if np.float32(num_rows) / np.float32(height) < np.float32(fraction):
         raise ImageError(
             "the image ends too early",

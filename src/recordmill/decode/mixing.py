@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 
-_FIRST_RECTANGLE_NUMBER = 1024  # the random numbers before this one are for the mixing weight
+_FIRST_RECTANGLE_NUMBER = 1024  # the numbers before it draw the mixing weight
 
 
 def mixup(
@@ -62,8 +62,8 @@ def mixup(
     """
     if images.dtype not in (np.float16, np.float32):
         raise TypeError(f"images must be of float16 or float32, got {images.dtype}")
-    weights = _to_weights(labels, len(images), num_classes)
-    share = _draw_share(_parse_draws(rng, epoch), position, alpha)
+    weights = _labels_to_weights(labels, len(images), num_classes)
+    share = _draw_mixing_share(_parse_draws(rng, epoch), position, alpha)
     return _blend_with_previous(images, share), _blend_with_previous(weights, share)
 
 
@@ -122,9 +122,9 @@ def cutmix(
             f'images must have four axes and layout must be "chw" or "hwc", got shape {images.shape} and {layout!r}'
         )
     height, width = images.shape[2:] if layout == "chw" else images.shape[1:3]
-    weights = _to_weights(labels, len(images), num_classes)
+    weights = _labels_to_weights(labels, len(images), num_classes)
     draws = _parse_draws(rng, epoch)
-    rows, columns = _draw_rectangle(height, width, _draw_share(draws, position, alpha), draws, position)
+    rows, columns = _draw_rectangle(height, width, _draw_mixing_share(draws, position, alpha), draws, position)
     mixed = images.copy()
     rectangle = (..., rows, columns) if layout == "chw" else (slice(None), rows, columns)
     mixed[rectangle] = np.roll(images[rectangle], 1, axis=0)
@@ -139,7 +139,7 @@ def _parse_draws(rng: Draws | int, epoch: int) -> Draws:
     return draws
 
 
-def _draw_share(draws: Draws, position: int, alpha: float) -> float:
+def _draw_mixing_share(draws: Draws, position: int, alpha: float) -> float:
     return draw_beta(draws, position, Stage.MIX, check_number("alpha", alpha, 1e-3, 1e6))
 
 
@@ -150,7 +150,7 @@ def _blend_with_previous(rows: NDArray[Any], share: float) -> NDArray[Any]:
 
 
 def _draw_rectangle(height: int, width: int, share: float, draws: Draws, position: int) -> tuple[slice, slice]:
-    """Return the rows and columns of a rectangle that covers 1 - `share` of the image before it is clipped."""
+    """Draw the rectangle of CutMix: before it is clipped, it covers 1 - `share` of the image."""
     side, spans = math.sqrt(1 - share), []
     for axis, length in enumerate((height, width)):
         center = int(draws.integers([position], Stage.MIX, max(1, length), first=_FIRST_RECTANGLE_NUMBER + axis)[0])
@@ -159,8 +159,8 @@ def _draw_rectangle(height: int, width: int, share: float, draws: Draws, positio
     return spans[0], spans[1]
 
 
-def _to_weights(labels: ArrayLike, count: int, num_classes: int | None) -> NDArray[np.float32]:
-    """Return one weight per image and class."""
+def _labels_to_weights(labels: ArrayLike, count: int, num_classes: int | None) -> NDArray[np.float32]:
+    """Convert labels to weights of shape (images, classes)."""
     values = np.asarray(labels)
     if len(values) != count:
         raise ValueError(f"labels must have one entry for each of {count} images, got {len(values)}")

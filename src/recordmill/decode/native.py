@@ -1,4 +1,4 @@
-"""Decode the compiled plan of a batch with the native module, and with Pillow the files that it does not support.
+"""Decode a batch of images with the native module; files that it does not support are decoded with Pillow.
 
 A row that fails is reported in the returned errors, and its part of the output is undefined. Rows do not depend on one
 another, nor on the number of threads.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.decode.columns import native_payloads, take_payloads
-from recordmill.decode.native_image import DAMAGE, Parts, image_error, to_array
+from recordmill.decode.native_image import DAMAGE, Parts, image_error, image_to_array
 from recordmill.decode.options import DecodeOptions
 from recordmill.decode.plan import ImagePlan, MaskPlan, native_options
 from recordmill.errors import MissingExtraError
@@ -76,7 +76,7 @@ class Headers:
 def read_headers(
     payloads: Sequence[Any], options: DecodeOptions, *, upright: bool, max_pixels: int, decoder: str
 ) -> tuple[Headers, RowErrors]:
-    """Read the headers of encoded images; return them and the errors by row."""
+    """Read the headers of encoded images; return the headers, and the errors by row."""
     if decoder == "pillow":
         table, errors = _load_pillow(decoder).read_headers(payloads, options, upright=upright, max_pixels=max_pixels)
         return Headers(table), errors
@@ -86,17 +86,17 @@ def read_headers(
     if not refused:
         return Headers(table), {}
 
-    def decode_rest(rows: Ints) -> RowErrors:
+    def decode_rows(rows: Ints) -> RowErrors:
         rest = take_payloads(native, rows)
         rest_table, errors = _load_pillow(decoder).read_headers(rest, options, upright=upright, max_pixels=max_pixels)
         table[rows] = rest_table
         return cast("RowErrors", errors)
 
-    return Headers(table), _handle_refused(refused, decode_rest)
+    return Headers(table), _decode_refused(refused, decode_rows)
 
 
 def decode_images(plan: ImagePlan, out: Any, threads: int, decoder: str) -> RowErrors:
-    """Decode images to ``out[i]``: rows of an array, or entries of a list; return the errors by row."""
+    """Decode image ``i`` to ``out[i]``, a row of an array or an entry of a list; return the errors by row."""
     if not len(plan):
         return {}
     if decoder == "pillow":
@@ -107,14 +107,14 @@ def decode_images(plan: ImagePlan, out: Any, threads: int, decoder: str) -> RowE
         refused = _core.decode_images(plan, dtype, memory.reshape(-1), max(1, threads))
     else:
         results = _core.decode_each_image(plan, dtype, max(1, threads))
-        refused = _store_decoded(results, out, lambda image: to_array(image, plan.output))
+        refused = _store_decoded(results, out, lambda image: image_to_array(image, plan.output))
     if not refused:
         return {}
-    return _handle_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
+    return _decode_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
 
 
 def decode_masks(plan: MaskPlan, out: Any, threads: int, decoder: str) -> RowErrors:
-    """Decode masks to ``out[i]``, as `decode_images` does."""
+    """Decode mask ``i`` to ``out[i]``, a row of an array or an entry of a list; return the errors by row."""
     if not len(plan):
         return {}
     if decoder == "pillow":
@@ -126,11 +126,11 @@ def decode_masks(plan: MaskPlan, out: Any, threads: int, decoder: str) -> RowErr
         refused = _store_decoded(results, out, lambda mask: np.asarray(mask[0]).reshape(mask[1:3]))
     if not refused:
         return {}
-    return _handle_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
+    return _decode_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
 
 
 def _load_pillow(decoder: str) -> Any:
-    """Return the module that decodes batches with Pillow, imported on first use because most batches do not need it."""
+    """Import the module that decodes batches with Pillow, on first use, because most batches do not need it."""
     if decoder == "native":
         raise MissingExtraError("the file is not supported natively", hint='decoder="auto" decodes it with Pillow')
     from recordmill.decode import pillow_batch
@@ -140,22 +140,22 @@ def _load_pillow(decoder: str) -> Any:
     return pillow_batch
 
 
-def _handle_refused(refused: Refused, decode_rest: Callable[[Ints], RowErrors]) -> RowErrors:
-    """Decode with Pillow the refused rows that are not damaged; return the errors of all rows that failed."""
+def _decode_refused(refused: Refused, decode_rows: Callable[[Ints], RowErrors]) -> RowErrors:
+    """Decode rows that the native module refused with Pillow, except damaged ones; return the errors by row."""
     errors: RowErrors = {row: image_error(parts, hint=_DAMAGE_HINT) for row, parts in refused if parts[0] in DAMAGE}
     rest = [(row, parts) for row, parts in refused if parts[0] not in DAMAGE]
     if not rest:
         return errors
     rows = np.array([row for row, _ in rest])
     try:
-        rest_errors = decode_rest(rows)
+        rest_errors = decode_rows(rows)
     except MissingExtraError as missing:
         return errors | {row: image_error(parts, hint=missing.hint) for row, parts in rest}
     return errors | {int(rows[number]): error for number, error in rest_errors.items()}
 
 
 def _decode_with_pillow(plan: ImagePlan | MaskPlan, out: Any, rows: Ints, threads: int, decoder: str) -> RowErrors:
-    """Decode some rows of a plan with Pillow; return the errors by ordinal in `rows`."""
+    """Decode the given rows of a plan with Pillow; return the errors by index into `rows`."""
     pixels, errors = _load_pillow(decoder).decode_batch(plan[rows], threads)
     for number, row in enumerate(rows.tolist()):
         if number not in errors:
@@ -164,7 +164,7 @@ def _decode_with_pillow(plan: ImagePlan | MaskPlan, out: Any, rows: Ints, thread
 
 
 def _store_decoded(results: Sequence[Any], out: Any, convert: Callable[[Any], NDArray[Any]]) -> Refused:
-    """Store decoded images in `out`; return the refused rows."""
+    """Store natively decoded images in `out`; return row and fault of each image that was refused."""
     refused = []
     for row, (image, fault) in enumerate(results):
         if image is None:

@@ -14,15 +14,15 @@ from recordmill import _core
 from recordmill.decode.geometry import GeometryPlan
 from recordmill.decode.options import DecodeOptions, OutputFormat
 from recordmill.decode.pixels import Window
-from recordmill.decode.plan import Border, ColorStep, ImagePlan, compile_plan, native_options, plan_images
+from recordmill.decode.plan import Border, ColorStep, ImagePlan, compile_image_plan, native_options, plan_images
 from recordmill.errors import ImageError, LimitError
 
-Parts = tuple[str, int, str, str]  # kind, offset, expected, found
+Parts = tuple[str, int, str, str]  # (kind, offset, expected, found)
 
 # Kinds of errors for damaged images. They are always raised, because other decoders fill the missing parts with
 # guesses, and at most write a warning to stderr.
 DAMAGE = frozenset({"truncated", "bad_table", "bad_code", "bad_restart", "bad_checksum", "bad_compression"})
-# Errors of these kinds are raised. After others, Pillow may be able to decode the image.
+# Errors of these kinds are final. After an error of another kind, Pillow may be able to decode the image.
 _FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points"}
 _MESSAGES = {
     "limit_exceeded": "the image is too large",
@@ -33,7 +33,7 @@ _MESSAGES = {
 
 
 def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitError:
-    """Create the exception for the parts of a native error."""
+    """Create an ImageError or LimitError from the parts of a native error."""
     kind, offset, expected, found = parts
     default = "the image is damaged" if kind in DAMAGE else "the image cannot be decoded natively"
     cls = LimitError if kind == "limit_exceeded" else ImageError
@@ -50,7 +50,7 @@ def native_image_errors() -> Iterator[None]:
 
 
 def try_native(decode: Callable[[], Any]) -> NDArray[Any] | None:
-    """Return the pixels that a native function decodes; None if the native decoder does not support the image."""
+    """Call a native decoder; return its pixels, or None if it does not support the image."""
     try:
         block, height, width, channels = decode()
     except _core.ImageRefused as refused:
@@ -86,7 +86,7 @@ def read_native_header(
     return width, height, orientation
 
 
-def decode_one(
+def decode_single(
     data: Any, options: DecodeOptions, output: OutputFormat, *, window: Window | None, upright: bool, max_pixels: int
 ) -> NDArray[Any] | None:
     """Decode one image, or a window of it; None if the native decoder does not support the image."""
@@ -100,11 +100,11 @@ def decode_one(
     geometry = replace(GeometryPlan.identity(windows[:, 2:]), windows=windows)
     if options.deep == "keep" and _is_deep_png(data):
         output = replace(output, dtype="uint16")
-    plan = plan_images(compile_plan(options, output), [data], geometry, np.array([orientation]))
+    plan = plan_images(compile_image_plan(options, output), [data], geometry, np.array([orientation]))
     [(image, parts)] = _core.decode_each_image(plan, output.dtype, 1)
     if parts is not None and parts[0] in _FINAL:
         raise image_error(parts)
-    return None if image is None else to_array(image, output)
+    return None if image is None else image_to_array(image, output)
 
 
 def _is_deep_png(data: Any) -> bool:
@@ -121,14 +121,14 @@ def transform_image(
     border: Border | None = None,
     colors: Sequence[ColorStep] = (),
 ) -> NDArray[Any]:
-    """Apply the steps of a batch that follow decoding to one image of uint8, uint16 or float32."""
+    """Transform one decoded image, uint8, uint16 or float32: geometry, colors and normalization."""
     geometry = geometry or GeometryPlan.identity([pixels.shape[1::-1]])
-    plan = compile_plan(DecodeOptions(), output, kernel, border, has_colors=bool(colors))
-    return run_plan(pixels, plan_images(plan, [b""], geometry, colors=colors))
+    plan = compile_image_plan(DecodeOptions(), output, kernel, border, has_colors=bool(colors))
+    return apply_plan(pixels, plan_images(plan, [b""], geometry, colors=colors))
 
 
-def run_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
-    """Apply the steps of a plan that follow decoding to one image."""
+def apply_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
+    """Apply all steps of a plan except decoding to one decoded image."""
     output = plan.output
     if output.scale_first:  # The native module applies scale_first only to images that it decodes itself.
         brightest = 65535 if pixels.dtype == np.uint16 else 255
@@ -136,11 +136,11 @@ def run_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
     flat = np.ascontiguousarray(pixels).reshape(-1)
     with native_image_errors():
         image = _core.change_image(flat, pixels.shape, pixels.dtype.name, plan, output.dtype)
-    return to_array(image, output)
+    return image_to_array(image, output)
 
 
-def to_array(image: Any, output: OutputFormat) -> NDArray[Any]:
-    """Return an image of the native module as an array."""
+def image_to_array(image: Any, output: OutputFormat) -> NDArray[Any]:
+    """Convert an image that the native module returned to an array."""
     block, height, width, channels = image
     shape = (channels, height, width) if output.layout == "chw" else (height, width, channels)
     return np.asarray(block).view(output.dtype).reshape(shape)

@@ -1,11 +1,11 @@
-"""Options of decoding one image: what to read from the file, and the format of the output array."""
+"""Options for decoding images: how to read the file, and the format of the output array."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-MAX_PIXELS = 1 << 26  # default of every max_pixels parameter
+MAX_PIXELS = 1 << 26  # default of all `max_pixels` parameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.options import MAX_PIXELS, DecodeOptions
-from recordmill.decode.pixels import orient
+from recordmill.decode.pixels import apply_orientation
 from recordmill.errors import ImageError, LimitError, MissingExtraError, RecordmillError
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 _JPEG_FORMATS = ("JPEG", "MPO")
 _LOSSY_FORMATS, _LOSSY_TIFF_COMPRESSIONS = ("JPEG", "MPO", "AVIF"), ("jpeg", "tiff_jpeg", "webp")
 _JPEG_SIGNATURE, _PNG_SIGNATURE = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-_PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25  # offsets in the file
+_PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25  # offsets in a PNG file
 _TIFF_SIGNATURES = (b"II*\x00", b"MM\x00*")
-_TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # tags
+_TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # TIFF and EXIF tags
 
-_CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # by mode
-# libpng ignores a gamma if the difference to 1 is smaller than this.
+_CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # number of channels by Pillow mode
+# libpng ignores a gamma that differs from 1 by less than this.
 _MIN_GAMMA_DIFFERENCE = 0.05
 
-# A small JPEG may have thousands of scans, each of which visits every block. These are the native decoder's limits.
+# The limits of the native decoder, because a small JPEG may have thousands of scans that each visit all blocks.
 MAX_SCANS = 500
 MAX_BLOCK_VISITS = 1 << 27
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
@@ -49,7 +49,7 @@ def import_pillow() -> Any:
 
 
 class open_image:  # noqa: N801
-    """Context manager of an open Pillow image.
+    """Context manager that opens an encoded image with Pillow.
 
     Every exception inside becomes an ImageError, because damaged files make Pillow raise exceptions of any class.
 
@@ -97,7 +97,7 @@ def read_header(data: Any, options: DecodeOptions, *, upright: bool, max_pixels:
     """Return width, height, decoded width, decoded height, orientation, channels, and 1 for JPEG or 0."""
     with open_image(data) as image:
         check_pixel_count(image.width, image.height, max_pixels)
-        stored, channels = image.size, _CHANNELS[_stored_mode(image)]
+        stored, channels = image.size, _CHANNELS[_find_stored_mode(image)]
         orientation = read_orientation(image) if upright else 1
         prepare_image(image, data, options)
         size, decoded = (pair[::-1] if orientation >= 5 else pair for pair in (stored, image.size))
@@ -131,11 +131,11 @@ def read_orientation(image: Image) -> int:
 
 
 def prepare_image(image: Image, data: Any, options: DecodeOptions) -> None:
-    """Set up an open image for decoding; raise ImageError if Pillow cannot decode with these options."""
+    """Configure an open image to be decoded with these options; raise ImageError if Pillow does not support them."""
     if options.deep != "high_byte":
         check_depth(image, data)
     if image.format in _JPEG_FORMATS:
-        check_scans(data, image.width, image.height)
+        check_scan_count(data, image.width, image.height)
         _prepare_jpeg(image, options)
     elif options.scale != 1:
         raise ImageError(
@@ -145,10 +145,10 @@ def prepare_image(image: Image, data: Any, options: DecodeOptions) -> None:
 
 def _prepare_jpeg(image: Image, options: DecodeOptions) -> None:
     if options.dct != "accurate":
-        raise _unsupported("the fast inverse DCT", 'dct="accurate"')
+        raise _unsupported_option_error("the fast inverse DCT", 'dct="accurate"')
     reads_luma = options.channels == "gray" and options.gray == "libpng" and image.mode == "RGB"
     if options.upsampling != "fancy" and image.mode != "L" and not reads_luma:
-        raise _unsupported("plain upsampling", 'upsampling="fancy"')
+        raise _unsupported_option_error("plain upsampling", 'upsampling="fancy"')
     if options.scale == 1 and not reads_luma:
         return
     expected = tuple(-(-side // options.scale) for side in image.size)
@@ -156,15 +156,15 @@ def _prepare_jpeg(image: Image, options: DecodeOptions) -> None:
     image.draft("L" if reads_luma else None, target if options.scale > 1 else None)  # type: ignore[arg-type]
     scale: tuple[int, ...] = image.decoderconfig[:1]  # type: ignore[attr-defined]
     if image.size != expected or (options.scale > 1 and scale != (options.scale,)):
-        raise _unsupported(f"scale 1/{options.scale} for such a small image", "scale=1")
+        raise _unsupported_option_error(f"scale 1/{options.scale} for such a small image", "scale=1")
 
 
-def _unsupported(feature: str, alternative: str) -> ImageError:
+def _unsupported_option_error(feature: str, alternative: str) -> ImageError:
     return ImageError(f"Pillow does not support {feature} of JPEG", kind="unsupported", hint=f"use {alternative}")
 
 
 def check_depth(image: Image, data: Any) -> None:
-    """Raise ImageError if Pillow would return only the high bytes: 16-bit color and floating-point images."""
+    """Raise ImageError for images whose samples Pillow would shorten: 16-bit color and floating point."""
     head = bytes(memoryview(data)[:26])
     depth, color_type = head[_PNG_DEPTH : _PNG_DEPTH + 1], head[_PNG_COLOR_TYPE : _PNG_COLOR_TYPE + 1]
     deep_png = head[:8] == _PNG_SIGNATURE and depth == b"\x10" and color_type != b"\x00"
@@ -187,7 +187,7 @@ def _depth_error(message: str, found: str) -> ImageError:
 
 
 def to_16_bits(image: Image) -> Image:
-    """Convert 16-bit gray, which some versions of Pillow open as 32-bit integers, to mode I;16."""
+    """Convert 16-bit gray images that Pillow has opened as 32-bit integers to mode I;16."""
     if image.mode == "I;16":
         return image
     values = np.asarray(image)
@@ -199,7 +199,7 @@ def to_16_bits(image: Image) -> Image:
     return gray
 
 
-def check_scans(data: Any, width: int, height: int) -> None:
+def check_scan_count(data: Any, width: int, height: int) -> None:
     """Raise LimitError if a JPEG has too many scans."""
     blocks = -(-width // 8) * -(-height // 8)
     limit = max(1, min(MAX_SCANS, MAX_BLOCK_VISITS // max(1, blocks)))
@@ -233,13 +233,13 @@ def read_pixels(image: Image, options: DecodeOptions) -> NDArray[Any]:
     if image.mode[0] in "IF":
         pixels = _read_deep_gray(image, options)
         return np.repeat(pixels, 3, axis=2) if options.channels == "rgb" else pixels
-    # TensorFlow converts CMYK to RGB for "stored", too.
+    # TensorFlow converts CMYK to RGB, also with channels="stored".
     cmyk_to_rgb = image.mode == "CMYK" and options.channels == "stored" and options.cmyk == "tensorflow"
     if options.channels == "rgb" or cmyk_to_rgb:
         return _read_rgb(image, options)
     if options.channels == "gray":
         return _read_gray(image, options)
-    mode = _stored_mode(image)
+    mode = _find_stored_mode(image)
     return _to_array(image if image.mode == mode else image.convert(mode))
 
 
@@ -248,8 +248,8 @@ def _to_array(image: Image) -> NDArray[np.uint8]:
     return pixels[:, :, None] if pixels.ndim == 2 else pixels
 
 
-def _stored_mode(image: Image) -> str:
-    """Return the Pillow mode of the file's content, with palettes resolved and transparency as a channel."""
+def _find_stored_mode(image: Image) -> str:
+    """Find the Pillow mode to which a file is decoded: palettes become colors, and transparency becomes a channel."""
     if image.mode[0] in "IF":
         return "I;16"
     transparent = image.has_transparency_data
@@ -306,7 +306,7 @@ def _read_gray(image: Image, options: DecodeOptions) -> NDArray[np.uint8]:
 
 
 def _check_gamma(image: Image) -> None:
-    """Raise if libpng converts these colors to gray in linear light, which is only supported natively."""
+    """Raise ImageError if libpng would convert this image to gray in linear light, which Pillow cannot do."""
     gamma = 0.45455 if "srgb" in image.info else image.info.get("gamma", 1.0)
     if "icc_profile" not in image.info and abs(gamma - 1) > _MIN_GAMMA_DIFFERENCE:
         raise ImageError(
@@ -348,14 +348,14 @@ def _cmyk_to_rgb_tensorflow(cmyk: NDArray[Any], *, adobe: bool) -> NDArray[np.ui
 
 
 def read_classes(data: Any, *, upright: bool = False, max_pixels: int = MAX_PIXELS) -> NDArray[Any]:
-    """Decode a mask to its classes, (height, width) of uint8 or uint16: palette indices, or gray values as stored."""
-    # Checked before Pillow opens the file, because it would read all segments of a JPEG, which may be millions.
+    """Decode a mask to its classes: palette indices or stored gray values, (height, width) of uint8 or uint16."""
+    # Reject JPEG before Pillow opens the file, because Pillow would read all segments, which may be millions.
     if bytes(memoryview(data)[:3]) == _JPEG_SIGNATURE:
         raise _mask_error("JPEG")
     with open_image(data) as image:
         check_pixel_count(image.width, image.height, max_pixels)
         orientation = read_orientation(image) if upright else 1
-        return orient(_read_stored_values(image, data), orientation)
+        return apply_orientation(_read_stored_values(image, data), orientation)
 
 
 def _read_stored_values(image: Image, data: Any) -> NDArray[Any]:
@@ -366,11 +366,11 @@ def _read_stored_values(image: Image, data: Any) -> NDArray[Any]:
     if image.mode.startswith("I"):
         return np.asarray(to_16_bits(image)).astype(np.uint16)
     levels = np.asarray(image).astype(np.uint8)
-    return levels // _gray_step(image, data)
+    return levels // _gray_scale_factor(image, data)
 
 
-def _gray_step(image: Image, data: Any) -> np.uint8:
-    """Return the factor by which Pillow scales gray PNG of 2 or 4 bits to 8 bits."""
+def _gray_scale_factor(image: Image, data: Any) -> np.uint8:
+    """Return the factor by which Pillow scaled the values of a gray PNG of 2 or 4 bits to 8 bits; otherwise 1."""
     head = bytes(memoryview(data)[:26])
     if image.format != "PNG" or image.mode != "L" or head[_PNG_COLOR_TYPE] != 0:
         return np.uint8(1)

@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 
 from recordmill.concurrency.threads import map_range
 from recordmill.decode.geometry import GeometryPlan
-from recordmill.decode.native_image import run_plan
+from recordmill.decode.native_image import apply_plan
 from recordmill.decode.options import DecodeOptions, OutputFormat
 from recordmill.decode.pillow import open_image, prepare_image, read_classes, read_header, read_pixels
-from recordmill.decode.pixels import crop_pixels, orient
-from recordmill.decode.plan import ImagePlan, MaskPlan, compile_plan, plan_images
+from recordmill.decode.pixels import apply_orientation, crop_pixels
+from recordmill.decode.plan import ImagePlan, MaskPlan, compile_image_plan, plan_images
 from recordmill.errors import ImageError, MissingExtraError
 
 Pixels = NDArray[Any]
 RowErrors = dict[int, Exception]
 
-_SCALE_COLUMN = 12  # of ImagePlan.geometry
+_SCALE_COLUMN = 12  # column of ImagePlan.geometry
 
 
 def read_headers(
     payloads: Sequence[Any], options: DecodeOptions, *, upright: bool, max_pixels: int
 ) -> tuple[NDArray[np.int64], RowErrors]:
-    """Read headers of encoded images; return the table for `native.Headers`, and the errors by row."""
+    """Read the headers of images with Pillow; return the table for `native.Headers`, and the errors by row."""
     table = np.zeros((len(payloads), 7), np.int64)
 
     def read(row: int) -> None:
@@ -37,7 +37,7 @@ def read_headers(
 
 
 def decode_batch(plan: ImagePlan | MaskPlan, threads: int) -> tuple[list[Pixels | None], RowErrors]:
-    """Return the decoded images or masks, and the errors by row."""
+    """Decode the images or masks of a plan with Pillow; return them and the errors by row."""
     decoded: list[Pixels | None] = [None] * len(plan)
 
     def decode(row: int) -> None:
@@ -48,7 +48,7 @@ def decode_batch(plan: ImagePlan | MaskPlan, threads: int) -> tuple[list[Pixels 
 
 
 def _map_rows(function: Callable[[int], None], count: int, threads: int) -> RowErrors:
-    """Call a function for each row with threads; return the errors by row."""
+    """Call a function with each row number, in several threads; return the errors by row."""
     num_parts = max(1, min(threads, count))
 
     def run_part(part: int) -> RowErrors:
@@ -58,7 +58,7 @@ def _map_rows(function: Callable[[int], None], count: int, threads: int) -> RowE
                 function(row)
             except (MissingExtraError, MemoryError):
                 raise
-            except Exception as error:  # noqa: BLE001 (returned)
+            except Exception as error:  # noqa: BLE001 (the error is returned)
                 errors[row] = error
         return errors
 
@@ -66,16 +66,16 @@ def _map_rows(function: Callable[[int], None], count: int, threads: int) -> RowE
 
 
 def _decode_image(plan: ImagePlan) -> Pixels:
-    """Decode the only image of a plan."""
+    """Decode the image of a plan that has one image."""
     data, scale = plan.payloads[0], int(plan.geometry[0, _SCALE_COLUMN])
     options = plan.options if scale == 1 else replace(plan.options, scale=scale)
     with open_image(data) as image:
         prepare_image(image, data, options)
-        pixels = orient(read_pixels(image, options), int(plan.orientations[0]))
+        pixels = apply_orientation(read_pixels(image, options), int(plan.orientations[0]))
     if plan.colors and pixels.dtype == np.uint16:
         raise ImageError("color steps do not support 16-bit images", kind="unsupported", expected="8 bits", found="16")
     _check_channels(plan, pixels.shape[2])
-    return _run_on_window(pixels, plan)
+    return _apply_plan_to_window(pixels, plan)
 
 
 def _check_channels(plan: ImagePlan, channels: int) -> None:
@@ -98,29 +98,29 @@ def _channel_error(name: str, kind: str, channels: int, found: int) -> ImageErro
     )
 
 
-def _run_on_window(pixels: Pixels, plan: ImagePlan) -> Pixels:
-    """Crop an upright image to the window of its plan, and run the steps that follow."""
+def _apply_plan_to_window(pixels: Pixels, plan: ImagePlan) -> Pixels:
+    """Crop a decoded image to the window of its plan, and apply the later steps of the plan."""
     x, y, width, height = plan.geometry[0, :4].tolist()
     geometry = plan.geometry.copy()
     geometry[0, :2], geometry[0, _SCALE_COLUMN] = 0, 1
-    return run_plan(
+    return apply_plan(
         crop_pixels(pixels, (x, y, width, height)), replace(plan, geometry=geometry, orientations=np.ones(1, np.int64))
     )
 
 
 def _decode_mask(plan: MaskPlan) -> Pixels:
-    """Decode the only mask of a plan."""
+    """Decode the mask of a plan that has one mask."""
     job = plan.job
     classes = read_classes(job.payloads[0], upright=plan.upright, max_pixels=job.reading.max_pixels)[:, :, None]
     if plan.dtype != "uint8" or classes.dtype != np.uint8:
-        # Native steps scale the fill of uint16 images by 257; float32 holds all classes and fills as they are.
+        # Use float32, which holds all classes exactly. For uint16 images, native steps multiply the fill by 257.
         classes = classes.astype(np.float32)
     if plan.sizes is not None:
-        classes = _fit_mask(classes, plan, *plan.sizes[0].tolist())
+        classes = _resize_mask_to_image(classes, plan, *plan.sizes[0].tolist())
         output = OutputFormat(classes.dtype.name, white=255.0)
-        compiled = compile_plan(job.options, output)
+        compiled = compile_image_plan(job.options, output)
         steps = replace(job, output=output, mean=compiled.mean, factor=compiled.factor)
-        classes = _run_on_window(classes, steps)
+        classes = _apply_plan_to_window(classes, steps)
     largest = int(classes.max(initial=0))
     if largest > np.iinfo(plan.dtype).max:
         raise ImageError(
@@ -133,10 +133,10 @@ def _decode_mask(plan: MaskPlan) -> Pixels:
     return classes[:, :, 0].astype(plan.dtype)
 
 
-def _fit_mask(
+def _resize_mask_to_image(
     classes: Pixels, plan: MaskPlan, image_width: int, image_height: int, decoded_width: int, decoded_height: int
 ) -> Pixels:
-    """Resize a mask to the size at which its image is decoded."""
+    """Resize a mask to the decoded size of its image; raise ImageError if sizes differ without `fit`."""
     height, width, _ = classes.shape
     if (width, height) != (image_width, image_height) and not plan.fit:
         raise ImageError(
@@ -150,5 +150,5 @@ def _fit_mask(
         return classes
     target = np.array([[0, 0, decoded_width, decoded_height]])
     geometry = replace(GeometryPlan.identity([[width, height]]), resized=target[:, 2:], crops=target)
-    steps = compile_plan(DecodeOptions(), OutputFormat(classes.dtype.name, white=255.0), plan.rule)
-    return run_plan(classes, plan_images(steps, [b""], geometry))
+    steps = compile_image_plan(DecodeOptions(), OutputFormat(classes.dtype.name, white=255.0), plan.rule)
+    return apply_plan(classes, plan_images(steps, [b""], geometry))

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pixels = NDArray[Any]
-Window = tuple[int, int, int, int]  # x, y, width, height
+Window = tuple[int, int, int, int]  # (x, y, width, height)
 
 
-def orient(pixels: Pixels, orientation: int) -> Pixels:
-    """Return the upright image for an EXIF orientation from 1 to 8."""
+def apply_orientation(pixels: Pixels, orientation: int) -> Pixels:
+    """Rotate or mirror an image so that it is upright, given its EXIF orientation from 1 to 8."""
     if orientation >= 5:
         pixels = pixels.swapaxes(0, 1)
     if orientation in (2, 3, 6, 7):
@@ -23,7 +23,7 @@ def orient(pixels: Pixels, orientation: int) -> Pixels:
 
 
 def to_stored_window(window: Window, size: tuple[int, int], orientation: int) -> Window:
-    """Convert a window of the upright image, whose (width, height) is `size`, to one of the stored image."""
+    """Convert a window of the upright image to a window of the stored image; `size` is the upright (width, height)."""
     x, y, width, height = window
     if orientation in (2, 3, 6, 7):
         x = size[0] - x - width

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.columns import take_payloads
-from recordmill.decode.geometry import ATTEMPTS, GeometryPlan, adds_pixels, choose_shapes, output_size
+from recordmill.decode.geometry import ATTEMPTS, GeometryPlan, adds_pixels, choose_fitting_rectangles, output_size
 from recordmill.decode.options import DecodeOptions, OutputFormat
 from recordmill.decode.presets import find_preset, parse_kernel
-from recordmill.decode.random import Draws, Stage, to_integers, to_uniform
+from recordmill.decode.random import Draws, Stage, words_to_integers, words_to_uniform
 from recordmill.decode.specs.color import Color, ColorJitter, PCANoise, RandomErasing, RandomGrayscale
 from recordmill.decode.specs.geometry import RandomCrop
 from recordmill.decode.specs.image import Image
@@ -54,7 +54,7 @@ class Border:
 
 
 class ColorStep(NamedTuple):
-    """One color step of n images, as the native module reads it.
+    """One color step, such as brightness, with its parameters for n images, as the native module reads it.
 
     Parameters
     ----------
@@ -87,13 +87,13 @@ class NativeOptions:
     max_pixels: int
 
 
-def _no_rows() -> Ints:
+def _empty_row_array() -> Ints:
     return np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImagePlan:
-    """n encoded images, and the parameters of all steps from decoding to the output array.
+    """A batch of n encoded images, with the parameters of all steps from decoding to the output array.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ class ImagePlan:
     first: tuple[float, ...]
     payloads: Any = ()
     points: Any = ()
-    orientations: Ints = field(default_factory=_no_rows)
-    geometry: Ints = field(default_factory=_no_rows)
+    orientations: Ints = field(default_factory=_empty_row_array)
+    geometry: Ints = field(default_factory=_empty_row_array)
     matrix: Floats | None = None
     colors: Sequence[ColorStep] = ()
 
@@ -166,7 +166,7 @@ class ImagePlan:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MaskPlan:
-    """n encoded masks that get the geometry of their images.
+    """A batch of n encoded masks, with the geometry of their images.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class MaskPlan:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompiledImage:
-    """An image spec and everything that follows from the spec alone.
+    """An image spec, and all data that can be derived from it before any image is known.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def compile_image(spec: Image) -> CompiledImage:
     kernel = parse_kernel(spec.kernel, spec.like)
     return CompiledImage(
         spec,
-        compile_plan(options, output, kernel, border, has_colors=bool(spec.color)),
+        compile_image_plan(options, output, kernel, border, has_colors=bool(spec.color)),
         (spec.orientation or preset.orientation) == "apply",
         border,
         output_size(spec),
@@ -268,7 +268,7 @@ def _build_border(spec: Image) -> Border:
 
 
 @lru_cache(256)
-def compile_plan(
+def compile_image_plan(
     options: DecodeOptions,
     output: OutputFormat,
     kernel: str = "pillow:nearest",
@@ -277,7 +277,7 @@ def compile_plan(
     has_colors: bool = False,
     max_pixels: int = NO_LIMIT,
 ) -> ImagePlan:
-    """Build an `ImagePlan` without images, which `plan_images` adds."""
+    """Build an `ImagePlan` without images; `plan_images` adds them later."""
     border = border or Border()
     # Channels are reversed to blue, green, red on decoding, or at the end if color steps need red, green, blue.
     order = slice(None, None, -1 if output.reverse and not has_colors else 1)
@@ -294,21 +294,21 @@ def compile_plan(
         output.layout,
         output.reverse,
         output.dtype == "float16",
-        *_mean_and_factor(output, 255),
-        *_mean_and_factor(output, 65535),
+        *_compute_normalization(output, 255),
+        *_compute_normalization(output, 65535),
         factors if output.scale_first else (),
     )
 
 
 @lru_cache(256)
 def native_options(options: DecodeOptions, max_pixels: int) -> NativeOptions:
-    """Return decode options as the native module reads them."""
+    """Convert decode options to the form that the native module reads."""
     words = (options.channels, options.gray, options.deep, options.dct, options.upsampling, options.cmyk)
     return NativeOptions(*words, options.scale, max_pixels)
 
 
-def _mean_and_factor(output: OutputFormat, brightest: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return mean and factor of the normalization ``(level - mean) * factor`` for levels from 0 to `brightest`."""
+def _compute_normalization(output: OutputFormat, brightest: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return mean and factor of ``(level - mean) * factor``, which normalizes levels from 0 to `brightest`."""
     if output.scale_first:
         return output.mean or (0.0,), tuple(float(np.float32(1) / np.float32(one)) for one in output.std or (1.0,))
     if output.dtype.startswith("uint"):
@@ -327,12 +327,12 @@ def plan_images(
     colors: Sequence[ColorStep] = (),
     points: Any = (),
 ) -> ImagePlan:
-    """Add a batch to a compiled plan; `scales` are denominators of decoded sizes, image by image."""
+    """Add images to a compiled plan; `scales` are the denominators at which they are decoded: 1, 2, 4 or 8."""
     count = len(geometry)
     scales = np.ones(count, np.int64) if scales is None else scales
     windows = geometry.windows
     if (scales != 1).any():
-        # Corners are rounded outward to pixels of the smaller image.
+        # Round the corners outward to whole pixels of the scaled image.
         start = windows[:, :2] // scales[:, None]
         windows = np.concatenate([start, -(-(windows[:, :2] + windows[:, 2:]) // scales[:, None]) - start], axis=1)
     columns = [windows, geometry.resized, geometry.crops, geometry.flips, scales[:, None]]
@@ -386,12 +386,12 @@ def _plan_pca_noise(spec: PCANoise, _: Ints, draws: Draws, positions: Ints, stag
 
 
 def _plan_erasing(spec: RandomErasing, sizes: Ints, draws: Draws, positions: Ints, stage: int) -> ColorStep:
-    inverted = (1 / spec.ratio[1], 1 / spec.ratio[0])  # RandomErasing.ratio is height / width
+    inverted = (1 / spec.ratio[1], 1 / spec.ratio[0])  # RandomErasing.ratio is height / width, unlike that of crops
     words = draws.words(positions, stage, 2 * ATTEMPTS + 3)
-    shapes, fits = choose_shapes(sizes, spec.scale, inverted, to_uniform(words[:, : 2 * ATTEMPTS]))
+    shapes, fits = choose_fitting_rectangles(sizes, spec.scale, inverted, words_to_uniform(words[:, : 2 * ATTEMPTS]))
     room = np.maximum(sizes - shapes, 0)
-    corners = to_integers(words[:, 2 * ATTEMPTS : -1], room + 1)
-    is_erased = (to_uniform(words[:, -1]) < spec.probability) & fits
+    corners = words_to_integers(words[:, 2 * ATTEMPTS : -1], room + 1)
+    is_erased = (words_to_uniform(words[:, -1]) < spec.probability) & fits
     windows = np.concatenate([corners, shapes], axis=1) * is_erased[:, None]
     return ColorStep("paint", windows.astype(np.float64), cast("tuple[int, ...]", spec.fill))
 

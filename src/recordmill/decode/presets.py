@@ -61,7 +61,7 @@ PRESETS: dict[str, Preset] = {
     "mxnet": Preset("rgb", "apply", "accurate", "fancy", "opencv", "libpng", "opencv", "high_byte", "floor"),
 }
 
-# The kernels of each library. Libraries use the same name for different arithmetic.
+# Resize kernels by library, because libraries use the same name for different arithmetic.
 KERNELS: dict[str, tuple[str, ...]] = {
     "pillow": ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos", "mks2013", "mks2021"),
     "opencv": ("nearest", "bilinear", "cubic", "area", "lanczos4", "auto", "area_or_bilinear"),
@@ -94,6 +94,6 @@ def parse_kernel(kernel: str | None, like: str) -> str:
 
 
 def returns_float32(kernel: str) -> bool:
-    """Return True if the kernel returns float32 for every input dtype."""
+    """Return True if a resize kernel returns float32 for every input dtype."""
     library, _, name = kernel.partition(":")
     return library == "tensorflow" and name != "nearest"

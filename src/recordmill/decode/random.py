@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 class Stage(IntEnum):
-    """Stage numbers of the random parameters. Numbers from 4,096 are reserved for callers."""
+    """Stage numbers that separate the random numbers of different steps. Numbers from 4,096 are free for callers."""
 
     CROP = 1
     FLIP = 2
@@ -121,7 +121,7 @@ class Draws:
         -------
         ndarray of float64, shape (n, count)
         """
-        numbers: NDArray[np.float64] = low + (high - low) * to_uniform(self.words(positions, stage, count, first))
+        numbers: NDArray[np.float64] = low + (high - low) * words_to_uniform(self.words(positions, stage, count, first))
         return numbers
 
     def integers(self, positions: ArrayLike, stage: int, high: ArrayLike, first: int = 0) -> NDArray[np.int64]:
@@ -152,7 +152,7 @@ class Draws:
         bounds = np.broadcast_to(np.asarray(high, np.int64), words.shape)
         if (bounds < 1).any() or (bounds > int(_LOW)).any():
             raise ValueError("high must be from 1 to 2**32 - 1")
-        return to_integers(words, bounds)
+        return words_to_integers(words, bounds)
 
     def booleans(self, positions: ArrayLike, stage: int, probability: float, first: int = 0) -> NDArray[np.bool_]:
         """Return one boolean for each sample that is True with a probability.
@@ -170,7 +170,7 @@ class Draws:
         -------
         ndarray of bool, shape (n,)
         """
-        return to_uniform(self.words(positions, stage, 1, first))[:, 0] < probability
+        return words_to_uniform(self.words(positions, stage, 1, first))[:, 0] < probability
 
     def choice(self, positions: ArrayLike, stage: int, weights: ArrayLike, first: int = 0) -> NDArray[np.int64]:
         """Return one index into `weights` for each sample, with probabilities in proportion to the weights.
@@ -251,12 +251,12 @@ def parse_rng(rng: Draws | int | None, epoch: int = 0) -> Draws | None:
     return Draws(int(rng), epoch)
 
 
-def to_uniform(words: Words) -> NDArray[np.float64]:
+def words_to_uniform(words: Words) -> NDArray[np.float64]:
     """Convert random words to numbers in [0, 1)."""
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def to_integers(words: Words, high: NDArray[np.int64]) -> NDArray[np.int64]:
+def words_to_integers(words: Words, high: NDArray[np.int64]) -> NDArray[np.int64]:
     """Convert random words to integers below `high`, which must be from 1 to 2**32 - 1."""
     factor = high.astype(np.uint64)
     carry = (words & _LOW) * factor >> _HALF

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.columns import take
+from recordmill.decode.columns import take_column_rows
 from recordmill.decode.geometry import GeometryPlan
 from recordmill.decode.native import Headers
 from recordmill.decode.plan import CompiledImage
@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImageBatch:
-    """Geometry of the images of one output, which masks, boxes and points follow.
+    """Headers and geometry of the images of one output, to which masks, boxes and keypoints refer.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ImageBatch:
         return ImageBatch(self.compiled, self.rows[kept], self.headers[kept], self.geometry[kept])
 
     def find_positions(self, rows: Ints) -> Ints:
-        """Return the positions of these rows of the batch among the images."""
+        """Return the indices, in this object, of the images of the given rows of the batch."""
         return np.searchsorted(self.rows, rows)
 
 
@@ -89,7 +89,7 @@ class BatchState:
     consumed: set[str] = field(default_factory=set)
 
     def column(self, feature: str, *, consume: bool = True) -> Any:
-        """Return the column of a feature; with `consume`, the column is not part of the result."""
+        """Return the column of a feature; with `consume`, the input column is not copied to the result."""
         if feature not in self.columns:
             hint = "name the spec after its feature, or set feature="
             raise FeatureError(f"no feature '{feature}'", expected=", ".join(self.columns), found=feature, hint=hint)
@@ -102,16 +102,16 @@ class BatchState:
         rows = np.arange(self.count)
         return np.delete(rows, [*self.errors]) if self.errors else rows
 
-    def fail(self, row: int, feature: str, cause: Exception) -> None:
-        """Store the error of a sample. Later errors of the same sample are ignored."""
+    def store_error(self, row: int, feature: str, cause: Exception) -> None:
+        """Store the error of a sample; ignore it if the sample has an error already."""
         self.errors.setdefault(int(row), decode_error(int(row), feature, cause))
 
     def sorted_errors(self) -> list[DecodeError]:
-        """Return the errors in the order of the batch."""
+        """Return the errors of failed samples in the order of the batch."""
         return [self.errors[row] for row in sorted(self.errors)]
 
-    def allocate(self, name: str, shape: tuple[int, ...], dtype: str) -> Any:
-        """Return the array of one output: the caller's, or a new one."""
+    def allocate_output(self, name: str, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return the array for one output: the one that the caller passed, or a new one."""
         full_shape = (self.count, *shape)
         array = self.out.get(name)
         if array is None:
@@ -123,9 +123,9 @@ class BatchState:
             raise ValueError(f"out['{name}'] must be writable")
         return array
 
-    def drop_failed(self, name: str, column: Any, rows: Ints) -> Any:
-        """Return the valid rows of an output, at the start of the caller's array if there is one."""
-        kept = take(column, rows)
+    def drop_failed_rows(self, name: str, column: Any, rows: Ints) -> Any:
+        """Drop the rows of failed samples from an output; in an array of the caller, move the others to its start."""
+        kept = take_column_rows(column, rows)
         if name not in self.out:
             return kept
         array = self.out[name][: len(rows)]

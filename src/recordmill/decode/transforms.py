@@ -84,7 +84,7 @@ def _resize_image(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
 
 
 def _resize_floats(pixels: Pixels, size: tuple[int, int], kernel: str) -> NDArray[np.float32]:
-    """Resize one or several images with a result of float32."""
+    """Resize one or several images; the result is float32."""
     flat, shape = np.ascontiguousarray(pixels).reshape(-1), pixels.shape
     with native_image_errors():
         block = _core.resize_floats(flat, pixels.dtype.name, shape[-3:], size, kernel)
@@ -382,7 +382,7 @@ def normalize(
 
 
 def _check_image(array: ArrayLike, dtypes: Sequence[str] = _DTYPES) -> Pixels:
-    """Return an image with three axes."""
+    """Check dtype and shape of an image, and return it with three axes."""
     pixels = np.asarray(array)
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or (pixels.ndim == 3 and pixels.shape[2] > 4):
         raise ValueError(
@@ -405,7 +405,7 @@ def _check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_fill(fill: int | Sequence[int], channels: int) -> tuple[int, ...]:
-    """Return one level per channel."""
+    """Check a fill option, and return one level per channel."""
     levels = parse_levels("fill", fill)
     if len(levels) not in (1, channels):
         raise ValueError(f"fill must have 1 or {channels} levels, got {len(levels)}")
@@ -413,10 +413,10 @@ def _check_fill(fill: int | Sequence[int], channels: int) -> tuple[int, ...]:
 
 
 def _restore_axes(pixels: Pixels, array: ArrayLike) -> Pixels:
-    """Drop the channel axis again if the input had none."""
+    """Remove the channel axis if the image that the caller passed had none."""
     return np.ascontiguousarray(pixels[:, :, 0] if np.ndim(array) == 2 else pixels)
 
 
 def _same_format(pixels: Pixels) -> OutputFormat:
-    """Return the output format that keeps dtype and levels."""
+    """Return the output format that keeps the dtype and the levels of an image."""
     return OutputFormat(pixels.dtype.name, white=65535.0 if pixels.dtype == np.uint16 else 255.0)

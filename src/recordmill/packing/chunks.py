@@ -1,4 +1,4 @@
-"""Order of the records, their division among shards, and the chunks in which workers process them."""
+"""Choose the order of the records, divide them among shards, and split them into chunks for the workers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.packing.sources.base import Items
 
-# Position in the source of each record; None for the order of the source.
+# Position in the source of each packed record; None if records are packed in the order of the source.
 Order = NDArray[np.int64] | None
 
 
@@ -26,7 +26,7 @@ def build_order(num_items: int, seed: int | None) -> Order:
 
 
 def split_evenly(num_items: int, num_parts: int) -> list[range]:
-    """Return consecutive ranges whose lengths differ by at most one, longer ones first."""
+    """Split ``range(num_items)`` into consecutive ranges whose lengths differ by at most one, longer ones first."""
     shortest, num_longer = divmod(num_items, num_parts)
     starts = [part * shortest + min(part, num_longer) for part in range(num_parts + 1)]
     return [range(start, stop) for start, stop in pairwise(starts)]
@@ -34,7 +34,7 @@ def split_evenly(num_items: int, num_parts: int) -> list[range]:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLimits:
-    """Largest number of items, and of bytes of their image files, in a chunk of several items."""
+    """Limits of a chunk: number of items, and total size of their image files in bytes."""
 
     num_items: int
     num_bytes: int
@@ -42,13 +42,13 @@ class ChunkLimits:
 
 # Limits for files that are stored unchanged.
 COPY_LIMITS = ChunkLimits(512, 2 << 20)
-# Decoding takes long and images grow: small chunks distribute the work evenly.
+# Smaller limits if images are decoded: small chunks distribute the longer work evenly, and decoded images are large.
 DECODE_LIMITS = ChunkLimits(64, 1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Consecutive items of a queue: its ordinal in the queue, and the range of the items in the output order."""
+    """Consecutive items of a queue, with the ordinal of the chunk in the queue and the range in the output order."""
 
     ordinal: int
     start: int
@@ -57,13 +57,13 @@ class Chunk:
 
 
 class ChunkQueue:
-    """A thread-safe queue of the chunks of a range of the output order, such as those of one shard."""
+    """A thread-safe queue that splits a range of the output order, usually one shard, into chunks."""
 
     def __init__(self, items: Items, order: Order, span: range, limits: ChunkLimits) -> None:
         self._items, self._order, self._limits = items, order, limits
         self._next, self._stop = span.start, span.stop
         self._lock = threading.Lock()
-        # Number of items whose file sizes are looked up for the next chunk, based on the length of the last one.
+        # Number of items whose file sizes are read to find the end of the next chunk, from the length of the last one.
         self._num_candidates = 16
         self.num_taken = 0
 

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 
 from recordmill.packing.sources.base import Items
 
-# Start of the cause of each file that `find_outside` returns.
+# Every cause that `find_files_outside_folder` returns starts with this text.
 OUTSIDE = "the file is outside the image folder"
 
 
-def find_outside(items: Items) -> dict[int, tuple[str, str]]:
-    """Return row, path and cause of each file whose real path is outside the real path of its folder."""
+def find_files_outside_folder(items: Items) -> dict[int, tuple[str, str]]:
+    """Find files that symbolic links lead out of the folder of the source; return path and cause by row."""
     if items.allow_outside:
         return {}
-    masks = _find_outside(items.mask_root, items.mask_paths())
-    return dict(masks) | dict(_find_outside(items.root, items.paths()))
+    masks = _find_paths_outside(items.mask_root, items.mask_paths())
+    return dict(masks) | dict(_find_paths_outside(items.root, items.paths()))
 
 
-def _find_outside(root: str, paths: list[str]) -> Iterator[tuple[int, tuple[str, str]]]:
+def _find_paths_outside(root: str, paths: list[str]) -> Iterator[tuple[int, tuple[str, str]]]:
     if not root:
         return
     real_root = os.path.join(os.path.realpath(root), "")

@@ -1,4 +1,4 @@
-"""Options of `pack` in groups; each group checks its values."""
+"""Groups of options of `pack`; each group checks its own values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WorkerKind = Literal["threads", "processes"]
 
 @dataclass(frozen=True, slots=True)
 class ImageOptions:
-    """How image and mask files are checked and changed; without a recoding, their bytes are stored unchanged."""
+    """Options for checking and recoding image and mask files; without a recoding, files are stored unchanged."""
 
     recoding: Recoding | None = None
     mask: MaskForm = "png"
@@ -31,7 +31,7 @@ class ImageOptions:
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
-    """Payload of the records, names of their features, and kind of the labels."""
+    """Options of the records: payload, names of the features, and kind of the labels."""
 
     payload: str | None = None
     image_feature: str | None = None
@@ -54,7 +54,7 @@ class RecordOptions:
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """Number, size and compression of the shards."""
+    """Options of the shards: number, size, compression and index."""
 
     shards: int | None = None
     max_shard_bytes: int | None = None
@@ -74,7 +74,7 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Workers and reaction to errors; these options do not affect the bytes of the records."""
+    """Options of the run: workers and reaction to errors. They do not affect the bytes of the records."""
 
     workers: int = 1
     worker_kind: WorkerKind = "threads"
@@ -97,7 +97,7 @@ def build_recoding(
     exif: bool,
     restart_markers: bool | None,
 ) -> Recoding | None:
-    """Check the options that change images; return None if image bytes are stored unchanged."""
+    """Check the options that change images and combine them; return None if no option changes images."""
     if encode is None:
         changes = {
             "quality": quality,

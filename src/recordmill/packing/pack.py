@@ -240,7 +240,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
         restart_markers=restart_markers,
     )
     images = ImageOptions(recoding, mask, check, keep_shape)
-    records = RecordOptions(payload, image_feature, label_feature, label_kind, _find_name_feature(keep_name))
+    records = RecordOptions(payload, image_feature, label_feature, label_kind, _choose_name_feature(keep_name))
     run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error)
     destination = check_local_path(destination)
     if not destination:
@@ -271,7 +271,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     return result
 
 
-def _find_name_feature(keep_name: bool | str) -> str | None:
+def _choose_name_feature(keep_name: bool | str) -> str | None:
     if isinstance(keep_name, bool):
         return "name" if keep_name else None
     return keep_name
@@ -296,7 +296,7 @@ def _pack_examples(
         )
     total = len(source) if isinstance(source, Sequence) else None
     if seed is not None:
-        source = _shuffle(source, seed)
+        source = _shuffle_examples(source, seed)
     progress = Progress(total, show)
     with ShardWriter(
         destination,
@@ -318,7 +318,7 @@ def _pack_examples(
     return PackResult(writer.num_records, num_bytes, writer.paths, warnings=writer.warnings)
 
 
-def _shuffle(source: Iterable[Any], seed: int) -> Iterable[Any]:
+def _shuffle_examples(source: Iterable[Any], seed: int) -> Iterable[Any]:
     if not isinstance(source, Sequence):
         raise InputError(
             "only a sequence of examples can be shuffled",

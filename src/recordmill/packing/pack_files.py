@@ -19,10 +19,10 @@ from recordmill.packing.sources.base import Items
 from recordmill.packing.workers import ShardTask, TaskRunner, WorkerProcesses
 from recordmill.shards.foreign_index import foreign_index_path
 from recordmill.shards.output import (
+    RecordSink,
     RollingSink,
     ShardOutput,
     SingleShardSink,
-    Sink,
     check_output_compression,
     commit_outputs,
 )
@@ -34,7 +34,7 @@ from recordmill.storage.local import LOCAL
 
 @dataclass(slots=True)
 class FilePacker:
-    """Packs a source of files once."""
+    """Packs the files of one source. An instance is used for one run."""
 
     items: Items
     destination: str
@@ -44,7 +44,7 @@ class FilePacker:
     images: ImageOptions
     options: RunOptions
     storage: Storage = LOCAL
-    # Position in the source, path and cause of each skipped item.
+    # (position in the source, path, cause) of each skipped item.
     _skipped: list[tuple[int, str, str]] = field(default_factory=list, init=False)
 
     def run(self, seed: int | None, progress: Progress) -> tuple[list[ShardOutput], list[tuple[str, str]]]:
@@ -108,8 +108,8 @@ class FilePacker:
         decodes = images.recoding is not None or images.mask == "raw" or images.check == "decode"
         limits = DECODE_LIMITS if decodes else COPY_LIMITS
         if self.outputs.max_shard_bytes is not None:
-            self._check_no_existing([])
-            sink: Sink = RollingSink(self.destination, self.outputs.max_shard_bytes, self._create_shard)
+            self._check_no_existing_shards([])
+            sink: RecordSink = RollingSink(self.destination, self.outputs.max_shard_bytes, self._create_shard)
             return [ShardTask(ChunkQueue(items, order, range(len(items)), limits), sink)]
         num_shards = self.outputs.shards or 1
         if num_shards > len(items) and self.format.framing.min_payload_bytes:
@@ -120,14 +120,14 @@ class FilePacker:
                 found=str(num_shards),
             )
         paths = self._shard_paths(num_shards)
-        self._check_no_existing(paths)
+        self._check_no_existing_shards(paths)
         return [
             ShardTask(ChunkQueue(items, order, span, limits), SingleShardSink(path, self._create_shard))
             for path, span in zip(paths, split_evenly(len(items), num_shards), strict=True)
         ]
 
-    def _check_no_existing(self, paths: Sequence[str]) -> None:
-        """Check all names before the work starts, not only at the commit."""
+    def _check_no_existing_shards(self, paths: Sequence[str]) -> None:
+        """Raise OutputExistsError before the work starts if a shard or foreign index already exists."""
         if self.outputs.overwrite:
             return
         index = self.format.index if self.format.index_on_write else None

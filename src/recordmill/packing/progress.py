@@ -1,4 +1,4 @@
-"""Progress of packing: a line with rate and remaining time, or calls of a function."""
+"""Report the progress of packing: as a line with rate and remaining time, or by calls of a function."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ class Progress:
         self.num_records = 0
 
     def advance(self, count: int) -> None:
-        """Add to the number of records."""
+        """Add newly packed records to the count, and report it."""
         with self._lock:
             self.num_records += count
             if self._callback is not None:
                 self._callback(self.num_records, self._total)
             elif self._writes_text and self._clock() - self._write_time >= self._interval:
                 self._write_time = self._clock()
-                self._write(self._prefix + self._format_line() + self._suffix)
+                self._write_text(self._prefix + self._format_line() + self._suffix)
 
     def close(self) -> None:
         """Write the final line."""
         if self._writes_text:
-            self._write(self._prefix + self._format_line() + "\n")
+            self._write_text(self._prefix + self._format_line() + "\n")
 
     def _format_line(self) -> str:
         seconds = max(self._clock() - self._start_time, 1e-9)
@@ -64,7 +64,7 @@ class Progress:
             return f"{text}, {_format_time(seconds)} in total"
         return f"{text}, {_format_time((self._total - self.num_records) / rate)} left" if rate else text
 
-    def _write(self, text: str) -> None:
+    def _write_text(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
 

@@ -41,7 +41,7 @@ _STORED_MODES = {
     "webp": ("RGB", "RGBA"),
 }
 _LOSSY = ("jpeg", "webp")
-# Largest side in pixels that an encoding stores. JPEG: JPEG_MAX_DIMENSION of libjpeg, which decodes larger images.
+# Largest width or height that an encoding stores. The JPEG limit is JPEG_MAX_DIMENSION of libjpeg.
 _MAX_SIDE = {"jpeg": 65_500, "webp": 16_383}
 # MAX_IMAGE_PIXELS of Pillow.
 _MAX_PIXELS = 89_478_485
@@ -49,7 +49,7 @@ _MAX_PIXELS = 89_478_485
 
 @dataclass(frozen=True, slots=True)
 class Recoding:
-    """Options for decoding an image and encoding it again; `pack` documents them."""
+    """Options for decoding an image and encoding it again, as in the parameters of `pack`."""
 
     encode: Encoding
     quality: int = 95
@@ -61,12 +61,12 @@ class Recoding:
 
     @property
     def keeps_size(self) -> bool:
-        """Whether images are neither cropped nor resized."""
+        """True if images are neither cropped nor resized."""
         return self.resize is None and self.center_crop is False
 
     @property
-    def moves_pixels(self) -> bool:
-        """Whether masks must be transformed with their images."""
+    def changes_geometry(self) -> bool:
+        """True if pixels change their place, so that masks must be transformed with their images."""
         return not self.keeps_size or self.exif
 
 
@@ -74,24 +74,24 @@ def recode_image(data: Any, recoding: Recoding) -> tuple[bytes, Shape]:
     """Decode an image, transform it and encode it again; return the bytes and the new height and width."""
     native = _decode_plain_jpeg(data, recoding)
     if native is not None:
-        return _encode(native, recoding), (native.height, native.width)
+        return _encode_image(native, recoding), (native.height, native.width)
     with open_image(data) as image:
         check_depth(image, data)
-        result = _convert_mode(_transform(_load(image, data), recoding, nearest=False), recoding)
+        result = _convert_mode(_transform_image(_decode_opened_image(image, data), recoding, nearest=False), recoding)
         _check_encodable_size(result.size, recoding.encode)
-        return _encode(result, recoding), (result.height, result.width)
+        return _encode_image(result, recoding), (result.height, result.width)
 
 
 def recode_png_files(files: Ragged, recoding: Recoding) -> tuple[Ragged, list[Shape | None]]:
-    """Recode PNG files natively; the shape is None for each file that `recode_image` must handle instead.
+    """Recode PNG files natively; return their new bytes and shapes.
 
-    These are files of other formats, and PNG files with more than plain 8-bit pixels.
+    The shape is None for files that need `recode_image`: other formats, and PNG with more than plain 8-bit pixels.
     """
     if recoding.encode != "png" or not recoding.keeps_size:
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
     channels = {None: "stored", True: "rgb", False: "gray"}[recoding.color]
     rows = (files.data, files.row_splits)
-    data, row_splits, sides = _core.recode_png(rows, channels, recoding.exif, _max_pixels())
+    data, row_splits, sides = _core.recode_png(rows, channels, recoding.exif, _pillow_pixel_limit())
     sizes = np.asarray(sides).reshape(-1, 2).tolist()
     return Ragged.from_blocks(data, row_splits), [(height, width) if height else None for height, width in sizes]
 
@@ -99,7 +99,7 @@ def recode_png_files(files: Ragged, recoding: Recoding) -> tuple[Ragged, list[Sh
 def recode_mask(data: Any, recoding: Recoding) -> bytes:
     """Apply the transform of an image to its mask; return a PNG with the values, palette and depth of the mask."""
     with open_image(data) as image:
-        return _encode(_transform_mask(image, recoding), Recoding("png"))
+        return _encode_image(_transform_mask(image, recoding), Recoding("png"))
 
 
 def read_mask(data: Any, recoding: Recoding | None = None) -> NDArray[Any]:
@@ -118,9 +118,9 @@ def read_shape(data: Any) -> Shape:
 
 
 def check_decodable(data: Any) -> None:
-    """Decode all pixels of an image as training does, and raise ImageError if that fails."""
-    # Pillow warns above its limit and raises above twice that.
-    head, limit, pixels = bytes(memoryview(data)[:26]), 2 * _max_pixels(), None
+    """Decode all pixels of an image, as training does; raise ImageError if that fails."""
+    # Pillow warns about images above its pixel limit, and raises an error above twice the limit.
+    head, limit, pixels = bytes(memoryview(data)[:26]), 2 * _pillow_pixel_limit(), None
     if head.startswith(b"\xff\xd8"):
         pixels = _decode_jpeg(data, limit)
     elif head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -131,8 +131,8 @@ def check_decodable(data: Any) -> None:
             image.load()
 
 
-def _max_pixels() -> int:
-    """Return the pixels above which Pillow warns; larger images are left to Pillow, which warns or raises."""
+def _pillow_pixel_limit() -> int:
+    """Return the number of pixels above which Pillow warns; the native decoder leaves larger images to Pillow."""
     limit = getattr(sys.modules.get("PIL.Image"), "MAX_IMAGE_PIXELS", None)
     return int(limit or _MAX_PIXELS)
 
@@ -145,7 +145,7 @@ def _decode_plain_jpeg(data: Any, recoding: Recoding) -> Image | None:
     if recoding.encode != "jpeg" or not recoding.keeps_size:
         return None
     try:
-        block, height, width, num_bytes = _core.decode_plain_jpeg(data, recoding.exif, _max_pixels())
+        block, height, width, num_bytes = _core.decode_plain_jpeg(data, recoding.exif, _pillow_pixel_limit())
     except _core.ImageRefused:
         return None
     if max(height, width) > _MAX_SIDE["jpeg"] or recoding.color not in (None, num_bytes == 4):
@@ -160,20 +160,20 @@ def _decode_jpeg(data: Any, limit: int) -> NDArray[Any] | None:
     return try_native(lambda: _core.decode_jpeg(data, None, "stored", "accurate", "fancy", "pillow", 1, limit))
 
 
-def _load(image: Image, data: Any) -> Image:
-    """Decode an opened image. JPEG is decoded natively, which yields the same pixels in less time."""
+def _decode_opened_image(image: Image, data: Any) -> Image:
+    """Decode an image that Pillow has opened. JPEG is decoded natively, which is faster and yields the same pixels."""
     if image.format == "JPEG" and image.mode in ("L", "RGB"):
         pixels = _decode_jpeg(data, image.width * image.height)
         if pixels is not None:
             decoded = import_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
             decoded.info = image.info
             return cast("Image", decoded)
-    image.load()  # Pillow copies images that are saved without having been loaded.
+    image.load()  # Load the pixels now, because Pillow would copy an image that is saved without having been loaded.
     return image
 
 
 def _transform_mask(image: Image, recoding: Recoding | None) -> Image:
-    mask = image if recoding is None else _transform(image, recoding, nearest=True)
+    mask = image if recoding is None else _transform_image(image, recoding, nearest=True)
     if mask.mode.startswith("I"):
         return to_16_bits(mask)
     if mask.mode not in ("P", "L", "1"):
@@ -187,8 +187,8 @@ def _transform_mask(image: Image, recoding: Recoding | None) -> Image:
     return mask
 
 
-def _transform(image: Image, recoding: Recoding, *, nearest: bool) -> Image:
-    """Rotate by EXIF, crop and resize an image, as the recoding specifies."""
+def _transform_image(image: Image, recoding: Recoding, *, nearest: bool) -> Image:
+    """Apply the EXIF orientation, resize and crop of a recoding to an image."""
     if recoding.exif:
         from PIL import ImageOps
 
@@ -196,7 +196,7 @@ def _transform(image: Image, recoding: Recoding, *, nearest: bool) -> Image:
     if recoding.center_crop is True:
         image = _crop_center(image, min(image.size))
     if recoding.resize is not None:
-        image = _resize(image, recoding.resize, nearest=nearest or image.mode in ("P", "1"))
+        image = _resize_shorter_side(image, recoding.resize, nearest=nearest or image.mode in ("P", "1"))
     if recoding.center_crop is not True and recoding.center_crop is not False:
         if min(image.size) < recoding.center_crop:
             raise ImageError(
@@ -210,15 +210,15 @@ def _transform(image: Image, recoding: Recoding, *, nearest: bool) -> Image:
     return image
 
 
-def _resize(image: Image, shorter_side: int, *, nearest: bool) -> Image:
+def _resize_shorter_side(image: Image, shorter_side: int, *, nearest: bool) -> Image:
     resampling = import_pillow().Resampling
     width, height = image.size
     if width < height:
         size = (shorter_side, height * shorter_side // width)
     else:
         size = (width * shorter_side // height, shorter_side)
-    # A long thin image can grow beyond the memory when its shorter side is scaled up.
-    limit = max(_max_pixels(), width * height)
+    # Limit the result: if its shorter side is scaled up, a long thin image may exceed the memory.
+    limit = max(_pillow_pixel_limit(), width * height)
     if size[0] * size[1] > limit:
         raise ImageError(
             "the image would be too large after resizing its shorter side",
@@ -235,7 +235,7 @@ def _crop_center(image: Image, side: int) -> Image:
 
 
 def _convert_mode(image: Image, recoding: Recoding) -> Image:
-    """Convert an image to color or gray if requested, and to a mode that the encoding stores."""
+    """Convert an image to color or gray if the recoding requests it, and to a Pillow mode that the encoding stores."""
     if image.mode.startswith("I"):
         image = to_16_bits(image)
         if recoding.encode in _LOSSY or recoding.color:
@@ -251,11 +251,13 @@ def _convert_mode(image: Image, recoding: Recoding) -> Image:
     if recoding.color is not None:
         mode = "RGB" if recoding.color else "L"
     else:
-        mode = image.mode if image.mode in _STORED_MODES[recoding.encode] else _nearest_mode(image, recoding.encode)
+        mode = (
+            image.mode if image.mode in _STORED_MODES[recoding.encode] else _find_storable_mode(image, recoding.encode)
+        )
     return image if image.mode == mode else image.convert(mode)
 
 
-def _nearest_mode(image: Image, encoding: Encoding) -> str:
+def _find_storable_mode(image: Image, encoding: Encoding) -> str:
     if image.mode in ("1", "L", "LA") and "L" in _STORED_MODES[encoding]:
         return "L"
     return "RGBA" if image.has_transparency_data and "RGBA" in _STORED_MODES[encoding] else "RGB"
@@ -273,7 +275,7 @@ def _check_encodable_size(size: tuple[int, int], encoding: Encoding) -> None:
         )
 
 
-def _encode(image: Image, recoding: Recoding) -> bytes:
+def _encode_image(image: Image, recoding: Recoding) -> bytes:
     """Encode an image whose mode the encoding stores."""
     options = dict(_SAVE_OPTIONS[recoding.encode])
     if recoding.encode in _LOSSY:
@@ -287,9 +289,9 @@ def _encode(image: Image, recoding: Recoding) -> bytes:
     if recoding.encode == "jpeg":
         if recoding.restart_markers:
             options["restart_marker_rows"] = 1
-        file = thread_output_file()
+        file = get_thread_output_file()
         image.save(file, **options)
-        return read_output(file)
+        return read_written_bytes(file)
     buffer = io.BytesIO()
     image.save(buffer, **options)
     return buffer.getvalue()
@@ -298,7 +300,7 @@ def _encode(image: Image, recoding: Recoding) -> bytes:
 def encode_png(image: Image) -> bytes | None:
     """Encode an image of 8-bit samples natively; return None if Pillow must encode it."""
     channels = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}.get(image.mode)
-    # Pillow stores these beside the pixels.
+    # The native encoder stores only pixels; Pillow also stores a color profile and transparency.
     if channels is None or any(image.info.get(name) is not None for name in ("icc_profile", "transparency")):
         return None
     samples: Any = np.asarray(image).reshape(-1)
@@ -309,7 +311,7 @@ def encode_png(image: Image) -> bytes | None:
 
 
 def _extend_palette(image: Image) -> Image:
-    """Add a color for every index: Pillow derives the bits per pixel from the palette and cuts larger indices."""
+    """Extend a palette to all indices in use, because Pillow stores no index beyond the palette."""
     colors = image.getpalette() or []
     num_missing = int(np.asarray(image).max(initial=0)) + 1 - len(colors) // 3
     if num_missing <= 0:
@@ -319,12 +321,12 @@ def _extend_palette(image: Image) -> Image:
     return extended
 
 
-# Larger output files are truncated before reuse. Smaller ones keep their pages, as allocating new ones costs more.
+# Larger output files are truncated before reuse. Smaller ones keep their memory, because allocation costs time.
 _MAX_REUSED_BYTES = 8 << 20
 
 
-class _OutputFile:
-    """An in-memory file that is closed with its last reference, such as at the end of its thread."""
+class _MemoryFile:
+    """An in-memory file that is closed when nothing refers to it any more, for example at the end of its thread."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -334,21 +336,21 @@ class _OutputFile:
         self.file.close()
 
 
-class _ThreadState(threading.local):
-    output: _OutputFile | None = None
+class _ThreadFile(threading.local):
+    output: _MemoryFile | None = None
 
 
-_THREAD = _ThreadState()
+_THREAD = _ThreadFile()
 
 
-def thread_output_file() -> IO[bytes]:
-    """Return the in-memory output file of this thread, at its start; the next call reuses it.
+def get_thread_output_file() -> IO[bytes]:
+    """Return the in-memory output file of this thread, rewound to its start; every call returns the same file.
 
     Pillow writes JPEG to a file descriptor without copies in Python.
     """
     output = _THREAD.output
     if output is None or output.process != os.getpid():
-        output = _THREAD.output = _OutputFile()
+        output = _THREAD.output = _MemoryFile()
     if output.file.seek(0, os.SEEK_END) > _MAX_REUSED_BYTES:
         output.file.truncate(0)
     output.file.seek(0)
@@ -363,7 +365,7 @@ def _open_memory_file() -> IO[bytes]:
     return cast("IO[bytes]", tempfile.TemporaryFile(buffering=0))
 
 
-def read_output(file: IO[bytes]) -> bytes:
+def read_written_bytes(file: IO[bytes]) -> bytes:
     """Return the bytes from the start of an output file to its current position."""
     length = file.tell()
     file.seek(0)

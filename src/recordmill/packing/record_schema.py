@@ -1,4 +1,4 @@
-"""Features of packed records: their names, the schema, and the labels in their stored kind."""
+"""Build the schema of packed records, and convert labels to the kind in which they are stored."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from recordmill.packing.sources.base import Items, Labels
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
 
-# Kind of integers in payloads whose own readers do not expect int64.
+# Integer kind by payload, for payloads whose own readers do not expect int64.
 _INTEGER_KINDS: dict[str, Kind] = {"ofrecord": "int32", "irheader": "float32"}
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureNames:
-    """Names of the features of a record by content; None for content that is not stored."""
+    """Names of the features that store image, mask, label and so on; None for content that is not stored."""
 
     image: str
     label: str | None = None
@@ -39,7 +39,7 @@ class FeatureNames:
 def build_schema(
     items: Items, format_: Format, codec: PayloadCodec, options: RecordOptions, images: ImageOptions
 ) -> tuple[FeatureNames, Schema, Items]:
-    """Return the feature names, the schema, and the items with labels in their stored kind."""
+    """Return the feature names, the schema, and the items with labels converted to their stored kind."""
     if not len(items):
         raise InputError("the source contains no images", kind="no_images", shard=items.origin or items.root or None)
     if codec.kind is None:
@@ -59,16 +59,16 @@ def build_schema(
     raw_mask = items.masks is not None and images.mask == "raw"
     if images.keep_shape or raw_mask:
         names = replace(names, height="height", width="width")
-        features += [("height", Feature(_integer_kind(codec))), ("width", Feature(_integer_kind(codec)))]
+        features += [("height", Feature(_choose_integer_kind(codec))), ("width", Feature(_choose_integer_kind(codec)))]
     if raw_mask:
         names = replace(names, dtype="dtype")
         features.append(("dtype", Feature("bytes")))
     if options.name_feature is not None:
         names = replace(names, name=options.name_feature)
         features.append((options.name_feature, Feature("bytes")))
-    features += _extra_features(items.extra, codec)
+    features += _list_extra_features(items.extra, codec)
     if codec.name == "irheader":
-        # Readers expect the key in the first id and 0 in the second.
+        # MXNet writes the key to the first id and 0 to the second, so its readers expect these values.
         names = replace(names, key="id", second_key="id2")
         features += [("id", Feature("uint64")), ("id2", Feature("uint64"))]
     return names, _check_schema(features, codec), items
@@ -87,11 +87,11 @@ def _build_raw_schema(items: Items, options: RecordOptions, images: ImageOptions
     return FeatureNames("payload"), Schema({"payload": Feature("bytes")}), items
 
 
-def _integer_kind(codec: PayloadCodec) -> Kind:
+def _choose_integer_kind(codec: PayloadCodec) -> Kind:
     return _INTEGER_KINDS.get(codec.name, "int64")
 
 
-def _extra_features(extra: Mapping[str, Any], codec: PayloadCodec) -> list[tuple[str, Feature]]:
+def _list_extra_features(extra: Mapping[str, Any], codec: PayloadCodec) -> list[tuple[str, Feature]]:
     limits = np.iinfo(np.int32)
     features = []
     for name, values in extra.items():
@@ -101,7 +101,7 @@ def _extra_features(extra: Mapping[str, Any], codec: PayloadCodec) -> list[tuple
             kind = "float32"
         else:
             fits_int32 = values.size == 0 or (values.min() >= limits.min and values.max() <= limits.max)
-            kind = _integer_kind(codec) if fits_int32 else "int64"
+            kind = _choose_integer_kind(codec) if fits_int32 else "int64"
         features.append((name, Feature(kind)))
     return features
 
@@ -129,16 +129,16 @@ def _check_schema(features: list[tuple[str, Feature]], codec: Any) -> Schema:
 def _convert_labels(
     items: Items, labels: Labels, kind: LabelKind | None, codec: PayloadCodec
 ) -> tuple[Feature, Labels]:
-    """Convert all labels to their stored kind; raise LabelError for the first that would change."""
+    """Convert all labels to the kind in which they are stored; raise LabelError for the first that would change."""
     labels = _make_rectangular(labels, vector=kind == "vector")
     flat = np.asarray(labels.data if isinstance(labels, Ragged) else labels.reshape(-1))
-    stored_kind = _choose_kind(flat, kind, codec)
-    inexact = _find_inexact(flat, stored_kind)
+    stored_kind = _choose_label_kind(flat, kind, codec)
+    inexact = _find_inexact_labels(flat, stored_kind)
     if kind is None and flat.dtype.kind == "f":
         inexact |= ~np.isfinite(flat)
     if inexact.any():
         position = int(np.flatnonzero(inexact)[0])
-        raise _label_error(items, _find_row(labels, position), flat[position].item(), stored_kind)
+        raise _label_error(items, _find_label_row(labels, position), flat[position].item(), stored_kind)
     values: NDArray[Any] = flat.astype(stored_kind)
     if isinstance(labels, Ragged):
         return Feature(stored_kind, (None,)), Ragged(values, labels.row_splits)
@@ -157,8 +157,8 @@ def _make_rectangular(labels: Labels, *, vector: bool) -> Labels:
     return labels[:, None] if labels.ndim == 1 and vector else labels
 
 
-def _choose_kind(flat: NDArray[Any], kind: LabelKind | None, codec: PayloadCodec) -> Kind:
-    integer_kind = _integer_kind(codec)
+def _choose_label_kind(flat: NDArray[Any], kind: LabelKind | None, codec: PayloadCodec) -> Kind:
+    integer_kind = _choose_integer_kind(codec)
     if kind is None:
         with np.errstate(invalid="ignore"):
             integral = flat.dtype.kind in "iu" or bool((np.isfinite(flat) & (flat == np.floor(flat))).all())
@@ -176,8 +176,8 @@ def _choose_kind(flat: NDArray[Any], kind: LabelKind | None, codec: PayloadCodec
     return stored_kind
 
 
-def _find_inexact(flat: NDArray[Any], kind: Kind) -> NDArray[np.bool_]:
-    """Return a mask of the labels that conversion would change: out of range, fractions, integers beyond float32."""
+def _find_inexact_labels(flat: NDArray[Any], kind: Kind) -> NDArray[np.bool_]:
+    """Return a mask of the labels whose conversion to a kind would change their value."""
     with np.errstate(invalid="ignore", over="ignore"):
         if kind == "float32":
             integral = (flat == np.floor(flat)) & np.isfinite(flat)
@@ -188,7 +188,7 @@ def _find_inexact(flat: NDArray[Any], kind: Kind) -> NDArray[np.bool_]:
         return np.asarray(~((flat == np.floor(flat)) & (flat >= limits.min) & (flat < float(limits.max) + 1)))
 
 
-def _find_row(labels: Labels, position: int) -> int:
+def _find_label_row(labels: Labels, position: int) -> int:
     if isinstance(labels, Ragged):
         return int(np.searchsorted(labels.row_splits, position, "right")) - 1
     return position // max(int(np.prod(labels.shape[1:])), 1)

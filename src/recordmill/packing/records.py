@@ -15,7 +15,7 @@ from recordmill import _core
 from recordmill.errors import ImageError, LimitError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
-from recordmill.packing.links import find_outside
+from recordmill.packing.links import find_files_outside_folder
 from recordmill.packing.options import ImageOptions
 from recordmill.packing.recode import (
     Recoding,
@@ -33,13 +33,13 @@ from recordmill.schema import Feature, Schema
 from recordmill.shards.output import FramedRecords, frame_columns, frame_payloads
 from recordmill.types import Ragged
 
-# Path and cause of each row of a chunk whose files cannot be used.
+# (path, cause) by row of a chunk, for items whose files cannot be used.
 Failures = dict[int, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecords:
-    """FramedRecords records of a chunk and their keys, and the rows without a record."""
+    """Framed records of a chunk and their keys, and the failures of the rows without a record."""
 
     framed: FramedRecords
     keys: list[int | str]
@@ -48,7 +48,7 @@ class ChunkRecords:
 
 @dataclass(frozen=True, slots=True)
 class RecordBuilder:
-    """Builds records from items; picklable, as worker processes receive it.
+    """Builds records from items. Picklable, because it is sent to worker processes.
 
     The schema lists the features of `names` in order, then the further features of the source.
     """
@@ -61,16 +61,16 @@ class RecordBuilder:
 
     def build(self, items: Items) -> ChunkRecords:
         """Build the records of items; skip and report those whose files cannot be used."""
-        unusable = find_outside(items) | self._find_too_large(items)
+        unusable = find_files_outside_folder(items) | self._find_too_large_file(items)
         if not unusable:
-            return self._build(items)
+            return self._build_usable_items(items)
         rows = np.array([row for row in range(len(items)) if row not in unusable], np.int64)
-        records = self._build(items.take(rows))
+        records = self._build_usable_items(items.take(rows))
         failures = {int(rows[row]): failure for row, failure in records.failures.items()}
         return replace(records, failures=unusable | failures)
 
-    def _find_too_large(self, items: Items) -> Failures:
-        """Return the row of a file that the format cannot store; such a file is the only item of its chunk."""
+    def _find_too_large_file(self, items: Items) -> Failures:
+        """Return the failure of a file that is too large for the format; such a file is the only item of its chunk."""
         if len(items) != 1 or self.options.recoding is not None:
             return {}
         path, most = items.paths()[0], get_format(self.format).framing.max_payload_bytes
@@ -81,7 +81,7 @@ class RecordBuilder:
                 return {0: (path, cause)}
         return {}
 
-    def _build(self, items: Items) -> ChunkRecords:
+    def _build_usable_items(self, items: Items) -> ChunkRecords:
         if self._copies_files:
             with contextlib.suppress(OSError, _core.CoreChanged):
                 framed = self._copy_files(items)
@@ -94,7 +94,7 @@ class RecordBuilder:
             columns = {name: take_rows(values, rows) for name, values in columns.items()}
             items = items.take(rows)
         columns |= self._listed_columns(items)
-        return ChunkRecords(self._frame(len(items), columns), items.keys.tolist(), failures)
+        return ChunkRecords(self._frame_columns(len(items), columns), items.keys.tolist(), failures)
 
     @property
     def _copies_files(self) -> bool:
@@ -106,13 +106,13 @@ class RecordBuilder:
     def _copy_files(self, items: Items) -> FramedRecords | None:
         """Read files directly into their records; return None if some are not images."""
         files = _core.WholeFiles(items.paths())
-        framed = self._frame(len(items), {self.names.image: files} | self._listed_columns(items))
+        framed = self._frame_columns(len(items), {self.names.image: files} | self._listed_columns(items))
         if self.options.check == "none":
             return framed
         return None if find_non_images(Ragged.from_blocks(*files.heads())) else framed
 
     def _load_columns(self, items: Items, failures: Failures) -> dict[str, Any]:
-        """Return the columns that come from the contents of the files."""
+        """Read the image and mask files, and return the columns that are derived from them."""
         names = self.names
         images, shapes = self._load_images(items.paths(), failures)
         columns: dict[str, Any] = {names.image: images}
@@ -131,37 +131,37 @@ class RecordBuilder:
 
     def _load_images(self, paths: list[str], failures: Failures) -> tuple[Ragged, list[Shape | None]]:
         options = self.options
-        files = self._read_files(paths, failures)
+        files = self._read_image_files(paths, failures)
         if options.recoding is not None:
             return _recode_images(paths, files, failures, options.recoding)
         if options.check == "decode":
-            _apply(check_decodable, paths, files, failures)
+            _apply_to_files(check_decodable, paths, files, failures)
         has_masks = self.names.mask is not None
         if options.check == "header" or options.keep_shape or (options.check == "decode" and has_masks):
-            return files, _apply(read_shape, paths, files, failures)
+            return files, _apply_to_files(read_shape, paths, files, failures)
         return files, [None] * len(files)
 
     def _load_masks(self, paths: list[str], failures: Failures) -> tuple[Ragged, list[Shape | None], list[bytes]]:
-        """Return the stored bytes of masks, their shapes, and for raw masks the names of their dtypes."""
+        """Return masks as they are stored, their shapes, and for raw masks the names of their dtypes."""
         options, recoding = self.options, self.options.recoding
-        files = self._read_files(paths, failures)
+        files = self._read_image_files(paths, failures)
         if options.mask == "raw":
-            arrays = _apply(lambda data: read_mask(data, recoding), paths, files, failures)
+            arrays = _apply_to_files(lambda data: read_mask(data, recoding), paths, files, failures)
             rows = [b"" if array is None else array.tobytes() for array in arrays]
             shapes = [None if array is None else array.shape for array in arrays]
             dtypes = [b"" if array is None else array.dtype.name.encode() for array in arrays]
             return Ragged.from_rows(rows), shapes, dtypes
-        if recoding is not None and recoding.moves_pixels:
-            masks = _apply(lambda data: recode_mask(data, recoding), paths, files, failures)
+        if recoding is not None and recoding.changes_geometry:
+            masks = _apply_to_files(lambda data: recode_mask(data, recoding), paths, files, failures)
             files = Ragged.from_rows([mask or b"" for mask in masks])
-            return files, _apply(read_shape, paths, files, failures), []
+            return files, _apply_to_files(read_shape, paths, files, failures), []
         if options.check == "decode":
-            _apply(check_decodable, paths, files, failures)
+            _apply_to_files(check_decodable, paths, files, failures)
         if options.check in ("header", "decode"):
-            return files, _apply(read_shape, paths, files, failures), []
+            return files, _apply_to_files(read_shape, paths, files, failures), []
         return files, [None] * len(files), []
 
-    def _read_files(self, paths: list[str], failures: Failures) -> Ragged:
+    def _read_image_files(self, paths: list[str], failures: Failures) -> Ragged:
         files = _read_files(paths, failures)
         if self.options.check != "none":
             for row in find_non_images(files):
@@ -169,7 +169,7 @@ class RecordBuilder:
         return files
 
     def _listed_columns(self, items: Items) -> dict[str, Any]:
-        """Return the columns that come from the source, not from the files."""
+        """Return the columns that the source lists, such as labels, names and keys."""
         names = self.names
         columns: dict[str, Any] = dict(items.extra)
         if names.label is not None:
@@ -182,7 +182,7 @@ class RecordBuilder:
             columns[names.second_key] = np.zeros(len(items), np.uint64)
         return columns
 
-    def _frame(self, num_records: int, columns: dict[str, Any]) -> FramedRecords:
+    def _frame_columns(self, num_records: int, columns: dict[str, Any]) -> FramedRecords:
         format_, codec = get_format(self.format), PAYLOADS[self.payload]
         if codec.kind is None:
             return frame_payloads(format_, columns[self.names.image])
@@ -195,7 +195,7 @@ class RecordBuilder:
 
 
 def _column_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
-    """Return the arguments of the native serializer for a column."""
+    """Convert a column to the arguments that the native serializer expects."""
     if feature.kind == "bytes":
         if isinstance(values, list):
             values = Ragged.from_rows([value.encode("utf-8", "surrogateescape") for value in values])
@@ -208,7 +208,7 @@ def _column_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
 
 
 def _read_files(paths: list[str], failures: Failures) -> Ragged:
-    """Read whole files; a file that cannot be read becomes a failure and an empty row."""
+    """Read whole files; add a failure and an empty row for each file that cannot be read."""
     try:
         data, row_splits = _core.read_files(paths)
         return Ragged(np.asarray(data), np.asarray(row_splits))
@@ -229,21 +229,24 @@ def _recode_images(
     images, shapes = recode_png_files(files, recoding)
     if None not in shapes:
         return images, shapes
-    recoded = _apply(
+    recoded = _apply_to_files(
         lambda data: recode_image(data, recoding), paths, files, failures, skip=[shape is not None for shape in shapes]
     )
     pairs = [pair or (data, shape) for pair, data, shape in zip(recoded, images, shapes, strict=True)]
     return Ragged.from_rows([data for data, _ in pairs]), [shape for _, shape in pairs]
 
 
-def _apply(
+def _apply_to_files(
     function: Callable[[Any], Any],
     paths: list[str],
     files: Ragged,
     failures: Failures,
     skip: Sequence[bool] | None = None,
 ) -> list[Any]:
-    """Call a function with the bytes of each file; return None for rows that have failed, fail or are skipped."""
+    """Call a function with the bytes of each file, and add its errors to `failures`.
+
+    Returns None for rows that fail, have failed before, or are skipped.
+    """
     results: list[Any] = []
     view, splits = np.asarray(files.data).data, files.row_splits.tolist()
     for row, path in enumerate(paths):

@@ -17,9 +17,9 @@ from recordmill.shards.verify import Report, verify_shards
 from recordmill.storage.local import LOCAL
 from recordmill.types import Fault
 
-# Number of records that are read and decoded together.
+# Number of records that are read and decoded in one step.
 _CHUNK_RECORDS = 64
-# Number of records that show which features contain images.
+# Number of records that are read to find out which features contain images.
 _SAMPLE_RECORDS = 32
 
 
@@ -75,7 +75,7 @@ def verify(
 
 
 def _add_image_faults(report: Report, paths: Paths, options: Mapping[str, Any], payload: str | None) -> Report:
-    """Return a report with the images that cannot be decoded."""
+    """Decode all images, and return the report with a fault added for each image that cannot be decoded."""
     faults: list[Fault] = []
     decoded: set[str] = set()
     for files in group_spanning_files(expand_paths(paths, LOCAL), options, LOCAL):
@@ -103,15 +103,19 @@ def _add_image_faults(report: Report, paths: Paths, options: Mapping[str, Any], 
 
 
 def _find_image_features(collection: ShardCollection) -> list[str]:
-    """Return the features of which most values in the first intact records begin like image files."""
+    """Find the features that contain images: most of their values in the first records begin like image files."""
     names = [name for name, feature in collection.schema.items() if feature.kind == "bytes" and not feature.sequence]
-    examples = [example for _, example in _read_intact(collection, range(min(_SAMPLE_RECORDS, len(collection))))]
+    examples = [
+        example for _, example in _read_intact_examples(collection, range(min(_SAMPLE_RECORDS, len(collection))))
+    ]
     values = {name: [value for example in examples for value in _list_values(example.get(name))] for name in names}
     return [name for name in names if 2 * sum(map(has_image_signature, values[name])) > len(values[name])]
 
 
-def _read_intact(collection: ShardCollection, positions: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the examples that can be read, with their positions; `verify_shards` reports the others."""
+def _read_intact_examples(
+    collection: ShardCollection, positions: Sequence[int]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield positions and examples, without damaged records, which `verify_shards` reports."""
     try:
         yield from zip(positions, collection.__getitems__(positions), strict=True)
     except RecordmillError:
@@ -132,11 +136,11 @@ def _list_values(value: Any) -> list[bytes]:
 def _find_image_faults(collection: ShardCollection, positions: Sequence[int], features: list[str]) -> list[Fault]:
     images = [
         (position, name, value)
-        for position, example in _read_intact(collection, positions)
+        for position, example in _read_intact_examples(collection, positions)
         for name in features
         for value in _list_values(example[name])
     ]
-    messages = map_range(lambda number: _decode(images[number][2]), len(images))
+    messages = map_range(lambda number: _find_decode_error(images[number][2]), len(images))
     faults = []
     for (position, name, _), message in zip(images, messages, strict=True):
         if message is not None:
@@ -145,8 +149,8 @@ def _find_image_faults(collection: ShardCollection, positions: Sequence[int], fe
     return faults
 
 
-def _decode(data: bytes) -> str | None:
-    """Decode an image; return the message of the error."""
+def _find_decode_error(data: bytes) -> str | None:
+    """Decode an image; return the error message, or None if it succeeds."""
     try:
         check_decodable(data)
     except RecordmillError as error:

@@ -21,31 +21,32 @@ from recordmill.errors import WriteError
 from recordmill.packing.chunks import Chunk, ChunkQueue
 from recordmill.packing.records import ChunkRecords, RecordBuilder
 from recordmill.packing.sources.base import Items
-from recordmill.shards.output import Sink
+from recordmill.shards.output import RecordSink
 
-# Python handles signals in the main thread, but another thread may receive them, which does not end a wait there.
+# A wait is repeated after this time: a signal that another thread receives does not interrupt the wait of the main
+# thread, which must run the Python handler.
 _MAX_WAIT_S = 0.2
-# Time that a worker process has after SIGTERM to finish its chunk.
+# Seconds that a worker process has after SIGTERM to finish its chunk.
 _GRACE_S = 1
 
 
 @dataclass(slots=True)
 class ShardTask:
-    """A sink, and the chunks whose records are written to it."""
+    """A queue of chunks, and the sink to which their records are written in order."""
 
     queue: ChunkQueue
-    sink: Sink
+    sink: RecordSink
     num_written: int = 0
     condition: threading.Condition = field(default_factory=threading.Condition)
 
     @property
     def num_pending(self) -> int:
-        """Number of chunks that are taken from the queue but not written."""
+        """Number of chunks that workers have taken from the queue but not yet written."""
         return self.queue.num_taken - self.num_written
 
 
 class TaskRunner:
-    """Processes shard tasks with one or several threads.
+    """Builds and writes the records of shard tasks with one or several threads.
 
     `build` is called from several threads. `on_built` is called before a chunk is written; an exception that it
     raises stops all workers. `on_written` is called in the thread that has written the chunk.
@@ -70,38 +71,38 @@ class TaskRunner:
     def run(self) -> None:
         """Process all tasks; raise the error of the earliest chunk that failed."""
         if self._num_workers == 1:
-            self._work()
+            self._process_chunks()
         else:
-            self._work_in_threads()
+            self._process_chunks_in_threads()
         if self._errors:
             raise min(self._errors, key=lambda error: error[0])[1]
 
-    def _work_in_threads(self) -> None:
+    def _process_chunks_in_threads(self) -> None:
         with ThreadPoolExecutor(self._num_workers, "recordmill-pack") as pool:
             try:
-                for future in [pool.submit(self._work) for _ in range(self._num_workers)]:
+                for future in [pool.submit(self._process_chunks) for _ in range(self._num_workers)]:
                     while not future.done():
                         wait([future], _MAX_WAIT_S)
                     future.result()
             except BaseException:
-                self._stop()
+                self._stop_workers()
                 raise
 
-    def _work(self) -> None:
+    def _process_chunks(self) -> None:
         while not self._stopped:
             assignment = self._take_chunk()
             if assignment is None:
                 return
             task, chunk = assignment
             try:
-                self._process(task, chunk)
+                self._process_chunk(task, chunk)
             except Exception as error:  # noqa: BLE001 (run() raises it)
                 with self._lock:
                     self._errors.append((chunk.start, error))
-                self._stop()
+                self._stop_workers()
 
     def _take_chunk(self) -> tuple[ShardTask, Chunk] | None:
-        """Take the next chunk of the active task with the fewest pending chunks."""
+        """Take the next chunk, from the active task with the fewest pending chunks; None if no chunk is left."""
         with self._lock:
             while True:
                 self._active_tasks = [task for task in self._active_tasks if not task.queue.is_empty]
@@ -114,7 +115,7 @@ class TaskRunner:
                 if chunk is not None:
                     return task, chunk
 
-    def _process(self, task: ShardTask, chunk: Chunk) -> None:
+    def _process_chunk(self, task: ShardTask, chunk: Chunk) -> None:
         records = self._build(chunk.items)
         self._on_built(chunk, records)
         with task.condition:
@@ -130,7 +131,7 @@ class TaskRunner:
         if task.queue.is_empty and task.num_written == task.queue.num_taken == chunk.ordinal + 1:
             task.sink.finish()
 
-    def _stop(self) -> None:
+    def _stop_workers(self) -> None:
         self._stopped = True
         for task in self._tasks:
             with task.condition:
@@ -144,12 +145,12 @@ class WorkerProcesses:
     """Worker processes that build records; a context manager that ends them."""
 
     def __init__(self, builder: RecordBuilder, num_workers: int) -> None:
-        self._executor = create_executor(num_workers, _set_builder, builder)
+        self._executor = create_executor(num_workers, _initialize_worker_process, builder)
 
     def build(self, items: Items) -> ChunkRecords:
         """Build the records of items in one of the processes; raise WriteError if a process has died."""
         try:
-            return self._executor.submit(_build, items).result()
+            return self._executor.submit(_build_in_worker_process, items).result()
         except BrokenProcessPool as error:
             hint = f"{MEMORY_HINT}; {MAIN_GUARD_HINT}"
             raise WriteError("a worker process ended unexpectedly", hint=hint) from error
@@ -163,7 +164,7 @@ class WorkerProcesses:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _set_builder(builder: RecordBuilder) -> None:
+def _initialize_worker_process(builder: RecordBuilder) -> None:
     global _builder  # noqa: PLW0603 (sent once per process, not with every chunk)
     _builder = builder
     # If a signal to the whole process group ended a worker that is sending a result, the executor would wait forever
@@ -172,7 +173,7 @@ def _set_builder(builder: RecordBuilder) -> None:
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE_S))
 
 
-def _build(items: Items) -> ChunkRecords:
+def _build_in_worker_process(items: Items) -> ChunkRecords:
     if _builder is None:
         raise RuntimeError("the worker process received no record builder")
     records = _builder.build(items)

@@ -10,19 +10,19 @@ import numpy as np
 
 
 def is_integer(value: Any, minimum: int = 0, stop: int | None = None) -> bool:
-    """Return whether a value is an integer with ``minimum <= value < stop``; booleans are not."""
+    """Return True for an integer with ``minimum <= value < stop``; False for booleans."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         return False
     return bool(value >= minimum and (stop is None or value < stop))
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is an integer or a float; booleans are not."""
+    """Return True for an integer or a float; False for booleans."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def check_integer(value: Any, requirement: str, minimum: int = 0, stop: int | None = None) -> int:
-    """Check an integer, and convert it to `int`, which JSON supports and which cannot overflow."""
+    """Check an integer argument, and convert it from a NumPy type to `int`, which JSON supports."""
     if not is_integer(value, minimum, stop):
         raise ValueError(f"{requirement}, got {value!r}")
     return int(value)
@@ -34,7 +34,7 @@ def check_seed(value: Any) -> int:
 
 
 def check_epoch(value: Any) -> int:
-    """Check an epoch, of which random numbers use 32 bits, and convert it to `int`."""
+    """Check that an epoch has at most 32 bits, which random numbers use, and convert it to `int`."""
     return check_integer(value, "epoch must be an integer from 0 to 2**32 - 1", 0, 1 << 32)
 
 

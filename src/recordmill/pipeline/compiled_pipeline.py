@@ -1,4 +1,4 @@
-"""Check the source and the sample stages of a pipeline, and evaluate them at any positions of any epoch."""
+"""Pipelines of samples: the source and the stages before batch, evaluated at any positions of any epoch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recordmill.decode.random import Draws
 from recordmill.errors import DamageError, FeatureError, RecordmillError
-from recordmill.pipeline.samples import Positions, Rows, concatenate_rows
+from recordmill.pipeline.samples import Positions, SampleRows, concatenate_rows
 from recordmill.pipeline.stages.base import Context, OrderStage, SampleStage, StageInput
 from recordmill.pipeline.stages.filter import Filter
 from recordmill.pipeline.stages.map import Map
@@ -21,15 +21,15 @@ from recordmill.pipeline.stages.take import MAX_SAMPLES, Skip, Take
 from recordmill.schema import Schema
 from recordmill.types import Ragged, RecordRef
 
-# Errors that concern one record. All others end the iteration.
+# Errors of one record, which `on_error` may skip. All other errors of a source end the iteration.
 _RECORD_ERRORS = (DamageError, FeatureError)
-# Stage number of the random numbers that choose substitutes, and maximum number of attempts to find one.
+# Stage number for the random numbers that choose substitutes for failed samples, and maximum number of attempts.
 _SUBSTITUTE_STAGE = 0xFFFF
 _MAX_ATTEMPTS = 32
 
 
 class ExampleSource(Protocol):
-    """Examples by position.
+    """Interface of objects that return examples by position.
 
     Implementations may be called from several threads at once. A pickled copy returns the same examples, and a
     position always returns the same example.
@@ -42,7 +42,7 @@ class ExampleSource(Protocol):
 
     @property
     def is_schema_inferred(self) -> bool:
-        """Whether the schema was inferred from the first examples."""
+        """True if the schema was inferred from the first examples, so that later ones may not fit it."""
         ...
 
     def __len__(self) -> int:
@@ -50,15 +50,15 @@ class ExampleSource(Protocol):
         ...
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        """Read examples; negative positions count from the end."""
+        """Read the examples at the given positions; negative ones count from the end."""
         ...
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
-        """Read the features of examples as arrays; positions are not negative."""
+        """Read the features of examples as arrays; positions must not be negative."""
         ...
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
-        """Read the stored entry points of a JPEG feature; positions are not negative."""
+        """Read the saved entry points of a JPEG feature; None if there are none. Positions must not be negative."""
         ...
 
     def where(self, position: int) -> RecordRef:
@@ -71,11 +71,11 @@ class ExampleSource(Protocol):
 
 
 class Origin(Protocol):
-    """Samples by position: one source, or a mixture of pipelines."""
+    """Interface of the start of a pipeline, which returns samples by position: a source, or a mixture of pipelines."""
 
     @property
     def sources(self) -> list[ExampleSource]:
-        """Sources that the first column of `Rows.origins` refers to."""
+        """Sources, which the first column of `SampleRows.origins` numbers."""
         ...
 
     @property
@@ -87,8 +87,8 @@ class Origin(Protocol):
         """Return the number of samples of an epoch; None means endless."""
         ...
 
-    def rows(self, positions: Positions, context: Context, requested: Positions) -> Rows:
-        """Read samples; errors refer to the requested positions."""
+    def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
+        """Read the samples at the given positions; errors state the positions in `requested`."""
         ...
 
     def fingerprint(self) -> str:
@@ -109,7 +109,7 @@ class SourceOrigin:
 
     @property
     def sources(self) -> list[ExampleSource]:
-        """A list with the source."""
+        """List that contains only the source."""
         return [self.source]
 
     @property
@@ -125,38 +125,41 @@ class SourceOrigin:
         """Return the fingerprint of the source."""
         return self.source.fingerprint()
 
-    def rows(self, positions: Positions, context: Context, requested: Positions) -> Rows:
-        """Read examples."""
+    def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
+        """Read the examples at the given positions; skip damaged ones if the context collects errors."""
         context.begin_stage("read", requested, 0, int(positions.values[0]) if len(positions.values) else -1)
-        rows = self._read(positions, 0, context, requested)
+        rows = self._read_or_skip(positions, 0, context, requested)
         context.num_bytes += context.end_stage("read", rows.columns)
         return rows
 
-    def _read(self, positions: Positions, first: int, context: Context, requested: Positions) -> Rows:
+    def _read_or_skip(self, positions: Positions, first: int, context: Context, requested: Positions) -> SampleRows:
         try:
             columns = self.source.columns(positions.values)
         except _RECORD_ERRORS as error:
             if not context.collect_errors:
                 raise
-            return self._read_halves(positions, first, context, requested, error)
+            return self._read_in_halves(positions, first, context, requested, error)
         count = len(positions.values)
         origins = np.zeros((count, 2), np.int64)
         origins[:, 1] = positions.array
-        return Rows(columns, np.arange(first, first + count, dtype=np.int64), origins)
+        return SampleRows(columns, np.arange(first, first + count, dtype=np.int64), origins)
 
-    def _read_halves(
+    def _read_in_halves(
         self, positions: Positions, first: int, context: Context, requested: Positions, error: RecordmillError
-    ) -> Rows:
-        """Find damaged examples by bisection, and read the others."""
+    ) -> SampleRows:
+        """Read examples of which at least one is damaged: find the damaged ones by bisection, and omit them."""
         count = len(positions)
         if count == 1:
-            context.fail(*requested.at(0), error)
+            context.raise_or_skip(*requested.epoch_and_position(0), error)
             empty = self.source.columns(range(0))
-            return Rows(empty, np.empty(0, np.int64), np.empty((0, 2), np.int64))
+            return SampleRows(empty, np.empty(0, np.int64), np.empty((0, 2), np.int64))
         middle = count // 2
         halves = (np.arange(middle), np.arange(middle, count))
         return concatenate_rows(
-            [self._read(positions.take(rows), first + int(rows[0]), context, requested.take(rows)) for rows in halves]
+            [
+                self._read_or_skip(positions.take(rows), first + int(rows[0]), context, requested.take(rows))
+                for rows in halves
+            ]
         )
 
     def __repr__(self) -> str:
@@ -164,20 +167,20 @@ class SourceOrigin:
         return repr(self.source)
 
 
-class _Step(NamedTuple):
+class _StageStep(NamedTuple):
     """A stage and its properties, which are computed once because `isinstance` checks of protocols are slow."""
 
     stage: Any
     is_order: bool
     is_sample: bool
-    upstream: int | None  # number of samples of an epoch before the stage
+    upstream: int | None  # number of samples per epoch before the stage
     seed: int
     ordinal: int  # number of stages of the same type before it
 
 
 @dataclass(frozen=True)
 class CompiledPipeline:
-    """An origin, and the order and sample stages after it.
+    """A pipeline up to the batch stage: an origin, and the stages on samples after it.
 
     Parameters
     ----------
@@ -189,7 +192,7 @@ class CompiledPipeline:
     stages: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the stages can follow one another."""
+        """Raise ValueError if a stage is not possible at its place."""
         filtered = False
         for number, stage in enumerate(self.stages):
             if filtered and isinstance(stage, OrderStage):
@@ -207,7 +210,7 @@ class CompiledPipeline:
 
     @cached_property
     def lengths(self) -> list[int | None]:
-        """Samples of an epoch, counted before each stage and after the last; with a filter, up to the last filter."""
+        """Samples per epoch before each stage and after the last one; with a filter, only up to the last filter."""
         lengths: list[int | None] = [self.origin.length()]
         for stage in self.stages[: self._last_filter + 1] if self.is_stream else self.stages:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
@@ -216,10 +219,10 @@ class CompiledPipeline:
         return lengths
 
     @cached_property
-    def _steps(self) -> list[_Step]:
+    def _steps(self) -> list[_StageStep]:
         lengths = [*self.lengths, *[None] * len(self.stages)]
         return [
-            _Step(
+            _StageStep(
                 stage,
                 isinstance(stage, OrderStage),
                 isinstance(stage, SampleStage),
@@ -240,23 +243,23 @@ class CompiledPipeline:
 
     @property
     def is_stream(self) -> bool:
-        """Whether the number of samples is unknown because of a filter."""
+        """True if the number of samples is unknown because of a filter."""
         return self._last_filter >= 0
 
     @property
     def is_shuffled(self) -> bool:
-        """Whether the order differs between epochs."""
+        """True if the order differs between epochs."""
         parts = getattr(self.origin, "parts", ())
         return any(isinstance(stage, Shuffle) for stage in self.stages) or any(part.is_shuffled for part in parts)
 
     @property
     def map_stages(self) -> list[Map]:
-        """Map stages of the pipeline; those of the parts of a mixture first."""
+        """Map stages of the pipeline. Those inside a mixture come first."""
         return [*self.origin.map_stages, *(stage for stage in self.stages if isinstance(stage, Map))]
 
     @cached_property
     def sources(self) -> list[ExampleSource]:
-        """Sources from which the samples are read."""
+        """All sources from which the pipeline reads."""
         return self.origin.sources
 
     @property
@@ -266,7 +269,7 @@ class CompiledPipeline:
 
     @property
     def length(self) -> int | None:
-        """Number of samples of an epoch; with a filter, of those before the last filter; None means endless."""
+        """Number of samples per epoch; with a filter, the number before the last filter. None means endless."""
         return self.lengths[-1]
 
     def __len__(self) -> int:
@@ -279,7 +282,7 @@ class CompiledPipeline:
 
     @cached_property
     def head(self) -> CompiledPipeline:
-        """The stages up to the last filter, which determine the number of samples."""
+        """The pipeline up to and including the last filter, which determines how many samples there are."""
         return CompiledPipeline(self.origin, self.stages[: self._last_filter + 1])
 
     @property
@@ -289,7 +292,7 @@ class CompiledPipeline:
 
     @property
     def without_head(self) -> CompiledPipeline:
-        """A copy for `evaluate_tail` in worker processes, without the user functions up to the last filter."""
+        """A copy for `evaluate_tail` in worker processes: user functions up to the last filter need not be pickled."""
         start = self._last_filter + 1
         head = (
             replace(stage, function=_unavailable) if isinstance(stage, Map | Filter) else stage
@@ -299,7 +302,7 @@ class CompiledPipeline:
 
     @property
     def tail_slice(self) -> tuple[int, int | None]:
-        """Start and stop among the samples that passed the last filter, from the take and skip stages after it."""
+        """Range (start, stop) of the filtered samples that the take and skip stages after the filter keep."""
         start, stop = 0, None
         for stage in self.stages[self._last_filter + 1 :]:
             if isinstance(stage, Skip):
@@ -318,24 +321,24 @@ class CompiledPipeline:
         texts = [repr(replace(stage, timeout=None) if isinstance(stage, Filter) else stage) for stage in stages]
         return ".".join([self.origin.fingerprint(), *texts])
 
-    def evaluate(self, positions: Positions, context: Context, requested: Positions | None = None) -> Rows:
+    def evaluate(self, positions: Positions, context: Context, requested: Positions | None = None) -> SampleRows:
         """Return the samples at the given positions."""
         requested = positions if requested is None else requested
-        after = [positions]  # positions after each stage, the last stage first
+        after = [positions]  # positions after each stage, in reverse order
         for step in reversed(self._steps):
             if step.is_order:
-                positions = step.stage.at(positions, step.upstream)
+                positions = step.stage.map_positions(positions, step.upstream)
             after.append(positions)
-        rows = self.origin.rows(positions, context, requested)
+        rows = self.origin.read_rows(positions, context, requested)
         return self._apply_stages(rows, after[-2::-1], 0, context, requested)
 
-    def evaluate_tail(self, rows: Rows, positions: Positions, context: Context) -> Rows:
+    def evaluate_tail(self, rows: SampleRows, positions: Positions, context: Context) -> SampleRows:
         """Apply the stages after the last filter to samples that passed it."""
         return self._apply_stages(rows, [positions] * len(self.stages), self._last_filter + 1, context, positions)
 
     def _apply_stages(
-        self, rows: Rows, after: list[Positions], start: int, context: Context, requested: Positions
-    ) -> Rows:
+        self, rows: SampleRows, after: list[Positions], start: int, context: Context, requested: Positions
+    ) -> SampleRows:
         for number in range(start, len(self._steps)):
             step = self._steps[number]
             if not step.is_sample or not len(rows.ordinals):
@@ -350,9 +353,9 @@ class CompiledPipeline:
         return rows
 
     def stage_input(
-        self, number: int, rows: Rows, positions: Positions, requested: Positions, context: Context
+        self, number: int, rows: SampleRows, positions: Positions, requested: Positions, context: Context
     ) -> StageInput:
-        """Build the input of a stage; numbers from `len(stages)` on belong to stages after batch."""
+        """Build the input of stage `number`; numbers from `len(stages)` on are map stages after batch."""
         if number < len(self.stages):
             seed, ordinal = self._steps[number].seed, self._steps[number].ordinal
         else:
@@ -360,8 +363,8 @@ class CompiledPipeline:
         seed = (seed + context.part_seed) & (1 << 64) - 1
         return StageInput(rows, positions, requested, self.sources, number, ordinal, seed, context)
 
-    def evaluate_with_substitutes(self, positions: Positions, context: Context) -> Rows:
-        """Return the samples at the given positions, with others of the epoch instead of those that failed."""
+    def evaluate_with_substitutes(self, positions: Positions, context: Context) -> SampleRows:
+        """Return the samples at the given positions; replace each failed sample by another one of the epoch."""
         rows = self.evaluate(positions, context)
         num_skipped = len(context.skipped)
         for attempt in range(_MAX_ATTEMPTS):
@@ -369,8 +372,8 @@ class CompiledPipeline:
             if not len(missing):
                 return rows
             found = self.evaluate(self._choose_substitutes(positions.take(missing), attempt), context)
-            del context.skipped[num_skipped:]  # the report lists requested samples, not substitutes that failed
-            substitutes = Rows(found.columns, missing[found.ordinals], found.origins)
+            del context.skipped[num_skipped:]  # the report must list only requested samples, not failed substitutes
+            substitutes = SampleRows(found.columns, missing[found.ordinals], found.origins)
             rows = concatenate_rows([rows, substitutes]) if len(rows) else substitutes
         raise context.skipped[0].error
 
@@ -389,4 +392,4 @@ class CompiledPipeline:
 
 
 def _unavailable(*_: Any) -> None:
-    """Take the place of a function that is only called in another process."""
+    """Placeholder for a user function that is only called in another process."""

@@ -1,4 +1,4 @@
-"""The dataset: samples or batches, described by an origin and a chain of stages."""
+"""The public class `Dataset`: samples or batches, described by an origin and a chain of stages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recordmill.pipeline.failures import OnError
     from recordmill.pipeline.loader import Loader
 
-# Iteration without a loader reads at most this many samples at once, of about this many bytes.
+# Limits of iteration without a loader: samples that are read at once, and their approximate bytes.
 _CHUNK_SAMPLES, _CHUNK_BYTES = 256, 8 << 20
 
 
@@ -63,7 +63,7 @@ class Dataset:
     stages: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the stages can follow one another."""
+        """Raise ValueError if a stage is not possible at its place."""
         batches = [number for number, stage in enumerate(self.stages) if isinstance(stage, Batch)]
         if len(batches) > 1:
             raise ValueError("the dataset is already batched")
@@ -73,8 +73,8 @@ class Dataset:
             raise ValueError(f"{unsupported[0]!r} cannot follow batch; put it before batch")
         if sum(isinstance(stage, Shard) for stage in self.stages) > 1:
             raise ValueError("the dataset is already sharded")
-        self.program  # noqa: B018 (checks the other stages)
-        if self.program.is_stream and self.stage is not None and self.stage.last == "wrap":
+        self.pipeline  # noqa: B018 (checks the other stages)
+        if self.pipeline.is_stream and self.batch_stage is not None and self.batch_stage.last == "wrap":
             raise ValueError('last="wrap" cannot be combined with filter, which makes the number of samples unknown')
 
     def shuffle(self, seed: int = 0, *, block: int | None = None, window: int | None = None) -> Dataset:
@@ -102,7 +102,7 @@ class Dataset:
         >>> sorted(int(sample["label"]) for sample in shuffled)
         [0, 1, 2, 3, 4, 5, 6, 7]
         """
-        return self.then(Shuffle(seed, block, window))
+        return self.add_stage(Shuffle(seed, block, window))
 
     def take(self, count: int) -> Dataset:
         """Keep the first samples; after `batch`, the first batches.
@@ -121,7 +121,7 @@ class Dataset:
         >>> [int(sample["label"]) for sample in rm.open("train.tfrecord").take(3)]
         [0, 1, 2]
         """
-        return self.then(Take(count))
+        return self.add_stage(Take(count))
 
     def skip(self, count: int) -> Dataset:
         """Drop the first samples; after `batch`, the first batches.
@@ -140,7 +140,7 @@ class Dataset:
         >>> [int(sample["label"]) for sample in rm.open("train.tfrecord").skip(6)]
         [6, 7]
         """
-        return self.then(Skip(count))
+        return self.add_stage(Skip(count))
 
     def repeat(self, count: int | None = None) -> Dataset:
         """Repeat all samples; each repetition is another epoch of the stages before.
@@ -159,7 +159,7 @@ class Dataset:
         >>> len(rm.open("train.tfrecord").repeat(3))
         24
         """
-        return self.then(Repeat(count))
+        return self.add_stage(Repeat(count))
 
     def shard(self, rank: int | None = None, world_size: int | None = None) -> Dataset:
         """Divide every global batch among the processes of a training run.
@@ -182,7 +182,7 @@ class Dataset:
         >>> len(dataset.loader())
         2
         """
-        return self.then(Shard(rank, world_size))
+        return self.add_stage(Shard(rank, world_size))
 
     def decode(
         self,
@@ -221,7 +221,7 @@ class Dataset:
         options: tuple[tuple[str, Any], ...] = ()
         if max_pixels is not None:
             options = (("max_pixels", check_integer(max_pixels, "max_pixels must be a positive integer", 1)),)
-        return self.then(Decode(tuple(all_specs.items()), seed, options))
+        return self.add_stage(Decode(tuple(all_specs.items()), seed, options))
 
     def map(
         self,
@@ -261,7 +261,7 @@ class Dataset:
         >>> int(dataset[3]["label"])
         30
         """
-        return self.then(Map(function, rng, workers, timeout, seed))
+        return self.add_stage(Map(function, rng, workers, timeout, seed))
 
     def filter(
         self,
@@ -297,7 +297,7 @@ class Dataset:
         >>> [int(sample["label"]) for sample in even]
         [0, 2, 4, 6]
         """
-        return self.then(Filter(function, rng, timeout, seed))
+        return self.add_stage(Filter(function, rng, timeout, seed))
 
     def batch(self, size: int, *, last: Last = "keep", ragged: RaggedAs = "ragged") -> Dataset:
         """Combine consecutive samples into batches: dicts of arrays.
@@ -324,10 +324,10 @@ class Dataset:
         >>> [batch["label"].tolist() for batch in dataset]
         [[0, 1, 2], [3, 4, 5]]
         """
-        return self.then(Batch(size, last, ragged))
+        return self.add_stage(Batch(size, last, ragged))
 
-    def then(self, stage: OrderStage | SampleStage | Batch | Shard) -> Dataset:
-        """Add a stage.
+    def add_stage(self, stage: OrderStage | SampleStage | Batch | Shard) -> Dataset:
+        """Return a dataset with one more stage.
 
         Parameters
         ----------
@@ -342,51 +342,51 @@ class Dataset:
         return Dataset(self.origin, (*self.stages, stage))
 
     @cached_property
-    def program(self) -> CompiledPipeline:
-        """The stages on samples, ready to be evaluated."""
+    def pipeline(self) -> CompiledPipeline:
+        """The origin and the stages before batch, as a pipeline that can be evaluated."""
         return CompiledPipeline(
             self.origin, tuple(stage for stage in self.stages[: self._batch_index] if not isinstance(stage, Shard))
         )
 
     @property
     def _batch_index(self) -> int:
-        """Index of the batch stage; the number of stages if there is none."""
+        """Index of the batch stage; if there is none, the number of stages."""
         indices = (index for index, stage in enumerate(self.stages) if isinstance(stage, Batch))
         return next(indices, len(self.stages))
 
     @property
-    def stage(self) -> Batch | None:
-        """The batch stage; None if elements are samples."""
+    def batch_stage(self) -> Batch | None:
+        """The batch stage; None if the elements are samples."""
         index = self._batch_index
         return self.stages[index] if index < len(self.stages) else None
 
     @property
-    def maps(self) -> tuple[Map, ...]:
-        """Map stages on batches."""
+    def batch_maps(self) -> tuple[Map, ...]:
+        """Map stages after batch, which receive whole batches."""
         return tuple(stage for stage in self.stages[self._batch_index :] if isinstance(stage, Map))
 
     @property
     def runs_in_processes(self) -> bool:
-        """Whether a function runs in worker processes."""
-        return uses_processes([*self.program.map_stages, *self.maps])
+        """True if a map stage runs in worker processes."""
+        return uses_processes([*self.pipeline.map_stages, *self.batch_maps])
 
     @property
     def is_sharded(self) -> bool:
-        """Whether loaders divide the dataset among ranks."""
+        """True if the dataset has a shard stage, so that loaders divide it among ranks."""
         return any(isinstance(stage, Shard) for stage in self.stages)
 
     @property
     def is_shuffled(self) -> bool:
-        """Whether the order differs between epochs."""
-        return self.program.is_shuffled
+        """True if the order differs between epochs."""
+        return self.pipeline.is_shuffled
 
     @property
     def schema(self) -> Schema:
         """Kinds and shapes of the features of the records."""
         return self.origin.sources[0].schema
 
-    def cuts(self, rank: int = 0, world_size: int = 1) -> BatchSampler:
-        """Return the positions of the batches of one rank.
+    def create_sampler(self, rank: int = 0, world_size: int = 1) -> BatchSampler:
+        """Create the sampler that computes the positions of each batch of one rank.
 
         Parameters
         ----------
@@ -397,9 +397,9 @@ class Dataset:
         BatchSampler
             With a filter, its positions count the samples that pass.
         """
-        stage = self.stage
+        stage = self.batch_stage
         size, last = (1, "drop") if stage is None else (stage.size, stage.last)
-        start, stop = self.program.tail_slice if self.program.is_stream else (0, self.program.length)
+        start, stop = self.pipeline.tail_slice if self.pipeline.is_stream else (0, self.pipeline.length)
         for after in self.stages[self._batch_index :]:
             if isinstance(after, Skip):
                 start += after.count * size * world_size
@@ -410,15 +410,15 @@ class Dataset:
 
     def __len__(self) -> int:
         """Return the number of samples; after `batch`, the number of batches without `shard`."""
-        count = None if self.program.is_stream else self.cuts().num_batches
-        return len(self.program) if count is None else count
+        count = None if self.pipeline.is_stream else self.create_sampler().num_batches
+        return len(self.pipeline) if count is None else count
 
     @overload
     def __getitem__(self, key: int) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
     def __getitem__(self, key: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        """Return the element at a position of epoch 0 (negative counts from the end), or the elements of a slice."""
+        """Return the element at a position of epoch 0 (negative counts from the end), or the list of a slice."""
         if isinstance(key, slice):
             return self.fetch(range(len(self))[key])
         if type(key) is int and not self.stages and isinstance(self.origin, SourceOrigin):
@@ -426,7 +426,7 @@ class Dataset:
         return self.fetch([key])[0]
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        """Return the elements at positions of epoch 0."""
+        """Return the elements at the given positions of epoch 0."""
         return self.fetch(positions)
 
     def fetch(self, positions: Iterable[SupportsIndex], epoch: int = 0) -> list[dict[str, Any]]:
@@ -461,16 +461,16 @@ class Dataset:
         if outside := [position for position in requested if not -count <= position < count]:
             raise IndexError(f"position {outside[0]} is out of range for {count} elements")
         requested = [range(count)[position] for position in requested]
-        if self.stage is None:
-            rows = self.program.evaluate(Positions(epoch, np.array(requested, np.int64)), Context())
+        if self.batch_stage is None:
+            rows = self.pipeline.evaluate(Positions(epoch, np.array(requested, np.int64)), Context())
             return split_samples(rows.columns, len(rows))
-        builder = BatchBuilder(self.program, self.stage, self.maps, self.cuts(), epoch)
+        builder = BatchBuilder(self.pipeline, self.batch_stage, self.batch_maps, self.create_sampler(), epoch)
         return [_build_batch(builder, number) for number in requested]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield the elements of epoch 0 in order; elements before a damaged one are yielded before its error."""
-        if self.program.is_stream or self.program.length is None:
-            if self.program.head.length != 0:
+        """Yield the elements of epoch 0 in order; at a damaged element, raise its error."""
+        if self.pipeline.is_stream or self.pipeline.length is None:
+            if self.pipeline.head.length != 0:
                 yield from self.loader(threads=0)
             return
         start, count, chunk_size = 0, len(self), 1
@@ -482,10 +482,10 @@ class Dataset:
                 # Read the elements one by one, so that those before the damaged one are yielded.
                 yield from (self[position] for position in chunk)
             else:
-                if self.stage is None:
+                if self.batch_stage is None:
                     chunk_size = _choose_chunk_size(chunk_size, elements)
                 yield from elements
-                del elements  # the next chunk is read without this one in memory
+                del elements  # free this chunk before the next one is read
             start = chunk.stop
 
     def loader(
@@ -554,7 +554,7 @@ class Dataset:
         str
         """
         after_batch = [repr(stage) for stage in self.stages[self._batch_index :] if isinstance(stage, Take | Skip)]
-        return ".".join([self.program.fingerprint(), *after_batch])
+        return ".".join([self.pipeline.fingerprint(), *after_batch])
 
     def to_numpy(self) -> dict[str, Any]:
         """Read all samples of epoch 0 into memory.
@@ -574,17 +574,17 @@ class Dataset:
         >>> rm.open("train.tfrecord").to_numpy()["label"]
         array([0, 1, 2, 3, 4, 5, 6, 7])
         """
-        if self.stage is not None:
+        if self.batch_stage is not None:
             raise ValueError("to_numpy() cannot be combined with batch; remove batch")
-        if self.program.is_stream:
+        if self.pipeline.is_stream:
             return stack_samples(list(self))
-        positions = range(len(self.program))
+        positions = range(len(self.pipeline))
         try:
-            return self.program.evaluate(Positions(0, positions), Context()).columns
+            return self.pipeline.evaluate(Positions(0, positions), Context()).columns
         except FeatureError:
             if self.stages or not isinstance(self.origin, SourceOrigin) or not self.origin.source.is_schema_inferred:
                 raise
-        # The schema was inferred from the first records, and later records have other numbers of values.
+        # The inferred schema does not fit: later records have other numbers of values than the first ones.
         columns = self.origin.source.columns(positions, _allow_any_shape(self.schema))
         return {name: _to_dense(column) for name, column in columns.items()}
 
@@ -601,13 +601,13 @@ def _build_batch(builder: BatchBuilder, number: int) -> Any:
 
 
 def _choose_chunk_size(chunk_size: int, elements: Sequence[dict[str, Any]]) -> int:
-    """Return the size of the next chunk: limited in bytes, and growing slowly because later samples may be larger."""
+    """Return the number of elements of the next chunk. It grows slowly, because later elements may be larger."""
     largest = max(count_bytes(elements[0]), count_bytes(elements[-1]), 1)
     return max(1, min(_CHUNK_SAMPLES, 4 * chunk_size, _CHUNK_BYTES // largest))
 
 
 def _allow_any_shape(schema: Schema) -> Schema:
-    """Return a schema with the same features and any number of values."""
+    """Return a schema with the same features that allows any number of values, or none."""
     return Schema(
         {
             name: Feature(feature.kind, (None, None) if feature.sequence else (None,), feature.sequence, optional=True)
@@ -617,7 +617,7 @@ def _allow_any_shape(schema: Schema) -> Schema:
 
 
 def _to_dense(column: Any) -> Any:
-    """Return an array if all rows have the same number of values."""
+    """Convert a ragged column to an array if all rows have the same number of values."""
     if not isinstance(column, Ragged) or len(column) == 0:
         return column
     counts = np.diff(column.row_splits)

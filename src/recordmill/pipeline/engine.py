@@ -1,4 +1,4 @@
-"""The engine of a loader: builds the elements of an epoch ahead of the consumer, and returns them in order."""
+"""Build the elements (batches or samples) of an epoch ahead of the consumer, and return them in order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recordmill.pipeline.samples import (
     Columns,
     Ints,
     Positions,
-    Rows,
+    SampleRows,
     concatenate_positions,
     count_bytes,
     split_samples,
@@ -36,15 +36,15 @@ from recordmill.pipeline.watch import wait_for_result
 if TYPE_CHECKING:
     from recordmill.pipeline.stats import StatsCollector
 
-# A job builds several small elements: together about this many bytes, and at most this many elements.
+# Limits of a job, which builds several small elements: their total bytes, and their number.
 _JOB_BYTES = 8 << 20
 _MAX_ELEMENTS_PER_JOB = 64
-# Limit on the function time of a job of several elements. Kept short because errors and `close` wait for the whole job.
+# Limit of the time in user functions in a job of several elements, because errors and `close` wait for the whole job.
 _JOB_SECONDS = 0.25
-# Element size and function time are measured in this many jobs, because the first call of a function may be slow.
+# Measure element size and function time in this many jobs, because the first call of a function may be slow.
 _MEASURED_JOBS = 4
-_FIRST_SAMPLES = 16  # per job, until the size of elements is known
-# After an error, the pool is closed without waiting longer for running jobs.
+_FIRST_SAMPLES = 16  # samples per job until the size of elements is known
+# Maximum wait for running jobs when the pool is closed after an error.
 _CLOSE_AFTER_ERROR_S = 0.5
 
 CreatePool = Callable[[Callable[[int], Any]], WorkerPool]
@@ -52,7 +52,7 @@ CreatePool = Callable[[Callable[[int], Any]], WorkerPool]
 
 @dataclass(slots=True)
 class BatchResult:
-    """Elements of an epoch, and what it cost to build them.
+    """Elements that one job has built, with times, sizes and skipped samples.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class BatchBuilder:
 
     @property
     def map_stages(self) -> list[Map]:
-        """Map stages on samples and on batches."""
+        """All map stages: those on samples, and those on batches."""
         return [*self.pipeline.map_stages, *self.maps]
 
     @property
@@ -136,9 +136,9 @@ class BatchBuilder:
         return [timeout for timeout in timeouts if timeout is not None]
 
     def with_pickle_checks(self) -> BatchBuilder:
-        """Return a builder that checks results for pickling, so that an error names the function."""
+        """Return a builder that checks that results can be pickled, so that an error names the function."""
         maps = [stage for stage in (*self.pipeline.stages, *self.maps) if isinstance(stage, Map)]
-        # Worker processes send the results of the last function, or without one, those of a mixture's functions.
+        # Worker processes send the results of the last map stage; without one, those of map stages inside a mixture.
         return replace(self, pickled_maps=tuple(maps[-1:] or self.pipeline.map_stages))
 
     def current_calls(self) -> list[Call]:
@@ -146,17 +146,17 @@ class BatchBuilder:
         return [call for context in list(self._contexts.values()) if (call := context.current_call) is not None]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without members that belong to this process."""
+        """Return the state without objects that belong to this process: contexts, memory and first results."""
         return self.__dict__ | {"_contexts": {}, "first_results": {}, "memory": None}
 
     def build(self, numbers: range) -> BatchResult:
         """Build elements in order, up to the first error."""
         if len(numbers) > 1 and not len(self.sampler.positions(numbers[-1])):
-            # The last batch has no samples of this rank, and gets its features from a sample of another rank.
+            # This rank has no samples in the last batch, which gets its features from a sample of another rank.
             return self._build_one_by_one(numbers)
         try:
-            return self._build_together(numbers)
-        except Exception as error:  # noqa: BLE001 (the consumer raises it after the elements before it)
+            return self._build_all_at_once(numbers)
+        except Exception as error:  # noqa: BLE001 (the consumer raises it after earlier elements)
             return BatchResult([], error) if len(numbers) == 1 else self._build_one_by_one(numbers)
 
     def _build_one_by_one(self, numbers: range) -> BatchResult:
@@ -175,7 +175,7 @@ class BatchBuilder:
         return result
 
     def create_context(self) -> Context:
-        """Create the context of one evaluation in this thread."""
+        """Create the context for one evaluation of the pipeline in this thread."""
         collect_errors = self.on_error != "raise"
         context = Context(
             collect_errors, self.threads, self.memory, self.first_results, self.pickled_maps, self.function_lock
@@ -183,7 +183,7 @@ class BatchBuilder:
         self._contexts[get_ident()] = context
         return context
 
-    def _build_together(self, numbers: range) -> BatchResult:
+    def _build_all_at_once(self, numbers: range) -> BatchResult:
         parts = [self.sampler.positions(number) for number in numbers]
         context = self.create_context()
         positions = concatenate_positions(self.epoch, parts)
@@ -195,16 +195,16 @@ class BatchBuilder:
             rows = self.pipeline.evaluate(positions, context)
         return self.collate(rows, parts, numbers, context)
 
-    def _evaluate_template(self, number: int, context: Context) -> Rows:
-        """Return columns without rows that have the features, dtypes and shapes of a sample of another rank."""
+    def _evaluate_template(self, number: int, context: Context) -> SampleRows:
+        """Return empty columns with the features, dtypes and shapes of a sample of another rank."""
         positions = Positions(self.epoch, np.array([self.sampler.position_after(number)], np.int64))
         evaluate = self.pipeline.evaluate_with_substitutes if context.collect_errors else self.pipeline.evaluate
         rows = evaluate(positions, context)
-        context.skipped.clear()  # the rank to which the sample belongs reports it
+        context.skipped.clear()  # the rank that owns the sample reports its errors
         return replace(rows, ordinals=np.empty(0, np.int64))
 
-    def collate(self, rows: Rows, parts: Sequence[range | Ints], numbers: range, context: Context) -> BatchResult:
-        """Build elements from evaluated samples; `parts` are the requested positions of each element."""
+    def collate(self, rows: SampleRows, parts: Sequence[range | Ints], numbers: range, context: Context) -> BatchResult:
+        """Divide evaluated samples into elements; `parts` are the requested positions of each element."""
         if self.batch is None:
             found = (numbers[0] + numbers.step * rows.ordinals).tolist()
             elements: list[tuple[int, Any]] = list(zip(found, split_samples(rows.columns, len(rows)), strict=True))
@@ -215,12 +215,12 @@ class BatchBuilder:
         return BatchResult(elements, None, num_samples, context.skipped, context.timings, context.num_bytes, peak_bytes)
 
     def _collate_batches(
-        self, stage: Batch, rows: Rows, parts: Sequence[range | Ints], context: Context
+        self, stage: Batch, rows: SampleRows, parts: Sequence[range | Ints], context: Context
     ) -> list[Columns | None]:
-        """Return batches; None for a batch whose samples all failed."""
+        """Divide samples into batches, and apply map stages to them; None for a batch whose samples all failed."""
         offsets = np.cumsum([0, *map(len, parts)])
         starts = np.searchsorted(rows.ordinals, offsets).tolist()
-        context.begin_stage(stage)  # once for all, because small batches hardly take longer than reading the clock
+        context.begin_stage(stage)  # one time for all batches, because reading the clock takes as long as a small batch
         batches: list[Columns | None] = []
         for part, offset, start, stop in zip(parts, offsets, starts, starts[1:], strict=False):
             if start == stop and len(part):
@@ -233,11 +233,11 @@ class BatchBuilder:
         if self.maps:
             for index, batch in enumerate(batches):
                 if batch is not None:
-                    batches[index] = self._map_batch(batch, rows, parts[index], starts[index], context)
+                    batches[index] = self._apply_batch_maps(batch, rows, parts[index], starts[index], context)
         return batches
 
     def _check_skipped_batch(self, context: Context, count: int) -> None:
-        """Raise the last error unless a batch without samples may be skipped."""
+        """Raise the last error of a batch whose samples all failed, unless the batch may be skipped."""
         is_single_rank = self.sampler.world_size == 1
         if self.on_error == "skip" and is_single_rank and count < MAX_CONSECUTIVE_FAILURES:
             return
@@ -247,10 +247,12 @@ class BatchBuilder:
         )
         raise error
 
-    def _map_batch(self, batch: Columns, rows: Rows, part: range | Ints, start: int, context: Context) -> Columns:
-        """Call functions on a batch; errors and random numbers refer to its first sample."""
+    def _apply_batch_maps(
+        self, batch: Columns, rows: SampleRows, part: range | Ints, start: int, context: Context
+    ) -> Columns:
+        """Apply the map stages on batches; errors and random numbers refer to the first sample of the batch."""
         first = Positions(self.epoch, np.array([int(part[0]) if len(part) else 0], np.int64))
-        sample = Rows({}, np.zeros(1, np.int64), rows.origins[start : start + 1])
+        sample = SampleRows({}, np.zeros(1, np.int64), rows.origins[start : start + 1])
         for index, stage in enumerate(self.maps):
             number = len(self.pipeline.stages) + index
             stage_input = self.pipeline.stage_input(number, sample, first, first, context)
@@ -262,7 +264,7 @@ class BatchBuilder:
 
 @dataclass(frozen=True, slots=True)
 class PrefetchOptions:
-    """How far ahead of the consumer elements are built.
+    """Options that limit how far ahead of the consumer elements are built.
 
     Parameters
     ----------
@@ -282,7 +284,7 @@ class PrefetchOptions:
 
 
 class JobPlanner:
-    """Assigns the elements of an epoch to jobs, ahead of the workers.
+    """Groups the elements of an epoch into numbered jobs, ahead of the workers.
 
     Parameters
     ----------
@@ -305,7 +307,7 @@ class JobPlanner:
         self.num_planned = 0
 
     def set_element_size(self, num_bytes: int, seconds: float = 0.0) -> None:
-        """Choose the number of elements per job from the bytes and the function seconds of one element."""
+        """Choose the number of elements per job from the size and the function time of one element."""
         self._seconds = min(self._seconds, seconds)
         if self._options.combine:
             is_quick = self._seconds * _MAX_ELEMENTS_PER_JOB <= _JOB_SECONDS
@@ -313,13 +315,13 @@ class JobPlanner:
             self._count = max(1, min(limit, _JOB_BYTES // max(num_bytes, 1)))
 
     def plan(self, num_taken: int) -> int:
-        """Plan jobs until enough are ahead of those that were taken; return the number of all planned jobs."""
+        """Plan jobs until enough are ahead of the `num_taken` taken ones; return the number of planned jobs."""
         ahead = self._options.workers + -(-self._options.prefetch // self._count) + 1
         if self._first_alone and not num_taken:
             ahead = 1
         while self.num_planned - num_taken < ahead and (self._total is None or self._next < self._total):
             step, count = self._options.part[1], self._count
-            if self._total is not None:  # the last elements are divided among all workers
+            if self._total is not None:  # divide the last elements among all workers
                 remaining = len(range(self._next, self._total, step))
                 count = min(count, -(-remaining // max(self._options.workers, 1)))
             stop = self._next + count * step
@@ -329,16 +331,16 @@ class JobPlanner:
         return self.num_planned
 
     def elements(self, job: int) -> range:
-        """Return the numbers of the elements of a job."""
+        """Return the numbers, in the epoch, of the elements of a job."""
         return self._jobs[job]
 
-    def remove(self, job: int) -> None:
-        """Forget a finished job."""
+    def remove_job(self, job: int) -> None:
+        """Remove a finished job from the plan."""
         del self._jobs[job]
 
 
 class _ThreadTask:
-    """Task function of worker threads, which builds the elements of a planned job."""
+    """Function that worker threads call with the number of a planned job; builds its elements."""
 
     def __init__(self, builder: BatchBuilder, planner: JobPlanner, first_threads: int) -> None:
         self._builder, self._planner = builder, planner
@@ -349,7 +351,7 @@ class _ThreadTask:
 
 
 class _ProcessTask:
-    """Task function of worker processes. A job is one element, and errors are raised to keep their traceback."""
+    """Function that worker processes call with a job number; a job is one element. Errors are raised with traceback."""
 
     def __init__(self, builder: BatchBuilder, part: tuple[int, int]) -> None:
         self._builder, self._part = builder, part
@@ -358,7 +360,7 @@ class _ProcessTask:
         return self._build(self._builder, job)
 
     def compute_with_checks(self, job: int) -> BatchResult:
-        """Build an element whose result could not be sent; the error names the function."""
+        """Build an element again whose result could not be pickled, to raise an error that names the function."""
         return self._build(self._builder.with_pickle_checks(), job)
 
     def _build(self, builder: BatchBuilder, job: int) -> BatchResult:
@@ -373,7 +375,7 @@ class _ProcessTask:
 def run_epoch(
     builder: BatchBuilder, options: PrefetchOptions, create_pool: CreatePool | None, stats: StatsCollector
 ) -> Iterator[BatchResult]:
-    """Yield the results of an epoch in order; the last one may contain an error."""
+    """Yield the results of all jobs of an epoch in order; the last one may contain an error."""
     is_measured = stats.element_bytes > 0
     parallel_first = not is_measured and options.workers > builder.threads and _can_decode_together(builder)
     first_samples = max(1, min(_FIRST_SAMPLES, _JOB_BYTES // builder.pipeline.mean_record_bytes))
@@ -401,7 +403,7 @@ def run_epoch(
                 stats.count_request(pool)
                 result = wait_for_result(pool, num_taken, builder)
             stats.waited_s += perf_counter() - started
-            planner.remove(num_taken)
+            planner.remove_job(num_taken)
             num_taken += 1
             if num_taken <= _MEASURED_JOBS:
                 _measure_elements(result, planner, stats)
@@ -415,13 +417,13 @@ def run_epoch(
 
 
 def _can_decode_together(builder: BatchBuilder) -> bool:
-    """Return whether all threads can decode one batch together, so that the first batch is ready sooner."""
+    """Return True if all threads can decode one batch together, so that the first batch is ready sooner."""
     has_decode = any(isinstance(stage, Decode) for stage in builder.pipeline.stages)
     return not builder.in_processes and builder.batch is not None and not builder.map_stages and has_decode
 
 
 def _measure_elements(result: BatchResult, planner: JobPlanner, stats: StatsCollector) -> None:
-    """Choose the number of elements per job from the size of these elements."""
+    """Measure the elements of a result, and adjust the number of elements per job."""
     for _, element in result.elements:
         if element is not None:
             num_elements = len(result.elements)
@@ -434,7 +436,7 @@ def _measure_elements(result: BatchResult, planner: JobPlanner, stats: StatsColl
 
 
 def close_pool(pool: WorkerPool, stats: StatsCollector, *, failed: bool) -> None:
-    """Close a pool and add its counters; after an error, do not wait long for running jobs."""
+    """Close a worker pool and add its counters to `stats`; after an error, wait only briefly for running jobs."""
     stats.remove_pool(pool)
     if failed:
         pool.close(timeout=_CLOSE_AFTER_ERROR_S)

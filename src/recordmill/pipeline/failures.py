@@ -1,4 +1,4 @@
-"""The report of samples that failed, and the limits on their number."""
+"""Report samples that failed, and limit their number."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from recordmill.errors import LimitError, RecordmillError
 from recordmill.pipeline.checks import is_integer, is_number
 
 OnError = Literal["raise", "skip", "substitute"]
-# A maximum share of failed samples refers to at least this many samples, so that one early failure does not exceed it.
+# Before this many samples, a maximum share refers to this number, so that one early failure does not exceed it.
 MIN_SAMPLES = 100
-# After this many consecutive failed samples the last error is raised. Only batches whose samples all failed count.
+# The last error is raised after this many consecutive failed samples, counted in batches whose samples all failed.
 MAX_CONSECUTIVE_FAILURES = 64
 
 
@@ -59,13 +59,13 @@ class FailureReport:
     num_samples: int = 0
 
     def __post_init__(self) -> None:
-        """Check the limit."""
+        """Raise ValueError if the limit is invalid."""
         limit = self.limit
         if limit is not None and not (is_number(limit) and limit >= 0):
             raise ValueError(f"max_errors must be a number of samples, or a share of them below 1, got {limit!r}")
 
     def add_skipped(self, skipped: list[SkippedSample]) -> None:
-        """Add samples that failed; raise LimitError if there are too many now."""
+        """Add failed samples; raise LimitError if their number exceeds the limit."""
         self.skipped += skipped
         if self.limit is None:
             return
@@ -106,6 +106,6 @@ class EmptyBatchLimit:
             raise self._last_error
 
     def finish(self) -> None:
-        """Raise the last error if no sample of a full epoch was read."""
+        """At the end of a full epoch, raise the last error if no sample was read."""
         if self._is_full_epoch and self.is_empty and self._last_error is not None:
             raise self._last_error

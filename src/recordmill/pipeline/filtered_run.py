@@ -1,4 +1,4 @@
-"""The engine of a pipeline with a filter: batches are built from the samples that pass, in order.
+"""Run a pipeline with a filter: filter chunks of samples in order, and build batches from those that pass.
 
 Two steps run ahead of the consumer. The first evaluates consecutive chunks of samples up to the last filter. The
 samples that pass are then divided into batches and ranks, and the second step applies the stages after the filter.
@@ -20,7 +20,7 @@ from recordmill.concurrency.shared_memory import TaskBuffer
 from recordmill.errors import MapError
 from recordmill.pipeline.compiled_pipeline import CompiledPipeline
 from recordmill.pipeline.engine import BatchBuilder, BatchResult, CreatePool, PrefetchOptions, close_pool
-from recordmill.pipeline.samples import Ints, Positions, Rows, concatenate_rows
+from recordmill.pipeline.samples import Ints, Positions, SampleRows, concatenate_rows
 from recordmill.pipeline.stages.base import Context
 from recordmill.pipeline.stages.batch import BatchSampler
 from recordmill.pipeline.stages.decode import Decode
@@ -29,9 +29,9 @@ from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import StatsCollector
 from recordmill.pipeline.watch import wait_for_result
 
-# A chunk has at most this many samples, of about this many bytes; decoding makes images about this many times larger.
+# Limits of a chunk: number of samples, and their approximate bytes. Decoding enlarges images by about _DECODED_RATIO.
 _CHUNK_SAMPLES, _CHUNK_BYTES, _DECODED_RATIO = 64, 8 << 20, 10
-# In an endless pipeline, an error is raised if no sample passes in this many repetitions.
+# In an endless pipeline, raise an error if no sample passes in this many repetitions.
 _MAX_EMPTY_REPETITIONS = 10
 
 
@@ -41,9 +41,9 @@ class FilteredBatch:
 
     Parameters
     ----------
-    rows : Rows
+    rows : SampleRows
         Samples; their ordinals are 0 … n - 1.
-    template : Rows
+    template : SampleRows
         One sample of the global batch, from which a batch without samples gets its features, dtypes and shapes.
     positions : ndarray of int64
         Positions of the rows before the filter.
@@ -53,8 +53,8 @@ class FilteredBatch:
         Number of samples that passed the filter up to the end of the global batch.
     """
 
-    rows: Rows
-    template: Rows
+    rows: SampleRows
+    template: SampleRows
     positions: Ints
     position: int
     passed: int
@@ -74,19 +74,19 @@ class FilteredBatcher:
     def __init__(self, sampler: BatchSampler, passed: int) -> None:
         self._sampler, self._passed = sampler, passed
         self._global_size = sampler.global_size
-        self._waiting: list[tuple[Rows, Ints]] = []
+        self._waiting: list[tuple[SampleRows, Ints]] = []
         self._num_waiting = 0
 
     @property
     def is_done(self) -> bool:
-        """Whether no further sample is needed."""
+        """True if no further sample is needed."""
         stop = self._sampler.length
         return stop is not None and self._passed + self._num_waiting >= stop
 
-    def add(self, rows: Rows, positions: Ints) -> Iterator[FilteredBatch]:
-        """Add samples, and yield the batches that are complete."""
+    def add(self, rows: SampleRows, positions: Ints) -> Iterator[FilteredBatch]:
+        """Add samples that passed, and yield the batches that they complete."""
         start, stop = self._sampler.start, self._sampler.length
-        first = self._passed + self._num_waiting  # index of the first of these samples among all that passed
+        first = self._passed + self._num_waiting  # index of the first of these samples among all samples that passed
         end = len(rows) if stop is None else max(0, min(len(rows), stop - first))
         num_dropped = min(max(0, start - first), end)
         self._passed += num_dropped
@@ -96,27 +96,27 @@ class FilteredBatcher:
             self._num_waiting += len(chosen)
         if self._num_waiting < self._global_size:
             return
-        rows, positions = self._combine()
+        rows, positions = self._combine_waiting()
         for begin in range(0, len(rows) - self._global_size + 1, self._global_size):
-            yield self._build(rows, positions, begin, self._global_size)
+            yield self._build_rank_batch(rows, positions, begin, self._global_size)
         rest = np.arange(len(rows) - len(rows) % self._global_size, len(rows))
         self._waiting, self._num_waiting = [(rows.take(rest), positions[rest])], len(rest)
 
     def finish(self) -> Iterator[FilteredBatch]:
-        """Yield the last batch if it is not full."""
+        """Yield the remaining samples as the last batch, unless `last` is "drop"."""
         if self._num_waiting and self._sampler.last != "drop":
-            rows, positions = self._combine()
-            yield self._build(rows, positions, 0, self._num_waiting)
+            rows, positions = self._combine_waiting()
+            yield self._build_rank_batch(rows, positions, 0, self._num_waiting)
         self._waiting, self._num_waiting = [], 0
 
-    def _combine(self) -> tuple[Rows, Ints]:
+    def _combine_waiting(self) -> tuple[SampleRows, Ints]:
         parts, first = [], 0
         for rows, _ in self._waiting:
             parts.append(replace(rows, ordinals=np.arange(first, first + len(rows), dtype=np.int64)))
             first += len(rows)
         return concatenate_rows(parts), np.concatenate([positions for _, positions in self._waiting])
 
-    def _build(self, rows: Rows, positions: Ints, begin: int, count: int) -> FilteredBatch:
+    def _build_rank_batch(self, rows: SampleRows, positions: Ints, begin: int, count: int) -> FilteredBatch:
         """Build this rank's part of the global batch of `count` samples from `begin` on."""
         sampler = replace(self._sampler, length=count, start=0)
         sampler.check_has_batches()
@@ -135,15 +135,15 @@ class FilteredBatcher:
 
 
 class _Chunk(NamedTuple):
-    """Samples of consecutive positions that passed the filter; rows and positions are None after an error."""
+    """Result of filtering consecutive samples: those that passed. After an error, rows and positions are None."""
 
     result: BatchResult
-    rows: Rows | None
+    rows: SampleRows | None
     positions: Ints | None
 
 
 class _FilterTask:
-    """Task function of worker threads for the first step, which evaluates a chunk up to the last filter."""
+    """Function that worker threads call with a chunk number; evaluates the chunk up to the last filter."""
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
         self._builder, self._start = builder, start
@@ -158,7 +158,7 @@ class _FilterTask:
     def __call__(self, chunk: int) -> _Chunk:
         try:
             return self.evaluate(chunk)
-        except Exception as error:  # noqa: BLE001 (the consumer raises it after the batches before it)
+        except Exception as error:  # noqa: BLE001 (the consumer raises it after earlier batches)
             return _Chunk(BatchResult([], error), None, None)
 
     def evaluate(self, chunk: int) -> _Chunk:
@@ -173,17 +173,17 @@ class _FilterTask:
 
 
 class _ProcessFilterTask:
-    """Task function of worker processes for the first step. Errors are raised to keep their traceback."""
+    """Function that worker processes call to filter a chunk. Errors are raised, which keeps their traceback."""
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
-        # Functions after the filter are not pickled.
+        # Omit functions after the filter, so that they need not be picklable.
         self._builder, self._start = replace(builder, pipeline=builder.pipeline.head, maps=()), start
 
     def __call__(self, chunk: int) -> _Chunk:
         return _FilterTask(self._builder, self._start).evaluate(chunk)
 
     def compute_with_checks(self, chunk: int) -> _Chunk:
-        """Evaluate a chunk whose result could not be sent; the error names the function."""
+        """Evaluate a chunk again whose result could not be pickled, to raise an error that names the function."""
         return _FilterTask(self._builder.with_pickle_checks(), self._start).evaluate(chunk)
 
 
@@ -193,30 +193,30 @@ def _choose_chunk_size(head: CompiledPipeline) -> int:
 
 
 class _BatchTask:
-    """Task function of worker threads for the second step, which builds an element from samples that passed."""
+    """Function that worker threads call with an element number; builds the element from samples that passed."""
 
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = builder
         self._inputs: dict[int, FilteredBatch] = {}
 
     def add(self, number: int, batch: FilteredBatch) -> None:
-        """Set the input of a task before it is submitted."""
+        """Store the samples of an element before its task is submitted."""
         self._inputs[number] = batch
 
     def __call__(self, number: int) -> BatchResult:
         try:
             return self.build(number, self._inputs.pop(number))
-        except Exception as error:  # noqa: BLE001 (the consumer raises it after the batches before it)
+        except Exception as error:  # noqa: BLE001 (the consumer raises it after earlier batches)
             return BatchResult([], error)
 
     def build(self, number: int, batch: FilteredBatch) -> BatchResult:
         context = self._builder.create_context()
         rows = self._apply_tail(batch, context)
         result = self._builder.collate(rows, [batch.positions], range(number, number + 1), context)
-        result.num_samples = 0  # the first step has counted them
+        result.num_samples = 0  # `_FilterTask` has counted the samples already
         return result
 
-    def _apply_tail(self, batch: FilteredBatch, context: Context) -> Rows:
+    def _apply_tail(self, batch: FilteredBatch, context: Context) -> SampleRows:
         pipeline, epoch = self._builder.pipeline, self._builder.epoch
         if len(batch.rows):
             return pipeline.evaluate_tail(batch.rows, Positions(epoch, batch.positions), context)
@@ -227,20 +227,20 @@ class _BatchTask:
 
 
 class _ProcessBatchTask:
-    """Task function of worker processes for the second step. Inputs come from the task buffer; errors are raised."""
+    """Function that worker processes call to build an element from samples in the task buffer; raises errors."""
 
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = replace(builder, pipeline=builder.pipeline.without_head)
 
     def __call__(self, number: int) -> BatchResult:
-        return _BatchTask(self._builder).build(number, _read_input(number))
+        return _BatchTask(self._builder).build(number, _read_task_input(number))
 
     def compute_with_checks(self, number: int) -> BatchResult:
-        """Build an element whose result could not be sent; the error names the function."""
-        return _BatchTask(self._builder.with_pickle_checks()).build(number, _read_input(number))
+        """Build an element again whose result could not be pickled, to raise an error that names the function."""
+        return _BatchTask(self._builder.with_pickle_checks()).build(number, _read_task_input(number))
 
 
-def _read_input(number: int) -> FilteredBatch:
+def _read_task_input(number: int) -> FilteredBatch:
     if TaskBuffer.current is None:
         raise RuntimeError("only worker processes have a task buffer")
     batch: FilteredBatch = TaskBuffer.current.read(number)
@@ -248,7 +248,7 @@ def _read_input(number: int) -> FilteredBatch:
 
 
 class FilteredRun:
-    """The results of one epoch in order, each with the state of the loader after it.
+    """Iterates over the results of one filtered epoch, each with the loader state after it.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ class FilteredRun:
             self._pools = filter_pool, batch_pool
 
     def __iter__(self) -> Iterator[tuple[BatchResult, State | None]]:
-        """Yield results; the state is None for errors and reports of the filter."""
+        """Yield (result, state); the state is None if the result only reports errors or skipped samples."""
         for pool in self._pools or ():
             self._stats.add_pool(pool)
         failed = True
@@ -310,7 +310,7 @@ class FilteredRun:
     def _build_elements(self) -> Iterator[tuple[BatchResult, State | None]]:
         ahead = self._options.workers + self._options.prefetch
         num_submitted = num_taken = 0
-        for batch in self._own_batches():
+        for batch in self._iterate_own_batches():
             if isinstance(batch, BatchResult):
                 for number in range(num_taken, num_submitted):
                     yield self._take_result(number)
@@ -343,16 +343,16 @@ class FilteredRun:
             self._stats.count_request(self._pools[1])
             try:
                 result = wait_for_result(self._pools[1], number, self._builder)
-            except Exception as error:  # noqa: BLE001 (the consumer raises it after the batches before it)
+            except Exception as error:  # noqa: BLE001 (the consumer raises it after earlier batches)
                 result = BatchResult([], error)
         self._stats.waited_s += perf_counter() - started
         return result, self._states.pop(number)
 
-    def _own_batches(self) -> Iterator[FilteredBatch | BatchResult]:
-        """Yield the batches of the rank that this loader delivers, and in between the results of failed chunks."""
+    def _iterate_own_batches(self) -> Iterator[FilteredBatch | BatchResult]:
+        """Yield the batches that this loader delivers, and between them the results of chunks with errors."""
         index, count = self._options.part
         number = 0
-        for batch in self._all_batches():
+        for batch in self._iterate_rank_batches():
             if isinstance(batch, BatchResult):
                 yield batch
                 continue
@@ -360,7 +360,7 @@ class FilteredRun:
                 yield batch
             number += 1
 
-    def _all_batches(self) -> Iterator[FilteredBatch | BatchResult]:
+    def _iterate_rank_batches(self) -> Iterator[FilteredBatch | BatchResult]:
         chunk = num_rejected = num_passed = num_batches = 0
         num_chunks = self._filter_task.num_chunks
         while (num_chunks is None or chunk < num_chunks) and not self._batcher.is_done:
@@ -391,13 +391,13 @@ class FilteredRun:
         self._pools[0].submit(stop if num_chunks is None else min(stop, num_chunks))
         try:
             found: _Chunk = wait_for_result(self._pools[0], chunk, self._builder)
-        except Exception as error:  # noqa: BLE001 (the consumer raises it after the batches before it)
+        except Exception as error:  # noqa: BLE001 (the consumer raises it after earlier batches)
             found = _Chunk(BatchResult([], error), None, None)
         self._stats.waited_s += perf_counter() - started
         return found
 
     def _check_any_passes(self, num_rejected: int) -> None:
-        """Raise MapError instead of searching an endless pipeline forever."""
+        """Raise MapError if no sample passes in many repetitions of an endless pipeline, which would never end."""
         head = self._builder.pipeline.head
         repetition = next((length for length in reversed(head.lengths) if length is not None), 0)
         is_endless = self._filter_task.num_chunks is None

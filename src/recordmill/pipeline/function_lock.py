@@ -1,4 +1,4 @@
-"""Choose whether worker threads call user functions concurrently or one at a time, by speed.
+"""Measure whether user functions run faster concurrently or one at a time, and call them accordingly.
 
 Functions that release the interpreter lock for moments again and again, as NumPy does for small arrays, take up to
 twice as long in two threads as in one. Functions that release it for long, such as those of OpenCV or Pillow, run in
@@ -14,8 +14,8 @@ from math import inf
 from threading import Lock
 from time import perf_counter
 
-# Calls are made in pieces of about this many seconds: longer than the interval after which the interpreter switches
-# threads, and short enough to measure often.
+# Calls are grouped into pieces of about this many seconds, which are measured: longer than the interval after which the
+# interpreter switches threads, and short enough to measure often.
 _PIECE_S, _FIRST_PIECE = 0.02, 8
 # Number of pieces that are measured with the lock, and without it.
 _NUM_MEASURED = 4
@@ -24,9 +24,9 @@ _MIN_REST, _MAX_REST = 2, 32
 # The lock is used if calls take less than this fraction of their time without it. The margin allows for measurement
 # errors from the load of other programs.
 _MIN_GAIN = 0.7
-# Mean number of threads in functions up to which a piece counts as run alone, and above which as run concurrently.
+# With fewer threads in functions on average, a piece counts as run alone; with more, as run concurrently.
 _MAX_ALONE, _MIN_CONCURRENT = 1.1, 1.4
-# Give up measuring the lock after so many pieces that overlapped with those of another function.
+# Stop measuring with the lock after this many pieces during which another function ran.
 _MAX_OVERLAPPING = 16
 # Maximum wait for the lock, because the function that holds it may hang or wait for another thread, and seconds per
 # sample above which calls always run concurrently.
@@ -34,7 +34,7 @@ _LOCK_TIMEOUT_S, _LONG_CALL_S = 0.25, 0.05
 
 
 class FunctionLock:
-    """Lock of the user functions of one process, which is used only where it makes them faster."""
+    """Lock for the user functions of one process. It is only used for functions that it makes faster."""
 
     def __init__(self) -> None:
         self._lock, self._count_lock = Lock(), Lock()
@@ -46,31 +46,31 @@ class FunctionLock:
         return FunctionLock, ()
 
     def call_each(self, stage: Hashable, count: int, call: Callable[[int], None]) -> None:
-        """Call a function of a stage with the numbers below `count`, piece by piece."""
+        """Call a function with the numbers from 0 to `count` - 1, in pieces that are measured."""
         costs, done = self._costs[stage], 0
         while done < count:
-            stop = done + costs.piece_size(count - done)
-            locked = costs.prefers_lock() and self._acquire(costs)
-            started, seconds_before = self._count_threads(1)
+            stop = done + costs.choose_piece_size(count - done)
+            locked = costs.prefers_lock() and self._acquire_or_avoid_lock(costs)
+            started, seconds_before = self._update_thread_count(1)
             try:
                 for number in range(done, stop):
                     call(number)
             finally:
-                ended, seconds_after = self._count_threads(-1)
+                ended, seconds_after = self._update_thread_count(-1)
                 if locked:
                     self._lock.release()
             num_threads = (seconds_after - seconds_before) / (ended - started) if ended > started else 1.0
             costs.add(started, ended, stop - done, num_threads, locked=locked)
             done = stop
 
-    def _acquire(self, costs: _CallCosts) -> bool:
+    def _acquire_or_avoid_lock(self, costs: _CallCosts) -> bool:
         acquired = self._lock.acquire(timeout=_LOCK_TIMEOUT_S)
         if not acquired:
             costs.avoid_lock()
         return acquired
 
-    def _count_threads(self, change: int) -> tuple[float, float]:
-        """Count a thread that enters or leaves a function; return the time and the seconds of all threads."""
+    def _update_thread_count(self, change: int) -> tuple[float, float]:
+        """Count a thread that enters or leaves a function; return the time, and the seconds of all threads so far."""
         with self._count_lock:
             now = perf_counter()
             self._thread_seconds += self._num_inside * (now - self._changed)
@@ -80,7 +80,7 @@ class FunctionLock:
 
 
 class _CallCosts:
-    """Seconds per call of one function with and without the lock. Not synchronized, as a lost value does not matter."""
+    """Measured seconds per call of one function, with and without the lock. A value lost by a race does not matter."""
 
     def __init__(self) -> None:
         self._locked: list[float] = []
@@ -88,7 +88,7 @@ class _CallCosts:
         self._num_overlapping = 0
         self._measuring_s, self._measure_again, self._rest = 0.0, 0.0, _MIN_REST
 
-    def piece_size(self, count: int) -> int:
+    def choose_piece_size(self, count: int) -> int:
         known = (self._concurrent or self._locked)[-1:]
         return min(count, max(1, int(_PIECE_S / known[0])) if known and known[0] else _FIRST_PIECE)
 
@@ -100,11 +100,11 @@ class _CallCosts:
         return min(self._locked) < _MIN_GAIN * sum(self._concurrent) / len(self._concurrent)
 
     def avoid_lock(self) -> None:
-        """Call concurrently until both modes are measured again."""
+        """Make the lock appear slow, so that calls are concurrent until both modes are measured again."""
         self._locked, self._num_overlapping = [inf] * _NUM_MEASURED, 0
 
     def add(self, started: float, ended: float, count: int, num_threads: float, *, locked: bool) -> None:
-        """Add the measurement of a piece, during which `num_threads` threads were in functions on average."""
+        """Add the measurement of a piece; `num_threads` is the mean number of threads in functions during the piece."""
         seconds = (ended - started) / max(count, 1)
         if locked and (seconds > _LONG_CALL_S or self._num_overlapping == _MAX_OVERLAPPING):
             self.avoid_lock()

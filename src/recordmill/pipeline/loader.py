@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 # float32, for two worker threads, two prefetched batches and a consumer that holds two.
 _CACHED_BYTES = 480 << 20
 
-# Iterations that still run at exit are closed before the modules that they use are torn down.
+# Iterations that have not ended. They are closed at exit, before the modules that they use are torn down.
 _RUNNING: WeakSet[Generator[Any]] = WeakSet()
 
 
 @atexit.register
-def _close_running() -> None:
+def _close_running_iterations() -> None:
     for iteration in list(_RUNNING):
-        with contextlib.suppress(ValueError):  # another thread runs it
+        with contextlib.suppress(ValueError):  # another thread is running the iteration
             iteration.close()
 
 
@@ -87,14 +87,14 @@ class Loader:
         self._memory = Memory(_CACHED_BYTES)
         self._state, self._has_started, self._epoch = State(), False, 0
         self._iterations: WeakSet[Generator[Any]] = WeakSet()
-        self._current: object = None  # identifies the iteration that the state belongs to
+        self._current: object = None  # identifies the iteration whose progress the state follows
         self._is_closed = False
-        if dataset.program.is_stream and options.on_error == "substitute":
+        if dataset.pipeline.is_stream and options.on_error == "substitute":
             raise ValueError(
                 'on_error="substitute" cannot be combined with filter, which makes the number of samples unknown; '
                 'use "skip"'
             )
-        sampler, program = self._builder(State()).sampler, dataset.program
+        sampler, program = self._create_builder(State()).sampler, dataset.pipeline
         if program.is_stream:
             sampler.check_filtered(program.head.length)
         else:
@@ -102,7 +102,7 @@ class Loader:
 
     @property
     def epoch(self) -> int:
-        """The epoch of the current iteration, or of the next one."""
+        """Epoch of the current iteration; between iterations, of the next one."""
         return self._epoch
 
     @property
@@ -112,7 +112,7 @@ class Loader:
 
     @property
     def world_size(self) -> int:
-        """Number of processes that share the samples."""
+        """Number of processes (ranks) among which the samples are divided."""
         return self._options.world_size
 
     @property
@@ -121,20 +121,20 @@ class Loader:
         return self._report
 
     def __len__(self) -> int:
-        """Return the number of elements of an epoch of this rank (and worker)."""
-        count = None if self._dataset.program.is_stream else self._builder(State()).sampler.num_batches
+        """Return the number of elements per epoch that this loader yields, for its rank and worker."""
+        count = None if self._dataset.pipeline.is_stream else self._create_builder(State()).sampler.num_batches
         index, step = self._options.workers
         return len(range(index, len(self._dataset) if count is None else count, step))
 
-    def _builder(self, state: State) -> BatchBuilder:
+    def _create_builder(self, state: State) -> BatchBuilder:
         dataset, options = self._dataset, self._options
-        sampler = dataset.cuts(options.rank, options.world_size)
-        if not dataset.program.is_stream:
+        sampler = dataset.create_sampler(options.rank, options.world_size)
+        if not dataset.pipeline.is_stream:
             sampler = replace(sampler, start=max(sampler.start, state.position))
         return BatchBuilder(
-            dataset.program,
-            dataset.stage,
-            dataset.maps,
+            dataset.pipeline,
+            dataset.batch_stage,
+            dataset.batch_maps,
             sampler,
             state.epoch,
             options.on_error,
@@ -144,7 +144,7 @@ class Loader:
 
     def __iter__(self) -> Iterator[Any]:
         """Return an iterator over the next epoch, or over the rest of the epoch whose state was loaded."""
-        self._check_open()
+        self._raise_if_closed()
         if self._has_started:
             self._set_state(State(self._state.epoch + 1))
         self._current = object()
@@ -153,27 +153,27 @@ class Loader:
         _RUNNING.add(iteration)
         return iteration
 
-    def _check_open(self) -> None:
+    def _raise_if_closed(self) -> None:
         if self._is_closed:
             raise ValueError("the loader is closed")
 
     def __reduce__(self) -> Any:
-        """Raise TypeError, because workers belong to their process."""
+        """Raise TypeError: a loader cannot be pickled, because its workers belong to this process."""
         raise TypeError("a loader cannot be pickled or copied; pickle its dataset and its state_dict() instead")
 
     def _set_state(self, state: State) -> None:
-        """Set the state before the next iteration; iterations that still run do not change it any more."""
+        """Set the state from which the next iteration starts; running iterations no longer change the state."""
         self._state, self._has_started, self._epoch = state, False, state.epoch
         self._current = None
 
     def _iterate(self, state: State, identity: object) -> Generator[Any]:
-        builder = self._builder(state)
-        run = self._run_filtered if builder.pipeline.is_stream else self._run
+        builder = self._create_builder(state)
+        run = self._iterate_filtered if builder.pipeline.is_stream else self._iterate_unfiltered
         started = perf_counter()
         with closing(run(builder, state)) as elements:
             for element, state_after in elements:
                 if self._is_closed:
-                    self._check_open()
+                    self._raise_if_closed()
                 if self._current is identity:
                     self._state, self._has_started = state_after, True
                 self._stats.elements += 1
@@ -183,9 +183,12 @@ class Loader:
         if self._current is identity:
             self._set_state(State(state.epoch + 1))
 
-    def _run(self, builder: BatchBuilder, state: State) -> Generator[tuple[Any, State]]:
-        limit = self._empty_batch_limit(builder, state)
-        options, create_pool = self._prefetch_options(builder.in_processes), self._pool_factory(builder.in_processes)
+    def _iterate_unfiltered(self, builder: BatchBuilder, state: State) -> Generator[tuple[Any, State]]:
+        limit = self._create_empty_batch_limit(builder, state)
+        options, create_pool = (
+            self._create_prefetch_options(builder.in_processes),
+            self._create_pool_factory(builder.in_processes),
+        )
         for result in run_epoch(builder, options, create_pool, self._stats):
             self._record_result(result)
             for number, element in result.elements:
@@ -199,11 +202,11 @@ class Loader:
                 raise result.error
         limit.finish()
 
-    def _run_filtered(self, builder: BatchBuilder, state: State) -> Generator[tuple[Any, State]]:
+    def _iterate_filtered(self, builder: BatchBuilder, state: State) -> Generator[tuple[Any, State]]:
         from recordmill.pipeline.filtered_run import FilteredRun
 
-        limit = self._empty_batch_limit(builder, state)
-        run = FilteredRun(builder, state, self._prefetch_options(False), self._pool_factory, self._stats)
+        limit = self._create_empty_batch_limit(builder, state)
+        run = FilteredRun(builder, state, self._create_prefetch_options(False), self._create_pool_factory, self._stats)
         for result, state_after in run:
             self._record_result(result)
             if result.error is not None:
@@ -218,7 +221,7 @@ class Loader:
                 yield element, state_after
         limit.finish()
 
-    def _empty_batch_limit(self, builder: BatchBuilder, state: State) -> EmptyBatchLimit:
+    def _create_empty_batch_limit(self, builder: BatchBuilder, state: State) -> EmptyBatchLimit:
         is_full_epoch = self._options.workers[1] == 1 and not state.position
         return EmptyBatchLimit(builder.batch.size if builder.batch else 1, is_full_epoch=is_full_epoch)
 
@@ -228,11 +231,11 @@ class Loader:
         if result.skipped:
             self._report.add_skipped(result.skipped)
 
-    def _prefetch_options(self, in_processes: bool) -> PrefetchOptions:
+    def _create_prefetch_options(self, in_processes: bool) -> PrefetchOptions:
         options = self._options
         return PrefetchOptions(options.threads, options.prefetch, options.workers, not in_processes)
 
-    def _pool_factory(self, in_processes: bool) -> CreatePool | None:
+    def _create_pool_factory(self, in_processes: bool) -> CreatePool | None:
         num_workers = self._options.threads
         if not num_workers:
             return None
@@ -286,10 +289,10 @@ class Loader:
         TypeError
             If the dataset has a `filter` stage: which samples pass is unknown before they are read.
         """
-        if self._dataset.program.is_stream:
+        if self._dataset.pipeline.is_stream:
             raise TypeError("the state after a number of batches is unknown with filter; save state_dict() instead")
         count = check_integer(num_batches, "num_batches must be an integer of at least 0")
-        position = self._builder(State()).sampler.position_after(count) if count else 0
+        position = self._create_builder(State()).sampler.position_after(count) if count else 0
         return State(check_epoch(epoch), position, position).to_dict(self._dataset.fingerprint())
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -307,7 +310,7 @@ class Loader:
             is not a state.
         """
         state = parse_state(state_dict, self._dataset.fingerprint())
-        program, stop = self._dataset.program, self._builder(State()).sampler.length
+        program, stop = self._dataset.pipeline, self._create_builder(State()).sampler.length
         check_state(state, program.head.length if program.is_stream else stop, stop)
         self._set_state(state)
 
@@ -333,7 +336,7 @@ class Loader:
         except ValueError:
             if getgeneratorstate(iteration) != GEN_RUNNING:
                 raise
-            # The iteration waits for its workers, in another thread or in the frame below a signal handler.
+            # The iteration waits for its workers, in another thread or below a signal handler. Closing wakes it.
             for pool in list(self._stats.pools):
                 pool.close()
 

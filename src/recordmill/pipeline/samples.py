@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.columns import take
+from recordmill.decode.columns import take_column_rows
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
@@ -20,7 +20,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Positions:
-    """Positions of samples, each with its epoch. Order and random numbers depend on nothing else but the seed.
+    """Positions of samples, each with its epoch. With the seed, they determine order and random numbers.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ class Positions:
         epochs = self.epochs if isinstance(self.epochs, int) else self.epochs[rows]
         return Positions(epochs, self.array[rows])
 
-    def at(self, row: int) -> tuple[int, int]:
-        """Return epoch and position of one row."""
+    def epoch_and_position(self, row: int) -> tuple[int, int]:
+        """Return (epoch, position) of one row."""
         epoch = self.epochs if isinstance(self.epochs, int) else int(self.epochs[row])
         return epoch, int(self.values[row])
 
     def by_epoch(self) -> list[tuple[int, Ints]]:
-        """Return the rows of each epoch."""
+        """Group the rows by epoch: return pairs of an epoch and its rows."""
         if isinstance(self.epochs, int):
             return [(self.epochs, np.arange(len(self.values), dtype=np.int64))]
         return [(int(epoch), np.flatnonzero(self.epochs == epoch)) for epoch in np.unique(self.epochs)]
@@ -77,8 +77,8 @@ def concatenate_positions(epoch: int, parts: Sequence[range | Ints]) -> Position
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Rows:
-    """The requested samples that did not fail and passed all filters, as columns.
+class SampleRows:
+    """Samples as columns, with their place in the request: those that failed or were filtered out are missing.
 
     Parameters
     ----------
@@ -98,19 +98,19 @@ class Rows:
         """Return the number of samples."""
         return len(self.ordinals)
 
-    def take(self, rows: Ints) -> Rows:
+    def take(self, rows: Ints) -> SampleRows:
         """Return the samples of the given rows."""
-        columns = {name: take(column, rows) for name, column in self.columns.items()}
-        return Rows(columns, self.ordinals[rows], self.origins[rows])
+        columns = {name: take_column_rows(column, rows) for name, column in self.columns.items()}
+        return SampleRows(columns, self.ordinals[rows], self.origins[rows])
 
     def slice(self, start: int, stop: int) -> Columns:
-        """Return the columns of consecutive rows without a copy."""
+        """Return the columns of the samples from `start` to `stop`, without a copy."""
         if start == 0 and stop == len(self.ordinals):
             return self.columns
         return {name: column[start:stop] for name, column in self.columns.items()}
 
     def split(self) -> list[dict[str, Any]]:
-        """Return one dict per sample; arrays are read-only views."""
+        """Return one dict per sample, whose arrays are read-only views."""
         return split_samples(make_read_only(self.columns), len(self))
 
 
@@ -142,7 +142,7 @@ def stack_samples(samples: Sequence[Mapping[str, Any]]) -> Columns:
 
 
 def build_column(values: list[Any]) -> Any:
-    """Stack the values of a feature if all are numeric and have the same shape and dtype; return the list otherwise."""
+    """Stack the values of a feature to an array if their dtypes and shapes are equal; otherwise return the list."""
     if not values or not all(isinstance(value, np.ndarray | np.generic | int | float | bool) for value in values):
         return values
     arrays = [np.asarray(value) for value in values]
@@ -152,7 +152,7 @@ def build_column(values: list[Any]) -> Any:
     return np.stack(arrays)
 
 
-def concatenate_rows(parts: Sequence[Rows]) -> Rows:
+def concatenate_rows(parts: Sequence[SampleRows]) -> SampleRows:
     """Concatenate samples and sort them by their ordinals."""
     if len(parts) == 1:
         return parts[0]
@@ -161,7 +161,7 @@ def concatenate_rows(parts: Sequence[Rows]) -> Rows:
         return nonempty[0]
     ordinals = np.concatenate([part.ordinals for part in nonempty])
     origins = np.concatenate([part.origins for part in nonempty])
-    rows = Rows(_concatenate_columns([part.columns for part in nonempty]), ordinals, origins)
+    rows = SampleRows(_concatenate_columns([part.columns for part in nonempty]), ordinals, origins)
     if (np.diff(ordinals) > 0).all():
         return rows
     return rows.take(np.argsort(ordinals, kind="stable"))

@@ -1,4 +1,4 @@
-"""The position of a loader, as a small dict for a checkpoint."""
+"""Save the position of a loader as a small dict for a checkpoint, and check it when it is loaded."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from recordmill.pipeline.checks import is_integer
 
 VERSION = 1
 
-# Keys whose values the checksum of a state covers, in this order.
+# The checksum of a state covers the values of these keys, in this order.
 _SUMMED_KEYS = ("version", "pipeline", "epoch", "position", "passed", "order")
-# A longer description of the pipeline is truncated, so that states stay small.
+# The description of the pipeline in a state is truncated to this length, so that states stay small.
 _MAX_DESCRIPTION = 500
 
 
@@ -37,13 +37,18 @@ class State:
     passed: int = 0
 
     def to_dict(self, fingerprint: str) -> dict[str, Any]:
-        """Return the state of a pipeline with this fingerprint as plain values."""
-        state = {"version": VERSION, "pipeline": _digest(fingerprint), **asdict(self), "order": _truncate(fingerprint)}
+        """Convert to a dict of plain values, with the fingerprint of the pipeline and a checksum."""
+        state = {
+            "version": VERSION,
+            "pipeline": _hash_fingerprint(fingerprint),
+            **asdict(self),
+            "order": _truncate(fingerprint),
+        }
         return state | {"checksum": _compute_checksum(state)}
 
 
 def parse_state(saved: Any, fingerprint: str) -> State:
-    """Return the state of plain values that `State.to_dict` returned for the same pipeline."""
+    """Parse a dict from `State.to_dict`; raise StateError if it was changed or belongs to another pipeline."""
     if not isinstance(saved, Mapping) or not {*_SUMMED_KEYS, "checksum"} <= saved.keys():
         hint = "read it with json.loads first" if isinstance(saved, str | bytes) else None
         raise StateError("this is not the state of a loader", kind="bad_state", found=f"{saved!r:.100}", hint=hint)
@@ -64,7 +69,7 @@ def parse_state(saved: Any, fingerprint: str) -> State:
             found=repr(saved["checksum"]),
             hint="load an unchanged state; Loader.state_after returns the state of another position",
         )
-    if saved["pipeline"] != _digest(fingerprint):
+    if saved["pipeline"] != _hash_fingerprint(fingerprint):
         raise StateError(
             "the state belongs to another pipeline",
             kind="other_pipeline",
@@ -83,7 +88,7 @@ def parse_state(saved: Any, fingerprint: str) -> State:
 
 
 def check_state(state: State, length: int | None, stop: int | None) -> None:
-    """Raise StateError if a state is beyond the end of its epoch; the end itself is valid."""
+    """Raise StateError if a position is after the end of its epoch; the end itself is valid."""
     for number, end in ((state.position, length), (state.passed, stop)):
         if end is not None and number > end:
             raise StateError(
@@ -112,7 +117,7 @@ def _compute_checksum(state: Mapping[str, Any]) -> str | None:
     return f"{zlib.crc32(text.encode()):08x}"
 
 
-def _digest(fingerprint: str) -> str:
+def _hash_fingerprint(fingerprint: str) -> str:
     from hashlib import blake2b
 
     return blake2b(fingerprint.encode(), digest_size=8).hexdigest()

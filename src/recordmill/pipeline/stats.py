@@ -32,15 +32,15 @@ class Timings:
         self.waited[stage] = self.waited.get(stage, 0.0) + waited
 
     def merge(self, other: Timings) -> None:
-        """Add the times of another object."""
+        """Add the times of another `Timings`."""
         for stage, busy in other.busy.items():
             self.busy[stage] = self.busy.get(stage, 0.0) + busy
             self.waited[stage] = self.waited.get(stage, 0.0) + other.waited[stage]
 
 
-# A consumer that waits for less than this share of the time is the bottleneck itself.
+# If the consumer waits for less than this share of the time, the consumer is the bottleneck.
 _CONSUMER_LIMITED = 0.1
-# A stage that waits for at least this share of its time is reported as waiting.
+# If a stage waits for at least this share of its time, the advice is about waiting.
 _STAGE_WAITS = 0.3
 _DESCRIPTIONS = {
     "read": "reading and parsing records",
@@ -62,7 +62,7 @@ _ADVICE = {
     "filter": "filter before decode, on the features that decide",
     "batch": "use uint8 instead of float32 for smaller batches",
 }
-# Other advice for reading that waits for storage, and for functions that already run in processes.
+# Advice if reading waits for storage, and if functions already run in processes.
 _ADVICE_STORAGE = "use faster storage or shuffle(block=…)"
 _ADVICE_PROCESSES = "use more processes (threads=) if there are cores for them"
 _WAITS_FOR_IN_PROCESSES = "a core, or what the function waits for"
@@ -228,7 +228,7 @@ class StatsCollector:
         self.timings.merge(result.timings)
 
     def count_request(self, pool: WorkerPool) -> None:
-        """Count the results that are ready when the consumer requests one."""
+        """Count a request of the consumer, and the results that are ready at that time."""
         self.num_requests += 1
         self.num_ready += pool.num_ready
 
@@ -237,18 +237,18 @@ class StatsCollector:
         self.pools.append(pool)
 
     def remove_pool(self, pool: WorkerPool) -> None:
-        """Add the final counters of a worker pool."""
-        self.workers, self.worker_wait_s = self._add_counters(pool.counters())
+        """Add the final counters of a worker pool, and stop tracking the pool."""
+        self.workers, self.worker_wait_s = self._sum_counters(pool.counters())
         self.pools.remove(pool)
 
-    def _add_counters(self, *counters: PoolCounters) -> tuple[int, float]:
-        """Return the number of workers and the seconds that they waited, including those of pools still in use."""
+    def _sum_counters(self, *counters: PoolCounters) -> tuple[int, float]:
+        """Return the number of workers and their total wait time: of ended pools, and of these counters."""
         workers = max([self.workers, *(len(pool.workers) for pool in counters)])
         return workers, self.worker_wait_s + sum(worker.waited_s for pool in counters for worker in pool.workers)
 
     def stats(self) -> LoaderStats:
         """Return the statistics so far."""
-        workers, worker_wait_s = self._add_counters(*(pool.counters() for pool in list(self.pools)))
+        workers, worker_wait_s = self._sum_counters(*(pool.counters() for pool in list(self.pools)))
         busy, waited = self.timings.busy, self.timings.waited
         stages = [StageStats(name, busy[name], waited[name]) for name in list(busy)]
         return LoaderStats(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recordmill.pipeline.compiled_pipeline import ExampleSource
     from recordmill.pipeline.engine import BatchBuilder
 
-# A wait of this many seconds causes a warning, but only one for each wait, because some functions are slow.
+# A wait of this many seconds causes one warning. It is no error, because some functions are slow.
 WARN_AFTER_S = 60.0
 
 
@@ -36,7 +36,7 @@ def wait_for_result(pool: WorkerPool, task: int, builder: BatchBuilder) -> Any:
         except WorkerError as error:
             if error.exit_code is None:
                 raise
-            raise _add_call(pool, error, builder.pipeline.sources) from error.__cause__
+            raise _add_call_to_error(pool, error, builder.pipeline.sources) from error.__cause__
 
 
 def _check_timeouts(calls: Sequence[Call], sources: Sequence[ExampleSource]) -> None:
@@ -64,13 +64,13 @@ def _warn_of_longest(calls: Sequence[Call], sources: Sequence[ExampleSource]) ->
 
 
 def _published_calls(pool: WorkerPool) -> dict[int, Call]:
-    """Return the calls in progress in worker processes, also in those that died, by task."""
+    """Return the calls in progress in worker processes by task number, including processes that died."""
     calls = {task: Call.from_status_page(status) for task, status in pool.statuses().items()}
     return {task: call for task, call in calls.items() if call is not None}
 
 
-def _add_call(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
-    """Add the call or stage to the error of a process that died in it."""
+def _add_call_to_error(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
+    """Add the call or stage in which a worker process died to its error."""
     call = None if error.place is None else _published_calls(pool).get(error.place)
     if call is None:
         return error

@@ -12,7 +12,7 @@ from recordmill.concurrency.threads import num_cpus
 from recordmill.errors import FeatureError, FormatError, WriteError
 from recordmill.schema import Feature, Schema
 from recordmill.shards.collection import ShardCollection
-from recordmill.shards.entry_points import DIRECTORY_BYTES, TableWriter
+from recordmill.shards.entry_points import DIRECTORY_BYTES, EntryPointWriter
 from recordmill.shards.foreign_index import write_foreign_index
 from recordmill.shards.index import load_index, save_sidecar, scan_shard
 from recordmill.shards.native_errors import native_errors
@@ -25,9 +25,9 @@ from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
-# Maximum size of the entry points relative to their image.
+# Maximum size of the entry points of an image, as a share of the size of the image.
 _MAX_SHARE = 0.01
-# Size of the records whose entry points are found at a time.
+# Entry points are found for about this many bytes of records at a time, to limit memory.
 _CHUNK_BYTES = 8 << 20
 
 
@@ -90,12 +90,12 @@ def build_index(
     options = {"format": format, "compression": compression}
     for files in group_spanning_files(expand_paths(paths, storage), options, storage):
         if len(files) > 1:
-            raise _spanning_records(files)
+            raise _spanning_record_error(files)
         (path,) = files
         shard = open_shard([path], format, compression, storage=storage)
         loaded = load_index(shard, "never")
         if loaded.condition in ("damaged", "truncated"):
-            # The index is wanted for the shard as it is now.
+            # The old sidecar describes the shard before the damage; the new index must describe the present bytes.
             with native_errors(shard.name):
                 loaded = scan_shard(shard)
         if loaded.faults:
@@ -104,7 +104,7 @@ def build_index(
         num_checksums = 0 if sidecar.checksums is None else len(sidecar.checksums)
         if checksums and num_checksums < sidecar.num_records and not shard.format.framing.has_checksum:
             sidecar.checksums = _compute_checksums(shard, sidecar.index)
-        written.append(_save_or_raise(path, sidecar, storage))
+        written.append(_save_sidecar_or_raise(path, sidecar, storage))
         if foreign:
             written.append(write_foreign_index(shard, sidecar.index))
         if entry_points is not False:
@@ -113,7 +113,7 @@ def build_index(
     return [name for name in written if name is not None]
 
 
-def _save_or_raise(path: str, sidecar: Sidecar, storage: Storage) -> str:
+def _save_sidecar_or_raise(path: str, sidecar: Sidecar, storage: Storage) -> str:
     saved_path = save_sidecar(path, sidecar, storage)
     if saved_path is None:
         raise WriteError(
@@ -124,7 +124,7 @@ def _save_or_raise(path: str, sidecar: Sidecar, storage: Storage) -> str:
     return saved_path
 
 
-def _spanning_records(files: Sequence[str]) -> FormatError:
+def _spanning_record_error(files: Sequence[str]) -> FormatError:
     return FormatError(
         "a record continues in the next file; an index cannot be saved for such files",
         kind="spanning_record",
@@ -152,46 +152,46 @@ def build_entry_points(
     threads: int = 1,
     storage: Storage = LOCAL,
 ) -> str | None:
-    """Find and save the entry points of one shard; return the path of the file, None if there are none."""
+    """Find and save the JPEG entry points of one shard; return the path of their file, or None if none were found."""
     shards = ShardCollection([path], format=format, compression=compression, storage=storage)
-    schema = _select_images(shards.schema, features)
+    schema = _select_image_features(shards.schema, features)
     if not schema or not len(shards):
         return None
     reader = shards.readers[0]
-    writer = TableWriter(reader.shard, list(schema))
+    writer = EntryPointWriter(reader.shard, list(schema))
     try:
-        for records in _split_records(reader.index):
+        for records in _split_into_chunks(reader.index):
             columns = shards.columns(records, schema)
-            writer.append(records.start, [_find_tables(columns[name], threads) for name in schema])
+            writer.append(records.start, [_find_entry_points(columns[name], threads) for name in schema])
         return writer.finish()
     except BaseException:
         writer.discard()
         raise
 
 
-def _find_tables(images: Ragged, threads: int) -> Ragged:
+def _find_entry_points(images: Ragged, threads: int) -> Ragged:
     splits = np.ascontiguousarray(images.row_splits, np.int64)
     return Ragged.from_blocks(*_core.entry_points(images.data, splits, _MAX_SHARE, DIRECTORY_BYTES, threads))
 
 
-def _select_images(schema: Schema, features: bool | str | Sequence[str]) -> Schema:
-    """Return the named features, or all features that may contain images."""
+def _select_image_features(schema: Schema, features: bool | str | Sequence[str]) -> Schema:
+    """Return a schema of the named features; with True, of all features that may contain images."""
     if isinstance(features, bool):
-        return Schema({name: feature for name, feature in schema.items() if features and _may_be_image(feature)})
+        return Schema({name: feature for name, feature in schema.items() if features and _may_contain_images(feature)})
     names = [features] if isinstance(features, str) else list(features)
     for name in names:
-        if name not in schema or not _may_be_image(schema[name]):
+        if name not in schema or not _may_contain_images(schema[name]):
             found = f"{schema[name].kind} of shape {schema[name].shape}" if name in schema else ", ".join(schema)
             message = f"feature {name!r} does not contain images"
             raise FeatureError(message, kind="feature_mismatch", expected="one byte string per record", found=found)
     return Schema({name: schema[name] for name in names})
 
 
-def _may_be_image(feature: Feature) -> bool:
+def _may_contain_images(feature: Feature) -> bool:
     return feature.kind == "bytes" and not feature.sequence and feature.shape == ()
 
 
-def _split_records(index: FrameIndex) -> Iterator[range]:
+def _split_into_chunks(index: FrameIndex) -> Iterator[range]:
     """Yield ranges of records that have about the same number of bytes."""
     ends = np.concatenate([[0], np.cumsum(index.lengths)])
     first = 0

@@ -1,4 +1,4 @@
-"""Many shards of one format as one sequence of examples."""
+"""Access to many shards of one format as one sequence of examples."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
-from recordmill.shards.entry_points import EntryTables, load_tables
-from recordmill.shards.files import can_open, identity_of, is_near_limit
+from recordmill.shards.entry_points import EntryPointTables, load_entry_points
+from recordmill.shards.file_pool import can_read_in_one_call, identity_from_sidecar, is_near_descriptor_limit
 from recordmill.shards.index import save_schema, sidecar_path
-from recordmill.shards.inference import detect_payload, find_representative, infer_features
+from recordmill.shards.inference import detect_payload, find_representative_shard, infer_features
 from recordmill.shards.native_errors import find_failed_source, native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.paths import Paths, expand_paths, suggest_pattern
+from recordmill.shards.paths import Paths, add_pattern_hint, expand_paths
 from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
@@ -33,7 +33,7 @@ from recordmill.types import Ragged, RecordRef
 
 Ints = NDArray[np.int64]
 
-# Number of shards that are scanned concurrently.
+# Maximum number of shards that are scanned concurrently.
 _MAX_SCANS = 8
 # Maximum size of the payloads from which a schema is inferred while the caller of `open` waits.
 _SAMPLE_BYTES = 16 << 20
@@ -89,7 +89,7 @@ class ShardCollection:
             num_bytes += sidecar.end
         self.mean_bytes = num_bytes // max(self._starts[-1], 1) or 1
         is_known = payload is not None and schema is not None
-        first = self.readers[0] if is_known else find_representative(self.readers, verify=verify)
+        first = self.readers[0] if is_known else find_representative_shard(self.readers, verify=verify)
         if payload is not None:
             self.codec_name = get_payload(payload, first.shard.format).name
         else:
@@ -98,8 +98,8 @@ class ShardCollection:
         self.schema = Schema(schema) if schema is not None else self._find_schema(first, is_default=payload is None)
         self._plan: tuple[int, Any] | None = None
         self._frame_table: _core.FrameTable | None = None
-        self._is_damaged = False  # Known when there is a frame table.
-        self._entry_tables: dict[int, EntryTables | None] = {}
+        self._is_damaged = False  # Set when the frame table is built.
+        self._entry_tables: dict[int, EntryPointTables | None] = {}
 
     def _find_schema(self, first: ShardReader, *, is_default: bool) -> Schema:
         sidecar = first.sidecar
@@ -115,7 +115,7 @@ class ShardCollection:
 
     @property
     def codec(self) -> PayloadCodec:
-        """Payload codec, which converts payloads to examples."""
+        """Codec that parses payloads to examples."""
         return PAYLOADS[self.codec_name]
 
     @property
@@ -135,11 +135,11 @@ class ShardCollection:
             return [self._read_example(int(positions[0]))]
         resolved, codec, schema = resolve_positions(positions, len(self)), self.codec, self.schema
         if codec is RAW:
-            return _split_columns(self.columns(resolved), len(resolved))
-        groups = self._read(_core.read_examples, resolved, schema)
+            return _columns_to_examples(self.columns(resolved), len(resolved))
+        groups = self._read_records(_core.read_examples, resolved, schema)
         examples = []
         for count, parsed in groups:
-            examples += _split_columns(codec.build_columns(parsed, schema, count), count)
+            examples += _columns_to_examples(codec.build_columns(parsed, schema, count), count)
         return examples
 
     def _read_example(self, position: int) -> dict[str, Any]:
@@ -167,13 +167,15 @@ class ShardCollection:
         features = self.schema if schema is None else schema
         if self.codec is RAW:
             return RAW.build_columns([self._fetch_payloads(positions)], features, len(positions))
-        return self.codec.build_columns(self._read(_core.read_columns, positions, features), features, len(positions))
+        return self.codec.build_columns(
+            self._read_records(_core.read_columns, positions, features), features, len(positions)
+        )
 
-    def _read(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
+    def _read_records(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
         """Read and parse records with a function of the native module."""
-        (which, used), rows, *frames = self._locate(positions)
-        if not can_open(len(used)):
-            return self._fetch_and_parse(read, positions, schema)
+        (which, used), rows, *frames = self._locate_frames(positions)
+        if not can_read_in_one_call(len(used)):
+            return self._read_shard_by_shard(read, positions, schema)
         shards = [self.readers[number].shard for number in used] or [self.readers[0].shard]
         kind, sources = shards[0].format.framing.kind, [shard.source for shard in shards]
         try:
@@ -182,26 +184,30 @@ class ShardCollection:
             with native_errors(shards[find_failed_source(error, sources, which)].name, rows):
                 raise
 
-    def _fetch_and_parse(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
-        """Do the same as `_read` for records of more shards than can be open at once."""
+    def _read_shard_by_shard(
+        self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema
+    ) -> Any:
+        """Return what `_read_records` returns, but open one shard at a time, for more shards than one call may open."""
         payloads = self._fetch_payloads(positions)
         try:
             parsed = _core.parse(payloads.data, payloads.row_splits, self._compile_schema(schema))
         except _core.CoreFault as error:
             failed = int(error.args[1])
-            self._read(read, positions[failed : failed + 1], schema)  # Raises an error that names shard and record.
+            self._read_records(
+                read, positions[failed : failed + 1], schema
+            )  # Read the record again, to raise an error that names its shard and its number.
             raise
         return parsed if read is _core.read_columns else [(len(payloads), parsed)]
 
     def _fetch_payloads(self, positions: NDArray[np.int64] | range) -> Ragged:
-        (which, used), rows, *frames = self._locate(positions)
+        (which, used), rows, *frames = self._locate_frames(positions)
         # A generator, so that only one shard has to be open at a time.
         shards = (self.readers[number].shard for number in used or [0])
         return _fetch_from_shards(shards, which, rows, frames, verify=self.verify)
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
         """Return the saved entry points of the images at the given positions; None if there are none."""
-        (which, used), rows, *_ = self._locate(positions)
+        (which, used), rows, *_ = self._locate_frames(positions)
         tables_of_shards = [self._load_entry_tables(int(shard)) for shard in used]
         if not any(tables is not None and feature in tables.features for tables in tables_of_shards):
             return None
@@ -209,17 +215,22 @@ class ShardCollection:
         for number, tables in enumerate(tables_of_shards):
             if tables is not None:
                 chosen = np.flatnonzero(which == number)
-                for row, table in zip(chosen.tolist(), tables.read(np.asarray(rows)[chosen], feature), strict=True):
+                for row, table in zip(
+                    chosen.tolist(), tables.read_tables(np.asarray(rows)[chosen], feature), strict=True
+                ):
                     result[row] = table
         return Ragged.from_rows(result)
 
-    def _load_entry_tables(self, shard: int) -> EntryTables | None:
+    def _load_entry_tables(self, shard: int) -> EntryPointTables | None:
         if shard not in self._entry_tables:
-            self._entry_tables[shard] = load_tables(self.readers[shard].shard)
+            self._entry_tables[shard] = load_entry_points(self.readers[shard].shard)
         return self._entry_tables[shard]
 
-    def _locate(self, positions: NDArray[np.int64] | range) -> tuple[Any, ...]:
-        """Return ((ordinal of the used shard per record, used shards), records, offsets, lengths, checksums)."""
+    def _locate_frames(self, positions: NDArray[np.int64] | range) -> tuple[Any, ...]:
+        """Find the shards and frames of records.
+
+        Returns ((index into the used shards per record, used shards), records, offsets, lengths, checksums).
+        """
         if isinstance(positions, range):
             shard = bisect_right(self._starts, positions.start) - 1
             start = self._starts[shard]
@@ -258,21 +269,23 @@ class ShardCollection:
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
     def fingerprint(self) -> str:
-        """Return format, number of records and a digest of the content; independent of paths."""
+        """Return a text that identifies the records: format, number of records and a digest; independent of paths."""
         return compute_fingerprint(self.readers)
 
-    def _key(self) -> tuple[Any, ...]:
+    def _comparison_key(self) -> tuple[Any, ...]:
         kinds = tuple((reader.format, reader.compression) for reader in self.readers)
         schema = json.dumps(self.schema.to_json())
         return (*self.paths, kinds, self.codec_name, schema, self.verify, self._max_decompressed_bytes)
 
     def __eq__(self, other: object) -> bool:
-        """Return True if both read the same files with the same options."""
-        return self._key() == other._key() if isinstance(other, ShardCollection) else NotImplemented
+        """Return True if two collections read the same files with the same options."""
+        return (
+            self._comparison_key() == other._comparison_key() if isinstance(other, ShardCollection) else NotImplemented
+        )
 
     def __hash__(self) -> int:
         """Hash the paths and options."""
-        return hash(self._key())
+        return hash(self._comparison_key())
 
     def __repr__(self) -> str:
         """Return a readable representation; does not open shards."""
@@ -284,8 +297,8 @@ class ShardCollection:
         return self.__dict__ | {"_plan": None, "_frame_table": None, "_entry_tables": {}}
 
 
-def _split_columns(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """Convert columns to one dictionary per example."""
+def _columns_to_examples(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """Convert the columns of several examples to one dict per example."""
     rows = zip(*map(list, columns.values()), strict=True) if columns else [()] * count
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
@@ -293,7 +306,7 @@ def _split_columns(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:
 def _fetch_from_shards(
     shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Any], *, verify: bool
 ) -> Ragged:
-    """Fetch the payloads of records in several shards; `which` is the ordinal of the shard of each record."""
+    """Fetch the payloads of records from several shards; `which` is the index into `shards` for each record."""
     parts: list[Ragged] = []
     order: list[Ints] = []
     for number, shard in enumerate(shards):
@@ -317,13 +330,13 @@ def _fetch_from_shards(
 
 
 def compute_fingerprint(readers: Sequence[ShardReader]) -> str:
-    """Return format, number of records and a digest of the frame lengths and some bytes of each shard, in order."""
+    """Return a text of the format, the number of records, and a digest of frame lengths and probes of all shards."""
     import hashlib
 
     name, digest = readers[0].format, hashlib.sha256()
     for reader in readers:
         lengths = reader.index.lengths.astype("<i8").view(np.uint8)
-        digest.update(f"{len(reader)} {_core.crc32c(lengths)} {identity_of(reader.sidecar)}\n".encode())
+        digest.update(f"{len(reader)} {_core.crc32c(lengths)} {identity_from_sidecar(reader.sidecar)}\n".encode())
     return f"{name}-{sum(map(len, readers))}-{digest.hexdigest()[:16]}"
 
 
@@ -333,15 +346,15 @@ def open_readers(
     format: str | None,  # noqa: A002
     options: dict[str, Any],
 ) -> list[ShardReader]:
-    """Open shards, which must have one format, and load their indexes."""
+    """Open shards and load their indexes; raise FormatError if their formats differ."""
     opened: dict[str, ShardReader] = {}
     try:
         for name in names:
-            # The format of an empty file is that of the other shards.
+            # An empty file has no detectable format. It is opened below with the format of the other shards.
             if storage.stat(name).num_bytes:
                 opened[name] = open_reader([name], storage, format=format, **options)
     except FormatError as error:
-        suggest_pattern(error, names)
+        add_pattern_hint(error, names)
         raise
     formats = {reader.format: reader for reader in opened.values()}
     if len(formats) > 1:
@@ -353,33 +366,33 @@ def open_readers(
         if name not in opened:
             opened[name] = open_reader([name], storage, format=detected, **options)
     readers = [opened[name] for name in names]
-    return _join_spanning(readers, _load_indexes(readers, names, storage), storage, options)
+    return _join_spanning_shards(readers, _load_indexes(readers, names, storage), storage, options)
 
 
 def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Storage) -> list[RecordmillError | None]:
-    """Load the index of each shard and return its damage; shards without a sidecar are scanned concurrently."""
+    """Load the indexes and return the first damage of each shard; scan shards without a sidecar concurrently."""
     if all(map(storage.exists, map(sidecar_path, names))):
-        return [_load_index(reader) for reader in readers]
+        return [_load_index_and_find_damage(reader) for reader in readers]
     import hashlib  # noqa: F401 (Threads need it; it is imported here because scans may use all descriptors.)
 
     from recordmill.concurrency.threads import map_range
 
     try:
-        if not is_near_limit():
-            return map_range(lambda number: _load_index(readers[number]), len(readers), _MAX_SCANS)
+        if not is_near_descriptor_limit():
+            return map_range(lambda number: _load_index_and_find_damage(readers[number]), len(readers), _MAX_SCANS)
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise
     # Sequential scans need fewer descriptors.
-    return [_load_index(reader) for reader in readers]
+    return [_load_index_and_find_damage(reader) for reader in readers]
 
 
-def _load_index(reader: ShardReader) -> RecordmillError | None:
-    """Load the index of a shard; return the first damage that a scan found."""
+def _load_index_and_find_damage(reader: ShardReader) -> RecordmillError | None:
+    """Load the index of a shard; return the first damage in it, or None."""
     return next(iter(reader.damage.values()), None)
 
 
-def _join_spanning(
+def _join_spanning_shards(
     readers: list[ShardReader], damages: list[RecordmillError | None], storage: Storage, options: dict[str, Any]
 ) -> list[ShardReader]:
     """Join shards whose last record continues in the next file, if the format allows it."""
@@ -394,7 +407,7 @@ def _join_spanning(
             end += 1
             paths = [path for part in readers[start:end] for path in part.shard.paths]
             reader = open_reader(paths, storage, format=readers[start].format, **options)
-            damage = _load_index(reader)
+            damage = _load_index_and_find_damage(reader)
         joined.append(reader)
         start = end
     return joined

@@ -1,4 +1,4 @@
-"""The file of the entry points of a shard's images: a directory that is loaded, and tables that are read on demand.
+"""Files of JPEG entry points, one beside each shard: the directory is kept in memory, tables are read on demand.
 
 Layout: magic (8 bytes); the tables, back to back; padding to 8 bytes; the directory: the key of each table (record
 times number of features, plus ordinal of the feature) in increasing order, then the start of each table and the end of
@@ -28,14 +28,14 @@ from recordmill.types import Ragged
 
 MAGIC = b"RMENTRY\x01"
 _TRAILER_BYTES = 16
-# Size of the directory per table.
+# Bytes that each table takes in the directory: its key and its start.
 DIRECTORY_BYTES = 16
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class EntryTables:
+class EntryPointTables:
     """The saved entry points of one shard.
 
     Parameters
@@ -64,8 +64,8 @@ class EntryTables:
     keys: Ints
     splits: Ints
 
-    def read(self, records: Ints, feature: str) -> list[bytes]:
-        """Return the table of each record; empty bytes for records without one."""
+    def read_tables(self, records: Ints, feature: str) -> list[bytes]:
+        """Return the entry point table of each record; empty bytes for records without a table."""
         tables = [b""] * len(records)
         if feature not in self.features or not len(self.keys):
             return tables
@@ -81,8 +81,8 @@ class EntryTables:
         return tables
 
 
-def load_tables(shard: OpenShard) -> EntryTables | None:
-    """Load the entry points of a shard from the file beside it or in the cache."""
+def load_entry_points(shard: OpenShard) -> EntryPointTables | None:
+    """Load the saved entry points of a shard; return None if no file, beside the shard or in the cache, matches it."""
     if len(shard.paths) != 1:
         return None
     for storage, path in sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX):
@@ -95,7 +95,7 @@ def load_tables(shard: OpenShard) -> EntryTables | None:
     return None
 
 
-def _read_directory(storage: Storage, path: str) -> EntryTables | None:
+def _read_directory(storage: Storage, path: str) -> EntryPointTables | None:
     """Read the directory of a file with entry points; return None if the file is damaged."""
     source = storage.open([path])
     end = source.num_bytes or 0
@@ -110,7 +110,7 @@ def _read_directory(storage: Storage, path: str) -> EntryTables | None:
         return None
     try:
         keys, splits, description = _parse_directory(data, int.from_bytes(trailer[8:12], "little"), start)
-        return EntryTables(
+        return EntryPointTables(
             storage,
             path,
             description["format"],
@@ -126,7 +126,7 @@ def _read_directory(storage: Storage, path: str) -> EntryTables | None:
 
 
 def _parse_directory(data: bytes, description_bytes: int, start: int) -> tuple[Ints, Ints, dict[str, Any]]:
-    """Return the keys, splits and description of the directory that starts at an offset of the file."""
+    """Parse the directory that starts at offset `start` of the file; return keys, splits and description."""
     num_bytes = len(data) - _TRAILER_BYTES - description_bytes
     count = (num_bytes - 8) // DIRECTORY_BYTES
     if count < 0 or num_bytes != count * DIRECTORY_BYTES + 8:
@@ -138,8 +138,8 @@ def _parse_directory(data: bytes, description_bytes: int, start: int) -> tuple[I
     return keys, splits, json.loads(data[num_bytes : num_bytes + description_bytes])
 
 
-class TableWriter:
-    """Write the entry points of one shard beside it or, if that is not possible, in the cache.
+class EntryPointWriter:
+    """Write the entry points of one shard to a file beside it, or to the cache if its directory is not writable.
 
     Parameters
     ----------
@@ -149,14 +149,14 @@ class TableWriter:
 
     def __init__(self, shard: OpenShard, features: Sequence[str]) -> None:
         self._shard, self._features = shard, list(features)
-        self._storage, self._file = _create_file(shard)
+        self._storage, self._file = _create_entry_point_file(shard)
         self._keys: list[Ints] = []
         self._lengths: list[Ints] = []
         if self._file is not None:
             self._file.write(MAGIC)
 
     def append(self, first_record: int, columns: Sequence[Ragged]) -> None:
-        """Add the tables of consecutive records: one column per feature, with one row per record."""
+        """Add the entry point tables of consecutive records: one column per feature, one row per record."""
         lengths = np.stack([np.diff(column.row_splits) for column in columns], axis=1).reshape(-1)
         rows = list(columns[0]) if len(columns) == 1 else [table for row in zip(*columns, strict=True) for table in row]
         non_empty = np.flatnonzero(lengths)
@@ -166,14 +166,14 @@ class TableWriter:
             self._file.write(b"".join(rows))
 
     def finish(self) -> str | None:
-        """Commit the file and return its path; without any tables discard it and return None."""
+        """Commit the file and return its path. If no record has a table, discard the file and return None."""
         keys, lengths = (np.concatenate([np.zeros(0, np.int64), *parts]) for parts in (self._keys, self._lengths))
         if self._file is None or not len(keys):
             self.discard()
             return None
         splits = len(MAGIC) + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         start = int(splits[-1]) + -int(splits[-1]) % 8
-        text = json.dumps(self._describe(), separators=(",", ":")).encode()
+        text = json.dumps(self._build_description(), separators=(",", ":")).encode()
         body = keys.astype("<i8").tobytes() + splits.astype("<i8").tobytes() + text
         body += start.to_bytes(8, "little") + len(text).to_bytes(4, "little")
         self._file.write(bytes(start - int(splits[-1])) + body + _core.crc32c(body).to_bytes(4, "little"))
@@ -182,7 +182,7 @@ class TableWriter:
         self._storage.sync_folder(os.path.dirname(self._file.path))
         return self._file.path
 
-    def _describe(self) -> dict[str, Any]:
+    def _build_description(self) -> dict[str, Any]:
         shard, stored = self._shard, self._shard.source.num_stored_bytes or 0
         return {
             "format": shard.format.name,
@@ -198,8 +198,8 @@ class TableWriter:
             self._file.discard()
 
 
-def _create_file(shard: OpenShard) -> tuple[Storage, OutputFile | None]:
-    """Start the file in the first writable location; return None instead of the file if there is none."""
+def _create_entry_point_file(shard: OpenShard) -> tuple[Storage, OutputFile | None]:
+    """Create the entry point file in the first writable location; the file is None if no location is writable."""
     locations = sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX, writable=True)
     for storage, path in locations:
         with contextlib.suppress(WriteError):

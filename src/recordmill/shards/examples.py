@@ -1,4 +1,4 @@
-"""Check and serialize examples for a writer; errors name the record, the feature and the value."""
+"""Check the examples that a writer receives, and serialize them; errors name the record, the feature and the value."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ def copy_example(example: Mapping[str, Any], record: int) -> dict[str, Any]:
     dict of str to value
     """
     if type(example) is not dict and not isinstance(example, Mapping):
-        raise type_error("an example must be a mapping", "a mapping from feature names to values", example, record)
+        raise example_type_error(
+            "an example must be a mapping", "a mapping from feature names to values", example, record
+        )
     return dict(example)
 
 
-def type_error(message: str, expected: str, value: object, record: int) -> ExampleTypeError:
-    """Return the error for a record whose type is not supported.
+def example_type_error(message: str, expected: str, value: object, record: int) -> ExampleTypeError:
+    """Create the ExampleTypeError for a record whose value has the wrong type.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ def serialize_examples(
     first: int,
     known: Schema | None,
 ) -> Ragged:
-    """Serialize examples, of which the first one becomes record `first` of the writer.
+    """Serialize examples; the first of them becomes record number `first` of the writer.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def serialize_examples(
     LimitError
         If an example is too large for a message.
     """
-    _check_names(examples, first)
+    _check_feature_names(examples, first)
     error: FeatureError | LimitError
     try:
         return codec.serialize(examples, schema, first, known)
@@ -104,7 +106,7 @@ def serialize_examples(
     raise error
 
 
-def _check_names(examples: Sequence[Mapping[str, Any]], first: int) -> None:
+def _check_feature_names(examples: Sequence[Mapping[str, Any]], first: int) -> None:
     if all(isinstance(name, str) for name in set().union(*examples)):
         return
     for record, example in enumerate(examples, first):

@@ -74,7 +74,7 @@ def read_faces(path: str | os.PathLike[str]) -> Faces:
 
 
 def _read_header(reader: ShardReader) -> tuple[Any, int]:
-    """Return the label and the data size of the record with key 0."""
+    """Read the header of the dataset, the record with key 0; return its label and the size of its data in bytes."""
     columns = _read_records(reader, np.array([reader.position_of(0)]))
     return columns["label"][0], len(columns["data"][0])
 
@@ -88,7 +88,7 @@ def _find_positions(reader: ShardReader, keys: range) -> NDArray[np.int64]:
 
 
 def _parse_identities(labels: Any, images: range, shard: str) -> NDArray[np.int64]:
-    """Return the range of images of each identity from its label, which has the first key and the end key."""
+    """Parse the labels of identities, (first key, end key), to ranges of image keys."""
     counts = np.diff(labels.row_splits)
     keys = labels.data.reshape(-1, 2) if (counts == 2).all() else np.full((1, 2), np.nan)
     ranges = keys.astype(np.int64) - images.start if np.isfinite(keys).all() else np.full((1, 2), -1)

@@ -32,16 +32,16 @@ def read_foreign_index(shard: OpenShard) -> tuple[list[str], list[int]] | None:
 
 
 def write_foreign_index(shard: OpenShard, index: FrameIndex) -> str | None:
-    """Write the index file of a shard; keep an existing one that is up to date, because it may contain keys."""
+    """Write the index file of a shard, unless an up-to-date one exists, whose keys must be kept."""
     codec = shard.format.index
-    if codec is None or _is_up_to_date(shard, index):
+    if codec is None or _is_foreign_index_current(shard, index):
         return None
     path = foreign_index_path(shard.paths[0], codec.suffix)
     write_atomically(shard.storage, path, codec.serialize(index, range(len(index))))
     return path
 
 
-def _is_up_to_date(shard: OpenShard, index: FrameIndex) -> bool:
+def _is_foreign_index_current(shard: OpenShard, index: FrameIndex) -> bool:
     try:
         existing = read_foreign_index(shard)
     except FormatError:

@@ -30,9 +30,9 @@ from recordmill.types import FrameIndex
 
 SIDECAR_SUFFIX = ".rmx"
 ENTRY_POINTS_SUFFIX = ".rme"
-# "auto" saves an index that was built, "never" does not.
+# "auto": save an index that had to be built by a scan; "never": only keep it in memory.
 IndexMode = Literal["auto", "never"]
-# State of a shard compared with its sidecar: unchanged, with more records, with flipped bits, or without its end.
+# Change of a shard since its sidecar was written: none, records were appended, bits flipped, or the end is missing.
 Condition = Literal["intact", "appended", "damaged", "truncated"]
 
 
@@ -65,7 +65,7 @@ def sidecar_locations(
 
 
 def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
-    """Load the valid sidecar files of a shard, even if they do not match it any more."""
+    """Yield the valid sidecars of a shard, including those that do not match its present content."""
     for location_storage, location in sidecar_locations(storage, path):
         with contextlib.suppress(OSError):
             sidecar = parse_sidecar(location_storage.read(location))
@@ -74,17 +74,17 @@ def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
 
 
 def find_sidecar(shard: OpenShard) -> tuple[Sidecar, Condition] | None:
-    """Return the first sidecar that was written for a shard, and the condition of the shard since then."""
+    """Find the sidecar that belongs to a shard; return it and what has happened to the shard since it was written."""
     if len(shard.paths) == 1:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
-            condition = _compare(sidecar, shard)
+            condition = _compare_with_sidecar(sidecar, shard)
             if condition is not None:
                 return sidecar, condition
     return None
 
 
-def _compare(sidecar: Sidecar, shard: OpenShard) -> Condition | None:
-    """Return the condition of a shard according to a sidecar; None if the sidecar belongs to other content."""
+def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | None:
+    """Return the condition of a shard compared with a sidecar; None if the sidecar was written for other content."""
     if (sidecar.format, sidecar.compression) != (shard.format.name, shard.compression):
         return None
     stored = shard.source.num_stored_bytes or 0
@@ -101,13 +101,13 @@ def _compare(sidecar: Sidecar, shard: OpenShard) -> Condition | None:
 
 
 def _has_other_frames(shard: OpenShard, index: FrameIndex) -> bool:
-    """Return True if all frame headers of a shard are valid and the frames differ from an index."""
+    """Return True if a shard is undamaged, but its frames are not those of the index."""
     offsets, _, _, faults = _core.scan(shard.source, shard.format.framing.kind)
     return not faults and not np.array_equal(np.asarray(offsets), index.offsets)
 
 
 def save_sidecar(path: str, sidecar: Sidecar, storage: Storage) -> str | None:
-    """Save a sidecar beside its shard or, if that is not possible, in the cache; return the path or None."""
+    """Save a sidecar beside its shard, otherwise in the cache; return its path, or None if neither is writable."""
     data = serialize_sidecar(sidecar)
     for location_storage, location in sidecar_locations(storage, path, writable=True):
         with contextlib.suppress(OSError):
@@ -117,14 +117,14 @@ def save_sidecar(path: str, sidecar: Sidecar, storage: Storage) -> str | None:
 
 
 def save_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str) -> None:
-    """Save a schema that was inferred from the first records of a shard in its sidecar."""
+    """Add an inferred schema to the sidecar of a shard, and save the sidecar."""
     if len(shard.paths) == 1 and not _is_evidence_of_damage(shard):
         inferred = replace(sidecar, schema=schema, payload=payload, is_inferred=True)
         save_sidecar(shard.paths[0], inferred, shard.storage)
 
 
 def truncation_error(shard: str, num_records: int, num_indexed: int) -> TruncatedError:
-    """Return the error of a shard that ends after fewer records than its sidecar lists."""
+    """Create the error for a shard that has fewer records than its sidecar lists."""
     return TruncatedError(
         "the end of the shard is missing",
         kind="truncated_shard",
@@ -179,7 +179,7 @@ def load_index(shard: OpenShard, mode: IndexMode = "auto") -> ShardIndex:
 
 
 def _is_evidence_of_damage(shard: OpenShard) -> bool:
-    """Return True if only the existing sidecar shows that the shard was truncated or that bits flipped.
+    """Return True if an existing sidecar shows that the shard was truncated or that bits flipped.
 
     Such a sidecar must not be replaced, because `verify` reports the damage from it.
     """

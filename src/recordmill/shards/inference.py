@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from recordmill.shards.reader import ShardReader
 
 SAMPLE_RECORDS = 1000
-# Maximum size of the sample: a thousand photographs would be slow to read.
+# Maximum size of the sample, because a thousand photographs would be slow to read.
 SAMPLE_BYTES = 64 << 20
 _DETECTION_RECORDS = 32
 
 
-def find_representative(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardReader:
-    """Return the first shard whose schema is known or that has an intact record."""
+def find_representative_shard(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardReader:
+    """Return the first shard from which a schema can be found: it is saved, or the shard has an intact record."""
     first_with_records = None
     for reader in readers:
         sidecar = reader.sidecar
         if not sidecar.num_records:
             continue
-        if sidecar.schema is not None or len(_read_first(reader.shard, sidecar, 1, verify=verify)):
+        if sidecar.schema is not None or len(_read_first_intact(reader.shard, sidecar, 1, verify=verify)):
             return reader
         first_with_records = first_with_records or reader
     if first_with_records is None:
@@ -44,10 +44,10 @@ def find_representative(readers: Sequence[ShardReader], *, verify: bool = True) 
 
 
 def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = True) -> PayloadCodec:
-    """Return the codec that the sidecar names, or the first one that fits all or most of the first records."""
+    """Return the payload codec that the sidecar names; without one, a codec that fits most of the first records."""
     if sidecar is not None and sidecar.payload is not None and sidecar.payload in PAYLOADS:
         return PAYLOADS[sidecar.payload]
-    payloads = _read_first(shard, sidecar, _DETECTION_RECORDS, verify=verify)
+    payloads = _read_first_intact(shard, sidecar, _DETECTION_RECORDS, verify=verify)
     if not len(payloads):
         return shard.format.payloads[0]
     codecs = [codec for codec in shard.format.payloads if codec.kind is not None]
@@ -62,7 +62,7 @@ def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = 
 
 
 def _fits_majority(codec: PayloadCodec, payloads: Ragged) -> bool:
-    """Return True if a codec fits more than half of the payloads: a few may be damaged."""
+    """Return True if a codec can parse more than half of the payloads, because a few may be damaged."""
     num_fitting = sum(len(payload) > 0 and codec.fits(Ragged.from_rows([payload])) for payload in payloads)
     return 2 * num_fitting > len(payloads)
 
@@ -76,8 +76,8 @@ def infer_features(
     sidecar: Sidecar | None = None,
     verify: bool = True,
 ) -> Inference:
-    """Infer the features of the first records; records that cannot be parsed are ignored unless all are."""
-    payloads = read_sample(shard, num_records, num_bytes, sidecar=sidecar, verify=verify)
+    """Infer features from the first records; ignore records that cannot be parsed, unless none can."""
+    payloads = read_first_payloads(shard, num_records, num_bytes, sidecar=sidecar, verify=verify)
     inference = codec.infer_features(payloads)
     if inference.fault is None:
         return inference
@@ -85,7 +85,7 @@ def infer_features(
     return codec.infer_features(Ragged.from_rows(valid)) if valid else inference
 
 
-def read_sample(
+def read_first_payloads(
     shard: OpenShard,
     num_records: int = SAMPLE_RECORDS,
     num_bytes: int = SAMPLE_BYTES,
@@ -93,7 +93,7 @@ def read_sample(
     sidecar: Sidecar | None = None,
     verify: bool = True,
 ) -> Ragged:
-    """Read the first payloads of a shard without the damaged ones; without an index, frames are found by a scan."""
+    """Read the first payloads of a shard and omit damaged ones; without an index, find the frames by a scan."""
     kind = shard.format.framing.kind
     with native_errors(shard.name):
         if sidecar is None:
@@ -105,31 +105,33 @@ def read_sample(
         checksums = sidecar.payload_checksums() if sidecar is not None and verify else None
         columns = [None if column is None else column[:count] for column in (offsets, lengths, checksums)]
         try:
-            return Ragged.from_blocks(*_fetch(shard, columns, verify=verify))
+            return Ragged.from_blocks(*_fetch_payloads(shard, columns, verify=verify))
         except _core.CoreFault:
-            return Ragged.from_rows(list(_read_intact(shard, columns, verify=verify)))
+            return Ragged.from_rows(list(_iterate_intact_payloads(shard, columns, verify=verify)))
 
 
-def _read_first(shard: OpenShard, sidecar: Sidecar | None, count: int, *, verify: bool) -> Ragged:
-    """Read the first payloads, from a larger sample if all of these are damaged."""
-    sample = read_sample(shard, count, sidecar=sidecar, verify=verify)
-    return sample or read_sample(shard, sidecar=sidecar, verify=verify)
+def _read_first_intact(shard: OpenShard, sidecar: Sidecar | None, count: int, *, verify: bool) -> Ragged:
+    """Read the first intact payloads among `count` records; if there are none, among a larger sample."""
+    sample = read_first_payloads(shard, count, sidecar=sidecar, verify=verify)
+    return sample or read_first_payloads(shard, sidecar=sidecar, verify=verify)
 
 
-def _fetch(shard: OpenShard, columns: Sequence[Any], *, verify: bool) -> tuple[_core.Block, _core.Block]:
-    """Fetch payloads; the columns are offsets, lengths and checksums of the frames."""
+def _fetch_payloads(shard: OpenShard, columns: Sequence[Any], *, verify: bool) -> tuple[_core.Block, _core.Block]:
+    """Fetch the payloads of frames, which are given as columns: offsets, lengths and checksums."""
     offsets, lengths, checksums = columns
     kind = shard.format.framing.kind
     return _core.fetch(shard.source, kind, offsets, lengths, checksums=checksums, verify=verify)
 
 
-def _read_intact(shard: OpenShard, columns: Sequence[Any], *, verify: bool) -> Iterator[Any]:
-    """Yield the payloads that are not damaged; stop where a compressed stream is damaged."""
+def _iterate_intact_payloads(shard: OpenShard, columns: Sequence[Any], *, verify: bool) -> Iterator[Any]:
+    """Yield the intact payloads; stop at the first damage of a compressed stream."""
     start, count, num_frames = 0, 1, len(columns[0])
     while start < num_frames:
         part = slice(start, start + count)
         try:
-            blocks = _fetch(shard, [None if column is None else column[part] for column in columns], verify=verify)
+            blocks = _fetch_payloads(
+                shard, [None if column is None else column[part] for column in columns], verify=verify
+            )
         except _core.CoreFault as error:
             if count == 1 and error.args[0] == "bad_compression":
                 return
@@ -141,14 +143,14 @@ def _read_intact(shard: OpenShard, columns: Sequence[Any], *, verify: bool) -> I
 
 
 def merge_schemas(known: Schema | None, new: Schema) -> Schema:
-    """Return the narrowest schema that fits the examples of both."""
+    """Merge two schemas into the narrowest one that fits the examples of both."""
     if known is None:
         return new
     merged = {}
     for name in dict.fromkeys((*known, *new)):
         if name not in known or name not in new:
             feature = known.get(name) or new[name]
-            merged[name] = _widen(feature, optional=True)
+            merged[name] = _allow_any_length(feature, optional=True)
             continue
         first, second = known[name], new[name]
         if (first.kind, first.sequence) != (second.kind, second.sequence):
@@ -156,10 +158,10 @@ def merge_schemas(known: Schema | None, new: Schema) -> Schema:
             hint = "declare the kinds: ShardWriter(..., schema=...)"
             raise FeatureError(message, kind="feature_mismatch", expected=first.kind, found=second.kind, hint=hint)
         is_same = first.shape == second.shape and first.optional == second.optional
-        merged[name] = first if is_same else _widen(first, optional=first.optional or second.optional)
+        merged[name] = first if is_same else _allow_any_length(first, optional=first.optional or second.optional)
     return Schema(merged)
 
 
-def _widen(feature: Feature, *, optional: bool) -> Feature:
+def _allow_any_length(feature: Feature, *, optional: bool) -> Feature:
     shape = (None, None) if feature.sequence else (None,)
     return Feature(feature.kind, shape, feature.sequence, optional)

@@ -88,10 +88,10 @@ def find_failed_source(error: Exception, sources: Sequence[_core.Source], which:
     """Return the ordinal of the source that caused an error of one call that read from several sources."""
     if isinstance(error, _core.CoreFault):
         return int(which[error.args[1] or 0]) if len(which) else 0
-    return next((number for number, source in enumerate(sources) if _is_changed(source)), 0)
+    return next((number for number, source in enumerate(sources) if _has_source_changed(source)), 0)
 
 
-def _is_changed(source: _core.Source) -> bool:
+def _has_source_changed(source: _core.Source) -> bool:
     try:
         source.check_unchanged()
     except (_core.CoreChanged, OSError):

@@ -20,7 +20,7 @@ DEFAULT_MAX_BYTES = 4 << 30
 DEFAULT_MAX_RATIO = 250
 # Hint of the error for a file that is not a shard.
 NAME_SHARDS_HINT = "name only the shards"
-# A shorter head does not contradict a declared format, because it may be the rest of a truncated shard.
+# Content shorter than this does not contradict a declared format, because it may be the rest of a truncated shard.
 _MIN_HEAD_BYTES = 16
 
 
@@ -76,7 +76,7 @@ def open_shard(
         chosen = check_compression(compression)
         actual = detect_compression(head)
         if chosen is not None and head and actual != chosen:
-            raise _compression_mismatch(name, chosen, actual if detect_format(head, None) is None else None)
+            raise _compression_mismatch_error(name, chosen, actual if detect_format(head, None) is None else None)
     if chosen is not None:
         # A zlib header has only two bytes, so a plain shard may begin with one by chance.
         may_be_plain = compression == "auto" and chosen == "zlib"
@@ -85,30 +85,32 @@ def open_shard(
             limit = max(DEFAULT_MAX_BYTES, DEFAULT_MAX_RATIO * sum(storage.stat(path).num_bytes for path in files))
         with native_errors(name):
             uncompressed = storage.open(files, chosen, limit)
-        content_format = _detect_content(name, uncompressed, declared, may_be_plain=may_be_plain)
+        content_format = _detect_compressed_format(name, uncompressed, declared, may_be_plain=may_be_plain)
         if content_format is not None:
             return OpenShard(files, uncompressed, content_format, chosen, storage)
     plain_format = _choose_format(name, declared, detected, head)
     if compression != "auto" and not is_plain and (stream := detect_stream(head)) is not None:
-        raise _compression_mismatch(name, "no compression", stream)
+        raise _compression_mismatch_error(name, "no compression", stream)
     return OpenShard(files, source, plain_format, None, storage)
 
 
-def _detect_content(name: str, source: _core.Source, declared: Format | None, *, may_be_plain: bool) -> Format | None:
-    """Return the format of a compressed shard, or None if the file is probably not compressed."""
-    head, damage = _read_before_damage(source, name)
+def _detect_compressed_format(
+    name: str, source: _core.Source, declared: Format | None, *, may_be_plain: bool
+) -> Format | None:
+    """Detect the format inside a compressed shard; return None if the file is probably not compressed."""
+    head, damage = _read_head_before_damage(source, name)
     if damage is not None:
         detected = _detect_format(head, None, declared)
         if may_be_plain and detected is None:
             return None
-        # Other damage is raised when the records that it affects are read.
+        # Ignore other damage here: it is raised when the affected records are read.
         if damage.kind == "limit_exceeded" or (detected is None and declared is None):
             raise damage
     return _choose_format(name, declared, _detect_format(head, source.num_bytes, declared), head)
 
 
-def _read_before_damage(source: _core.Source, name: str) -> tuple[bytes, RecordmillError | None]:
-    """Read the first bytes of a compressed shard up to the first damage; return them and the damage."""
+def _read_head_before_damage(source: _core.Source, name: str) -> tuple[bytes, RecordmillError | None]:
+    """Decompress the first bytes of a shard, up to damage; return them, and the damage or None."""
     try:
         return bytes(memoryview(source.read(0, HEAD_BYTES))), None
     except _core.CoreFault as error:
@@ -117,14 +119,14 @@ def _read_before_damage(source: _core.Source, name: str) -> tuple[bytes, Recordm
 
 
 def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) -> Format | None:
-    """Detect the format of uncompressed bytes; the declared one has priority if the content fits several."""
+    """Detect the format of uncompressed bytes; if several fit, prefer the declared one."""
     if declared is not None and declared.looks_like(head, num_bytes):
         return declared
     return detect_format(head, num_bytes)
 
 
 def _choose_format(name: str, declared: Format | None, detected: Format | None, head: bytes) -> Format:
-    """Return the declared, detected or named format; raise if the content contradicts it."""
+    """Choose the declared, else the detected, else the named format; raise if the content contradicts it."""
     if declared is not None:
         if detected is not None and detected is not declared:
             raise FormatError(
@@ -135,34 +137,34 @@ def _choose_format(name: str, declared: Format | None, detected: Format | None, 
                 found=detected.name,
                 hint=f'omit format= to detect it, or use format="{detected.name}"',
             )
-        if detected is None and len(head) >= _MIN_HEAD_BYTES and _is_known_type(head):
-            raise _unknown_format(name, head, declared.name)
+        if detected is None and len(head) >= _MIN_HEAD_BYTES and _is_other_file_type(head):
+            raise _unknown_format_error(name, head, declared.name)
         return declared
     if detected is not None:
         return detected
     named = format_from_name(os.path.basename(name))
-    if named is not None and not (head and _is_known_type(head)):
+    if named is not None and not (head and _is_other_file_type(head)):
         return named
-    raise _unknown_format(name, head, " or ".join(FORMATS))
+    raise _unknown_format_error(name, head, " or ".join(FORMATS))
 
 
-def _is_known_type(head: bytes) -> bool:
-    """Return True for the content of a known file type that is not a shard."""
+def _is_other_file_type(head: bytes) -> bool:
+    """Return True if bytes are recognized as a file type that is not a shard, such as an image."""
     return describe_content(head) != "of no known format" and any(head)
 
 
-def _unknown_format(name: str, head: bytes, expected: str) -> FormatError:
+def _unknown_format_error(name: str, head: bytes, expected: str) -> FormatError:
     return FormatError(
         f"the file is {describe_content(head)}",
         kind="wrong_format",
         shard=name,
         expected=expected,
         found=head[:16].hex(" ") or "0 bytes",
-        hint=NAME_SHARDS_HINT if head and _is_known_type(head) else "declare the format with format=...",
+        hint=NAME_SHARDS_HINT if head and _is_other_file_type(head) else "declare the format with format=...",
     )
 
 
-def _compression_mismatch(name: str, declared: str, found: str | None) -> RecordmillError:
+def _compression_mismatch_error(name: str, declared: str, found: str | None) -> RecordmillError:
     return FormatError(
         "the shard does not have the declared compression",
         kind="wrong_compression",

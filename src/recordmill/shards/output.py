@@ -1,4 +1,4 @@
-"""Shard files that are being written: framed records, one output per shard, and a commit of all files or none.
+"""Write shard files under temporary names, and commit either all of them or none.
 
 A `ShardOutput` writes one shard under a temporary name. `commit_outputs` gives all shards of a job their final names,
 together with their sidecars and foreign index files. Sinks distribute records over the outputs of a job.
@@ -40,13 +40,13 @@ from recordmill.storage.compression import Compression, Compressor, check_compre
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
-# Errors for which a shard is written without the sidecar beside it.
+# If the sidecar cannot be written because of one of these errors, the shard is still written, with a warning.
 _NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 
 
 @dataclass(frozen=True, slots=True)
 class FramedRecords:
-    """Records in their stored form.
+    """Records as they are stored in a file: payloads with headers, checksums and padding.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class FramedRecords:
 
 
 def check_payload_size(format_: Format, num_bytes: int, record: int) -> None:
-    """Raise an error if a format cannot store a payload of this size; `record` is its position in the writer."""
+    """Raise LimitError or FramingError if a format cannot store a payload of this size."""
     least, most = format_.framing.min_payload_bytes, format_.framing.max_payload_bytes
     if num_bytes > most:
         raise LimitError(
@@ -86,31 +86,31 @@ def check_payload_size(format_: Format, num_bytes: int, record: int) -> None:
 
 
 def frame_payloads(format_: Format, payloads: Ragged | list[bytes]) -> FramedRecords:
-    """Frame payloads; safe to call in any thread or process."""
+    """Add the headers, checksums and padding of a format to payloads; safe to call in any thread or process."""
     if isinstance(payloads, list):
-        return _frame(lambda: _core.frame_each(tuple(payloads), format_.framing.kind))
-    return _frame(lambda: _core.frame(payloads.data, payloads.row_splits, format_.framing.kind))
+        return _build_framed_records(lambda: _core.frame_each(tuple(payloads), format_.framing.kind))
+    return _build_framed_records(lambda: _core.frame(payloads.data, payloads.row_splits, format_.framing.kind))
 
 
 def frame_columns(format_: Format, kind: _core.PayloadKind, num_records: int, columns: Sequence[Any]) -> FramedRecords:
     """Serialize and frame columns in one native call, which avoids a copy of the payloads."""
-    return _frame(lambda: _core.serialize_frames(kind, num_records, columns, format_.framing.kind))
+    return _build_framed_records(lambda: _core.serialize_frames(kind, num_records, columns, format_.framing.kind))
 
 
-def _frame(frame: Callable[[], tuple[_core.Block, _core.Block, _core.Block]]) -> FramedRecords:
+def _build_framed_records(frame: Callable[[], tuple[_core.Block, _core.Block, _core.Block]]) -> FramedRecords:
     try:
         data, lengths, checksums = frame()
     except _core.CoreFault as error:
         converted = convert_error(error.args, "the output")
-        # The offset is that of a buffer, and the hint is meant for readers.
+        # Drop both: the offset refers to a buffer in memory, and the hint is meant for readers of a shard.
         converted.offset = converted.hint = None
         raise converted from None
     sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
     return FramedRecords(memoryview(data), np.asarray(lengths), sums)
 
 
-def deal_records(records: FramedRecords, num_parts: int) -> Iterator[FramedRecords]:
-    """Yield non-empty parts, of which part ``i`` has the records ``i``, ``i + num_parts`` and so on."""
+def distribute_records(records: FramedRecords, num_parts: int) -> Iterator[FramedRecords]:
+    """Distribute records round-robin: part ``i`` gets the records ``i``, ``i + num_parts`` …; omit empty parts."""
     if num_parts == 1:
         yield records
         return
@@ -123,7 +123,7 @@ def deal_records(records: FramedRecords, num_parts: int) -> Iterator[FramedRecor
 
 
 def check_output_compression(format_: Format, compression: str | None) -> Compression | None:
-    """Validate a `compression` argument for shards of a format."""
+    """Raise ValueError if a format does not support this compression; return the compression."""
     checked = check_compression(compression)
     if checked is not None and not format_.compressible:
         message = f"compression is not supported for {format_.name}, because readers of the format expect plain files"
@@ -193,7 +193,7 @@ class ShardOutput:
 
     @property
     def _foreign_codec(self) -> IndexCodec | None:
-        """Codec of the foreign index, if the format's own tools need one beside every shard."""
+        """Codec of the index file that the format's own tools need beside every shard, or None if they need none."""
         return self.format.index if self.format.index_on_write else None
 
     def append(self, records: FramedRecords, keys: Sequence[int | str] | None = None) -> None:
@@ -209,11 +209,11 @@ class ShardOutput:
         self.num_bytes += int(records.lengths.sum())
 
     def rename(self, path: str) -> None:
-        """Change the final name; only before `prepare`."""
+        """Change the final name of the shard. Must be called before `prepare`."""
         self.path = self._file.path = path
 
     def finish(self) -> None:
-        """Make the records durable, still under the temporary name."""
+        """Write the records to disk (fsync). The file keeps its temporary name until `commit`."""
         if self._compressor is not None:
             self._file.write(self._compressor.finish())
             self._compressor = None
@@ -229,7 +229,7 @@ class ShardOutput:
                 raise output_exists_error(path)
 
     def prepare(self, schema: Schema | None, payload: str | None) -> None:
-        """Write sidecar and foreign index under temporary names, so that the commit only renames files."""
+        """Write the sidecar and the foreign index under temporary names, so that `commit` only renames files."""
         index = self.index
         if self._index_mode == "auto":
             self._prepare_sidecar(index, schema, payload)
@@ -253,14 +253,14 @@ class ShardOutput:
             file = write_temporary(self._storage, sidecar_path(self.path), data, overwrite=True)
             self._sidecar = (self._storage, file)
         except OSError as error:
-            # The shard is complete without its sidecar, which only saves time.
+            # A shard without a sidecar is complete, because a sidecar only saves time.
             with contextlib.suppress(OSError):
                 if error.errno in _NOT_PERMITTED:
                     self._sidecar = (LOCAL, write_temporary(LOCAL, cache_path(self.path), data, overwrite=True))
             self._warn_or_raise(error, is_cached=self._sidecar is not None)
 
     def _warn_or_raise(self, error: OSError, *, is_cached: bool) -> None:
-        """Add a warning if the sidecar may not be written beside the shard; raise any other error."""
+        """Add a warning if writing the sidecar beside the shard is not permitted; raise any other error."""
         if error.errno not in _NOT_PERMITTED:
             raise error
         remedy = "it is saved in the cache of this machine" if is_cached else "the first read of the shard builds it"
@@ -269,25 +269,25 @@ class ShardOutput:
         )
 
     def commit(self) -> None:
-        """Give the shard its final name and remove index files of a shard that had this name before."""
+        """Rename the shard to its final name, and remove index files of an earlier shard of that name."""
         if self._overwrite:
             self._remove_stale_indexes()
-        self._commit(self._storage, self._file)
+        self._commit_file(self._storage, self._file)
         if not self._overwrite:  # Until the commit, another writer may have created a shard of this name.
             self._remove_stale_indexes()
 
-    def commit_companions(self) -> None:
-        """Give sidecar and foreign index their final names."""
+    def commit_index_files(self) -> None:
+        """Rename the sidecar and the foreign index to their final names."""
         if self._foreign_index is not None:
-            self._commit(self._storage, self._foreign_index)
+            self._commit_file(self._storage, self._foreign_index)
         if self._sidecar is not None:
             try:
-                self._commit(*self._sidecar)
+                self._commit_file(*self._sidecar)
             except OSError as error:
                 self._sidecar[1].discard()
                 self._warn_or_raise(error, is_cached=False)
 
-    def _commit(self, storage: Storage, file: OutputFile) -> None:
+    def _commit_file(self, storage: Storage, file: OutputFile) -> None:
         file.commit()
         self.committed.append((storage, file.path))
 
@@ -304,7 +304,7 @@ class ShardOutput:
                 LOCAL.remove(cache_path(self.path, suffix))
 
     def rollback(self) -> None:
-        """Remove committed files. With `overwrite` they stay, because the files that they replaced are lost."""
+        """Remove committed files, except with `overwrite`, because the files that they replaced cannot be restored."""
         if not self._overwrite:
             for storage, path in self.committed:
                 with contextlib.suppress(WriteError):
@@ -320,7 +320,7 @@ class ShardOutput:
 
 
 def commit_outputs(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
-    """Give finished shards their final names: all of them, or none if one fails; then emit their warnings."""
+    """Commit finished shards: all of them, or none if one fails; then emit their warnings."""
     for output in outputs:
         output.check_not_existing()
     for output in outputs:
@@ -329,7 +329,7 @@ def commit_outputs(outputs: Sequence[ShardOutput], schema: Schema | None, payloa
         for output in outputs:
             output.commit()
         for output in outputs:
-            output.commit_companions()
+            output.commit_index_files()
         _sync_folders(outputs)
     except BaseException:
         for output in outputs:
@@ -341,7 +341,7 @@ def commit_outputs(outputs: Sequence[ShardOutput], schema: Schema | None, payloa
 
 
 def _sync_folders(outputs: Sequence[ShardOutput]) -> None:
-    """Make the names of all committed files durable, with one sync per folder."""
+    """Sync each folder that contains committed files, so that the new file names survive a crash."""
     committed = [file for output in outputs for file in output.committed]
     for storage, folder in dict.fromkeys((storage, os.path.dirname(path)) for storage, path in committed):
         storage.sync_folder(folder)
@@ -350,17 +350,17 @@ def _sync_folders(outputs: Sequence[ShardOutput]) -> None:
 OpenOutput = Callable[[str], ShardOutput]
 
 
-class Sink(Protocol):
-    """Takes records in order and distributes them over the outputs of a job."""
+class RecordSink(Protocol):
+    """Interface that receives records in order and distributes them among shards."""
 
     outputs: list[ShardOutput]
 
     def append(self, records: FramedRecords, keys: list[int | str]) -> None:
-        """Append records."""
+        """Append records to the shards."""
         ...
 
     def finish(self) -> None:
-        """Make all records durable, still under temporary names."""
+        """Write all records to disk (fsync). The files keep their temporary names."""
         ...
 
 
@@ -380,11 +380,11 @@ class SingleShardSink:
         self.outputs: list[ShardOutput] = []
 
     def append(self, records: FramedRecords, keys: list[int | str]) -> None:
-        """Append records."""
+        """Append records to the shards."""
         self._output().append(records, keys)
 
     def finish(self) -> None:
-        """Make the shard durable, even if it is empty."""
+        """Write the shard to disk (fsync), even if it has no records."""
         self._output().finish()
 
     def _output(self) -> ShardOutput:
@@ -409,14 +409,14 @@ class RoundRobinSink:
         self._next = 0
 
     def append(self, records: FramedRecords, keys: list[int | str]) -> None:
-        """Append records."""
+        """Append records to the shards."""
         count, num_shards = len(records.lengths), len(self.outputs)
         first, self._next = self._next, (self._next + count) % num_shards
-        for start, part in enumerate(deal_records(records, num_shards)):
+        for start, part in enumerate(distribute_records(records, num_shards)):
             self.outputs[(first + start) % num_shards].append(part, keys[start::num_shards])
 
     def finish(self) -> None:
-        """Make all shards durable."""
+        """Write all shards to disk (fsync)."""
         for output in self.outputs:
             output.finish()
 
@@ -444,12 +444,12 @@ class RollingSink:
         row = 0
         while row < len(records.lengths):
             if not self.outputs:
-                self._roll()
+                self._start_next_shard()
             output = self.outputs[-1]
             free = self._max_bytes - output.num_bytes
             stop = int(np.searchsorted(bounds, bounds[row] + free, side="right")) - 1
             if stop <= row and output.num_records:
-                self._roll()
+                self._start_next_shard()
                 continue
             stop = max(stop, row + 1)
             checksums = None if records.checksums is None else records.checksums[row:stop]
@@ -457,13 +457,13 @@ class RollingSink:
             output.append(FramedRecords(data, records.lengths[row:stop], checksums), keys[row:stop])
             row = stop
 
-    def _roll(self) -> None:
+    def _start_next_shard(self) -> None:
         if self.outputs:
             self.outputs[-1].finish()
         self.outputs.append(self._open_output(f"{self._prefix}-{len(self.outputs)}"))
 
     def finish(self) -> None:
-        """Make the last shard durable; without any records, write one empty shard."""
+        """Write the last shard to disk (fsync). If there were no records, write one empty shard."""
         if not self.outputs:
-            self._roll()
+            self._start_next_shard()
         self.outputs[-1].finish()

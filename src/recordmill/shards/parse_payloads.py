@@ -12,7 +12,7 @@ from recordmill.schema import Feature, Schema
 from recordmill.shards.native_errors import convert_error
 from recordmill.types import Ragged
 
-# Compiled plans by codec and identity of the schema. An entry holds its schema, so that no other object gets its id.
+# Compiled plans by codec and `id` of the schema. An entry also holds the schema, so that its id is not reused.
 _PLANS: dict[tuple[str, int], tuple[Schema, Any]] = {}
 _MAX_PLANS = 32
 
@@ -61,20 +61,20 @@ def parse_payloads(
     if payload not in PAYLOADS:
         raise ValueError(f"payload must be one of {', '.join(PAYLOADS)}, got {payload!r}")
     try:
-        return _parse(payloads, schema, PAYLOADS[payload], threads)
+        return _parse_to_columns(payloads, schema, PAYLOADS[payload], threads)
     except _core.CoreFault as fault:
         error = convert_error(fault.args, "")
         error.shard = None
         raise error from None
 
 
-def _parse(
+def _parse_to_columns(
     payloads: Ragged | Sequence[bytes], schema: Schema | Mapping[str, Feature], codec: PayloadCodec, threads: int
 ) -> dict[str, Any]:
     checked = schema if isinstance(schema, Schema) else Schema(schema)
     if codec.kind is None:
         return codec.parse(_to_ragged(payloads), checked)
-    plan = _cached_plan(codec, checked) if checked is schema else codec.compile_schema(checked)
+    plan = _get_cached_plan(codec, checked) if checked is schema else codec.compile_schema(checked)
     if isinstance(payloads, Ragged) or {*map(type, payloads)} - {bytes}:
         rows = _to_ragged(payloads)
         parsed = _core.parse(rows.data, rows.row_splits, plan, threads=threads)
@@ -83,8 +83,8 @@ def _parse(
     return codec.build_columns(parsed, checked, len(payloads))
 
 
-def _cached_plan(codec: PayloadCodec, schema: Schema) -> Any:
-    """Return the compiled plan of a schema that the caller is likely to pass again."""
+def _get_cached_plan(codec: PayloadCodec, schema: Schema) -> Any:
+    """Return the compiled plan of a schema from the cache; compile it on the first call with this schema object."""
     entry = _PLANS.get((codec.name, id(schema)))
     if entry is None:
         entry = (schema, codec.compile_schema(schema))

@@ -1,4 +1,4 @@
-"""Expand paths, patterns, directories and lists of them to shards in natural order."""
+"""Expand paths, glob patterns, directories and lists of them to lists of shard files in natural order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recordmill.shards.open import NAME_SHARDS_HINT
 from recordmill.storage.base import Storage
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-# Suffixes of files that lie beside shards and are not shards.
+# Suffixes of files that often lie in a directory of shards but are not shards.
 _COMPANION_SUFFIXES = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
 # An address such as s3://bucket/train; pathlib shortens it to s3:/bucket/train.
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+:)/(?P<slash>/?)")
@@ -38,12 +38,12 @@ def check_local_path(path: str | os.PathLike[str]) -> str:
 
 
 def list_paths(paths: Any) -> list[str]:
-    """Return one or several local paths as a list; raise TypeError for other values, such as open files."""
+    """Convert one path, or an iterable of paths, to a list of str; raise TypeError for other values."""
     if isinstance(paths, str | os.PathLike):
         return [check_local_path(paths)]
     expected = "paths must be a path, a pattern, a directory or an iterable of them"
     found = "None" if paths is None else type(paths).__name__
-    # An open file is an iterable too, of its lines.
+    # Reject open files: they are iterables of lines, which would be taken for paths.
     if hasattr(paths, "read") or isinstance(paths, bytes | bytearray | memoryview):
         hint = "records cannot be read from memory or from an open file: write them to a file and pass its path"
         raise TypeError(f"{expected}, got {found}; {hint}")
@@ -57,7 +57,7 @@ def list_paths(paths: Any) -> list[str]:
 
 
 def expand_paths(paths: Paths, storage: Storage) -> list[str]:
-    """Return the files that the paths stand for, each one once."""
+    """Return the files that paths, glob patterns and directories refer to, without duplicates."""
     names = list_paths(paths)
     if not names:
         raise FileNotFoundError(2, "expected at least one shard, got", "an empty list of paths")
@@ -73,7 +73,7 @@ def expand_paths(paths: Paths, storage: Storage) -> list[str]:
 
 
 def _explain_missing(name: str) -> str:
-    """Return the message for a name without matches, with the likely reason."""
+    """Return the error message for a path or pattern without matching files, with the likely reason."""
     if os.path.isdir(name):
         return "the directory contains no shards"
     if name.startswith("~"):
@@ -85,16 +85,16 @@ def _explain_missing(name: str) -> str:
     return "no shard has this name"
 
 
-def suggest_pattern(error: FormatError, names: Sequence[str]) -> None:
-    """Add a pattern for the other files to the hint of an error about a file that is not a shard."""
+def add_pattern_hint(error: FormatError, names: Sequence[str]) -> None:
+    """Add a glob pattern that excludes a file that is not a shard to the hint of its error."""
     if error.hint == NAME_SHARDS_HINT and error.shard is not None:
-        pattern = _find_pattern(error.shard, names)
+        pattern = _find_pattern_without(error.shard, names)
         if pattern is not None:
             error.hint = f"{NAME_SHARDS_HINT}, for example {pattern!r}"
 
 
-def _find_pattern(excluded: str, names: Sequence[str]) -> str | None:
-    """Return a pattern for the largest group of files in the same directory whose names differ only in numbers."""
+def _find_pattern_without(excluded: str, names: Sequence[str]) -> str | None:
+    """Return a glob pattern for the largest group of other files whose names differ only in numbers."""
     directory = os.path.dirname(excluded)
     others = [os.path.basename(name) for name in names if name != excluded and os.path.dirname(name) == directory]
     counts = Counter(map(_replace_numbers, others))

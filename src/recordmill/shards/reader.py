@@ -1,4 +1,4 @@
-"""Readers of single shards: `ShardReader` by position, `PayloadReader` from a file position that advances."""
+"""Readers of one shard: `ShardReader` reads by position, `PayloadReader` reads one payload after another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RecordmillError
-from recordmill.shards.files import ShardFile
+from recordmill.shards.file_pool import ShardFile
 from recordmill.shards.foreign_index import read_foreign_index
 from recordmill.shards.index import IndexMode, ShardIndex, find_sidecar, load_index, truncation_error
 from recordmill.shards.native_errors import convert_error, native_errors
@@ -25,13 +25,13 @@ from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
-# Limits of one read; several reads run ahead of the consumer.
+# Limits of one read. They bound the memory, because several reads run ahead of the consumer.
 _MAX_RECORDS_PER_READ = 256
 _MAX_BYTES_PER_READ = 8 << 20
-# Number of records from which the record size is estimated without an index.
+# Without an index, the mean record size is estimated from this many records.
 _NUM_ESTIMATION_RECORDS = 8
 
-# Limits of the read-ahead of `PayloadReader`; after a seek it starts with one record.
+# Limits of the records that `PayloadReader` reads ahead. After a seek it reads one record, then more and more.
 _MAX_RECORDS_AHEAD = 256
 _MAX_BYTES_AHEAD = 4 << 20
 # Records of this size or more are read one by one, each into its own object; shorter ones are read together.
@@ -39,7 +39,7 @@ _MIN_BYTES_OF_SINGLES = 8 << 10
 
 
 def resolve_positions(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: int) -> NDArray[np.int64]:
-    """Convert negative positions, which count from the end; raise IndexError for positions outside."""
+    """Convert negative positions, which count from the end, to positions from 0; raise IndexError if out of range."""
     rows = np.asarray(positions, dtype=np.int64).reshape(-1)
     outside = (rows < -num_records) | (rows >= num_records)
     if outside.any():
@@ -48,21 +48,21 @@ def resolve_positions(positions: Sequence[int] | NDArray[np.integer[Any]], num_r
 
 
 def resolve_position(position: int, num_records: int) -> int:
-    """Convert one position like `resolve_positions`."""
+    """Convert a negative position, which counts from the end, to one from 0; raise IndexError if out of range."""
     if not -num_records <= position < num_records:
         raise IndexError(f"position {position} is out of range for {num_records} records")
     return position % num_records
 
 
 def records_per_read(shard: OpenShard, index: FrameIndex | None = None) -> int:
-    """Return a number of records that together have a few megabytes."""
+    """Return how many records one read should cover, so that it reads a few megabytes."""
     lengths = _read_first_lengths(shard) if index is None else index.lengths
     mean = int(lengths.mean()) if len(lengths) else 0
     return max(1, min(_MAX_RECORDS_PER_READ, _MAX_BYTES_PER_READ // max(mean, 1)))
 
 
 def _read_first_lengths(shard: OpenShard) -> np.ndarray:
-    # Records of a compressed shard must be decompressed to find their lengths, so one has to suffice.
+    # In a compressed shard, finding the lengths requires decompression, so only one record is measured.
     count = _NUM_ESTIMATION_RECORDS if shard.compression is None else 1
     with native_errors(shard.name):
         return np.asarray(_core.scan(shard.source, shard.format.framing.kind, max_records=count)[1])
@@ -126,7 +126,7 @@ class ShardReader:
 
     @property
     def shard(self) -> OpenShard:
-        """The open shard; it is reopened in another process and after its file descriptor was needed elsewhere."""
+        """The open shard; accessing it reopens the files in another process, and after the pool has closed them."""
         return self._file.shard
 
     @property
@@ -136,7 +136,7 @@ class ShardReader:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Paths of all files of the shard as they were passed; does not open the shard."""
+        """Paths of all files of the shard, as they were passed."""
         return self._file.paths
 
     @property
@@ -152,29 +152,29 @@ class ShardReader:
     @property
     def sidecar(self) -> Sidecar:
         """Index and other saved data of the shard."""
-        return self._load().sidecar
+        return self._load_index().sidecar
 
     @property
     def damage(self) -> dict[int, RecordmillError]:
-        """Positions that stand for bytes which cannot be divided into records, and their errors; usually empty."""
-        return self._load().faults
+        """Errors by position, for damaged bytes that count as one record; empty for an intact shard."""
+        return self._load_index().faults
 
     @property
     def checksums(self) -> NDArray[np.int64] | None:
-        """CRC-32C of each payload in the index, -1 if unknown; None without checksums or with ``verify=False``."""
-        self._load()
+        """CRC-32C of each payload from the sidecar, -1 if unknown; None if there are none or with ``verify=False``."""
+        self._load_index()
         return self._checksums
 
-    def _load(self) -> ShardIndex:
+    def _load_index(self) -> ShardIndex:
         if self._loaded is None:
             loaded = load_index(self._file.shard, self._index_mode)
-            self._file.identify(loaded)
+            self._file.store_identity(loaded)
             self._checksums = loaded.sidecar.payload_checksums() if self._verify else None
             self._loaded = loaded
         return self._loaded
 
     def raise_damage(self, positions: Iterable[int]) -> None:
-        """Raise the error of the first of these positions that stands for damaged bytes."""
+        """Raise the stored error of the first of these positions that is damaged, if one is."""
         damage = self.damage
         if damage:
             for position in positions:
@@ -183,7 +183,7 @@ class ShardReader:
 
     @property
     def keeps_index(self) -> bool:
-        """True if an index that had to be built is saved beside the shard."""
+        """True if an index that was built by a scan is also saved."""
         return self._index_mode == "auto"
 
     @property
@@ -262,7 +262,7 @@ class ShardReader:
         return Ragged.from_blocks(data, splits)
 
     def batches(self, num_records: int, *, threads: int | None = None) -> Iterator[Ragged]:
-        """Read the payloads in file order, many per buffer; no index is needed.
+        """Read the payloads in file order, in batches that share one buffer; no index is needed.
 
         Parameters
         ----------
@@ -294,10 +294,10 @@ class ShardReader:
             verify=self._verify,
             threads=threads,
         )
-        return self._read_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
+        return self._iterate_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
 
     def _find_sidecar(self, shard: OpenShard) -> Sidecar | None:
-        """Return the sidecar of the shard if there is one; does not scan the shard."""
+        """Return the sidecar of the shard, or None if there is none; never scan the shard."""
         if self._loaded is not None:
             return None if self._loaded.faults else self._loaded.sidecar
         with native_errors(shard.name):
@@ -305,7 +305,7 @@ class ShardReader:
         return None if found is None else found[0]
 
     @staticmethod
-    def _read_stream(stream: _core.BatchStream, shard: OpenShard, num_indexed: int) -> Iterator[Ragged]:
+    def _iterate_stream(stream: _core.BatchStream, shard: OpenShard, num_indexed: int) -> Iterator[Ragged]:
         num_read = 0
         try:
             with native_errors(shard.name):
@@ -326,7 +326,7 @@ class ShardReader:
 
     @property
     def keys(self) -> list[str]:
-        """Keys of the records in the order of the format's own index file; the positions if there is no such file."""
+        """Keys in the order of the format's own index file (such as ``.idx``); without that file, the positions."""
         foreign = read_foreign_index(self.shard)
         return [str(position) for position in range(len(self))] if foreign is None else foreign[0]
 
@@ -347,14 +347,14 @@ class ShardReader:
             If no record has the key, or if the offset in the index file is not the start of a record.
         """
         if self._positions is None:
-            self._positions = self._load_positions()
+            self._positions = self._load_key_positions()
         position = self._positions[str(key)]
         if position < 0:
             raise KeyError(f"the offset of key {key!r} in the index file of {self.path!r} is not the start of a record")
         return position
 
-    def _load_positions(self) -> dict[str, int]:
-        """Return the position of each key; -1 if its offset is not the start of a record."""
+    def _load_key_positions(self) -> dict[str, int]:
+        """Map each key of the index file to its position; to -1 if its offset is not the start of a record."""
         foreign = read_foreign_index(self.shard)
         if foreign is None:
             return {str(position): position for position in range(len(self))}
@@ -497,11 +497,11 @@ class PayloadReader:
             return
         count, self._num_ahead = self._num_ahead, min(2 * self._num_ahead, _MAX_RECORDS_AHEAD)
         with native_errors(shard.name):
-            if not self._read_singly(shard, count):
-                self._read_together(shard, count)
+            if not self._read_records_singly(shard, count):
+                self._read_records_together(shard, count)
 
-    def _read_singly(self, shard: OpenShard, count: int) -> bool:
-        """Read the record after a seek, or consecutive long records; return False if there are none."""
+    def _read_records_singly(self, shard: OpenShard, count: int) -> bool:
+        """Read one record after a seek, or several long records, each into its own object; return False if none."""
         kind, shortest = shard.format.framing.kind, 0 if count == 1 else _MIN_BYTES_OF_SINGLES
         ready, self._next_offset = _core.read_singles(
             shard.source, kind, self._next_offset, count, shortest=shortest, verify=self._verify
@@ -509,8 +509,8 @@ class PayloadReader:
         self._ready.extend(ready)
         return bool(ready)
 
-    def _read_together(self, shard: OpenShard, count: int) -> None:
-        """Find and read frames up to the first damaged one."""
+    def _read_records_together(self, shard: OpenShard, count: int) -> None:
+        """Find the next frames and read their payloads into one buffer, up to the first damaged one."""
         frames = _core.scan(shard.source, shard.format.framing.kind, start=self._next_offset, max_records=count)
         offsets, lengths, fault = np.asarray(frames[0]), np.asarray(frames[1]), next(iter(frames[3]), None)
         count = max(int(np.searchsorted(np.cumsum(lengths), _MAX_BYTES_AHEAD)), 1)
@@ -521,7 +521,7 @@ class PayloadReader:
             self._fetch_frames(shard, offsets, lengths)
 
     def _fetch_frames(self, shard: OpenShard, offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
-        """Fetch the payloads of frames; if one is damaged, only those before it."""
+        """Fetch the payloads of frames; stop before the first damaged one."""
         kind = shard.format.framing.kind
         try:
             data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)

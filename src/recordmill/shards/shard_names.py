@@ -20,9 +20,9 @@ from recordmill.storage.local import LOCAL
 
 
 def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = "") -> list[str]:
-    """Return the paths of the shards of a destination; `suffix` is that of the compression."""
+    """Return the paths of the shards that are written to a destination; `suffix` is the suffix of the compression."""
     prefix = _path_prefix(destination)
-    if num_shards == 1 and _is_complete_name(prefix, format_, suffix):
+    if num_shards == 1 and _is_file_name(prefix, format_, suffix):
         return [prefix]
     pattern = format_.pattern
     return [pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix for shard in range(num_shards)]
@@ -31,7 +31,7 @@ def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards
 def check_leftover_shards(
     storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]
 ) -> None:
-    """Raise OutputExistsError if the destination has shards other than `paths`."""
+    """Raise OutputExistsError if the destination has shards of an earlier run that are not among `paths`."""
     for path in _find_leftover_shards(storage, destination, format_, suffix, set(paths)):
         raise OutputExistsError(
             "shards with the same prefix but another number of shards exist; "
@@ -44,7 +44,7 @@ def check_leftover_shards(
 def remove_leftover_shards(
     storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]
 ) -> None:
-    """Remove shards of the destination other than `paths`, with their index files."""
+    """Remove shards of an earlier run that are not among `paths`, with their index files."""
     for path in list(_find_leftover_shards(storage, destination, format_, suffix, set(paths))):
         storage.remove(path)
         for index_suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX):
@@ -55,12 +55,12 @@ def remove_leftover_shards(
 
 
 def _path_prefix(destination: str | os.PathLike[str]) -> str:
-    """Return the common prefix of the shard paths, which is ``part`` in a destination that is a directory."""
+    """Return the common prefix of the shard paths; for a directory, the prefix is ``part`` inside it."""
     prefix = os.fspath(destination)
     return os.path.join(prefix, "part") if prefix.endswith(os.sep) or prefix in ("", ".") else prefix
 
 
-def _is_complete_name(prefix: str, format_: Format, suffix: str) -> bool:
+def _is_file_name(prefix: str, format_: Format, suffix: str) -> bool:
     return prefix.removesuffix(suffix).endswith(format_.suffixes)
 
 
@@ -68,15 +68,17 @@ def _find_leftover_shards(
     storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, written: set[str]
 ) -> Iterator[str]:
     prefix = _path_prefix(destination)
-    if _is_complete_name(prefix, format_, suffix):
+    if _is_file_name(prefix, format_, suffix):
         return iter(())
     if "{num_shards" in format_.pattern:
-        return _find_other_totals(storage, prefix, format_.pattern, suffix, written)
-    return _find_following_numbers(storage, prefix, format_.pattern, suffix, len(written))
+        return _find_shards_of_other_totals(storage, prefix, format_.pattern, suffix, written)
+    return _find_following_shards(storage, prefix, format_.pattern, suffix, len(written))
 
 
-def _find_other_totals(storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]) -> Iterator[str]:
-    """Find shards whose names contain another total number of shards."""
+def _find_shards_of_other_totals(
+    storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]
+) -> Iterator[str]:
+    """Yield existing shards of the destination whose names contain another total number of shards."""
     folder, name_prefix = os.path.split(prefix)
     fixed = re.escape(pattern).replace(r"\{prefix\}", re.escape(name_prefix))
     any_numbers = re.sub(r"\\{(shard|num_shards)(:05d)?\\}", lambda _: "([0-9]+)", fixed) + re.escape(suffix)
@@ -88,8 +90,8 @@ def _find_other_totals(storage: Storage, prefix: str, pattern: str, suffix: str,
             yield os.path.join(folder, name)
 
 
-def _find_following_numbers(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
-    """Find shards numbered from `first` without a gap; after a gap, a name such as ``coco-2017`` may be unrelated."""
+def _find_following_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
+    """Yield existing shards numbered from `first` up to a gap; names after it, as ``coco-2017``, may be unrelated."""
     for shard in count(first):
         path = pattern.format(prefix=prefix, shard=shard) + suffix
         if not storage.exists(path):

@@ -21,21 +21,21 @@ from recordmill.types import FrameIndex
 MAGIC = b"RMINDEX\x01"
 _PROBE_BYTES = 4096
 _NUM_PROBES = 8
-# Larger sizes are rejected, so that sums of sizes and of decompressed sizes do not overflow.
+# Reject larger sizes in a sidecar, so that sums of sizes cannot overflow.
 _MAX_STORED_BYTES = 1 << 50
-# Maximum expansion of deflate.
+# Deflate expands data by at most this factor.
 _MAX_RATIO = 1032
 
 # Offset and CRC-32C of blocks of a file.
 Probes = tuple[tuple[int, int], ...]
 
 
-class Probed(Protocol):
-    """Data about a file that identifies the file by its size and probes."""
+class ProbedFile(Protocol):
+    """Interface of objects that identify a file by its size and by checksums of some of its blocks."""
 
     @property
     def num_stored_bytes(self) -> int:
-        """Size of the file when it was probed."""
+        """Size of the file in bytes when `probes` was computed."""
         ...
 
     @property
@@ -104,39 +104,39 @@ def compute_probes(source: _core.Source, num_bytes: int) -> Probes:
     """Compute checksums of blocks spread evenly over a file, including its first and last bytes."""
     last = max(num_bytes - _PROBE_BYTES, 0)
     offsets = sorted({last * step // (_NUM_PROBES - 1) for step in range(_NUM_PROBES)})
-    return _probe_blocks(source, offsets, num_bytes) if num_bytes else ()
+    return _checksum_blocks(source, offsets, num_bytes) if num_bytes else ()
 
 
-def has_equal_blocks(probed: Probed, source: _core.Source) -> bool:
-    """Return True if the probed blocks of a file are unchanged; the file may have grown."""
+def has_equal_blocks(probed: ProbedFile, source: _core.Source) -> bool:
+    """Return True if all probed blocks of a file are unchanged, even if the file has grown."""
     stored = source.num_stored_bytes
     if stored is None or stored < probed.num_stored_bytes:
         return False
-    return _has_blocks(source, probed.probes, probed.num_stored_bytes)
+    return _has_unchanged_blocks(source, probed.probes, probed.num_stored_bytes)
 
 
-def has_any_equal_block(probed: Probed, source: _core.Source) -> bool:
-    """Return True if some of several probed blocks of a file are unchanged."""
+def has_any_equal_block(probed: ProbedFile, source: _core.Source) -> bool:
+    """Return True if at least one of several probed blocks of a file is unchanged."""
     return len(probed.probes) > 1 and any(
-        _has_blocks(source, (probe,), probed.num_stored_bytes) for probe in probed.probes
+        _has_unchanged_blocks(source, (probe,), probed.num_stored_bytes) for probe in probed.probes
     )
 
 
-def is_truncated(probed: Probed, source: _core.Source) -> bool:
-    """Return True if a file is the probed one without its end."""
+def is_truncated(probed: ProbedFile, source: _core.Source) -> bool:
+    """Return True if a file is shorter than the probed one, and its remaining blocks are unchanged."""
     stored = source.num_stored_bytes
     if stored is None or stored >= probed.num_stored_bytes:
         return False
     total = probed.num_stored_bytes
     remaining = tuple(probe for probe in probed.probes if min(probe[0] + _PROBE_BYTES, total) <= stored)
-    return _has_blocks(source, remaining, total) and (bool(remaining) or stored == 0)
+    return _has_unchanged_blocks(source, remaining, total) and (bool(remaining) or stored == 0)
 
 
-def _has_blocks(source: _core.Source, probes: Probes, num_bytes: int) -> bool:
-    return _probe_blocks(source, [offset for offset, _ in probes], num_bytes) == probes
+def _has_unchanged_blocks(source: _core.Source, probes: Probes, num_bytes: int) -> bool:
+    return _checksum_blocks(source, [offset for offset, _ in probes], num_bytes) == probes
 
 
-def _probe_blocks(source: _core.Source, offsets: Iterable[int], num_bytes: int) -> Probes:
+def _checksum_blocks(source: _core.Source, offsets: Iterable[int], num_bytes: int) -> Probes:
     probes = []
     for offset in offsets:
         block = source.read_stored(offset, min(_PROBE_BYTES, num_bytes - offset))
@@ -168,13 +168,13 @@ def serialize_sidecar(sidecar: Sidecar) -> bytes:
         "sections": {name: len(data) for name, data in sections.items()},
     }
     text = json.dumps(description, separators=(",", ":")).encode()
-    body = _pad(MAGIC + len(text).to_bytes(4, "little") + text)
+    body = _pad_to_8_bytes(MAGIC + len(text).to_bytes(4, "little") + text)
     for data in sections.values():
-        body += _pad(data)
+        body += _pad_to_8_bytes(data)
     return body + _core.crc32c(body).to_bytes(4, "little")
 
 
-def _pad(data: bytes) -> bytes:
+def _pad_to_8_bytes(data: bytes) -> bytes:
     return data + bytes(-len(data) % 8)
 
 

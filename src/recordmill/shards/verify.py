@@ -30,9 +30,9 @@ from recordmill.types import Fault, FrameIndex
 
 # Maximum number of faults that a report lists per shard; the native scan has the same limit.
 _MAX_FAULTS = 10_000
-# Faults after which the rest of a compressed stream was not read.
+# After a fault of these kinds, the rest of a compressed stream is not read.
 _STREAM_FAULTS = ("bad_compression", "limit_exceeded")
-# The native scan does not parse payloads with more stored bytes, nor check their padding.
+# The native scan neither parses payloads larger than this nor checks their padding.
 _MAX_PARSED_BYTES = 64 << 20
 
 
@@ -80,7 +80,7 @@ class Report:
 
 
 def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], payload: str | None) -> Report:
-    """Verify shards of a storage; `options` are those of `open_shard`."""
+    """Verify all bytes of shards and return a report; `options` are keyword arguments of `open_shard`."""
     groups = group_spanning_files(expand_paths(paths, storage), options, storage)
     reports = [_verify_shard(storage, files, options, payload) for files in groups]
     return Report(
@@ -92,7 +92,7 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
 
 
 def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
-    """Merge the sentences of all shards by format; add the number of shards if a sentence does not apply to all."""
+    """Merge the guarantees of all shards by format; state the number of shards if a guarantee holds only for some."""
     merged = {}
     for name in dict.fromkeys(name for by_format in guarantees for name in by_format):
         shards = [by_format[name] for by_format in guarantees if name in by_format]
@@ -117,7 +117,7 @@ def _verify_shard(storage: Storage, files: list[str], options: Mapping[str, Any]
                 shard.source,
                 shard.format.framing.kind,
                 None if codec is None else codec.kind,
-                index=None if sidecar is None else _index_arrays(sidecar),
+                index=None if sidecar is None else _native_index(sidecar),
             )
     except RecordmillError as error:
         message = str(error).splitlines()[0]
@@ -137,7 +137,7 @@ def _choose_codec(shard: OpenShard, sidecar: Sidecar | None, payload: str | None
     return detect_payload(shard, sidecar) if payload == "auto" else get_payload(payload, shard.format)
 
 
-def _index_arrays(sidecar: Sidecar) -> tuple[Any, Any, Any]:
+def _native_index(sidecar: Sidecar) -> tuple[Any, Any, Any]:
     return sidecar.index.offsets, sidecar.index.lengths, sidecar.payload_checksums()
 
 
@@ -148,7 +148,7 @@ def _convert_fault(name: str, fault: tuple[Any, ...]) -> Fault:
 
 
 def _truncation_fault(shard: OpenShard, sidecar: Sidecar) -> Fault:
-    """Return the fault of a shard that ends between two records although its sidecar lists more."""
+    """Create the fault for a shard that ends between two records, although its sidecar lists more records."""
     stored = shard.source.num_stored_bytes or 0
     record = int(np.searchsorted(sidecar.index.offsets, shard.source.num_bytes or 0))
     message = (
@@ -161,10 +161,10 @@ def _truncation_fault(shard: OpenShard, sidecar: Sidecar) -> Fault:
 def _describe_guarantees(
     shard: OpenShard, codec: PayloadCodec | None, sound: FrameIndex, sidecar: Sidecar | None, faults: list[Fault]
 ) -> list[str]:
-    """State what the verification of a shard can detect and what it cannot."""
+    """Return sentences that state which faults this verification could detect, and which it could not."""
     framing = shard.format.framing
     num_different = sum(fault.kind == "sidecar_checksum" for fault in faults)
-    num_compared = 0 if sidecar is None else _count_compared(sidecar, sound) + num_different
+    num_compared = 0 if sidecar is None else _count_compared_records(sidecar, sound) + num_different
     lines = [_describe_checksums(framing.has_checksum, len(sound) + num_different, num_compared)]
     if sidecar is None and len(shard.paths) == 1 and any(load_sidecars(shard.paths[0], shard.storage)):
         lines.append("the sidecar index was not used: it belongs to another file or to an earlier version of this file")
@@ -179,7 +179,7 @@ def _describe_guarantees(
     return lines
 
 
-def _count_compared(sidecar: Sidecar, sound: FrameIndex) -> int:
+def _count_compared_records(sidecar: Sidecar, sound: FrameIndex) -> int:
     """Return the number of sound records whose payloads were compared with checksums in the sidecar."""
     num_checksums = 0 if sidecar.checksums is None else len(sidecar.checksums)
     return int(np.count_nonzero(np.isin(sound.offsets, sidecar.index.offsets[:num_checksums])))

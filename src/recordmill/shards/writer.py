@@ -13,19 +13,19 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.forks import ForkCounter
 from recordmill.errors import WriteError
 from recordmill.formats.registry import choose_format, get_format, get_payload
 from recordmill.formats.values import has_unknown_kind
 from recordmill.schema import Feature, Schema
-from recordmill.shards.examples import copy_example, serialize_examples, type_error
+from recordmill.shards.examples import copy_example, example_type_error, serialize_examples
 from recordmill.shards.index import IndexMode
 from recordmill.shards.inference import merge_schemas
 from recordmill.shards.output import (
+    RecordSink,
     RollingSink,
     RoundRobinSink,
     ShardOutput,
-    Sink,
     check_output_compression,
     check_payload_size,
     commit_outputs,
@@ -41,39 +41,39 @@ from recordmill.types import Ragged
 # A chunk of records is serialized and framed in one call when it reaches one of these sizes.
 _CHUNK_RECORDS = 256
 _CHUNK_BYTES = 4 << 20
-# With many shards, chunks grow by up to this factor, so that each shard still receives several records at a time.
+# With many shards, a chunk grows by up to this factor, so that each shard receives several records per chunk.
 _MAX_CHUNKS = 16
-# Growth limit of a chunk that contains only empty lists for some feature, because their kind is still unknown.
+# A chunk in which all values of a feature are empty lists grows by up to this factor, until their kind is known.
 _MAX_CHUNK_GROWTH = 16
 
 
-class _Writer(ABC):
-    """State of a writer: open until it is closed or discarded, or until a record cannot be written."""
+class _WriterBase(ABC):
+    """Base class of writers: handles closing, discarding, errors and forks."""
 
     path: str
     _outputs: Sequence[ShardOutput] = ()
     _is_open = False
-    # What made writing fail; `close` raises it again.
+    # The error that made writing fail; `close` raises it again.
     _error: BaseException | None = None
 
     def __init__(self) -> None:
         # The files belong to the process that creates the writer, not to its forked children.
-        self._fork_depth = Forks.depth
+        self._fork_depth = ForkCounter.depth
 
-    def _check_open(self) -> None:
+    def _raise_if_closed(self) -> None:
         if not self._is_open:
             raise ValueError(f"the writer of {self.path!r} is closed")
-        if self._fork_depth != Forks.depth:
+        if self._fork_depth != ForkCounter.depth:
             message = "the writer was created before a fork and belongs to the parent process"
             raise WriteError(message, shard=self.path, hint="create a writer in the process that uses it")
 
-    def _fail(self, error: BaseException) -> None:
-        """Discard the output, of which a part may have been written."""
+    def _discard_after_error(self, error: BaseException) -> None:
+        """Store an error of writing, and discard the incomplete output."""
         self._error = error
         self.discard()
 
     def close(self) -> None:
-        """Write the remaining records and give the output its final name. A second call has no effect.
+        """Write the remaining records and rename the output to its final name. A second call has no effect.
 
         After an error of `write` or `close`, this raises the same error again.
 
@@ -91,27 +91,27 @@ class _Writer(ABC):
             raise self._error
         if not self._is_open:
             return
-        self._check_open()
+        self._raise_if_closed()
         try:
-            self._commit()
+            self._finish_and_commit()
         except BaseException as error:
-            self._fail(error)
+            self._discard_after_error(error)
             raise
         self._is_open = False
 
     @abstractmethod
-    def _commit(self) -> None:
-        """Write the remaining records and give the output its final name."""
+    def _finish_and_commit(self) -> None:
+        """Write the remaining records and rename the output to its final name."""
 
     @property
     def warnings(self) -> list[str]:
-        """Problems that did not keep `close` from writing the records, such as an index that may not be written."""
+        """Problems that did not prevent `close` from writing the records, such as an index that could not be saved."""
         return [text for output in self._outputs for text in output.warnings]
 
     def discard(self) -> None:
-        """Remove everything that was written, unless the writer was closed."""
+        """Remove all files that this writer has created; no effect after `close`."""
         self._is_open = False
-        if self._fork_depth == Forks.depth:
+        if self._fork_depth == ForkCounter.depth:
             for output in self._outputs:
                 output.discard()
 
@@ -130,13 +130,13 @@ class _Writer(ABC):
 
     def __del__(self, _warn: Callable[..., None] = warn) -> None:
         """Warn if the writer was neither closed nor discarded, and remove its temporary files."""
-        if self._is_open and self._fork_depth == Forks.depth:
+        if self._is_open and self._fork_depth == ForkCounter.depth:
             message = f"the writer of {self.path!r} was not closed, so its records are lost; use `with` or call close()"
             _warn(message, ResourceWarning, source=self)
             self.discard()
 
 
-class ShardWriter(_Writer):
+class ShardWriter(_WriterBase):
     """Write records to one or several shards.
 
     With `shards`, record ``i`` goes to shard ``i % shards``, so that shard sizes differ by at most one record. With
@@ -228,7 +228,7 @@ class ShardWriter(_Writer):
         if not overwrite:
             check_leftover_shards(self._storage, self.path, self._format, self._suffix, paths)
         if max_shard_bytes is None:
-            self._sink: Sink = RoundRobinSink(paths, self._open_output)
+            self._sink: RecordSink = RoundRobinSink(paths, self._open_output)
         else:
             self._sink = RollingSink(self.path, max_shard_bytes, self._open_output)
         self._is_open = True
@@ -285,43 +285,43 @@ class ShardWriter(_Writer):
         ValueError
             If the writer is closed.
         """
-        self._check_open()
+        self._raise_if_closed()
         try:
             if isinstance(example, bytes | bytearray | memoryview):
                 self._append_payload(example)
             else:
                 if self._payloads:
-                    self._flush()
+                    self._write_pending()
                 self._examples.append(copy_example(example, self.num_records + len(self._examples)))
-                self._pending_bytes += sum(map(_num_bytes, example.values()))
+                self._pending_bytes += sum(map(_estimate_bytes, example.values()))
             count = len(self._examples) + len(self._payloads)
             fullness = max(count / self._chunk_records, self._pending_bytes / _CHUNK_BYTES)
             if fullness < self._chunk_growth:
                 return
-            if self._chunk_growth < _MAX_CHUNK_GROWTH and self._lacks_kinds():
+            if self._chunk_growth < _MAX_CHUNK_GROWTH and self._has_unknown_kinds():
                 self._chunk_growth *= 2
             else:
-                self._flush()
+                self._write_pending()
         except BaseException as error:
-            self._fail(error)
+            self._discard_after_error(error)
             raise
 
     def _append_payload(self, payload: bytes) -> None:
         if self._examples:
-            self._flush()
+            self._write_pending()
         num_bytes = memoryview(payload).nbytes
         check_payload_size(self._format, num_bytes, self.num_records + len(self._payloads))
         self._payloads.append(bytes(payload))
         self._pending_bytes += num_bytes
 
-    def _lacks_kinds(self) -> bool:
-        """Return True if the kind of some feature is unknown, because all its values so far are empty lists."""
+    def _has_unknown_kinds(self) -> bool:
+        """Return True if all values of some feature are empty lists, so that its kind is still unknown."""
         if self._declared_schema is not None:
             return False
         names = {name for example in self._examples for name in example}.difference(self._schema or ())
         return any(all(has_unknown_kind(example.get(name)) for example in self._examples) for name in names)
 
-    def _flush(self) -> None:
+    def _write_pending(self) -> None:
         first, count = self.num_records, len(self._examples) + len(self._payloads)
         keys: list[int | str] = list(range(first, first + count))
         payloads: Ragged | list[bytes] = self._payloads
@@ -337,9 +337,9 @@ class ShardWriter(_Writer):
         self.num_records += count
         self._sink.append(frame_payloads(self._format, payloads), keys)
 
-    def _commit(self) -> None:
+    def _finish_and_commit(self) -> None:
         if self._examples or self._payloads:
-            self._flush()
+            self._write_pending()
         self._sink.finish()
         if self._is_rolling:
             for output, path in zip(self._outputs, self._shard_paths(len(self._outputs)), strict=True):
@@ -350,16 +350,16 @@ class ShardWriter(_Writer):
 
     @property
     def paths(self) -> list[str]:
-        """Names of the shards; with `max_shard_bytes` they are final only after `close`."""
+        """Paths of the shards; with `max_shard_bytes`, their number and names are final only after `close`."""
         return [output.path for output in self._outputs]
 
 
-def _num_bytes(value: Any) -> int:
-    """Estimate the memory of a value."""
+def _estimate_bytes(value: Any) -> int:
+    """Estimate the number of bytes that a value occupies in memory."""
     return len(value) if isinstance(value, bytes | bytearray | str) else getattr(value, "nbytes", 8)
 
 
-class PayloadWriter(_Writer):
+class PayloadWriter(_WriterBase):
     """Write payloads to one file with exactly the given name and without a foreign index file.
 
     For programs that choose file names and write index files themselves; `ShardWriter` does both. An existing file of
@@ -442,11 +442,11 @@ class PayloadWriter(_Writer):
         ValueError
             If the writer is closed.
         """
-        self._check_open()
+        self._raise_if_closed()
         try:
             view = memoryview(payload)
         except TypeError:
-            raise type_error("a payload must be bytes", "bytes", payload, self.num_records) from None
+            raise example_type_error("a payload must be bytes", "bytes", payload, self.num_records) from None
         check_payload_size(self._format, view.nbytes, self.num_records)
         data = bytes(view)
         self._pending.append(data)
@@ -459,16 +459,16 @@ class PayloadWriter(_Writer):
         """Write pending records to the temporary file; the file gets its final name on `close`."""
         if not self._pending:
             return
-        self._check_open()
+        self._raise_if_closed()
         payloads, self._pending, self._pending_bytes = self._pending, [], 0
         try:
             self._output.append(frame_payloads(self._format, payloads))
         except BaseException as error:
-            self._fail(error)
+            self._discard_after_error(error)
             raise
 
     def tell(self) -> int:
-        """Return the uncompressed bytes of all records so far, which is the offset of the next record.
+        """Return the offset of the next record, in bytes of the uncompressed file.
 
         Returns
         -------
@@ -483,7 +483,7 @@ class PayloadWriter(_Writer):
         self.flush()
         return self._output.index.offsets
 
-    def _commit(self) -> None:
+    def _finish_and_commit(self) -> None:
         self.flush()
         self._output.finish()
         commit_outputs([self._output], None, None)

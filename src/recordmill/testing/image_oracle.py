@@ -1,7 +1,7 @@
 """Reference implementation of the image steps after decoding, in NumPy and Pillow.
 
-`run_plan` has the signature of `recordmill.decode.native_image.run_plan`. Tests put it in place of the native function
-and compare the results. Color steps are native here too; tests compare them with Pillow directly.
+`apply_plan` has the signature of `recordmill.decode.native_image.apply_plan`. Tests put it in place of the native
+function and compare the results. Color steps are native here too; tests compare them with Pillow directly.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ORACLE_KERNELS = frozenset(
 )
 
 
-def run_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
+def apply_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
     """Apply the steps of a plan that follow decoding to one image.
 
     Parameters
@@ -93,7 +93,9 @@ def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
     if library == "pillow":
         return _resize_pillow(pixels, size, name)
     if name == "nearest":
-        return _resize_nearest(pixels, size, _opencv_positions if library == "opencv" else _tensorflow_positions)
+        return _resize_nearest(
+            pixels, size, _opencv_nearest_positions if library == "opencv" else _tensorflow_nearest_positions
+        )
     return _resize_bilinear_opencv(pixels, size) if library == "opencv" else _resize_bilinear_tensorflow(pixels, size)
 
 
@@ -109,14 +111,14 @@ def _resize_nearest(
     return pixels[rows[:, None], columns]
 
 
-def _opencv_positions(new: int, old: int) -> NDArray[np.int64]:
+def _opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
     """Return the source positions of OpenCV's INTER_NEAREST: those under the upper left corners of new pixels."""
     step = 1 / (new / old)
     positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
     return positions
 
 
-def _tensorflow_positions(new: int, old: int) -> NDArray[np.int64]:
+def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
     """Return the source positions of TensorFlow's "nearest": those under the centers of new pixels."""
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
@@ -147,9 +149,9 @@ def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
 def _opencv_taps(
     new: int, old: int, *, clamp_weights: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Pixels, Pixels]:
-    """Return two neighbors of each new pixel and their weights.
+    """Return the two source pixels of each new pixel, and their weights.
 
-    Beyond the edges both neighbors are the outermost pixel; `clamp_weights` gives all the weight to the first of them.
+    Beyond the edges both are the outermost pixel; `clamp_weights` gives all the weight to the first of them.
     """
     step = 1 / (new / old)
     centers = ((np.arange(new) + 0.5) * step - 0.5).astype(np.float32)
@@ -235,7 +237,7 @@ def _to_pillow(pixels: Pixels) -> Any:
 
 
 def format_pixels(pixels: Pixels, brightest: float, output: OutputFormat) -> Pixels:
-    """Convert levels, the largest of which is `brightest`, to the output format."""
+    """Convert pixels with values from 0 to `brightest` to the output format."""
     channels = pixels.shape[2]
     if output.reverse and channels >= 3:
         pixels = pixels[:, :, [2, 1, 0, *range(3, channels)]]

@@ -94,7 +94,7 @@ class Loader(FrameworkLoader):
         self._device, self._sharding = device, sharding
         self._ahead = int(sharding is not None or not _is_cpu(device)) if ahead is None else index(ahead)
 
-    def _convert(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
+    def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
         pending: deque[BatchAndState] = deque()
         error: Exception | None = None
         converter = ArrayConverter(self._device, self._sharding, self.world_size)
@@ -124,12 +124,12 @@ def _check_batch_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> N
     Functions after `batch` may change sizes, and a filter leaves the size of the last batch open; these batches are
     checked when they are converted.
     """
-    stage = dataset.stage
+    stage = dataset.batch_stage
     if stage is None:
         raise ValueError("sharding= requires batches: add batch(n) to the end of the pipeline")
-    if dataset.maps:
+    if dataset.batch_maps:
         return
-    global_size, num_parts = stage.size * world_size, _num_parts(sharding)
+    global_size, num_parts = stage.size * world_size, _count_parts(sharding)
     if global_size % num_parts:
         raise ValueError(
             f"batches of {global_size} samples ({stage.size} per rank) cannot be divided evenly into the {num_parts} "
@@ -143,7 +143,7 @@ def _check_batch_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> N
         )
 
 
-def _num_parts(sharding: Any) -> int:
+def _count_parts(sharding: Any) -> int:
     """Return the number of parts into which a named sharding divides the first dimension."""
     first = next(iter(getattr(sharding, "spec", ())), None)
     names = first if isinstance(first, tuple) else (first,)
@@ -152,7 +152,7 @@ def _num_parts(sharding: Any) -> int:
 
 def _last_batch_size(dataset: rm.Dataset, world_size: int) -> int:
     """Return the number of samples of all ranks in a smaller last batch, or 0 if there is none."""
-    sampler = dataset.cuts(0, world_size)
-    if sampler.length is None or sampler.last != "keep" or dataset.program.is_stream:
+    sampler = dataset.create_sampler(0, world_size)
+    if sampler.length is None or sampler.last != "keep" or dataset.pipeline.is_stream:
         return 0
     return (sampler.length - sampler.start) % sampler.global_size

@@ -64,7 +64,7 @@ class PyDataset:
         options = {"workers": workers, "use_multiprocessing": use_multiprocessing, "max_queue_size": max_queue_size}
         super().__init__(**options)
         _warn_about_workers(workers, use_multiprocessing)
-        if dataset.stage is None:
+        if dataset.batch_stage is None:
             raise ValueError("Keras requires batches: add batch(n) to the end of the pipeline")
         check_positional_access(dataset, "only recordmill.keras.Stream divides batches among ranks")
         self.dataset = dataset
@@ -81,7 +81,7 @@ class PyDataset:
         return self._epoch
 
     def __len__(self) -> int:
-        """Return the number of batches per epoch; after `load_state_dict`, of the rest of the epoch."""
+        """Return the number of batches per epoch; after `load_state_dict`, that of the rest of the epoch."""
         return self._num_batches - self._start
 
     def __getitem__(self, position: int) -> tuple[Any, ...]:
@@ -172,7 +172,7 @@ class PyDataset:
         """
         with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:
             loader.load_state_dict(state)
-        sampler = self.dataset.cuts()
+        sampler = self.dataset.create_sampler()
         batch, inside = divmod(max(0, state["position"] - sampler.start), sampler.global_size)
         if inside and batch + 1 < self._num_batches:
             raise rm.StateError(

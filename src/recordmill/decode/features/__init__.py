@@ -1,1 +1,1 @@
-"""One module per kind of spec: how a column becomes an output."""
+"""Decode columns to outputs: one module for each kind of spec."""

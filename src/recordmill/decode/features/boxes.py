@@ -13,7 +13,7 @@ from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
 Floats = NDArray[np.float64]
-Size = tuple[int, int]  # width, height
+Size = tuple[int, int]  # (width, height)
 
 
 def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, Any]:
@@ -26,10 +26,14 @@ def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, An
     kept_along: dict[str, list[Any]] = {feature: [np.zeros(0)] * state.count for feature in along}
     for row, matrix, output_size, image_size in _find_point_maps(state, spec.of):
         try:
-            boxes = _to_edges(_read_boxes(columns, features, row), spec.form, image_size if spec.relative else None)
-            values = {feature: _read_along(column, feature, row, len(boxes)) for feature, column in along.items()}
+            boxes = _boxes_to_edges(
+                _read_boxes(columns, features, row), spec.form, image_size if spec.relative else None
+            )
+            values = {
+                feature: _read_along_values(column, feature, row, len(boxes)) for feature, column in along.items()
+            }
         except FeatureError as error:
-            state.fail(row, features[0], error)
+            state.store_error(row, features[0], error)
             continue
         mapped[row], kept = _map_boxes(boxes, matrix, output_size, spec.min_visible)
         for feature, numbers in values.items():
@@ -48,7 +52,7 @@ def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dic
         try:
             points = _read_numbers(column[row], feature, 2)
         except FeatureError as error:
-            state.fail(row, feature, error)
+            state.store_error(row, feature, error)
             continue
         mapped = _map_points(points * image_size if spec.relative else points + shift, matrix)
         is_inside = np.all((mapped >= 0) & (mapped < output_size), axis=1, keepdims=True)
@@ -57,7 +61,7 @@ def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dic
 
 
 def _find_point_maps(state: BatchState, image: str) -> list[tuple[int, Floats, Size, Size]]:
-    """Return (row, matrix from the upright image to the output, output size, image size) for each sample."""
+    """Return, by sample: row, matrix from the upright image to the output, output size, and image size."""
     images, rows = state.images[image], state.valid_rows()
     ordinals = images.find_positions(rows)
     headers, geometry = images.headers[ordinals], images.geometry[ordinals]
@@ -76,7 +80,7 @@ def _map_points(points: Floats, matrix: Floats) -> Floats:
 
 
 def _map_boxes(boxes: Floats, matrix: Floats, size: Size, min_visible: float) -> tuple[Any, NDArray[np.bool_]]:
-    """Map and clip boxes; return those that are visible enough, and a mask of them."""
+    """Map boxes to the output and clip them; return those that stay visible enough, and a mask of these boxes."""
     corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     mapped = _map_points(corners, matrix).reshape(-1, 4, 2)
     whole = np.concatenate([mapped.min(axis=1), mapped.max(axis=1)], axis=1)
@@ -91,7 +95,7 @@ def _compute_areas(boxes: Floats) -> Floats:
     return areas
 
 
-def _to_edges(boxes: Floats, form: str, size: Size | None) -> Floats:
+def _boxes_to_edges(boxes: Floats, form: str, size: Size | None) -> Floats:
     """Convert boxes to left, top, right and bottom; relative boxes are multiplied by the image size."""
     if form == "yxyx":
         boxes = boxes[:, [1, 0, 3, 2]]
@@ -127,7 +131,7 @@ def _read_boxes(columns: list[Any], features: tuple[str, ...], row: int) -> Floa
     return np.stack(sides, axis=1)
 
 
-def _read_along(column: Any, feature: str, row: int, count: int) -> NDArray[Any]:
+def _read_along_values(column: Any, feature: str, row: int, count: int) -> NDArray[Any]:
     values = np.atleast_1d(np.asarray(column[row]))
     if values.dtype.kind not in "iuf" or len(values) != count:
         raise FeatureError(

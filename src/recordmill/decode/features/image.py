@@ -20,21 +20,21 @@ Ints = NDArray[np.int64]
 
 
 def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, Any]:
-    """Decode the images of one output."""
+    """Decode the column of images of one `Image` spec."""
     compiled, feature = compile_image(spec), spec.feature or name
     images, payloads = _plan_geometry(state, compiled, feature)
     state.images[name] = images
     geometry, headers, rows = images.geometry, images.headers, images.rows
     colors = plan_colors(spec.color, geometry.output_sizes(), state.draws, state.positions[rows])
-    scales = _find_scales(images) if spec.reduce == "auto" else None
+    scales = _choose_decoding_scales(images) if spec.reduce == "auto" else None
     points = state.entry_points.get(feature, ())
     if len(points) not in (0, len(rows)):
         points = [points[row] for row in rows.tolist()]
     plan = plan_images(compiled.plan, payloads, geometry, headers.orientations, scales, colors, native_payloads(points))
-    array = state.allocate(name, _output_shape(name, images), plan.output.dtype) if spec.stack else None
+    array = state.allocate_output(name, _output_shape(name, images), plan.output.dtype) if spec.stack else None
     out: Any = array if array is not None and len(rows) == state.count else [None] * len(rows)
     for number, error in decode_images(plan, out, state.threads, spec.decoder).items():
-        state.fail(rows[number], feature, error)
+        state.store_error(rows[number], feature, error)
     if out is array:
         return {name: array}
     output: Any = [None] * state.count if array is None else array
@@ -45,7 +45,7 @@ def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, 
 
 
 def _plan_geometry(state: BatchState, compiled: CompiledImage, feature: str) -> tuple[ImageBatch, Any]:
-    """Return the geometry and the payloads of the images that can be decoded; store the errors of the others."""
+    """Plan the geometry of all images; drop those that cannot be decoded, and store their errors."""
     spec, rows = compiled.spec, state.valid_rows()
     payloads = byte_rows(state.column(feature), feature)
     chosen = payloads if len(rows) == state.count else [payloads[row] for row in rows.tolist()]
@@ -53,32 +53,32 @@ def _plan_geometry(state: BatchState, compiled: CompiledImage, feature: str) -> 
         chosen, compiled.plan.options, upright=compiled.upright, max_pixels=state.max_pixels, decoder=spec.decoder
     )
     for number, error in errors.items():
-        state.fail(rows[number], feature, error)
+        state.store_error(rows[number], feature, error)
     if errors:
         kept = np.delete(np.arange(len(rows)), [*errors])
         rows, headers = rows[kept], headers[kept]
     given = read_given_geometry(lambda column: state.column(column, consume=False), spec)[rows]
     if given.windows is not None:
-        rows, headers, given = _drop_outside(state, spec, feature, rows, headers, given)
+        rows, headers, given = _drop_invalid_windows(state, spec, feature, rows, headers, given)
     geometry, too_small = plan_geometry(headers.decoded_sizes, spec, state.draws, state.positions[rows], given)
     images = ImageBatch(compiled, rows, headers, geometry)
-    too_large = _find_too_large(geometry, state.max_pixels)
+    too_large = _find_too_large_images(geometry, state.max_pixels)
     if too_small.any() or too_large.any():
         for number in np.flatnonzero(too_small).tolist():
-            state.fail(rows[number], feature, _small_image_error(geometry, number))
+            state.store_error(rows[number], feature, _small_image_error(geometry, number))
         for number in np.flatnonzero(too_large).tolist():
-            state.fail(rows[number], feature, _large_image_error(geometry, number, state.max_pixels))
+            state.store_error(rows[number], feature, _large_image_error(geometry, number, state.max_pixels))
         images = images[~(too_small | too_large)]
     native = native_payloads(payloads)
     return images, native if len(images.rows) == state.count else take_payloads(native, images.rows)
 
 
-def _drop_outside(
+def _drop_invalid_windows(
     state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers, given: GivenGeometry
 ) -> tuple[Ints, Headers, GivenGeometry]:
-    """Drop the images whose crop window, read from a feature, is invalid, and store their errors."""
+    """Drop images whose given crop window is invalid, and store their errors."""
     sizes = resized_sizes(headers.decoded_sizes, cast("Resize | None", spec.resize))
-    outside = given.find_outside(sizes, may_reach_beyond=getattr(spec.crop, "fill", None) is not None)
+    outside = given.find_invalid_windows(sizes, may_reach_beyond=getattr(spec.crop, "fill", None) is not None)
     for number in np.flatnonzero(outside):
         width, height = sizes[number].tolist()
         error = ImageError(
@@ -87,11 +87,11 @@ def _drop_outside(
             expected=f"within {width} x {height}",
             found="none" if given.windows is None else str(tuple(given.windows[number].tolist())),
         )
-        state.fail(rows[number], feature, error)
+        state.store_error(rows[number], feature, error)
     return rows[~outside], headers[~outside], given[~outside]
 
 
-def _find_too_large(geometry: GeometryPlan, max_pixels: int) -> NDArray[np.bool_]:
+def _find_too_large_images(geometry: GeometryPlan, max_pixels: int) -> NDArray[np.bool_]:
     """Return a mask of the images that need more than `max_pixels` pixels after resizing and padding."""
     corners = geometry.crops[:, :2]
     ends = np.maximum(geometry.resized, corners + geometry.crops[:, 2:])
@@ -100,8 +100,8 @@ def _find_too_large(geometry: GeometryPlan, max_pixels: int) -> NDArray[np.bool_
     return too_large
 
 
-def _find_scales(images: ImageBatch) -> Ints:
-    """Return the denominators of the smallest decoded sizes whose windows are not smaller than their resized size."""
+def _choose_decoding_scales(images: ImageBatch) -> Ints:
+    """Choose the largest reduction (1, 2, 4 or 8) at which the window is still as large as its resized output."""
     scales = np.ones(len(images.rows), np.int64)
     for scale in (2, 4, 8):
         is_enough = (images.geometry.windows[:, 2:] // scale >= images.geometry.resized).all(axis=1)
@@ -134,12 +134,12 @@ def _large_image_error(geometry: GeometryPlan, number: int, limit: int) -> Limit
 
 def _output_shape(name: str, images: ImageBatch) -> tuple[int, ...]:
     compiled = images.compiled
-    height, width = compiled.size or _common_size(name, images)
-    channels = compiled.channels or _common_channels(name, images)
+    height, width = compiled.size or _require_common_size(name, images)
+    channels = compiled.channels or _require_common_channels(name, images)
     return (channels, height, width) if compiled.spec.layout == "chw" else (height, width, channels)
 
 
-def _common_size(name: str, images: ImageBatch) -> tuple[int, int]:
+def _require_common_size(name: str, images: ImageBatch) -> tuple[int, int]:
     sizes = images.geometry.output_sizes()
     differs = (sizes != sizes[:1]).any(axis=1)
     if differs.any():
@@ -157,7 +157,7 @@ def _common_size(name: str, images: ImageBatch) -> tuple[int, int]:
     return height, width
 
 
-def _common_channels(name: str, images: ImageBatch) -> int:
+def _require_common_channels(name: str, images: ImageBatch) -> int:
     channels = images.headers.channels
     others = np.flatnonzero(channels != channels[:1])
     if len(others):

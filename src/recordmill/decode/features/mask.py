@@ -11,7 +11,7 @@ from recordmill.decode.columns import byte_rows, native_payloads
 from recordmill.decode.geometry import GeometryPlan
 from recordmill.decode.native import decode_masks
 from recordmill.decode.options import DecodeOptions, OutputFormat
-from recordmill.decode.plan import Border, MaskPlan, compile_plan, plan_images
+from recordmill.decode.plan import Border, MaskPlan, compile_image_plan, plan_images
 from recordmill.decode.specs.mask import Mask
 from recordmill.decode.state import BatchState
 from recordmill.errors import DecodeError
@@ -20,23 +20,23 @@ Ints = NDArray[np.int64]
 
 
 def decode_mask_column(state: BatchState, name: str, spec: Mask) -> dict[str, Any]:
-    """Decode the masks of one output."""
+    """Decode the column of masks of one `Mask` spec."""
     feature, rows = spec.feature or name, state.valid_rows()
     payloads = byte_rows(state.column(feature), feature)
     chosen = payloads if len(rows) == state.count else [payloads[row] for row in rows.tolist()]
     plan = _plan_masks(state, spec, rows, native_payloads(chosen))
     compiled = None if spec.of is None else state.images[spec.of].compiled
     size = None if compiled is None else compiled.size
-    array = state.allocate(name, size, spec.dtype) if spec.stack and size is not None else None
+    array = state.allocate_output(name, size, spec.dtype) if spec.stack and size is not None else None
     out: Any = array if array is not None and len(rows) == state.count else [None] * len(rows)
     decoder = "auto" if compiled is None else compiled.spec.decoder
     for number, error in decode_masks(plan, out, state.threads, decoder).items():
-        state.fail(rows[number], feature, error)
+        state.store_error(rows[number], feature, error)
     if out is array:
         return {name: array}
     decoded = [(row, classes) for row, classes in zip(rows.tolist(), out, strict=True) if classes is not None]
     if array is None and spec.stack:
-        array = state.allocate(name, _common_shape(name, decoded), spec.dtype)
+        array = state.allocate_output(name, _require_common_shape(name, decoded), spec.dtype)
     output: Any = [None] * state.count if array is None else array
     for row, classes in decoded:
         output[row] = classes
@@ -44,7 +44,7 @@ def decode_mask_column(state: BatchState, name: str, spec: Mask) -> dict[str, An
 
 
 def _plan_masks(state: BatchState, spec: Mask, rows: Ints, payloads: Any) -> MaskPlan:
-    """Plan masks with the geometry of their images; masks without an image are decoded as stored."""
+    """Build the plan of masks: with the geometry of their images, or without an image, as stored."""
     upright, border, kernel, sizes = False, Border(), "pillow:nearest", None
     geometry = GeometryPlan.identity(np.ones((len(rows), 2)))
     if spec.of is not None:
@@ -54,11 +54,11 @@ def _plan_masks(state: BatchState, spec: Mask, rows: Ints, payloads: Any) -> Mas
         kernel = f"{compiled.plan.kernel.partition(':')[0]}:nearest"
         border = Border(compiled.border.mode, (spec.fill or 0,), "nearest", (spec.fill or 0,))
         sizes = np.ascontiguousarray(images.headers[ordinals].table[:, :4])
-    plan = compile_plan(DecodeOptions(), OutputFormat(), kernel, border, max_pixels=state.max_pixels)
+    plan = compile_image_plan(DecodeOptions(), OutputFormat(), kernel, border, max_pixels=state.max_pixels)
     return MaskPlan(plan_images(plan, payloads, geometry), upright, sizes, spec.fit, kernel, spec.dtype)
 
 
-def _common_shape(name: str, decoded: list[tuple[int, NDArray[Any]]]) -> tuple[int, ...]:
+def _require_common_shape(name: str, decoded: list[tuple[int, NDArray[Any]]]) -> tuple[int, ...]:
     shape: tuple[int, ...] = decoded[0][1].shape if decoded else (0, 0)
     for row, classes in decoded:
         if classes.shape != shape:

@@ -17,10 +17,10 @@ from recordmill.types import Ragged
 
 
 def decode_raw_column(state: BatchState, name: str, spec: Raw) -> dict[str, Any]:
-    """Read the arrays of one output from their bytes."""
+    """Read the arrays of one `Raw` spec from a column of bytes."""
     feature = spec.feature or name
     column = state.column(feature)
-    if spec.stack and _is_regular(column, spec):
+    if spec.stack and _has_equal_rows(column, spec):
         return {name: _view_whole_column(state, name, spec, column)}
     payloads = byte_rows(column, feature)
     lengths = {side: read_lengths(state.column(side, consume=False), side) for side in spec.shape if type(side) is str}
@@ -30,12 +30,12 @@ def decode_raw_column(state: BatchState, name: str, spec: Raw) -> dict[str, Any]
         try:
             rows[row] = _read_array(payloads[row], spec, shape)
         except FeatureError as error:
-            state.fail(row, feature, error)
-    return {name: _stack(state, name, spec, rows) if spec.stack else rows}
+            state.store_error(row, feature, error)
+    return {name: _stack_arrays(state, name, spec, rows) if spec.stack else rows}
 
 
-def _is_regular(column: Any, spec: Raw) -> bool:
-    """Return True if every row of the column has exactly the bytes of one array of a fixed shape."""
+def _has_equal_rows(column: Any, spec: Raw) -> bool:
+    """Return True if the shape is fixed and every row has exactly the bytes of one array of that shape."""
     if not isinstance(column, Ragged) or not isinstance(column.data, np.ndarray) or column.data.dtype != np.uint8:
         return False
     shape = [side for side in spec.shape if not isinstance(side, str)]
@@ -45,13 +45,13 @@ def _is_regular(column: Any, spec: Raw) -> bool:
 
 def _view_whole_column(state: BatchState, name: str, spec: Raw, column: Ragged) -> NDArray[Any]:
     shape = cast("tuple[int, ...]", tuple(spec.shape))
-    out: NDArray[Any] = state.allocate(name, shape, spec.result.name)
+    out: NDArray[Any] = state.allocate_output(name, shape, spec.output_dtype.name)
     stored = column.data[column.row_splits[0] : column.row_splits[-1]]
-    _convert(out, np.ascontiguousarray(stored).view(spec.dtype).reshape(out.shape), spec)
+    _store_converted(out, np.ascontiguousarray(stored).view(spec.dtype).reshape(out.shape), spec)
     return out
 
 
-def _convert(out: NDArray[Any], stored: NDArray[Any], spec: Raw) -> None:
+def _store_converted(out: NDArray[Any], stored: NDArray[Any], spec: Raw) -> None:
     np.copyto(out, stored, casting="same_kind")
     if spec.scale != 1:
         out *= out.dtype.type(spec.scale)
@@ -67,12 +67,12 @@ def _read_array(data: Any, spec: Raw, shape: tuple[int, ...]) -> NDArray[Any]:
             expected=f"{expected:,} bytes",
             found=f"{found:,}",
         )
-    out = np.empty(shape, spec.result)
-    _convert(out, np.frombuffer(data, dtype).reshape(shape), spec)
+    out = np.empty(shape, spec.output_dtype)
+    _store_converted(out, np.frombuffer(data, dtype).reshape(shape), spec)
     return out
 
 
-def _stack(state: BatchState, name: str, spec: Raw, rows: list[Any]) -> NDArray[Any]:
+def _stack_arrays(state: BatchState, name: str, spec: Raw, rows: list[Any]) -> NDArray[Any]:
     fixed = tuple(side for side in spec.shape if not isinstance(side, str))
     valid = [row for row in state.valid_rows().tolist() if rows[row] is not None]
     shape = rows[valid[0]].shape if valid else fixed if len(fixed) == len(spec.shape) else (0,) * len(spec.shape)
@@ -87,14 +87,14 @@ def _stack(state: BatchState, name: str, spec: Raw, rows: list[Any]) -> NDArray[
                 position=row,
                 feature=name,
             )
-    out: NDArray[Any] = state.allocate(name, shape, spec.result.name)
+    out: NDArray[Any] = state.allocate_output(name, shape, spec.output_dtype.name)
     for row in valid:
         out[row] = rows[row]
     return out
 
 
 def decode_text_column(state: BatchState, name: str, spec: Text) -> dict[str, Any]:
-    """Decode the strings of one output."""
+    """Decode the column of strings of one `Text` spec."""
     feature = spec.feature or name
     column = list(state.column(feature))
     out = np.empty(state.count, object)
@@ -102,7 +102,7 @@ def decode_text_column(state: BatchState, name: str, spec: Text) -> dict[str, An
         try:
             out[row] = _decode_text(column[row], spec)
         except (UnicodeDecodeError, FeatureError) as error:
-            state.fail(row, feature, error)
+            state.store_error(row, feature, error)
     return {name: out}
 
 

@@ -30,8 +30,8 @@ class Spec:
                 arguments.append(f"{field.name}={value!r}")
         return f"{type(self).__name__}({', '.join(arguments)})"
 
-    def _set(self, **values: Any) -> None:
-        """Replace fields of the frozen dataclass by their checked values."""
+    def _set_fields(self, **values: Any) -> None:
+        """Set fields of this frozen dataclass to their checked values."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -61,7 +61,7 @@ def check_number(name: str, value: Any, low: float = -math.inf, high: float = ma
 
 
 def parse_size(name: str, value: Any) -> tuple[int, int]:
-    """Convert a pair, or the side of a square, to (height, width)."""
+    """Parse a size option, one integer for a square or (height, width), to (height, width)."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         if len(value) != 2:
             raise ValueError(f"{name} must be an integer or (height, width), got {value!r}")

@@ -66,7 +66,7 @@ class Boxes(Spec):
             feature = tuple(feature)
             if len(feature) != 4:
                 raise ValueError(f"feature must be 1 name or 4 names, got {len(feature)}")
-        self._set(
+        self._set_fields(
             min_visible=check_number("min_visible", self.min_visible, 0, 1), along=tuple(self.along), feature=feature
         )
 

@@ -33,10 +33,10 @@ class ColorJitter(Spec):
     probability: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert single numbers to ranges."""
         for name in ("brightness", "contrast", "saturation"):
-            self._set(**{name: _parse_factors(name, getattr(self, name))})
-        self._set(hue=_parse_hue(self.hue), probability=check_number("probability", self.probability, 0, 1))
+            self._set_fields(**{name: _parse_factors(name, getattr(self, name))})
+        self._set_fields(hue=_parse_hue(self.hue), probability=check_number("probability", self.probability, 0, 1))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -53,7 +53,7 @@ class RandomGrayscale(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        self._set(probability=check_number("probability", self.probability, 0, 1))
+        self._set_fields(probability=check_number("probability", self.probability, 0, 1))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,7 +75,7 @@ class PCANoise(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        self._set(std=check_number("std", self.std, 0, 100))
+        self._set_fields(std=check_number("std", self.std, 0, 100))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,7 +107,7 @@ class RandomErasing(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        self._set(
+        self._set_fields(
             probability=check_number("probability", self.probability, 0, 1),
             scale=parse_range("scale", self.scale, 0, 1, exclude_low=True),
             ratio=parse_range("ratio", self.ratio, 0, 1000, exclude_low=True),

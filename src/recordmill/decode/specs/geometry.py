@@ -44,9 +44,9 @@ class Resize(Spec):
         if (self.size is None) == (self.shorter is None):
             raise ValueError("Resize requires either size or shorter")
         if self.size is not None:
-            self._set(size=parse_size("size", self.size))
+            self._set_fields(size=parse_size("size", self.size))
         else:
-            self._set(shorter=check_int("shorter", self.shorter, 1, MAX_SIDE))
+            self._set_fields(shorter=check_int("shorter", self.shorter, 1, MAX_SIDE))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,7 +78,7 @@ class CenterCrop(Spec):
     def __post_init__(self) -> None:
         """Check the options."""
         check_choice("small", self.small, _SMALL)
-        self._set(size=parse_size("size", self.size), fill=parse_levels("fill", self.fill))
+        self._set_fields(size=parse_size("size", self.size), fill=parse_levels("fill", self.fill))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,7 +116,7 @@ class RandomCrop(Spec):
         if len(sides) != 4:
             raise ValueError(f"padding must be an integer or (left, top, right, bottom), got {self.padding!r}")
         padding = tuple(check_int("padding", side, 0, MAX_SIDE) for side in sides)
-        self._set(size=parse_size("size", self.size), padding=padding, fill=parse_levels("fill", self.fill))
+        self._set_fields(size=parse_size("size", self.size), padding=padding, fill=parse_levels("fill", self.fill))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -151,7 +151,7 @@ class RandomResizedCrop(Spec):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        self._set(
+        self._set_fields(
             size=parse_size("size", self.size),
             scale=parse_range("scale", self.scale, 0, 1, exclude_low=True),
             ratio=parse_range("ratio", self.ratio, 0, 1000, exclude_low=True),
@@ -176,7 +176,7 @@ class Flip(Spec):
     def __post_init__(self) -> None:
         """Check the options."""
         for name in ("horizontal", "vertical"):
-            self._set(**{name: check_number(name, getattr(self, name), 0, 1)})
+            self._set_fields(**{name: check_number(name, getattr(self, name), 0, 1)})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -217,7 +217,7 @@ class RandomAffine(Spec):
         translate = tuple(check_number("translate", one, 0, 1) for one in self.translate)
         if len(translate) != 2:
             raise ValueError(f"translate must be fractions of width and height, got {self.translate!r}")
-        self._set(
+        self._set_fields(
             degrees=_parse_symmetric_range("degrees", self.degrees, 360),
             translate=translate,
             scale=parse_range("scale", self.scale, 0, 100, exclude_low=True),
@@ -256,9 +256,9 @@ class GivenCrop(Spec):
         """Check the options."""
         _check_feature(self.feature)
         if self.size is not None:
-            self._set(size=parse_size("size", self.size))
+            self._set_fields(size=parse_size("size", self.size))
         if self.fill is not None:
-            self._set(fill=parse_levels("fill", self.fill))
+            self._set_fields(fill=parse_levels("fill", self.fill))
             if self.size is not None:
                 raise ValueError("fill cannot be combined with size")
 

@@ -144,7 +144,7 @@ class Image(Spec):
     def __post_init__(self) -> None:
         """Check and normalize the options."""
         find_preset(self.like)
-        self._set(resize=_parse_resize(self.resize), channels=_CHANNEL_ALIASES.get(self.channels, self.channels))
+        self._set_fields(resize=_parse_resize(self.resize), channels=_CHANNEL_ALIASES.get(self.channels, self.channels))
         if self.scale is not None:
             self._apply_scale(check_number("scale", self.scale, 1e-9, 1e6))
         for name, choices in _CHOICES.items():
@@ -156,8 +156,10 @@ class Image(Spec):
             parse_kernel(self.kernel, self.like)
         if self.reduce not in (1, 2, 4, 8, "auto"):
             raise ValueError(f"reduce must be 1, 2, 4, 8 or 'auto', got {self.reduce!r}")
-        self._set(flip=_parse_flip(self.flip), color=tuple(self.color), mean=parse_channel_values("mean", self.mean))
-        self._set(std=parse_channel_values("std", self.std), white=check_number("white", self.white, 1e-6, 1e6))
+        self._set_fields(
+            flip=_parse_flip(self.flip), color=tuple(self.color), mean=parse_channel_values("mean", self.mean)
+        )
+        self._set_fields(std=parse_channel_values("std", self.std), white=check_number("white", self.white, 1e-6, 1e6))
         self._check_geometry()
         self._check_color()
         self._check_values()
@@ -165,10 +167,10 @@ class Image(Spec):
             self._check_scale_first()
 
     def _apply_scale(self, scale: float) -> None:
-        """Convert the option `scale` to `white` and `dtype`."""
+        """Replace the option `scale` by the equivalent `white` and `dtype`."""
         if self.white != 1.0 or self.dtype in ("uint8", "uint16"):
             raise ValueError("scale requires a float dtype and cannot be combined with white")
-        self._set(white=255 * scale, dtype=self.dtype or "float32", scale=None)
+        self._set_fields(white=255 * scale, dtype=self.dtype or "float32", scale=None)
 
     def _check_geometry(self) -> None:
         _check_type("crop", self.crop, CenterCrop, RandomCrop, RandomResizedCrop, GivenCrop)

@@ -1,4 +1,4 @@
-"""Spec of label images."""
+"""Spec of masks: images of class labels."""
 
 from __future__ import annotations
 
@@ -51,4 +51,4 @@ class Mask(Spec):
         """Check the options."""
         check_choice("dtype", self.dtype, ("uint8", "uint16", "int32", "int64"))
         if self.fill is not None:
-            self._set(fill=check_int("fill", self.fill, 0, 255 if self.dtype == "uint8" else 65535))
+            self._set_fields(fill=check_int("fill", self.fill, 0, 255 if self.dtype == "uint8" else 65535))

@@ -13,7 +13,7 @@ from recordmill.decode.specs.base import Spec, check_choice, check_int, check_nu
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Raw(Spec):
-    """Read an array from its bytes, which have no header.
+    """Read an array from bytes without a header, whose dtype and shape are given here.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ class Raw(Spec):
             raise TypeError(f"shape must be a sequence of lengths, got {self.shape!r}")
         shape = tuple(one if isinstance(one, str) else check_int("shape", one, 0, 2**40) for one in self.shape)
         self._check_cast(dtype)
-        self._set(dtype=dtype.str if dtype.str[0] == ">" else dtype.name, shape=shape)
+        self._set_fields(dtype=dtype.str if dtype.str[0] == ">" else dtype.name, shape=shape)
 
     def _check_cast(self, dtype: np.dtype[Any]) -> None:
-        self._set(scale=check_number("scale", self.scale))
+        self._set_fields(scale=check_number("scale", self.scale))
         if self.cast is None and self.scale != 1:
             raise ValueError(f"scale requires cast, got scale={self.scale}")
         if self.cast is not None:
@@ -65,6 +65,6 @@ class Raw(Spec):
                 raise TypeError(f"casting complex numbers to {self.cast} is not supported")
 
     @property
-    def result(self) -> np.dtype[Any]:
+    def output_dtype(self) -> np.dtype[Any]:
         """Dtype of the output, in native byte order."""
         return np.dtype(self.cast or self.dtype).newbyteorder("=")

@@ -28,7 +28,7 @@ _KIND_OF_SUFFIX: dict[str, SourceKind] = {".lst": "list", ".csv": "table", ".tsv
 
 
 def detect_source(path: str | os.PathLike[str]) -> Source:
-    """Return the source for a path, with the kind that `detect_kind` returns and default options."""
+    """Create a source for a path: detect its kind, and use default options."""
     name = os.fspath(path)
     kind = detect_kind(name)
     if kind == "folder":
@@ -41,7 +41,7 @@ def detect_source(path: str | os.PathLike[str]) -> Source:
 
 
 def detect_kind(path: str | os.PathLike[str]) -> SourceKind:
-    """Detect the kind of source: folders by their subfolders, files by their suffix or first line."""
+    """Detect the kind of source of a path: of a folder by its subfolders, of a file by its suffix or first line."""
     name = check_exists(path)
     if os.path.isdir(name):
         return "pairs" if all(os.path.isdir(os.path.join(name, part)) for part in VOC_FOLDERS) else "folder"

@@ -1,4 +1,4 @@
-"""Interface of the sources of `pack`: each lists image files, labels and further features as columns."""
+"""Base classes of the sources of `pack`, which list image files, labels and further features as columns."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Source(ABC):
         return self._items[position]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the options without the cached items: a copy reads the source again."""
+        """Return the options without the cached items, so that a pickled copy reads the source again."""
         return {name: value for name, value in self.__dict__.items() if name != "_items"}
 
 
@@ -158,7 +158,7 @@ class Items:
         return _join_paths(self.mask_root, self.masks or [])
 
     def describe_origin(self, position: int) -> str | None:
-        """Return the file and line that list an item.
+        """Return the file and line number that list an item, for error messages.
 
         Parameters
         ----------
@@ -168,14 +168,14 @@ class Items:
         Returns
         -------
         str or None
-            Name of a format, such as ``"train.lst, line 7"``; None if no file lists the items.
+            Such as ``"train.lst, line 7"``; None if no file lists the items.
         """
         if self.origin is None or self.lines is None:
             return None
         return f"{self.origin}, line {self.lines[position]}"
 
     def take(self, rows: Rows) -> Items:
-        """Return the items at the given positions, without their line numbers.
+        """Return the items at the given positions. Line numbers are dropped.
 
         Parameters
         ----------

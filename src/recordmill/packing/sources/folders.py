@@ -109,7 +109,7 @@ class ImageFolder(Source):
         """
         root = check_folder(self.root)
         links: list[str] = []
-        names = list(_walk(root, "", tuple(self.extensions), set(), links))
+        names = list(_walk_images(root, "", tuple(self.extensions), set(), links))
         if not names:
             suffixes = " ".join(self.extensions)
             raise InputError(
@@ -158,11 +158,11 @@ class ImageFolder(Source):
 
 def _list_class_folders(root: str) -> list[str]:
     entries = _list_entries(root)
-    return [entry.name for entry in entries if _is_folder(entry) and not _contains(entry.path, root)]
+    return [entry.name for entry in entries if _is_folder(entry) and not _contains_folder(entry.path, root)]
 
 
 def _list_entries(folder: str) -> list[os.DirEntry[str]]:
-    """Return the entries that are not hidden, in order of the code points of their names."""
+    """List the entries of a folder that are not hidden, sorted by the code points of their names."""
     with os.scandir(folder) as entries:
         return sorted((entry for entry in entries if not entry.name.startswith(".")), key=attrgetter("name"))
 
@@ -171,17 +171,19 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError as error:
-        if error.errno != errno.ELOOP:  # a link that leads to itself
+        if error.errno != errno.ELOOP:  # the link leads to itself
             raise
         return False
 
 
-def _contains(folder: str, other: str) -> bool:
-    """Return whether a folder is the other one, or contains it."""
+def _contains_folder(folder: str, other: str) -> bool:
+    """Return True if `other` is `folder` or lies inside it."""
     return os.path.join(os.path.realpath(other), "").startswith(os.path.join(os.path.realpath(folder), ""))
 
 
-def _walk(root: str, folder: str, extensions: tuple[str, ...], visited: set[str], links: list[str]) -> Iterator[str]:
+def _walk_images(
+    root: str, folder: str, extensions: tuple[str, ...], visited: set[str], links: list[str]
+) -> Iterator[str]:
     """Yield image names relative to the root: the files of a folder, then those of its subfolders.
 
     Links can form loops and lead to a folder several times, so a folder whose real path was visited is skipped. The
@@ -189,7 +191,7 @@ def _walk(root: str, folder: str, extensions: tuple[str, ...], visited: set[str]
     """
     path = os.path.join(root, folder)
     real_path = os.path.realpath(path)
-    if real_path in visited or (folder and _contains(real_path, root)):
+    if real_path in visited or (folder and _contains_folder(real_path, root)):
         return
     visited.add(real_path)
     subfolders = []
@@ -202,7 +204,7 @@ def _walk(root: str, folder: str, extensions: tuple[str, ...], visited: set[str]
         elif entry.name.lower().endswith(extensions):
             yield name
     for name in subfolders:
-        yield from _walk(root, name, extensions, visited if folder else set(), links)
+        yield from _walk_images(root, name, extensions, visited if folder else set(), links)
 
 
 @dataclass(frozen=True)
@@ -285,8 +287,8 @@ class ImagePairs(Source):
             raise InputError("there are no pairs of image and mask", kind="no_images", shard=origin or images)
         for row, stem in enumerate(stems):
             listed = f"{origin}, line {lines[row]}" if lines is not None else None
-            _check_present(stem, image_of, images, "image", listed)
-            _check_present(stem, mask_of, masks, "mask", listed)
+            _check_has_partner(stem, image_of, images, "image", listed)
+            _check_has_partner(stem, mask_of, masks, "mask", listed)
         return Items(
             [image_of[stem] for stem in stems],
             np.arange(len(stems)),
@@ -300,7 +302,7 @@ class ImagePairs(Source):
 
 
 def _list_stems(folder: str, extensions: Sequence[str], ending: str) -> dict[str, str]:
-    """Return the file name of each stem in a folder."""
+    """List the files of a folder; return their names by file stem."""
     suffixes = tuple(extension.lower() for extension in extensions)
     name_of: dict[str, str] = {}
     for name in sorted(os.listdir(folder)):
@@ -322,7 +324,7 @@ def _list_stems(folder: str, extensions: Sequence[str], ending: str) -> dict[str
 
 
 def _read_stems(path: str) -> tuple[list[str], list[int]]:
-    """Return the stems that a file lists, and their line numbers."""
+    """Read a text file of file stems, one per line; return the stems and their line numbers."""
     try:
         text = Path(path).read_text("utf-8-sig")
     except UnicodeDecodeError:
@@ -331,7 +333,7 @@ def _read_stems(path: str) -> tuple[list[str], list[int]]:
     return [stem for stem, _ in numbered], [number for _, number in numbered]
 
 
-def _check_present(
+def _check_has_partner(
     stem: str, name_of: Mapping[str, str], folder: str, role: Literal["image", "mask"], listed: str | None
 ) -> None:
     if stem in name_of:

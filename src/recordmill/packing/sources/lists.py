@@ -20,7 +20,7 @@ from recordmill.packing.sources.base import Items, Source, check_exists
 
 # Integer labels must fit int64.
 _LABEL_LIMIT = 2**63
-# Headers by which the columns of a table are detected, in order of preference.
+# Column names by which the columns of a table are detected, in order of preference.
 _IMAGE_HEADERS = ("image", "path", "file", "filename", "file_name", "image_path", "image_id", "name")
 _LABEL_HEADERS = ("label", "labels", "class", "target", "category", "class_id", "y")
 _TAB_SUFFIXES = (".tsv", ".tab")
@@ -75,7 +75,7 @@ class LabelFile(Source):
         for number, line in enumerate(_read_json_lines(origin), 1):
             for name, label in _parse_json_line(line, origin, number):
                 names.append(name)
-                labels.append(_check_label(name, label, origin, number))
+                labels.append(_check_json_label(name, label, origin, number))
                 lines.append(number)
         root = "" if self.root is None else os.fspath(self.root)
         _check_names(names, lines, origin, root if root and not self.allow_outside else None, self.allow_duplicates)
@@ -85,12 +85,12 @@ class LabelFile(Source):
         return Items(names, keys, root, values, origin=origin, lines=lines, allow_outside=allow_outside)
 
 
-class _Members(list[tuple[str, Any]]):
-    """The members of a JSON object, including duplicate names."""
+class _JsonMembers(list[tuple[str, Any]]):
+    """Name and value pairs of a JSON object, including duplicate names, which a dict would lose."""
 
 
-# One decoder for all lines: json.loads with a hook creates one per call.
-_DECODER = json.JSONDecoder(object_pairs_hook=_Members)
+# One decoder for all lines, because `json.loads` with a hook would create one per call.
+_DECODER = json.JSONDecoder(object_pairs_hook=_JsonMembers)
 
 
 def _read_json_lines(path: str) -> list[str]:
@@ -103,7 +103,7 @@ def _read_json_lines(path: str) -> list[str]:
     return text.rstrip().split("\n") if text.strip() else []
 
 
-def _parse_json_line(line: str, origin: str, number: int) -> _Members:
+def _parse_json_line(line: str, origin: str, number: int) -> _JsonMembers:
     if not line.strip():
         raise _label_line_error(origin, number, 'an object such as {"0001.png": 5}', "an empty line")
     try:
@@ -112,7 +112,7 @@ def _parse_json_line(line: str, origin: str, number: int) -> _Members:
         raise _label_line_error(origin, number, "JSON", f"{line[:80]!r}: {error}") from None
     except RecursionError:
         raise _label_line_error(origin, number, "a flat object", "deeply nested JSON") from None
-    if not isinstance(value, _Members):
+    if not isinstance(value, _JsonMembers):
         raise _label_line_error(origin, number, 'an object such as {"0001.png": 5}', repr(line[:80]))
     if not value:
         raise _label_line_error(origin, number, "at least one file name", "an empty object")
@@ -120,7 +120,7 @@ def _parse_json_line(line: str, origin: str, number: int) -> _Members:
 
 
 def _decode_json(line: str) -> Any:
-    """Decode a line of JSON. Lines without surrounding spaces take the faster call."""
+    """Decode a line of JSON. A line without surrounding spaces takes a faster path."""
     if line.startswith("{"):
         value, end = _DECODER.raw_decode(line)
         if end == len(line):
@@ -128,7 +128,7 @@ def _decode_json(line: str) -> Any:
     return _DECODER.decode(line)
 
 
-def _check_label(name: str, label: Any, origin: str, number: int) -> int | float:
+def _check_json_label(name: str, label: Any, origin: str, number: int) -> int | float:
     if not name:
         raise _label_line_error(origin, number, "a file name", "an empty name")
     if isinstance(label, int | float) and not isinstance(label, bool) and -_LABEL_LIMIT <= label < _LABEL_LIMIT:
@@ -257,7 +257,7 @@ class Table(Source):
         Items
         """
         origin = check_exists(self.path)
-        header, rows, lines = self._read_rows(origin)
+        header, rows, lines = self._read_table_rows(origin)
         width = len(header) if header else len(rows[0]) if rows else 0
         image = _detect_column(self.image, header, width, _IMAGE_HEADERS, 0, origin)
         label_columns = self._find_label_columns(header, width, origin)
@@ -272,13 +272,13 @@ class Table(Source):
         _check_names(names, lines, origin, None if self.allow_outside else root, self.allow_duplicates)
         labels = self._parse_labels(rows, label_columns, origin, lines)
         extra = {
-            str(name): _parse_column([row[column] for row in rows])
+            str(name): _parse_label_column([row[column] for row in rows])
             for name, column in zip(self.features, feature_columns, strict=True)
         }
         keys, allow_outside = np.arange(len(names)), self.allow_outside
         return Items(names, keys, root, labels, extra=extra, origin=origin, lines=lines, allow_outside=allow_outside)
 
-    def _read_rows(self, origin: str) -> tuple[list[str], list[list[str]], list[int]]:
+    def _read_table_rows(self, origin: str) -> tuple[list[str], list[list[str]], list[int]]:
         """Return the column names, the rows, and the line number of each row."""
         delimiter = self.delimiter or ("\t" if origin.lower().endswith(_TAB_SUFFIXES) else ",")
         try:
@@ -330,7 +330,7 @@ class Table(Source):
 
 
 def _parse_numbers(texts: list[str]) -> list[Any]:
-    """Return integers if all texts are integers of 64 bits, else floats, with None for a text that is not a number."""
+    """Parse texts as int64 if all are such integers, otherwise as floats; None for a text that is not a number."""
     for kind in (int, float):
         try:
             values = list(map(kind, texts))
@@ -348,7 +348,7 @@ def _parse_float(text: str) -> float | None:
         return None
 
 
-def _parse_column(texts: list[str]) -> NDArray[Any] | list[str]:
+def _parse_label_column(texts: list[str]) -> NDArray[Any] | list[str]:
     for kind, dtype in ((int, np.int64), (float, np.float32)):
         try:
             return np.array(list(map(kind, texts)), dtype)
@@ -360,7 +360,7 @@ def _parse_column(texts: list[str]) -> NDArray[Any] | list[str]:
 def _detect_column(
     column: Column | None, header: list[str], width: int, preferred: tuple[str, ...], default: int, origin: str
 ) -> int:
-    """Return the position of a column, by default of the first preferred header, else `default`."""
+    """Return the position of a column. If None is passed, find a preferred column name, else return `default`."""
     if column is not None:
         return _find_column(column, header, width, origin)
     lower = [name.lower() for name in header]
@@ -401,14 +401,14 @@ def _check_names(
     names: Sequence[str], lines: Sequence[int], origin: str, root: str | None, allow_duplicates: bool
 ) -> None:
     """Raise ImageError for the first name that is invalid, listed twice, or outside `root` (unless that is None)."""
-    _check_valid(names, lines, origin)
+    _check_valid_names(names, lines, origin)
     if not allow_duplicates:
-        _check_unique(names, lines, origin)
+        _check_unique_names(names, lines, origin)
     if root is not None:
-        _check_inside(root, names, lines, origin)
+        _check_inside_folder(root, names, lines, origin)
 
 
-def _check_valid(names: Sequence[str], lines: Sequence[int], origin: str) -> None:
+def _check_valid_names(names: Sequence[str], lines: Sequence[int], origin: str) -> None:
     if _is_valid_name("".join(names)):
         return
     for name, line in zip(names, lines, strict=True):
@@ -429,7 +429,7 @@ def _is_valid_name(name: str) -> bool:
         return False
 
 
-def _check_unique(names: Sequence[str], lines: Sequence[int], origin: str) -> None:
+def _check_unique_names(names: Sequence[str], lines: Sequence[int], origin: str) -> None:
     if len({*names}) == len(names) and not any(map(_may_be_redundant, names)):
         return
     line_of: dict[str, int] = {}
@@ -448,14 +448,14 @@ def _check_unique(names: Sequence[str], lines: Sequence[int], origin: str) -> No
 
 
 def _may_be_redundant(name: str) -> bool:
-    """Return whether `os.path.normpath` may shorten a name."""
+    """Return True if `os.path.normpath` may change a name, which two spellings of one path require."""
     return "//" in name or "/." in name or name.startswith(".") or name.endswith("/")
 
 
-def _check_inside(root: str, names: Sequence[str], lines: Sequence[int], origin: str) -> None:
+def _check_inside_folder(root: str, names: Sequence[str], lines: Sequence[int], origin: str) -> None:
     # Only absolute names and names with ".." can leave the folder; resolving all names would be slow.
     suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
-    # A root that is a link has two absolute paths. `pack` checks where links below the root lead.
+    # If the root is a link, it has two absolute paths, and both are accepted. `pack` checks links below the root.
     folders = [(resolve, os.path.join(resolve(root), "")) for resolve in (os.path.abspath, os.path.realpath)]
     for row in suspects:
         path = os.path.join(root, names[row])

@@ -1,4 +1,4 @@
-"""The interfaces of stages, and the input and context that a stage receives."""
+"""Interfaces of the stages of a pipeline, and the input and context that a stage receives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recordmill.decode.random import Draws
 from recordmill.errors import RecordmillError
 from recordmill.pipeline.failures import SkippedSample
 from recordmill.pipeline.function_lock import FunctionLock
-from recordmill.pipeline.samples import Positions, Rows
+from recordmill.pipeline.samples import Positions, SampleRows
 from recordmill.pipeline.stats import Timings
 from recordmill.types import Ragged
 
@@ -31,28 +31,28 @@ _MASK = (1 << 64) - 1
 
 @runtime_checkable
 class OrderStage(Protocol):
-    """A stage that selects or reorders samples. It computes positions and reads nothing."""
+    """Interface of stages that select or reorder samples. They only compute positions."""
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage, given the number before it; None means endless."""
+        """Return the number of samples after this stage, from the number before it (`upstream`); None means endless."""
         ...
 
-    def at(self, positions: Positions, upstream: int | None) -> Positions:
+    def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
         """Map positions after this stage to positions before it."""
         ...
 
 
 @runtime_checkable
 class SampleStage(Protocol):
-    """A stage that changes or drops samples."""
+    """Interface of stages that change or drop samples."""
 
     @property
     def name(self) -> str:
         """Name of this kind of stage in statistics."""
         ...
 
-    def apply(self, stage_input: StageInput) -> Rows:
-        """Return the samples after this stage."""
+    def apply(self, stage_input: StageInput) -> SampleRows:
+        """Apply the stage to samples, and return those that remain."""
         ...
 
 
@@ -62,7 +62,7 @@ class StageInput:
 
     Parameters
     ----------
-    rows : Rows
+    rows : SampleRows
         Samples before the stage.
     positions : Positions
         Positions of the rows at this stage; random parameters depend on them.
@@ -79,7 +79,7 @@ class StageInput:
     context : Context
     """
 
-    rows: Rows
+    rows: SampleRows
     positions: Positions
     requested: Positions
     sources: Sequence[ExampleSource]
@@ -89,11 +89,11 @@ class StageInput:
     context: Context
 
     def draws(self, epoch: int) -> Draws:
-        """Return the random numbers of an epoch."""
+        """Return the random number generator of this stage for an epoch."""
         return Draws(self.seed, epoch)
 
     def locate(self, row: int) -> dict[str, Any]:
-        """Return shard, record and offset of a row as keyword arguments for an error; empty if it has no record."""
+        """Return shard, record and offset of a row, as keyword arguments of an error; empty without a record."""
         if row >= len(self.rows.origins):
             return {}
         source, record = self.rows.origins[row]
@@ -101,7 +101,7 @@ class StageInput:
         return {"shard": shard, "record": inside, "offset": offset}
 
     def entry_points(self, feature: str) -> Ragged | None:
-        """Return the stored entry points of a JPEG feature, one row per sample; None if there are none."""
+        """Return the saved entry points of a JPEG feature, one row per sample; None if there are none."""
         origins, sources = self.rows.origins, self.sources
         if len(sources) == 1:
             return sources[0].entry_points(origins[:, 1], feature)
@@ -116,7 +116,7 @@ class StageInput:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a user's function, or a stage, that has not returned yet.
+    """A call of a user function, or the work of a stage, that has not finished.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class Call:
         return monotonic() - self.started
 
     def error_fields(self, sources: Sequence[ExampleSource]) -> dict[str, Any]:
-        """Return keyword arguments for an error about this call."""
+        """Return stage, position and record of this call, as keyword arguments of an error."""
         fields = {"stage": self.stage, "function": self.function, "position": self.position}
         return fields | (sources[self.source].where(self.record)._asdict() if self.source >= 0 else {})
 
@@ -170,7 +170,7 @@ class Call:
 
 @dataclass(slots=True)
 class Context:
-    """State of one evaluation of the pipeline; belongs to one thread.
+    """State of one evaluation of the pipeline: options, timings and skipped samples. It belongs to one thread.
 
     Parameters
     ----------
@@ -216,15 +216,15 @@ class Context:
     def begin_stage(
         self, stage: object, requested: Positions | None = None, source: int = -1, record: int = -1
     ) -> None:
-        """Start timing a stage. With positions, a worker process also publishes the stage and its first sample."""
+        """Start timing a stage. In a worker process, also write the stage and its first sample to the status page."""
         if StatusPage.current is not None and requested is not None and len(requested):
             source = source if source < 0 else self.first_source + source
-            call = Call(str(stage), "", requested.at(0)[1], source, record, None, monotonic())
+            call = Call(str(stage), "", requested.epoch_and_position(0)[1], source, record, None, monotonic())
             StatusPage.current.write(call.to_bytes())
         self._stage_started = perf_counter(), thread_time()
 
     def end_stage(self, name: str, columns: Mapping[str, Any] | None = None) -> int:
-        """Record the time of a stage, and return the number of bytes in its columns."""
+        """Stop timing a stage, and return the number of bytes in its columns."""
         started, cpu_started = self._stage_started
         busy, elapsed = thread_time() - cpu_started, perf_counter() - started
         self.timings.add(name, busy, max(0.0, elapsed - busy))
@@ -237,14 +237,14 @@ class Context:
         return num_bytes
 
     def begin_call(self, describe: Callable[[int, float], Call], row: int) -> None:
-        """Record that a function is called for a row; a worker process publishes the call."""
+        """Store the call of a user function for a row; in a worker process, also write it to the status page."""
         started = monotonic()
         self._call = describe, row, started
         if StatusPage.current is not None:
             StatusPage.current.write(describe(row, started).to_bytes())
 
     def end_call(self) -> None:
-        """Record that the function returned."""
+        """Clear the stored call after the function has returned."""
         self._call = None
         if StatusPage.current is not None:
             StatusPage.current.clear()
@@ -257,15 +257,15 @@ class Context:
         describe, row, started = call
         return describe(row, started)
 
-    def fail(self, epoch: int, position: int, error: RecordmillError) -> None:
-        """Raise the error of a sample, or add it to `skipped`."""
+    def raise_or_skip(self, epoch: int, position: int, error: RecordmillError) -> None:
+        """Raise the error of a sample, or add it to `skipped` if errors are collected."""
         if not self.collect_errors:
             raise error from (error.__cause__ or getattr(error, "cause", None))
         self.skipped.append(SkippedSample(epoch, position, error))
 
     @contextmanager
     def mixture_part(self, number: int, first_source: int) -> Iterator[None]:
-        """Evaluate a part of a mixture inside this block."""
+        """Context manager for evaluating one part of a mixture: adjusts its source numbers and seeds."""
         outer = self.first_source, self.part_seed
         self.first_source += first_source
         self.part_seed = _mix_bits(self.part_seed + number + 1)
@@ -284,7 +284,7 @@ def _mix_bits(number: int) -> int:
 
 
 def _count_column_bytes(column: Any) -> int:
-    """Return the bytes of a column; a column of images of different sizes is a list of arrays."""
+    """Return the number of bytes in a column, which may be a list of arrays of different sizes."""
     if isinstance(column, list) and column and isinstance(column[0], np.ndarray):
         return sum(getattr(row, "nbytes", 0) for row in column)
     return int(getattr(column, "nbytes", 0))

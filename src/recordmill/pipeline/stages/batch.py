@@ -1,4 +1,4 @@
-"""The batch stage: which positions form a batch, and how samples become arrays."""
+"""The batch stage: choose the positions of each batch, and collate samples to arrays."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ VALID = "valid"
 
 @dataclass(frozen=True, slots=True)
 class BatchSampler:
-    """The positions of each batch of one rank.
+    """Computes the positions of each batch of one rank.
 
-    All ranks together consume ``size * world_size`` consecutive positions, of which each gets a slice of `size`. Every
-    rank gets the same number of batches.
+    For each batch, all ranks together consume ``size * world_size`` consecutive positions, and each rank gets `size` of
+    them. Every rank gets the same number of batches.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class BatchSampler:
             longest.check_has_batches()
 
     def positions(self, number: int) -> range | Ints:
-        """Return the positions of a batch of this rank."""
+        """Return the positions in the epoch of a batch of this rank."""
         global_size = self.global_size
         first = self.start + number * global_size
         rest = global_size if self.length is None else self.length - first
@@ -122,7 +122,7 @@ class BatchSampler:
         return range(first + begin, first + begin + share + (self.rank < extra))
 
     def position_after(self, num_batches: int) -> int:
-        """Return the number of positions that all ranks have consumed after a number of batches."""
+        """Return how many positions of the epoch all ranks together have consumed after `num_batches` batches each."""
         position = self.start + num_batches * self.global_size
         return position if self.length is None else min(position, self.length)
 
@@ -158,7 +158,7 @@ class Batch:
             raise ValueError(f'ragged must be "ragged", "pad" or "list", got {self.ragged!r}')
 
     def collate(self, columns: Columns, count: int, ordinals: NDArray[np.int64] | None = None) -> Columns:
-        """Convert the columns of a batch of `count` rows; `ordinals` are the rows that are present."""
+        """Collate columns to a batch of `count` rows; `ordinals` are the rows for which there are samples."""
         collated = {name: self._collate_column(column) for name, column in columns.items()}
         if self.last != "pad":
             return collated
@@ -176,7 +176,7 @@ class Batch:
 
     def _collate_column(self, column: Any) -> Any:
         if isinstance(column, list):
-            # The type depends on the rows of this batch only, not on other batches that were evaluated with it.
+            # Use only the rows of this batch, so that the type does not depend on batches that are evaluated with it.
             column = build_column(_unify_string_widths(_convert_tensors(column)))
         if isinstance(column, list) and self.ragged != "list":
             column = _build_ragged(column)
@@ -184,7 +184,7 @@ class Batch:
             return column
         if self.ragged == "list":
             return list(column)
-        return column if _contains_bytes(column) else _pad(column)
+        return column if _contains_bytes(column) else _pad_ragged(column)
 
     def __repr__(self) -> str:
         """Return the call that adds the stage."""
@@ -203,7 +203,7 @@ def _convert_tensors(rows: list[Any]) -> list[Any]:
 
 
 def _unify_string_widths(rows: list[Any]) -> list[Any]:
-    """Give all NumPy strings the dtype of the longest; return other rows unchanged."""
+    """Convert NumPy strings of different lengths to the dtype of the longest; return other rows unchanged."""
     if not all(isinstance(row, np.ndarray | np.generic) for row in rows):
         return rows
     dtypes = {row.dtype for row in rows}
@@ -214,7 +214,7 @@ def _unify_string_widths(rows: list[Any]) -> list[Any]:
 
 
 def _build_ragged(rows: list[Any]) -> Any:
-    """Return a Ragged of byte strings, or of arrays that differ only in their first dimension; otherwise the rows."""
+    """Combine byte strings, or arrays that differ only in their first dimension, to a Ragged; else return the rows."""
     if rows and all(isinstance(row, bytes) for row in rows):
         return Ragged.from_rows(rows)
     arrays = [row for row in rows if isinstance(row, np.ndarray) and row.ndim]
@@ -229,7 +229,7 @@ def _contains_bytes(column: Ragged) -> bool:
     return bool(inner.dtype == np.uint8)
 
 
-def _pad(column: Ragged) -> Any:
+def _pad_ragged(column: Ragged) -> Any:
     if not isinstance(column.data, Ragged):
         return column.to_padded()
     inner = column.data.to_padded()
@@ -252,7 +252,7 @@ def _fill_rows(column: Any, valid: NDArray[np.bool_]) -> Any:
 
 
 def _empty_row(rows: list[Any]) -> Any:
-    """Return an empty value of the type of the first row: 0 for numbers, None if the type has no empty value."""
+    """Return an empty value of the type of the rows: 0 for numbers, None if the type has no empty value."""
     first = rows[0] if rows else None
     if isinstance(first, np.ndarray | np.generic) and not first.ndim:
         return np.zeros((), first.dtype)[()]

@@ -11,14 +11,14 @@ from recordmill.decode.batch import decode_batch
 from recordmill.decode.specs.image import Image
 from recordmill.errors import DecodeError
 from recordmill.pipeline.checks import check_seed, set_fields
-from recordmill.pipeline.samples import Rows, concatenate_rows
+from recordmill.pipeline.samples import SampleRows, concatenate_rows
 
 if TYPE_CHECKING:
     from recordmill.decode.batch import Spec
     from recordmill.pipeline.samples import Ints
     from recordmill.pipeline.stages.base import StageInput
 
-# Added to the seed for each earlier decode stage, so that their random parameters differ.
+# Added to the seed once per earlier decode stage, so that the stages have different random parameters.
 _SEED_STEP = 0x9E3779B97F4A7C15
 
 
@@ -50,7 +50,7 @@ class Decode:
         """Name of this kind of stage in statistics."""
         return "decode"
 
-    def apply(self, stage_input: StageInput) -> Rows:
+    def apply(self, stage_input: StageInput) -> SampleRows:
         """Return the samples with decoded features."""
         if isinstance(epoch := stage_input.positions.epochs, int):
             return self._decode_epoch(stage_input, epoch, None)
@@ -58,8 +58,8 @@ class Decode:
         parts = [self._decode_epoch(stage_input, epoch, rows if len(groups) > 1 else None) for epoch, rows in groups]
         return concatenate_rows(parts) if parts else stage_input.rows
 
-    def _decode_epoch(self, stage_input: StageInput, epoch: int, chosen: Ints | None) -> Rows:
-        """Decode the chosen rows, which are of one epoch; None means all rows."""
+    def _decode_epoch(self, stage_input: StageInput, epoch: int, chosen: Ints | None) -> SampleRows:
+        """Decode the chosen rows, or all if None; they must belong to one epoch."""
         rows, positions, context = stage_input.rows, stage_input.positions.array, stage_input.context
         if chosen is not None:
             rows, positions = rows.take(chosen), positions[chosen]
@@ -77,18 +77,18 @@ class Decode:
             **dict(self.options),
         )
         if not errors:
-            return Rows(columns, rows.ordinals, rows.origins)
+            return SampleRows(columns, rows.ordinals, rows.origins)
         failed = [int(error.position or 0) for error in errors]
         for index, error in zip(failed, errors, strict=True):
             row = index if chosen is None else int(chosen[index])
-            # The error names the record instead of the row in the batch.
+            # Replace the row in the batch by the record that it comes from.
             fields = error.parts() | {"position": None} | stage_input.locate(row)
-            context.fail(*stage_input.requested.at(row), DecodeError(error.message, **fields))
+            context.raise_or_skip(*stage_input.requested.epoch_and_position(row), DecodeError(error.message, **fields))
         kept = np.delete(np.arange(len(rows)), failed)
-        return Rows(columns, rows.ordinals[kept], rows.origins[kept])
+        return SampleRows(columns, rows.ordinals[kept], rows.origins[kept])
 
     def _load_entry_points(self, stage_input: StageInput) -> dict[str, Any] | None:
-        """Return the stored entry points of images that are cropped before they are resized, if there are any."""
+        """Load the saved entry points of features whose images are cropped before they are resized."""
         found = {}
         for name, spec in self.specs:
             if isinstance(spec, Image) and spec.crop is not None and spec.resize is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recordmill.errors import MapError
-from recordmill.pipeline.samples import Rows
+from recordmill.pipeline.samples import SampleRows
 from recordmill.pipeline.stages.function import Function, FunctionCaller, check_function, describe_function
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class Filter:
         """Name of this kind of stage in statistics."""
         return "filter"
 
-    def apply(self, stage_input: StageInput) -> Rows:
-        """Return the samples that pass."""
+    def apply(self, stage_input: StageInput) -> SampleRows:
+        """Return the samples for which the function is true."""
         caller = FunctionCaller(self.function, repr(self), stage_input, rng=self.rng, timeout=self.timeout)
         rows, kept = stage_input.rows, list[int]()
         samples = rows.split()
@@ -56,7 +56,7 @@ class Filter:
                 if self._passes(caller, row, samples[row]):
                     kept.append(row)
             except MapError as error:
-                caller.fail(row, error)
+                caller.raise_or_skip(row, error)
 
         stage_input.context.function_lock.call_each(id(self), len(rows), call_for_row)
         return rows if len(kept) == len(rows) else rows.take(np.array(kept, np.int64))

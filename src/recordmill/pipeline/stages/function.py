@@ -1,4 +1,4 @@
-"""Calls of Python functions on samples: random generators, checks of results, and columns of results."""
+"""Call Python functions on samples: pass random generators, check results, and collect them in columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import StageInput
 
 Function = Callable[..., Any]
-# Dtypes of the scalar types that have only one.
+# Dtype of each scalar type that has only one dtype.
 _DTYPES: Mapping[type[Any], np.dtype[Any]] = {
     **{kind: np.dtype(kind) for kind in (bool, int, float)},
     **{np.dtype(code).type: np.dtype(code) for code in np.typecodes["AllInteger"] + "?efd"},
@@ -44,7 +44,7 @@ def check_function(stage: str, function: Any, timeout: Any, seed: Any) -> None:
 
 
 def describe_function(function: Function, options: Mapping[str, Any]) -> str:
-    """Return a function's name and the options that are not None, as arguments of a call."""
+    """Format the name of a function and the options that are not None, as in the repr of a stage."""
     texts = {name: repr(value) if isinstance(value, str) else str(value) for name, value in options.items()}
     given = [f"{name}={texts[name]}" for name, value in options.items() if value is not None]
     return ", ".join([_function_name(function), *given])
@@ -97,7 +97,7 @@ class FunctionCaller:
         return keys
 
     def __call__(self, row: int, value: Any) -> Any:
-        """Return the function's result for a row; raise MapError if it fails."""
+        """Call the function for a row and return its result; raise MapError if it fails."""
         context = self._input.context
         context.begin_call(self._describe_call, row)
         try:
@@ -114,26 +114,26 @@ class FunctionCaller:
         source = record = -1
         if row < len(origins):
             source, record = self._first_source + int(origins[row, 0]), int(origins[row, 1])
-        position = self._input.requested.at(row)[1]
+        position = self._input.requested.epoch_and_position(row)[1]
         return Call(self._stage, self._name, position, source, record, self._timeout, started)
 
     def error(self, row: int, what: str, cause: Exception | None = None, hint: str | None = None) -> MapError:
-        """Return the error for a row: the function's name followed by `what`."""
+        """Create the MapError for a row; the message is the name of the function followed by `what`."""
         writes_input = isinstance(cause, ValueError) and "read-only" in str(cause)
         return MapError(
             f"{self._name} modifies its input" if writes_input else f"{self._name} {what}",
             kind="function_failed",
             stage=self._stage,
             function=self._name,
-            position=self._input.requested.at(row)[1],
+            position=self._input.requested.epoch_and_position(row)[1],
             cause=cause,
             hint="modify a copy: value = value.copy()" if writes_input else hint,
             **self._input.locate(row),
         )
 
-    def fail(self, row: int, error: MapError) -> None:
+    def raise_or_skip(self, row: int, error: MapError) -> None:
         """Raise the error of a row, or add it to the skipped samples."""
-        self._input.context.fail(*self._input.requested.at(row), error)
+        self._input.context.raise_or_skip(*self._input.requested.epoch_and_position(row), error)
 
     def check_sample(self, row: int, result: Any) -> None:
         """Raise MapError unless a sample has the same features, dtypes and shapes as the first result of the run."""
@@ -146,7 +146,7 @@ class FunctionCaller:
         self._check_forms(0, {name: _batch_form(value) for name, value in result.items()})
 
     def check_picklable(self, row: int, result: Mapping[str, Any]) -> None:
-        """Raise MapError if a worker process cannot send a result."""
+        """Raise MapError if a result cannot be pickled, so that a worker process cannot send it."""
         for name, value in result.items():
             try:
                 pickle.dumps(value, 5, buffer_callback=lambda _: False)
@@ -177,7 +177,7 @@ class FunctionCaller:
 
 
 def _sample_form(value: Any) -> Any:
-    """Return dtype and shape, which must not vary between samples, except that sequences may vary in length."""
+    """Return the dtype and shape that all samples must share; for sequences, whose length may vary, without it."""
     if (known := _SCALAR_FORMS.get(type(value))) is not None:
         return known
     if isinstance(value, np.ndarray | np.generic):
@@ -189,7 +189,7 @@ def _sample_form(value: Any) -> Any:
 
 
 def _batch_form(value: Any) -> str | None:
-    """Return the dtype of a feature of a batch; None for a list, which is an array if all rows have the same shape."""
+    """Return the dtype of a feature of a batch; None for a list, because other batches may have an array instead."""
     while isinstance(value, Ragged):
         value = value.data
     return str(np.dtype(_dtype_name(value.dtype))) if isinstance(value, np.ndarray | np.generic) else None
@@ -208,7 +208,7 @@ def _describe_form(form: Any) -> str:
 
 
 class RowGenerators:
-    """Random generators of rows.
+    """NumPy random generators, with one stream per row.
 
     Returns the same generator object with another key, unless the user's function has kept a reference to it, because
     creating a generator takes several times as long as setting its key.
@@ -225,7 +225,7 @@ class RowGenerators:
         self._state: Any = None
 
     def generator(self, row: int) -> np.random.Generator:
-        """Return a Philox generator with the key of a row, in its initial state."""
+        """Return a Philox generator with the key of a row; it is reused unless the function has kept it."""
         if self._generator is None or self._is_referenced():
             self._bits = np.random.Philox(key=self._keys[row])
             self._state, self._generator = self._bits.state, np.random.Generator(self._bits)
@@ -235,7 +235,7 @@ class RowGenerators:
         return self._generator  # type: ignore[no-any-return]
 
     def _is_referenced(self) -> bool:
-        """Return whether anything besides this object and the calls here refers to the generator or its bits."""
+        """Return True if the user function still holds the generator or its bit generator."""
         return getrefcount(self._generator) > 2 or getrefcount(self._bits) > 3
 
 
@@ -259,12 +259,12 @@ class ColumnsBuilder:
             column.add(sample[name])
 
     def columns(self) -> Columns:
-        """Return the columns: arrays if all rows are numeric and of the same shape and dtype, lists otherwise."""
+        """Return the columns: arrays if all rows of a feature have the same dtype and shape, otherwise lists."""
         return {name: column.build() for name, column in self._columns.items()}
 
 
 class _ColumnBuilder:
-    """Builds the column of one feature: a list of scalars, the rows of an array, or a list of any values."""
+    """Builds the column of one feature as scalars, as rows of an array, or as a list of any values."""
 
     __slots__ = ("_array", "_count", "_dtype", "_max_rows", "_scalar_type", "_scalars", "_values")
 
@@ -315,7 +315,7 @@ class _ColumnBuilder:
             return True
         if row.shape != self._array.shape[1:] or row.dtype != self._dtype:
             return False
-        if len(self._array) < self._max_rows:  # the memory of all rows is allocated with the second one
+        if len(self._array) < self._max_rows:  # allocate memory for all rows when the second row arrives
             first, self._array = self._array, np.empty((self._max_rows, *row.shape), self._array.dtype)
             self._array[: len(first)] = first
         self._array[self._count] = row
@@ -329,6 +329,6 @@ class _ColumnBuilder:
 
 
 def _copy_writable_view(value: Any) -> Any:
-    """Copy a view of writable memory, which the user's function may write to later."""
+    """Copy an array that is a view of writable memory, because the user function may change that memory later."""
     is_view = isinstance(value, np.ndarray) and value.base is not None and value.flags.writeable
     return value.copy() if is_view else value

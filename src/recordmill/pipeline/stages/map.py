@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from recordmill.errors import MapError
-from recordmill.pipeline.samples import Columns, Rows, make_read_only
+from recordmill.pipeline.samples import Columns, SampleRows, make_read_only
 from recordmill.pipeline.stages.function import (
     ColumnsBuilder,
     Function,
@@ -57,8 +57,8 @@ class Map:
         """Name of this kind of stage in statistics."""
         return "map"
 
-    def apply(self, stage_input: StageInput) -> Rows:
-        """Return the samples that the function returns."""
+    def apply(self, stage_input: StageInput) -> SampleRows:
+        """Call the function on each sample, and return its results."""
         caller, rows = self._create_caller(stage_input), stage_input.rows
         builder, kept = ColumnsBuilder(len(rows)), list[int]()
         samples = rows.split()
@@ -71,16 +71,16 @@ class Map:
                 if must_be_picklable:
                     caller.check_picklable(row, result)
             except MapError as error:
-                caller.fail(row, error)
+                caller.raise_or_skip(row, error)
             else:
                 builder.add(result)
                 kept.append(row)
 
         stage_input.context.function_lock.call_each(id(self), len(rows), call_for_row)
-        return Rows(builder.columns(), rows.ordinals[kept], rows.origins[kept])
+        return SampleRows(builder.columns(), rows.ordinals[kept], rows.origins[kept])
 
     def apply_batch(self, stage_input: StageInput, batch: Columns) -> Columns:
-        """Return the batch that the function returns."""
+        """Call the function on a batch, and return its result."""
         caller, returned = self._create_caller(stage_input), list[Any]()
         locked = make_read_only(batch)
         stage_input.context.function_lock.call_each(id(self), 1, lambda row: returned.append(caller(row, locked)))
@@ -104,5 +104,5 @@ class Map:
 
 
 def uses_processes(stages: Sequence[Map]) -> bool:
-    """Return whether a stage runs in worker processes."""
+    """Return True if any of these stages runs in worker processes."""
     return any(stage.workers == "processes" for stage in stages)

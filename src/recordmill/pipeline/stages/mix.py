@@ -12,7 +12,7 @@ import numpy as np
 
 from recordmill.pipeline.checks import check_integer, is_number
 from recordmill.pipeline.dataset import Dataset
-from recordmill.pipeline.samples import Ints, Positions, Rows, concatenate_rows
+from recordmill.pipeline.samples import Ints, Positions, SampleRows, concatenate_rows
 from recordmill.pipeline.stages.shard import Shard
 from recordmill.pipeline.stages.take import MAX_SAMPLES
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import Context
     from recordmill.pipeline.stages.map import Map
 
-# The pattern of parts repeats after this many samples, so proportions are met to one part in 65,536.
+# The order of the parts repeats after this many samples, so proportions are exact to 1/65,536.
 _PERIOD = 1 << 16
 
 
@@ -62,30 +62,30 @@ def mix(datasets: Iterable[Dataset], weights: Iterable[float], *, num_samples: i
     if not parts:
         raise ValueError(f"mix() takes a non-empty list of datasets, got {datasets!r}")
     for part in parts:
-        _check_part(part)
+        _check_mixable(part)
     if num_samples is not None:
         requirement = "num_samples must be an integer from 1 to 2**62"
         num_samples = check_integer(num_samples, requirement, 1, MAX_SAMPLES + 1)
-    pipelines = tuple(part.program for part in parts)
+    pipelines = tuple(part.pipeline for part in parts)
     return Dataset(Mixture(pipelines, _normalize_weights(weights, len(parts)), num_samples))
 
 
-def _check_part(part: Any) -> None:
+def _check_mixable(part: Any) -> None:
     if not isinstance(part, Dataset):
         raise TypeError(f"mix() takes datasets, as open() returns them, got {part!r}")
-    if part.stage is not None or part.program.is_stream or part.program.length == 0:
+    if part.batch_stage is not None or part.pipeline.is_stream or part.pipeline.length == 0:
         raise ValueError(
             f"mix() takes unbatched, unfiltered, non-empty datasets; got {part!r}. "
             "Call batch() and filter() on the result of mix()."
         )
-    if part.program.length is None:
+    if part.pipeline.length is None:
         raise ValueError(f"mix() takes finite datasets and repeats them itself; remove repeat() from {part!r}")
     if any(isinstance(stage, Shard) for stage in part.stages):
         raise ValueError(f"mix() takes datasets without shard(); got {part!r}. Call shard() on the result of mix().")
 
 
 def _normalize_weights(weights: Iterable[float], count: int) -> tuple[float, ...]:
-    """Return weights that add up to 1."""
+    """Check weights, and scale them to add up to 1."""
     given = [] if isinstance(weights, Mapping) or not isinstance(weights, Iterable) else list(weights)
     if len(given) != count or not all(is_number(weight) and 0 < weight < math.inf for weight in given):
         raise ValueError(f"weights must be {count} positive numbers, got {given or weights!r}")
@@ -116,7 +116,7 @@ class Mixture:
 
     @cached_property
     def _pattern(self) -> tuple[Ints, Ints, Ints]:
-        """One period of the order: the part of each sample, its number within the part, and the samples per part."""
+        """One period: for each sample its part and its index among those of the part; and the samples per part."""
         counts = _split_period(self.shares)
         parts = np.repeat(np.arange(len(counts)), counts)
         earlier = np.concatenate([np.arange(count) for count in counts])
@@ -137,16 +137,16 @@ class Mixture:
         """Return the number of samples of an epoch."""
         if self.num_samples is not None:
             return self.num_samples
-        return min(self._samples_before(number, len(part)) for number, part in enumerate(self.parts))
+        return min(self._count_samples_before(number, len(part)) for number, part in enumerate(self.parts))
 
-    def _samples_before(self, number: int, count: int) -> int:
-        """Return the number of samples of the mixture before the sample `count` of a part."""
+    def _count_samples_before(self, number: int, count: int) -> int:
+        """Return how many samples of the mixture precede sample number `count` of a part."""
         parts, _, counts = self._pattern
         periods, rest = divmod(count, int(counts[number]))
         return periods * len(parts) + int(np.flatnonzero(parts == number)[rest])
 
-    def _samples_of(self, number: int) -> int:
-        """Return the number of samples of a part in one epoch of the mixture."""
+    def _count_part_samples(self, number: int) -> int:
+        """Return how many samples of a part one epoch of the mixture contains."""
         parts, _, counts = self._pattern
         periods, rest = divmod(self.length(), len(parts))
         return periods * int(counts[number]) + int((parts[:rest] == number).sum())
@@ -156,9 +156,9 @@ class Mixture:
         inner = ", ".join(part.fingerprint() for part in self.parts)
         return f"mix([{inner}], {list(self.shares)}, {self.num_samples})"
 
-    def rows(self, positions: Positions, context: Context, requested: Positions) -> Rows:
-        """Read samples; a part that is exhausted starts its next epoch."""
-        chosen, ordinals = self._locate(positions)
+    def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
+        """Read the samples at the given positions. A part whose samples are used up continues with its next epoch."""
+        chosen, ordinals = self._locate_in_parts(positions)
         found, first_source = [], 0
         for number, part in enumerate(self.parts):
             rows = np.flatnonzero(chosen == number)
@@ -167,16 +167,16 @@ class Mixture:
                 with context.mixture_part(number, first_source):
                     samples = part.evaluate(Positions(epochs, inside), context, requested.take(rows))
                 origins = samples.origins + np.array([first_source, 0])
-                found.append(Rows(samples.columns, rows[samples.ordinals], origins))
+                found.append(SampleRows(samples.columns, rows[samples.ordinals], origins))
             first_source += len(part.sources)
         return concatenate_rows(found) if found else self.parts[0].evaluate(Positions(0, range(0)), context)
 
-    def _locate(self, positions: Positions) -> tuple[Ints, Ints]:
-        """Return the part of each position, and the number of samples of that part before it since epoch 0."""
+    def _locate_in_parts(self, positions: Positions) -> tuple[Ints, Ints]:
+        """Return for each position its part, and how many samples of that part precede it since epoch 0."""
         parts, earlier, counts = self._pattern
         periods, rest = np.divmod(positions.array, len(parts))
         chosen = parts[rest]
-        per_epoch = np.array([self._samples_of(number) for number in range(len(self.parts))])
+        per_epoch = np.array([self._count_part_samples(number) for number in range(len(self.parts))])
         epochs = np.asarray(positions.epochs, np.int64)
         return chosen, epochs * per_epoch[chosen] + periods * counts[chosen] + earlier[rest]
 
@@ -188,7 +188,7 @@ class Mixture:
 
 
 def _split_period(shares: Sequence[float]) -> Ints:
-    """Return how many samples of a period each part gets: by the largest remainder method, and at least one."""
+    """Divide the samples of a period among the parts by the largest remainder method; each part gets at least one."""
     exact = np.asarray(shares) * _PERIOD
     counts: Ints = np.maximum(np.floor(exact), 1).astype(np.int64)
     for number in np.argsort(counts - exact, kind="stable")[: max(0, _PERIOD - int(counts.sum()))]:

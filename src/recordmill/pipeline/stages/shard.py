@@ -46,12 +46,12 @@ class Shard:
 
 
 def find_rank(rank: int | None = None, world_size: int | None = None) -> tuple[int, int]:
-    """Return rank and world size: the arguments, otherwise those of the training framework or the launcher."""
+    """Return rank and world size: the arguments, or else the values of PyTorch, JAX or the launcher."""
     if (rank is None) != (world_size is None):
         raise ValueError("rank and world_size must be passed together")
     if rank is not None and world_size is not None:
         return _check_rank(rank, world_size)
-    return _check_rank(*(_read_torch() or _read_jax() or _read_environment() or (0, 1)))
+    return _check_rank(*(_read_torch_rank() or _read_jax_rank() or _read_environment_rank() or (0, 1)))
 
 
 def _check_rank(rank: int, world_size: int) -> tuple[int, int]:
@@ -60,14 +60,14 @@ def _check_rank(rank: int, world_size: int) -> tuple[int, int]:
     return int(rank), int(world_size)
 
 
-def _read_torch() -> tuple[int, int] | None:
+def _read_torch_rank() -> tuple[int, int] | None:
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
     return distributed.get_rank(), distributed.get_world_size()
 
 
-def _read_jax() -> tuple[int, int] | None:
+def _read_jax_rank() -> tuple[int, int] | None:
     module = sys.modules.get("jax._src.distributed")
     state = getattr(module, "global_state", None)
     if getattr(state, "client", None) is None:
@@ -75,7 +75,7 @@ def _read_jax() -> tuple[int, int] | None:
     return int(state.process_id), int(state.num_processes)  # type: ignore[union-attr]
 
 
-def _read_environment() -> tuple[int, int] | None:
+def _read_environment_rank() -> tuple[int, int] | None:
     for rank, size in _VARIABLES:
         if rank in os.environ and size in os.environ:
             try:

@@ -45,18 +45,18 @@ class Permutation:
         self._left = isqrt(max(length - 1, 0)) + 1
 
     def __call__(self, positions: Ints) -> Ints:
-        """Return the entries at the given positions."""
+        """Return the entries of the permutation at the given positions."""
         if self._length <= _MAX_STORED:
             return _stored_order(self._length, self._key)[positions]
-        return self._compute(positions, invert=False)
+        return self._permute(positions, invert=False)
 
     def inverse(self, entries: Ints) -> Ints:
-        """Return the positions at which the permutation has the given entries."""
+        """Return the positions of the given entries in the permutation."""
         if self._length <= _MAX_STORED:
             return _stored_inverse(self._length, self._key)[entries]
-        return self._compute(entries, invert=True)
+        return self._permute(entries, invert=True)
 
-    def _compute(self, numbers: Ints, *, invert: bool) -> Ints:
+    def _permute(self, numbers: Ints, *, invert: bool) -> Ints:
         found = _core.permute(
             np.ascontiguousarray(numbers), self._length, self._left, _round_keys(self._key), invert=invert
         )
@@ -92,9 +92,9 @@ def _random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
     return np.asarray(_core.random_words(seed, third, positions, 0, 0, count))
 
 
-# Number of blocks whose samples are shuffled together, and which a reader therefore reads at the same time.
+# Number of blocks whose samples are shuffled together, so that readers access all of them at the same time.
 BLOCKS_TOGETHER = 16
-_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # word of the key that distinguishes the permutations of an epoch
+_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # word of the key, so that the permutations of an epoch differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +137,17 @@ class Shuffle:
             raise ValueError("an endless pipeline cannot be shuffled; put shuffle before repeat")
         return upstream
 
-    def at(self, positions: Positions, upstream: int | None) -> Positions:
+    def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
         """Map positions after the shuffle to positions before it."""
         values, epochs = positions.array, positions.epochs
         if isinstance(epochs, int):
-            return Positions(epochs, self._map_positions(values, upstream or 0, epochs))
+            return Positions(epochs, self._permute_positions(values, upstream or 0, epochs))
         found = np.empty(len(values), np.int64)
         for epoch, rows in positions.by_epoch():
-            found[rows] = self._map_positions(values[rows], upstream or 0, epoch)
+            found[rows] = self._permute_positions(values[rows], upstream or 0, epoch)
         return Positions(epochs, found)
 
-    def _map_positions(self, positions: Ints, length: int, epoch: int) -> Ints:
+    def _permute_positions(self, positions: Ints, length: int, epoch: int) -> Ints:
         if self.block is not None:
             return _shuffle_blocks(positions, length, self.block, (self.seed, epoch))
         if self.window is not None:
@@ -171,7 +171,7 @@ class Shuffle:
 
 
 def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: tuple[int, ...]) -> Ints:
-    """Shuffle within segments of one size; if `shift` is not 0, the first segment has only `shift` samples."""
+    """Shuffle positions within segments of `size`; if `shift` is not 0, the first segment has only `shift` samples."""
     number = (positions + (size - shift) % size) // size
     found = np.empty(len(positions), np.int64)
     for segment in np.unique(number):
@@ -183,7 +183,7 @@ def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: 
 
 
 def _shuffle_blocks(positions: Ints, length: int, size: int, key: tuple[int, int]) -> Ints:
-    """Shuffle blocks, then samples within groups of blocks; the last block may be shorter than the others."""
+    """Shuffle whole blocks, then positions within groups of blocks; the last block may be shorter than the others."""
     blocks, missing = -(-length // size), -length % size
     order = Permutation(blocks, (*key, _BLOCKS))
     # Position at which the short block would end if it were full. Positions after it are smaller by `missing`.

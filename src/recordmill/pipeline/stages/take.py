@@ -9,7 +9,7 @@ import numpy as np
 from recordmill.pipeline.checks import check_integer, set_fields
 from recordmill.pipeline.samples import Positions
 
-# Maximum number of samples of an epoch: positions are 64-bit integers.
+# Maximum number of samples per epoch, because positions are 64-bit integers.
 MAX_SAMPLES = 1 << 62
 
 
@@ -33,7 +33,7 @@ class Take:
         """Return the number of samples after this stage."""
         return self.count if upstream is None else min(self.count, upstream)
 
-    def at(self, positions: Positions, upstream: int | None) -> Positions:
+    def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
         """Map positions after this stage to positions before it."""
         del upstream
         return positions
@@ -62,7 +62,7 @@ class Skip:
         """Return the number of samples after this stage."""
         return None if upstream is None else max(0, upstream - self.count)
 
-    def at(self, positions: Positions, upstream: int | None) -> Positions:
+    def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
         """Map positions after this stage to positions before it."""
         del upstream
         values = positions.values
@@ -100,7 +100,7 @@ class Repeat:
             raise ValueError("an empty pipeline cannot be repeated endlessly")
         return None if self.count is None else upstream * self.count
 
-    def at(self, positions: Positions, upstream: int | None) -> Positions:
+    def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
         """Map positions after this stage to positions before it."""
         length, count = max(upstream or 0, 1), self.count or 1
         values = positions.values

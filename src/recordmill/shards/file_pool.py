@@ -20,7 +20,7 @@ from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.sidecar import Probes, Sidecar, compute_probes
 from recordmill.storage.base import Stat, Storage
 
-# Size of a shard and checksums of some of its blocks.
+# Identity of a shard: its size in bytes, and checksums of some of its blocks.
 Identity = tuple[int, Probes]
 
 # Shards keep at most this share of the descriptors open; the rest is for the program and for concurrent reads.
@@ -28,23 +28,23 @@ _POOL_SHARE = 2
 # One call reads from at most this share of the descriptors, but always from _MIN_SHARDS_PER_CALL shards.
 _CALL_SHARE = 16
 _MIN_SHARDS_PER_CALL = 4
-# Number of descriptors that stay free even if the program uses most of the others, for example to import a module.
+# Shards leave this many descriptors free, so that the program can still open files, for example to import a module.
 _NUM_RESERVED = 8
 # The soft limit is raised to at most this number.
 _MAX_DESCRIPTORS = 1 << 16
 
-# By object id, oldest first. Each change is a single operation, so that no lock is needed, which a fork could leave
-# locked in the child.
+# Open files by object id, oldest first. Each change is one atomic operation instead of a block under a lock, because a
+# fork could copy a locked lock into the child process.
 _OPEN_FILES: OrderedDict[int, ref[ShardFile]] = OrderedDict()
 
 
-def identity_of(sidecar: Sidecar) -> Identity:
-    """Return the data by which a shard is recognized when it is reopened."""
+def identity_from_sidecar(sidecar: Sidecar) -> Identity:
+    """Return the size and probes that a shard must have when it is reopened."""
     return sidecar.num_stored_bytes, sidecar.probes
 
 
 class ShardFile:
-    """A shard that is open while it is needed.
+    """A shard that the pool may close, and that is reopened on the next access.
 
     Can be pickled, used after a fork and used by several threads.
 
@@ -74,7 +74,7 @@ class ShardFile:
 
     @property
     def shard(self) -> OpenShard:
-        """The open shard; it is reopened after eviction, fork or unpickling."""
+        """The open shard; accessing it reopens the files after an eviction, a fork or unpickling."""
         if self._is_closed:
             raise ValueError(f"the reader of {self.paths[0]!r} is closed")
         shard = self._open
@@ -84,9 +84,9 @@ class ShardFile:
             _add_to_pool(self)
         return shard
 
-    def identify(self, loaded: ShardIndex) -> None:
-        """Store the data by which the shard is recognized when it is reopened."""
-        self.identity, self.seek_points = identity_of(loaded.sidecar), loaded.sidecar.seek_points
+    def store_identity(self, loaded: ShardIndex) -> None:
+        """Store the identity that the shard must have when it is reopened, and its seek points."""
+        self.identity, self.seek_points = identity_from_sidecar(loaded.sidecar), loaded.sidecar.seek_points
         if loaded.condition in ("damaged", "truncated"):
             stored = self.shard.source.num_stored_bytes or 0
             self.identity = stored, compute_probes(self.shard.source, stored)
@@ -95,16 +95,18 @@ class ShardFile:
         """Open the files; if the descriptor limit is reached, raise it or close other shards."""
         while True:
             try:
-                return self._open_checked()
+                return self._open_and_check_unchanged()
             except OSError as error:
                 if error.errno != errno.EMFILE:
                     raise
-                if not raise_limit() and not _close_oldest():
-                    message = f"too many open files: `ulimit -n` is {get_limit()}; raise it, or use smaller batches"
+                if not raise_descriptor_limit() and not _close_oldest_file():
+                    message = (
+                        f"too many open files: `ulimit -n` is {descriptor_limit()}; raise it, or use smaller batches"
+                    )
                     raise OSError(errno.EMFILE, message, self.paths[0]) from None
 
-    def _open_checked(self) -> OpenShard:
-        """Open the files and check that they did not change since they were indexed or opened."""
+    def _open_and_check_unchanged(self) -> OpenShard:
+        """Open the files; raise ShardChangedError if they changed after they were indexed or first opened."""
         paths = self._find_paths()
         try:
             shard = open_shard(paths, **self._options, storage=self.storage)
@@ -112,23 +114,23 @@ class ShardFile:
             if self.identity is None:
                 raise
             is_missing = isinstance(error, FileNotFoundError)
-            raise _changed(paths[0], "removed" if is_missing else "replaced") from None
+            raise _shard_changed_error(paths[0], "removed" if is_missing else "replaced") from None
         if self.identity is not None:
             with native_errors(shard.name):
                 stored = shard.source.num_stored_bytes or 0
                 if (stored, compute_probes(shard.source, stored)) != self.identity:
-                    raise _changed(shard.name, "replaced")
+                    raise _shard_changed_error(shard.name, "replaced")
         # File ids and times are comparable only within one process: others may see a copy of the shard.
         stats = [self.storage.stat(path) for path in paths]
         if self._stats is not None and self._process == os.getpid() and stats != self._stats:
-            raise _changed(paths[0], "replaced")
+            raise _shard_changed_error(paths[0], "replaced")
         self._stats = stats
         if self.seek_points is not None:
             shard.source.restore_seek_points(self.seek_points)
         return shard
 
     def _find_paths(self) -> tuple[str, ...]:
-        """Resolve relative paths against the directory in which they were opened first, if the files are there."""
+        """Return the paths, resolved against the original working directory if the process has changed it."""
         is_moved = self._directory not in ("", _get_working_directory())
         if is_moved and not all(map(os.path.isabs, self.paths)):
             original = tuple(os.path.join(self._directory, path) for path in self.paths)
@@ -152,26 +154,26 @@ class ShardFile:
 def _get_working_directory() -> str:
     try:
         return os.getcwd()
-    except FileNotFoundError:  # It was removed.
+    except FileNotFoundError:  # The directory was removed.
         return ""
 
 
-def _changed(name: str, change: str) -> ShardChangedError:
+def _shard_changed_error(name: str, change: str) -> ShardChangedError:
     hint = "open the dataset again in all processes"
     return ShardChangedError(f"the shard was {change} after it was first opened", kind="changed", shard=name, hint=hint)
 
 
 def _add_to_pool(file: ShardFile) -> None:
-    """Note that a file was opened, and close the oldest ones if too many are open."""
+    """Add an opened file to the pool; close the files that were opened first if too many are open."""
     key, remove = id(file), _OPEN_FILES.pop  # `_OPEN_FILES` may be gone when the interpreter exits.
     remove(key, None)
     _OPEN_FILES[key] = ref(file, lambda _: remove(key, None))
-    while len(_OPEN_FILES) > get_limit() // _POOL_SHARE or (len(_OPEN_FILES) > 1 and is_near_limit()):
-        if not raise_limit() and not _close_oldest():
+    while len(_OPEN_FILES) > descriptor_limit() // _POOL_SHARE or (len(_OPEN_FILES) > 1 and is_near_descriptor_limit()):
+        if not raise_descriptor_limit() and not _close_oldest_file():
             break
 
 
-def _close_oldest() -> bool:
+def _close_oldest_file() -> bool:
     try:
         oldest = _OPEN_FILES.popitem(last=False)[1]()
     except KeyError:
@@ -181,32 +183,32 @@ def _close_oldest() -> bool:
     return True
 
 
-def get_limit() -> int:
+def descriptor_limit() -> int:
     """Return the number of files that this process may have open."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
 
 
-def is_near_limit() -> bool:
-    """Return True if few file descriptors are left, whichever part of the program uses the others."""
-    # The system assigns the lowest free number.
+def is_near_descriptor_limit() -> bool:
+    """Return True if few file descriptors are free, also counting those that other parts of the program use."""
+    # The system assigns the lowest free number, so a new descriptor with a high number shows that few are free.
     try:
         lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         return error.errno == errno.EMFILE
     os.close(lowest)
-    return lowest >= get_limit() - _NUM_RESERVED
+    return lowest >= descriptor_limit() - _NUM_RESERVED
 
 
-def can_open(count: int) -> bool:
-    """Return True if one call may read from this number of shards; raise the soft limit if necessary."""
-    while count > _MIN_SHARDS_PER_CALL and count > get_limit() // _CALL_SHARE:
-        if not raise_limit():
+def can_read_in_one_call(count: int) -> bool:
+    """Return True if one read may open this many shards; raise the soft limit of descriptors if necessary."""
+    while count > _MIN_SHARDS_PER_CALL and count > descriptor_limit() // _CALL_SHARE:
+        if not raise_descriptor_limit():
             return False
     return True
 
 
-def raise_limit() -> bool:
+def raise_descriptor_limit() -> bool:
     """Double the soft limit of descriptors, up to the hard limit; return False if that is not possible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     highest = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)

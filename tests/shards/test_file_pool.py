@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.shards import files
+from recordmill.shards import file_pool
 from recordmill.shards.collection import ShardCollection
 from recordmill.storage.local import LocalStorage
 from tests.concurrency.helpers import opened, run_script
@@ -33,8 +33,8 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @pytest.fixture
 def low_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limit the process to 16 files, of which shards may use half."""
-    monkeypatch.setattr(files, "get_limit", lambda: 16)
-    monkeypatch.setattr(files, "raise_limit", lambda: False)
+    monkeypatch.setattr(file_pool, "descriptor_limit", lambda: 16)
+    monkeypatch.setattr(file_pool, "raise_descriptor_limit", lambda: False)
 
 
 def payload(folder: Path) -> str | None:
@@ -61,15 +61,15 @@ def test_pool_ignores_files_of_deleted_readers(tmp_path: Path, monkeypatch: pyte
     def raised() -> bool:
         raise AssertionError("the limit was raised")
 
-    monkeypatch.setattr(files, "_OPEN_FILES", OrderedDict())
-    monkeypatch.setattr(files, "get_limit", lambda: 16)
-    monkeypatch.setattr(files, "is_near_limit", lambda: False)
-    monkeypatch.setattr(files, "raise_limit", raised)
+    monkeypatch.setattr(file_pool, "_OPEN_FILES", OrderedDict())
+    monkeypatch.setattr(file_pool, "descriptor_limit", lambda: 16)
+    monkeypatch.setattr(file_pool, "is_near_descriptor_limit", lambda: False)
+    monkeypatch.setattr(file_pool, "raise_descriptor_limit", raised)
     path = write_shard(tmp_path, FORMATS[0], [encode_message(FORMATS[0], 1)], "one")
     kept = rm.ShardReader(path)
     for _ in range(50):
         assert len(rm.ShardReader(path)) == 1
-    assert len(kept) == 1 and len(files._OPEN_FILES) == 1
+    assert len(kept) == 1 and len(file_pool._OPEN_FILES) == 1
 
 
 @pytest.mark.usefixtures("low_limit")
@@ -164,8 +164,8 @@ def test_pool_leaves_descriptors_for_imports(free: int, tmp_path: Path) -> None:
 
 
 def test_error_at_descriptor_limit_names_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "raise_limit", lambda: False)
-    monkeypatch.setattr(files, "_OPEN_FILES", OrderedDict())
+    monkeypatch.setattr(file_pool, "raise_descriptor_limit", lambda: False)
+    monkeypatch.setattr(file_pool, "_OPEN_FILES", OrderedDict())
     path = write_shard(tmp_path, "tfrecord", [encode_message("tfrecord", 1)])
 
     class FullStorage(LocalStorage):
