@@ -21,7 +21,7 @@ from recordmill.types import Ragged
 PATIENCE_S = 60.0
 
 
-def until(condition: Callable[[], Any], patience_s: float = PATIENCE_S) -> bool:
+def wait_until(condition: Callable[[], Any], patience_s: float = PATIENCE_S) -> bool:
     """Wait until a condition is true; return its last value."""
     deadline = time.monotonic() + patience_s
     while not condition() and time.monotonic() < deadline:
@@ -35,10 +35,10 @@ def num_threads() -> int:
 
 
 def descriptors() -> int:
-    return len(opened())
+    return len(open_descriptors())
 
 
-def opened() -> list[str]:
+def open_descriptors() -> list[str]:
     """Return number and target of each descriptor of this process."""
     found = []
     for name in os.listdir("/proc/self/fd"):
@@ -47,7 +47,7 @@ def opened() -> list[str]:
     return found
 
 
-def children(process: int | None = None) -> list[int]:
+def child_processes(process: int | None = None) -> list[int]:
     """Return the children of a process, this one by default, including zombies."""
     parent, found = process or os.getpid(), []
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -69,31 +69,31 @@ def is_running(process: int) -> bool:
 
 
 @contextmanager
-def nothing_left() -> Iterator[None]:
+def check_no_leftovers() -> Iterator[None]:
     """Check that no threads, descriptors or child processes remain, perhaps after a moment.
 
     There may be fewer threads than before, as a fork may end threads of native libraries.
     """
     gc.collect()  # what earlier tests have left
-    before, files = (num_threads(), descriptors(), sorted(children())), opened()
+    before, files = (num_threads(), descriptors(), sorted(child_processes())), open_descriptors()
     yield
-    assert until(
-        lambda: num_threads() <= before[0] and descriptors() <= before[1] and sorted(children()) == before[2]
+    assert wait_until(
+        lambda: num_threads() <= before[0] and descriptors() <= before[1] and sorted(child_processes()) == before[2]
     ), (
-        f"threads, descriptors, children were {before}, are {num_threads(), descriptors(), children()}; "
-        f"{[thread.name for thread in threading.enumerate()]}; new are {sorted(set(opened()) - set(files))}"
+        f"threads, descriptors, children were {before}, are {num_threads(), descriptors(), child_processes()}; "
+        f"{[thread.name for thread in threading.enumerate()]}; new are {sorted(set(open_descriptors()) - set(files))}"
     )
 
 
 def run_script(text: str, folder: Path, *, name: str = "script.py") -> subprocess.CompletedProcess[str]:
     """Run a script in a process of its own and wait for it."""
-    with script(text, folder, name=name) as process:
+    with running_script(text, folder, name=name) as process:
         out, err = process.communicate(timeout=PATIENCE_S)
     return subprocess.CompletedProcess(name, process.returncode, out, err)
 
 
 @contextmanager
-def script(text: str, folder: Path, *, name: str = "script.py") -> Iterator[subprocess.Popen[str]]:
+def running_script(text: str, folder: Path, *, name: str = "script.py") -> Iterator[subprocess.Popen[str]]:
     """Run a script in a process of its own, with its output in pipes."""
     path = folder / name
     path.write_text(text, "utf-8")
@@ -118,7 +118,7 @@ def call_until_interrupted(go_on: Callable[[], Any], after_s: float = 0.002) -> 
         timer.join()
 
 
-def batch(number: int) -> dict[str, Any]:
+def build_mixed_batch(number: int) -> dict[str, Any]:
     """Return a batch with values of many types and sizes."""
     rng = np.random.default_rng(number)
     return {
@@ -138,16 +138,16 @@ def batch(number: int) -> dict[str, Any]:
     }
 
 
-def same(first: Any, second: Any) -> bool:
+def are_equal(first: Any, second: Any) -> bool:
     """Compare two values by type, dtype, shape and content."""
     if type(first) is not type(second):
         return False
     if isinstance(first, dict):
-        return list(first) == list(second) and all(same(first[name], second[name]) for name in first)
+        return list(first) == list(second) and all(are_equal(first[name], second[name]) for name in first)
     if isinstance(first, list):
-        return len(first) == len(second) and all(map(same, first, second))
+        return len(first) == len(second) and all(map(are_equal, first, second))
     if isinstance(first, Ragged):
-        return same(first.data, second.data) and same(first.row_splits, second.row_splits)
+        return are_equal(first.data, second.data) and are_equal(first.row_splits, second.row_splits)
     if isinstance(first, np.ndarray):
         return first.dtype == second.dtype and first.shape == second.shape and bool((first == second).all())
     return bool(first == second)

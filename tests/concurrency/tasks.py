@@ -27,7 +27,7 @@ class HeavyError(Exception):
         self.payload = payload
 
 
-class Refuses:
+class UnpicklableTask:
     """A task function that cannot be unpickled."""
 
     def __reduce__(self) -> Any:
@@ -37,7 +37,7 @@ class Refuses:
         return task
 
 
-class Kills(Refuses):
+class KillingTask(UnpicklableTask):
     """A task function that kills the process that unpickles it."""
 
     def __reduce__(self) -> Any:
@@ -48,20 +48,20 @@ def _refuse() -> None:
     raise ModuleNotFoundError("no module named 'elsewhere'", name="elsewhere")
 
 
-def pid(task: int) -> int:
+def return_process_id(task: int) -> int:
     return os.getpid()
 
 
-def nap(task: int) -> int:
+def return_slowly(task: int) -> int:
     time.sleep(task * 7 % 5 * 1e-3)
     return task * task
 
 
-def pattern(task: int, count: int = 50_000) -> np.ndarray:
+def build_pattern(task: int, count: int = 50_000) -> np.ndarray:
     return np.full(count + 1000 * (task % 7), task, np.int32)
 
 
-def prints(task: int) -> None:
+def print_task(task: int) -> None:
     print(f"task {task}")
 
 

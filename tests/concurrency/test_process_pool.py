@@ -21,14 +21,14 @@ from recordmill.concurrency.shared_memory import MAX_SEGMENTS
 from recordmill.errors import WorkerError
 from tests.concurrency import tasks
 from tests.concurrency.helpers import (
-    batch,
+    are_equal,
+    build_mixed_batch,
     call_until_interrupted,
-    children,
+    check_no_leftovers,
+    child_processes,
     descriptors,
     is_running,
-    nothing_left,
-    same,
-    until,
+    wait_until,
 )
 
 pytestmark = pytest.mark.usefixtures("_light_main")
@@ -36,8 +36,8 @@ pytestmark = pytest.mark.usefixtures("_light_main")
 
 @pytest.mark.parametrize("workers, ahead", [(1, 1), (2, 2), (3, 9)])
 def test_results_come_in_order_from_any_number_of_processes(workers: int, ahead: int) -> None:
-    with nothing_left():
-        pool = ProcessPool(tasks.nap, workers, start=3)
+    with check_no_leftovers():
+        pool = ProcessPool(tasks.return_slowly, workers, start=3)
         for task in range(3, 33):
             pool.submit(min(33, task + ahead))
             assert pool.result(task) == task * task
@@ -49,15 +49,15 @@ def test_results_come_in_order_from_any_number_of_processes(workers: int, ahead:
 
 
 def test_results_of_every_type_arrive_unchanged() -> None:
-    pool = ProcessPool(batch, 2)
+    pool = ProcessPool(build_mixed_batch, 2)
     pool.submit(12)
     results = [pool.result(task) for task in (5, *range(5), *range(6, 12))]
-    expected = [batch(task) for task in (5, *range(5), *range(6, 12))]
-    assert all(map(same, results, expected))
+    expected = [build_mixed_batch(task) for task in (5, *range(5), *range(6, 12))]
+    assert all(map(are_equal, results, expected))
     results[0]["large"] += 1
     pool.close()
     assert np.array_equal(results[0]["large"], expected[0]["large"] + 1)
-    assert same(results[1], expected[1])
+    assert are_equal(results[1], expected[1])
 
 
 def test_batches_read_by_processes_equal_those_of_the_dataset(tmp_path: Path) -> None:
@@ -67,13 +67,13 @@ def test_batches_read_by_processes_equal_those_of_the_dataset(tmp_path: Path) ->
     batches = rm.open(tmp_path / "part*").batch(16)
     pool = ProcessPool(batches.__getitem__, 2)
     pool.submit(len(batches))
-    assert all(same(pool.result(task), batches[task]) for task in range(len(batches)))
+    assert all(are_equal(pool.result(task), batches[task]) for task in range(len(batches)))
     pool.close()
 
 
 def test_kept_arrays_never_change_and_use_few_descriptors() -> None:
-    with nothing_left():
-        pool = ProcessPool(tasks.pattern, 2)
+    with check_no_leftovers():
+        pool = ProcessPool(tasks.build_pattern, 2)
         results, before = [], descriptors()
         for task in range(40):
             pool.submit(task + 4)
@@ -109,11 +109,11 @@ def test_errors_are_raised_for_their_tasks() -> None:
 
 
 def test_killed_worker_is_reported_with_its_task(tmp_path: Path) -> None:
-    with nothing_left():
+    with check_no_leftovers():
         pool = ProcessPool(partial(tasks.hang, str(tmp_path)), 2)
         pool.submit(3)
-        assert until(lambda: (tmp_path / "hangs").exists() and (tmp_path / "hangs").read_text())
-        assert until(lambda: pool.counters().num_finished == 2)
+        assert wait_until(lambda: (tmp_path / "hangs").exists() and (tmp_path / "hangs").read_text())
+        assert wait_until(lambda: pool.counters().num_finished == 2)
         assert [task for task, _ in pool.running()] == [2]
         worker = int((tmp_path / "hangs").read_text())
         with pytest.raises(TimeoutError):
@@ -138,10 +138,10 @@ def test_worker_that_exits_is_reported_with_its_exit_code() -> None:
 
 
 def test_close_kills_a_hanging_worker(tmp_path: Path) -> None:
-    with nothing_left():
+    with check_no_leftovers():
         pool = ProcessPool(partial(tasks.hang, str(tmp_path)), 2)
         pool.submit(20)
-        assert until((tmp_path / "hangs").exists)
+        assert wait_until((tmp_path / "hangs").exists)
         pool.close(timeout=0.05)
         pool.close()
         for call in (lambda: pool.result(1), lambda: pool.submit(50)):
@@ -150,7 +150,7 @@ def test_close_kills_a_hanging_worker(tmp_path: Path) -> None:
 
 
 def test_close_wakes_a_waiting_consumer(tmp_path: Path) -> None:
-    with nothing_left():
+    with check_no_leftovers():
         pool = ProcessPool(partial(tasks.hang, str(tmp_path)), 1)
         pool.submit(3)
         timer = threading.Timer(0.02, pool.close, kwargs={"timeout": 0})
@@ -161,11 +161,11 @@ def test_close_wakes_a_waiting_consumer(tmp_path: Path) -> None:
 
 
 def test_processes_end_when_the_pool_is_freed() -> None:
-    with nothing_left():
-        pool = ProcessPool(tasks.pid, 2)
+    with check_no_leftovers():
+        pool = ProcessPool(tasks.return_process_id, 2)
         pool.submit(3)
         worker = pool.result(0)
-        assert worker in children()
+        assert worker in child_processes()
         del pool
         gc.collect()
         assert not is_running(worker)
@@ -185,11 +185,13 @@ def submit_and_take(pool: ProcessPool, task: int = 0) -> object:
 
 @pytest.mark.parametrize(
     "function, message",
-    [(lambda task: task, "cannot be sent"), (tasks.Refuses(), "could not start")],
+    [(lambda task: task, "cannot be sent"), (tasks.UnpicklableTask(), "could not start")],
     ids=["lambda", "start"],
 )
-def test_function_that_does_not_reach_the_workers_raises_worker_error(function: tasks.Refuses, message: str) -> None:
-    with nothing_left():
+def test_function_that_does_not_reach_the_workers_raises_worker_error(
+    function: tasks.UnpicklableTask, message: str
+) -> None:
+    with check_no_leftovers():
         pool = ProcessPool(function, 2)
         with pytest.raises(WorkerError, match=message) as caught:
             submit_and_take(pool)
@@ -198,7 +200,7 @@ def test_function_that_does_not_reach_the_workers_raises_worker_error(function: 
 
 
 def test_failed_start_of_one_process_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, started = worker_process._spawn, list[int]()
+    real, started = worker_process._spawn_process, list[int]()
 
     def second_fails(files: tuple[int, ...]) -> int:
         if started:
@@ -206,9 +208,9 @@ def test_failed_start_of_one_process_ends_the_others(monkeypatch: pytest.MonkeyP
         started.append(real(files))
         return started[0]
 
-    monkeypatch.setattr(worker_process, "_spawn", second_fails)
-    with nothing_left():
-        pool = ProcessPool(tasks.nap, 2)
+    monkeypatch.setattr(worker_process, "_spawn_process", second_fails)
+    with check_no_leftovers():
+        pool = ProcessPool(tasks.return_slowly, 2)
         with pytest.raises(BlockingIOError, match="no more"):
             pool.submit(2)
         assert not is_running(started[0])
@@ -220,15 +222,15 @@ def test_start_without_free_descriptors_names_the_limit(monkeypatch: pytest.Monk
     def no_more(files: tuple[int, ...]) -> int:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(worker_process, "_spawn", no_more)
-    with nothing_left():
-        pool = ProcessPool(tasks.nap, 2)
+    monkeypatch.setattr(worker_process, "_spawn_process", no_more)
+    with check_no_leftovers():
+        pool = ProcessPool(tasks.return_slowly, 2)
         with pytest.raises(OSError, match=r"2 worker processes: `ulimit -n` allows \d+; raise it") as caught:
             pool.submit(2)
         assert caught.value.errno == 24
 
 
-def cycle(number: int) -> None:
+def use_and_stop_pool(number: int) -> None:
     """Use a pool for a while, and stop in one of six ways."""
     pool = ProcessPool(tasks.fail, 1 + number % 2)
     way = number % 6
@@ -247,7 +249,7 @@ def cycle(number: int) -> None:
         pool.close(timeout=number % 3)
 
 
-def short_cycle(number: int) -> None:
+def stop_before_ready(number: int) -> None:
     """Stop before a process is ready: at once, by freeing the pool, after a timeout, or by Ctrl-C."""
     pool = ProcessPool(tasks.fail, 1 + number % 2)
     pool.submit(3)
@@ -262,22 +264,22 @@ def short_cycle(number: int) -> None:
 
 
 def test_repeated_pools_leave_nothing_behind() -> None:
-    with nothing_left():
+    with check_no_leftovers():
         for number in range(6):
-            cycle(number)
-            short_cycle(number)
+            use_and_stop_pool(number)
+            stop_before_ready(number)
 
 
 @pytest.mark.campaign
 def test_thousand_pools_leave_nothing_behind() -> None:
-    with nothing_left():
+    with check_no_leftovers():
         for number in range(1_000):
-            (short_cycle if number % 10 >= 2 else cycle)(number)
+            (stop_before_ready if number % 10 >= 2 else use_and_stop_pool)(number)
 
 
 def test_forked_copy_neither_uses_nor_ends_the_processes() -> None:
-    with nothing_left():
-        pool = ProcessPool(tasks.pid, 1)
+    with check_no_leftovers():
+        pool = ProcessPool(tasks.return_process_id, 1)
         pool.submit(2)
         worker = pool.result(0)
         with warnings.catch_warnings():
@@ -301,7 +303,7 @@ def _check_forked_copy(pool: ProcessPool) -> int:
         else:
             return 3
     pool.close()
-    own_pool = ProcessPool(tasks.nap, 1)
+    own_pool = ProcessPool(tasks.return_slowly, 1)
     own_pool.submit(2)
     found = [own_pool.result(0), own_pool.result(1)]
     own_pool.close()

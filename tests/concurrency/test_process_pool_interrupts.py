@@ -10,7 +10,7 @@ import pytest
 from recordmill.concurrency.process_pool import ProcessPool, WorkerGroup
 from recordmill.concurrency.worker_process import WorkerProcess
 from tests.concurrency import tasks
-from tests.concurrency.helpers import nothing_left
+from tests.concurrency.helpers import check_no_leftovers
 
 pytestmark = pytest.mark.usefixtures("_light_main")
 
@@ -29,7 +29,7 @@ def interrupt_once(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> No
 
 
 def start_pool() -> ProcessPool:
-    pool = ProcessPool(tasks.nap, 2)
+    pool = ProcessPool(tasks.return_slowly, 2)
     pool.submit(2)
     assert pool.result(0) == 0
     return pool
@@ -48,7 +48,7 @@ def start_pool() -> ProcessPool:
 def test_interrupted_close_leaves_nothing_once_the_pool_is_freed(
     monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
 ) -> None:
-    with nothing_left():
+    with check_no_leftovers():
         pool = start_pool()
         interrupt_once(monkeypatch, owner, name)
         with pytest.raises(KeyboardInterrupt):
@@ -58,7 +58,7 @@ def test_interrupted_close_leaves_nothing_once_the_pool_is_freed(
 
 
 def test_close_can_be_repeated_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
-    with nothing_left():
+    with check_no_leftovers():
         pool = start_pool()
         interrupt_once(monkeypatch, WorkerProcess, "close")
         with pytest.raises(KeyboardInterrupt):
@@ -75,8 +75,8 @@ def test_interrupt_right_after_start_leaves_no_process(monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return real(pid)
 
-    with nothing_left():
-        pool = ProcessPool(tasks.nap, 2)
+    with check_no_leftovers():
+        pool = ProcessPool(tasks.return_slowly, 2)
         monkeypatch.setattr(os, "pidfd_open", interrupted)
         with pytest.raises(KeyboardInterrupt):
             pool.submit(2)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import recordmill as rm
-from tests.concurrency.helpers import children, is_running, run_script, script, until
+from tests.concurrency.helpers import child_processes, is_running, run_script, running_script, wait_until
 
 ROOT = str(Path(__file__).parents[2])
 
@@ -51,24 +51,24 @@ def ready(process: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize("name", ["script.py", "copied.py"])
 def test_workers_end_when_the_consumer_is_killed(name: str, tmp_path: Path) -> None:
-    with script(SLOW, tmp_path, name=name) as process:
+    with running_script(SLOW, tmp_path, name=name) as process:
         ready(process)
-        assert until((tmp_path / "hangs").exists)
-        everyone = children(process.pid)
+        assert wait_until((tmp_path / "hangs").exists)
+        everyone = child_processes(process.pid)
         assert len(everyone) == (3 if name == "copied.py" else 2)
         workers = [one for one in everyone if b"concurrency.worker_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
         assert len(workers) == 2
         process.kill()
-        assert until(lambda: not any(map(is_running, workers)))
+        assert wait_until(lambda: not any(map(is_running, workers)))
         for one in set(everyone) - set(workers):
             os.kill(one, signal.SIGKILL)
 
 
 def test_workers_end_silently_after_ctrl_c(tmp_path: Path) -> None:
-    with script(SLOW, tmp_path) as process:
+    with running_script(SLOW, tmp_path) as process:
         ready(process)
-        assert until((tmp_path / "hangs").exists)
-        workers = children(process.pid)
+        assert wait_until((tmp_path / "hangs").exists)
+        workers = child_processes(process.pid)
         for one in (*workers, process.pid):  # as a terminal does
             os.kill(one, signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -85,11 +85,11 @@ if __name__ == "__main__":
     pool.submit(500)
     for task in range(4):
         assert np.array_equal(pool.result(task), doubled(task))
-    printing = ProcessPool(tasks.prints, 1)
+    printing = ProcessPool(tasks.print_task, 1)
     printing.submit(2)
     printing.result(1)
-    from tests.concurrency.helpers import children
-    print(*children())
+    from tests.concurrency.helpers import child_processes
+    print(*child_processes())
 """
     )
     done = run_script(text, tmp_path)
@@ -111,7 +111,8 @@ def test_script_without_main_guard_gets_a_hint(tmp_path: Path) -> None:
 @pytest.mark.deep
 def test_command_line_script_uses_functions_of_modules_only(tmp_path: Path) -> None:
     text = BEGINNING.replace("def doubled", "def other") + (
-        "pool = ProcessPool(tasks.pid, 1); pool.submit(1); assert pool.result(0) != os.getpid(); pool.close()\n"
+        "pool = ProcessPool(tasks.return_process_id, 1); pool.submit(1)\n"
+        "assert pool.result(0) != os.getpid(); pool.close()\n"
         "pool = ProcessPool(other, 1); pool.submit(1)\n"
         "try: pool.result(0)\n"
         "except Exception as error: print(type(error).__name__, error.hint)\n"

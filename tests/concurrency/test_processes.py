@@ -14,7 +14,7 @@ from recordmill.concurrency.processes import create_executor
 from recordmill.concurrency.shared_memory import TaskBuffer
 from recordmill.concurrency.status_page import StatusPage
 from recordmill.errors import WorkerError
-from tests.concurrency.helpers import children, is_running, same, script, until
+from tests.concurrency.helpers import are_equal, child_processes, is_running, running_script, wait_until
 
 pytestmark = pytest.mark.usefixtures("_light_main")
 
@@ -43,12 +43,14 @@ def test_executor_initializes_processes_that_ignore_interrupts() -> None:
 
 
 def test_executor_processes_exit_when_the_parent_is_killed(tmp_path: Path) -> None:
-    with script(SCRIPT, tmp_path) as process:
+    with running_script(SCRIPT, tmp_path) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
-        workers = [one for one in children(process.pid) if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
+        workers = [
+            one for one in child_processes(process.pid) if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()
+        ]
         assert workers
         process.kill()
-        assert until(lambda: not any(map(is_running, workers)))
+        assert wait_until(lambda: not any(map(is_running, workers)))
 
 
 def test_status_page_keeps_the_last_status_that_fits() -> None:
@@ -72,7 +74,7 @@ def test_task_buffer_returns_inputs_and_reuses_slots() -> None:
     for task, value in inputs.items():
         writer.write(task, value)
         if task >= 4:
-            assert same(reader.read(task - 4), inputs[task - 4])
+            assert are_equal(reader.read(task - 4), inputs[task - 4])
             writer.discard(task - 4)
     assert os.fstat(writer.file).st_size < 6 << 40  # at most five slots
     with pytest.raises(WorkerError, match="cannot be sent"):

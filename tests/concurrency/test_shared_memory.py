@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from recordmill.concurrency.messages import Message, MessageKind, receive_message, send_message
 from recordmill.concurrency.serialization import ErrorChain, PickleParts, load_parts
 from recordmill.concurrency.shared_memory import MAX_SEGMENTS, NO_SLOT, SegmentPool, SegmentViews
-from tests.concurrency.helpers import batch, descriptors, same
+from tests.concurrency.helpers import are_equal, build_mixed_batch, descriptors
 from tests.concurrency.tasks import HeavyError, UnpicklableError
 
 ARRAYS = st.builds(
@@ -38,7 +38,7 @@ def test_pickle_parts_round_trip(value: Any) -> None:
     parts = PickleParts(value)
     serialized = parts.tobytes()
     assert len(serialized) == parts.nbytes
-    assert same(load_parts(memoryview(serialized)), value)
+    assert are_equal(load_parts(memoryview(serialized)), value)
     file = os.memfd_create("test")
     try:
         parts.write(file)
@@ -52,12 +52,12 @@ def test_pickle_parts_round_trip(value: Any) -> None:
 def test_large_arrays_become_aligned_writable_views() -> None:
     segment = np.zeros(9_000_000, np.uint8)
     start = -segment.ctypes.data % 64
-    value = batch(3) | {"fixed": np.arange(9_000)}
+    value = build_mixed_batch(3) | {"fixed": np.arange(9_000)}
     value["fixed"].flags.writeable = False
     parts = PickleParts(value)
     segment[start : start + parts.nbytes] = parts.tobytes()
     again = load_parts(segment.data[start : start + parts.nbytes])
-    assert same(again, value)
+    assert are_equal(again, value)
     for name in ("image", "large", "fortran"):
         assert np.shares_memory(again[name], segment)
         assert again[name].flags.writeable and again[name].ctypes.data % 64 == 0

@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 
 from recordmill.concurrency.thread_pool import ThreadPool
 from recordmill.errors import WorkerError
-from tests.concurrency.helpers import nothing_left, num_threads, until
+from tests.concurrency.helpers import check_no_leftovers, num_threads, wait_until
 
 
 def run(pool: ThreadPool, count: int, ahead: int, start: int = 0) -> Iterator[Any]:
@@ -51,7 +51,7 @@ def test_slow_task_does_not_delay_other_tasks() -> None:
     gate = threading.Event()
     pool = ThreadPool(lambda task: gate.wait() if task == 0 else task, 2)
     pool.submit(30)
-    assert until(lambda: pool.counters().num_ready == 29)
+    assert wait_until(lambda: pool.counters().num_ready == 29)
     with pytest.raises(TimeoutError):
         pool.result(0, timeout=0.01)
     assert [task for task, _ in pool.running()] == [0]
@@ -102,7 +102,7 @@ def test_error_keeps_no_reference_to_arrays_of_its_task() -> None:
         with pytest.raises(ValueError, match="0") as caught:
             pool.result(0)
         del caught
-        assert until(lambda: references[0]() is None)
+        assert wait_until(lambda: references[0]() is None)
     finally:
         gc.enable()
         pool.close()
@@ -115,7 +115,7 @@ def test_result_is_referenced_by_the_consumer_only() -> None:
     pool = ThreadPool(lambda _: np.zeros(10).view(Large), 2)
     pool.submit(4)
     seen = [weakref.ref(pool.result(task)) for task in range(4)]
-    assert until(lambda: [one() for one in seen] == [None] * 4)
+    assert wait_until(lambda: [one() for one in seen] == [None] * 4)
     pool.close()
 
 
@@ -147,29 +147,29 @@ def test_close_wakes_a_waiting_consumer() -> None:
 
 
 def test_close_does_not_wait_for_a_hanging_task() -> None:
-    with nothing_left():
+    with check_no_leftovers():
         gate = threading.Event()
         pool = ThreadPool(lambda task: gate.wait() if task == 1 else task, 2)
         pool.submit(9)
-        assert until(lambda: pool.counters().num_finished == 8)
+        assert wait_until(lambda: pool.counters().num_finished == 8)
         pool.close(timeout=0.01)
         assert [task for task, _ in pool.running()] == [1]
         gate.set()
 
 
 def test_threads_end_when_the_pool_is_freed() -> None:
-    with nothing_left():
+    with check_no_leftovers():
         pool = ThreadPool(lambda task: task, 3)
         pool.submit(100)
         assert pool.result(0) == 0 and num_threads() >= 3
         del pool
-    with nothing_left():
+    with check_no_leftovers():
         elements = run(ThreadPool(lambda task: task, 3), 100, 5)
         assert next(elements) == 0
         del elements
 
 
-def cycle(number: int) -> None:
+def use_and_stop_pool(number: int) -> None:
     """Use a pool for a while, and stop in one of six ways."""
     pool = ThreadPool(lambda task: 1 // (7 - task), 1 + number % 4)
     elements = run(pool, 7 if number % 6 < 4 else 9, 1 + number % 5)
@@ -188,16 +188,16 @@ def cycle(number: int) -> None:
 
 
 def test_hundred_pools_leave_nothing_behind() -> None:
-    with nothing_left():
+    with check_no_leftovers():
         for number in range(100):
-            cycle(number)
+            use_and_stop_pool(number)
 
 
 @pytest.mark.campaign
 def test_thousand_pools_leave_nothing_behind() -> None:
-    with nothing_left():
+    with check_no_leftovers():
         for number in range(1000):
-            cycle(number)
+            use_and_stop_pool(number)
 
 
 def test_forked_copy_refuses_to_use_the_pool() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.concurrency.helpers import run_script, script
+from tests.concurrency.helpers import run_script, running_script
 
 READS = """
 import sys, threading
@@ -71,7 +71,7 @@ except KeyboardInterrupt:
     pool.close()
     print(threading.active_count())
 """
-    with script(text, tmp_path) as process:
+    with running_script(text, tmp_path) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

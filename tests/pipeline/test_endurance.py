@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
-from tests.concurrency.helpers import call_until_interrupted, until
+from tests.concurrency.helpers import call_until_interrupted, wait_until
 from tests.images import encode_image
 from tests.pipeline.sources import numbers
 
@@ -64,7 +64,7 @@ def test_repeated_starts_and_stops_leave_no_threads_or_files(count: int) -> None
     before = count_resources()
     for number in range(count):
         run_loader(number)
-    assert until(lambda: count_resources() == before), (count_resources(), before)
+    assert wait_until(lambda: count_resources() == before), (count_resources(), before)
 
 
 @pytest.mark.deep

@@ -12,7 +12,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.pipeline.dataset import Dataset
-from tests.concurrency.helpers import nothing_left, same
+from tests.concurrency.helpers import are_equal, check_no_leftovers
 from tests.pipeline.sources import ids, numbers
 
 pytestmark = pytest.mark.usefixtures("_light_main")
@@ -73,7 +73,7 @@ def test_filtered_functions_run_in_requested_workers(where: dict[str, Any]) -> N
     expected = list(pipeline().loader(threads=0))
     with pipeline(**where).loader(threads=2) as loader:
         found = list(loader)
-    assert same(content(found), content(expected))
+    assert are_equal(content(found), content(expected))
     here = {os.getpid()}
     processes_by_function = {
         "head": {
@@ -98,7 +98,7 @@ def test_filtered_epoch_resumes_exactly_with_ranks_and_processes() -> None:
     loader = pipeline(tail="processes", size=16).loader(threads=2)
     first = list(islice(loader, 4))
     state = json.loads(json.dumps(loader.state_dict()))
-    assert same(content(first), content(whole[:4]))
+    assert are_equal(content(first), content(whole[:4]))
     ranks = []
     for rank in range(2):
         one = pipeline(head="processes", tail="processes", size=8).loader(threads=1, rank=rank, world_size=2)
@@ -125,7 +125,7 @@ def test_filtered_epoch_names_function_that_ends_process(
     samples = numbers(400)
     samples = samples.map(function, workers="processes") if first else samples.filter(passes)
     samples = samples.filter(passes) if first else samples.map(function, workers="processes")
-    with nothing_left(), pytest.raises(kind) as caught:
+    with check_no_leftovers(), pytest.raises(kind) as caught:
         list(samples.batch(4).loader(threads=1))
     error: Any = caught.value
     assert (error.function, error.position) == (function.__name__, 113)
@@ -139,7 +139,7 @@ def test_filtered_epoch_yields_batches_before_error(first: bool) -> None:
     samples = samples.map(raises, workers="processes") if first else samples.filter(passes)
     samples = samples.filter(passes) if first else samples.map(raises, workers="processes")
     found = list[dict[str, Any]]()
-    with nothing_left(), pytest.raises(rm.MapError) as caught:
+    with check_no_leftovers(), pytest.raises(rm.MapError) as caught:
         found.extend(samples.batch(4).loader(threads=2))
     assert isinstance(caught.value.cause, KeyError)
     assert caught.value.record == 3
@@ -151,5 +151,5 @@ def test_filtered_epoch_yields_batches_before_error(first: bool) -> None:
 
 def test_samples_that_cannot_be_pickled_raise_worker_error() -> None:
     samples = numbers(200).map(closes_over).filter(passes).map(add_tail_process, workers="processes")
-    with nothing_left(), pytest.raises(rm.WorkerError, match="cannot be sent to a worker process"):
+    with check_no_leftovers(), pytest.raises(rm.WorkerError, match="cannot be sent to a worker process"):
         list(samples.batch(4).loader(threads=1))

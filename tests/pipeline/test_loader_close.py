@@ -11,7 +11,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.pipeline.loader import Loader
-from tests.concurrency.helpers import nothing_left, run_script
+from tests.concurrency.helpers import check_no_leftovers, run_script
 from tests.pipeline.sources import ids, numbers
 
 
@@ -39,7 +39,7 @@ def consume(loader: Loader, found: list[Any]) -> None:
 def test_close_raises_error_in_waiting_thread(filtered: bool) -> None:
     gate, found = Gate(), list[Any]()
     samples = numbers(40).map(gate)
-    with nothing_left():
+    with check_no_leftovers():
         loader = (samples.filter(len) if filtered else samples).batch(4).loader(threads=1)
         thread = threading.Thread(target=consume, args=(loader, found))
         thread.start()

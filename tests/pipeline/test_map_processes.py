@@ -18,7 +18,7 @@ from recordmill.concurrency.status_page import StatusPage
 from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
 from tests.concurrency import tasks
-from tests.concurrency.helpers import nothing_left
+from tests.concurrency.helpers import check_no_leftovers
 from tests.pipeline.sources import Numbers, ids, numbers
 
 pytestmark = pytest.mark.usefixtures("_light_main")
@@ -74,7 +74,7 @@ def slow(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def raised_by(dataset: Dataset, kind: type[Exception]) -> Any:
-    with nothing_left(), pytest.raises(kind) as caught:
+    with check_no_leftovers(), pytest.raises(kind) as caught:
         list(dataset.loader(threads=1))
     return pickle.loads(pickle.dumps(caught.value))
 

@@ -13,7 +13,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.pipeline import watch
-from tests.concurrency.helpers import run_script, script
+from tests.concurrency.helpers import run_script, running_script
 from tests.pipeline.sources import ids, numbers
 
 ROOT = str(Path(__file__).parents[2])
@@ -85,7 +85,7 @@ def test_timeout_in_thread_names_sample() -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_script_with_hanging_function_can_be_interrupted(stage: str, tmp_path: Path) -> None:
-    with script(HANGS.format(stage=stage), tmp_path) as process:
+    with running_script(HANGS.format(stage=stage), tmp_path) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

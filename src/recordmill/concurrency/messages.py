@@ -23,7 +23,7 @@ _TASKS_PER_WRITE = 512  # at most PIPE_BUF bytes, which the system writes atomic
 
 
 class MessageKind(IntEnum):
-    """What a worker process reports."""
+    """Kinds of messages that a worker process sends."""
 
     READY = 0
     """The worker waits for its first task."""
@@ -70,7 +70,7 @@ class Message:
 
 
 def send_message(link: socket.socket, message: Message, file: int | None = None) -> None:
-    """Send a message, with the descriptor `file` if given; blocks while the consumer has unread messages."""
+    """Send a message, with the descriptor `file` if given; blocks while the buffer of the socket is full."""
     head = _HEAD.pack(message.kind, message.task, message.slot, message.nbytes, message.seconds, message.waited_s)
     files = [] if file is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [file]))]
     link.sendmsg([head, message.data], files, socket.MSG_NOSIGNAL)
@@ -87,7 +87,7 @@ def receive_message(link: socket.socket) -> Message | None:
     return Message(MessageKind(kind), task, slot, nbytes, seconds, waited_s, data, file)
 
 
-def send_release(link: socket.socket, slot: int, reusable: bool) -> bool:
+def send_released_segment(link: socket.socket, slot: int, reusable: bool) -> bool:
     """Release a segment to its worker; return False if the worker has to read earlier messages first."""
     try:
         link.send(_RELEASE.pack(slot, reusable), socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
@@ -98,7 +98,7 @@ def send_release(link: socket.socket, slot: int, reusable: bool) -> bool:
     return True
 
 
-def receive_release(link: socket.socket) -> tuple[int, bool] | None:
+def receive_released_segment(link: socket.socket) -> tuple[int, bool] | None:
     """Return the next released slot and whether it is reusable; None if the consumer has closed the socket."""
     try:
         data = link.recv(_RELEASE.size, socket.MSG_DONTWAIT)

@@ -73,7 +73,7 @@ class WorkerPool(Protocol):
         ...
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for the result of a submitted task, once; raise what the task raised."""
+        """Wait for and return the result of a submitted task, or raise its error; allowed once per task."""
         ...
 
     def close(self, *, timeout: float = 2.0) -> None:
@@ -90,11 +90,11 @@ class WorkerPool(Protocol):
         ...
 
     def running(self) -> list[tuple[int, float]]:
-        """Return the tasks in progress and their seconds so far, the longest first."""
+        """Return each task in progress with its running time in seconds, longest first."""
         ...
 
     def statuses(self) -> dict[int, bytes]:
-        """Return what worker processes wrote to their status pages, by the task that each runs or died in."""
+        """Return the status page of each worker process by the task that it runs, or that it ran when it died."""
         ...
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from threading import Condition, Thread, current_thread
 from typing import Generic, Self, TypeVar
 
-from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.forks import ForkCounter
 
 T = TypeVar("T")
 _JOIN_TIMEOUT_S = 5.0
 
 
 class Prefetcher(Generic[T]):
-    """Iterator over the same items, which a daemon thread takes from `items` ahead of the caller.
+    """Iterator over `items` that a daemon thread advances ahead of the caller.
 
     Behaves like `items` itself: an error is raised in place of its item, and the next call continues with whatever
     `items` yields after it. The thread stops at the end of `items` or on `close`.
@@ -34,8 +34,8 @@ class Prefetcher(Generic[T]):
         self._results: deque[tuple[T | None, BaseException | None]] = deque()
         self._changed = Condition()
         self._is_closed = False
-        self._fork_depth = Forks.depth
-        self._thread = Thread(target=self._fill, name=name, daemon=True)
+        self._fork_depth = ForkCounter.depth
+        self._thread = Thread(target=self._fill_queue, name=name, daemon=True)
         self._thread.start()
 
     def __iter__(self) -> Self:
@@ -43,15 +43,15 @@ class Prefetcher(Generic[T]):
         return self
 
     def __next__(self) -> T:
-        """Wait for the next item; raise what producing it raised."""
-        if self._fork_depth != Forks.depth:
+        """Return the next item when it is ready, or raise the error of `items`."""
+        if self._fork_depth != ForkCounter.depth:
             raise RuntimeError("this iterator belongs to the process that created it; create a new one after a fork")
         with self._changed:
             self._changed.wait_for(lambda: self._results or self._is_closed)
             if self._is_closed:
                 raise StopIteration
             item, error = self._results[0]
-            if not isinstance(error, StopIteration):  # the end of the items is raised again by later calls
+            if not isinstance(error, StopIteration):  # StopIteration stays, because later calls raise it again
                 self._results.popleft()
                 self._changed.notify_all()
         if error is not None:
@@ -60,7 +60,7 @@ class Prefetcher(Generic[T]):
 
     def close(self) -> None:
         """Stop the thread after its current item and drop finished items; waits at most 5 s for a blocked item."""
-        if self._fork_depth != Forks.depth:
+        if self._fork_depth != ForkCounter.depth:
             return
         with self._changed:
             self._is_closed = True
@@ -69,10 +69,10 @@ class Prefetcher(Generic[T]):
         if current_thread() is not self._thread:  # garbage collection may call this in the thread itself
             self._thread.join(_JOIN_TIMEOUT_S)
 
-    def _fill(self) -> None:
+    def _fill_queue(self) -> None:
         error: BaseException | None = None
         try:
-            while not isinstance(error, StopIteration) and self._has_room():
+            while not isinstance(error, StopIteration) and self._wait_for_room():
                 try:
                     item, error = next(self._items), None
                 except BaseException as caught:  # noqa: BLE001 (raised in the caller's thread)
@@ -85,7 +85,7 @@ class Prefetcher(Generic[T]):
             if close is not None:
                 close()
 
-    def _has_room(self) -> bool:
+    def _wait_for_room(self) -> bool:
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or len(self._results) <= self._depth)
             return not self._is_closed

@@ -14,7 +14,7 @@ from copy import copy
 from time import monotonic
 from typing import Any
 
-from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.forks import ForkCounter
 from recordmill.concurrency.messages import STOP, Message, MessageKind, send_tasks
 from recordmill.concurrency.pool import NotReadyError, PoolCounters, TaskFunction, check_num_workers
 from recordmill.concurrency.serialization import ErrorChain, load_parts
@@ -22,7 +22,7 @@ from recordmill.concurrency.shared_memory import TaskBuffer
 from recordmill.concurrency.worker_process import WorkerProcess, create_setup_file
 from recordmill.errors import WorkerError
 
-_POLL_S = 1.0  # a waiting consumer checks this often whether another thread has closed the pool
+_POLL_S = 1.0  # interval at which a waiting consumer checks whether another thread has closed the pool
 
 
 class ProcessPool:
@@ -47,7 +47,7 @@ class ProcessPool:
         self._results: dict[int, tuple[MessageKind, memoryview]] = {}
         self._next, self._sent, self._open = start, start, set[int]()
         self._fault: WorkerError | None = None
-        self._waited_s, self._process, self._fork_depth = 0.0, os.getpid(), Forks.depth
+        self._waited_s, self._process, self._fork_depth = 0.0, os.getpid(), ForkCounter.depth
         weakref.finalize(self, self._group.close)
 
     def submit(self, stop: int) -> None:
@@ -72,7 +72,7 @@ class ProcessPool:
             self._group.start(self._function, self._num_workers)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for the result of a submitted task, once; its large arrays are writable views of shared memory."""
+        """Wait for and return the result of a task, once per task; large arrays are writable views of shared memory."""
         self._check_usable()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result was taken")
@@ -112,19 +112,19 @@ class ProcessPool:
         return PoolCounters(self._waited_s, num_finished, len(self._results), workers)
 
     def running(self) -> list[tuple[int, float]]:
-        """Return the tasks in progress and their seconds so far, the longest first."""
+        """Return each task in progress with its running time in seconds, longest first."""
         self._receive_all()
         now, tasks = monotonic(), [worker.running for worker in self._group.workers]
         return sorted(((task[0], now - task[1]) for task in tasks if task), key=lambda entry: -entry[1])
 
     def statuses(self) -> dict[int, bytes]:
-        """Return what workers wrote to their status pages, by the task that each runs or died in."""
+        """Return the status page of each worker process by the task that it runs, or that it ran when it died."""
         self._receive_all()
         workers = [] if self._group.closed else self._group.workers
         return {worker.running[0]: worker.status.read() for worker in workers if worker.running}
 
     def _check_usable(self) -> None:
-        if self._fork_depth != Forks.depth:
+        if self._fork_depth != ForkCounter.depth:
             hint = "start a new iteration in this process"
             raise WorkerError(f"the worker processes of this iteration belong to process {self._process}", hint=hint)
         if self._group.closed:
@@ -135,7 +135,7 @@ class ProcessPool:
         for worker in self._group.workers:
             worker.release_segments()
         if self._sent < self._next:
-            self._sent += self._group.send(range(self._sent, self._next))
+            self._sent += self._group.send_task_numbers(range(self._sent, self._next))
 
     def _wait_for_result(self, task: int, timeout: float | None) -> None:
         begun = monotonic()
@@ -144,7 +144,7 @@ class ProcessPool:
             while task not in self._results:
                 self._check_usable()
                 if self._fault is not None:
-                    raise copy(self._fault) from self._fault.__cause__  # the original would keep this frame alive
+                    raise copy(self._fault) from self._fault.__cause__  # the original error would keep this frame alive
                 self._send_pending()
                 left = _POLL_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:
@@ -156,7 +156,7 @@ class ProcessPool:
 
     def _receive_all(self, ready: Collection[int] = ()) -> None:
         """Read all messages; a worker whose process descriptor is in `ready` has exited."""
-        if self._fork_depth != Forks.depth:
+        if self._fork_depth != ForkCounter.depth:
             return
         with self._lock:
             if self._group.closed:
@@ -212,7 +212,7 @@ class WorkerGroup:
         self.inputs: TaskBuffer | None = None
         self.closed = self._is_released = False
         self.poller = select.poll()
-        self._fork_depth = Forks.depth
+        self._fork_depth = ForkCounter.depth
 
     def start(self, function: TaskFunction, count: int) -> None:
         """Start `count` processes without waiting until they are ready."""
@@ -225,17 +225,17 @@ class WorkerGroup:
             self.inputs = TaskBuffer.create()
             try:
                 for _ in range(count):
-                    self._add(WorkerProcess(setup, reading_end, self.inputs.file))
+                    self._add_worker(WorkerProcess(setup, reading_end, self.inputs.file))
             except BaseException:
                 self.close()
                 raise
 
-    def _add(self, worker: WorkerProcess) -> None:
+    def _add_worker(self, worker: WorkerProcess) -> None:
         self.workers.append(worker)
         self.poller.register(worker.link, select.POLLIN)
         self.poller.register(worker.pidfd, select.POLLIN)
 
-    def send(self, tasks: range) -> int:
+    def send_task_numbers(self, tasks: range) -> int:
         """Send task numbers to the next idle workers; return how many the pipe had room for."""
         try:
             return 0 if self.tasks is None else send_tasks(self.tasks, tasks)
@@ -252,14 +252,14 @@ class WorkerGroup:
         if self._is_released:
             return
         self.closed = True
-        is_parent = self._fork_depth == Forks.depth
+        is_parent = self._fork_depth == ForkCounter.depth
         try:
             if is_parent:
-                self._stop(grace_s)
+                self._stop_workers(grace_s)
         finally:
-            self._release(is_parent)
+            self._release_descriptors(is_parent)
 
-    def _release(self, is_parent: bool) -> None:
+    def _release_descriptors(self, is_parent: bool) -> None:
         for worker in self.workers:
             worker.close(is_parent=is_parent)
         self._is_released = True
@@ -268,13 +268,13 @@ class WorkerGroup:
         if self.inputs is not None:
             os.close(self.inputs.file)
 
-    def _stop(self, grace_s: float) -> None:
+    def _stop_workers(self, grace_s: float) -> None:
         try:
             for worker in self.workers:
                 worker.disconnect()
             if grace_s > 0:
                 for _ in self.workers:
-                    self.send(range(STOP, STOP + 1))
+                    self.send_task_numbers(range(STOP, STOP + 1))
                 self._wait_for_exits(monotonic() + grace_s)
         finally:
             for worker in self.workers:

@@ -39,10 +39,10 @@ def create_executor(workers: int, initialize: Callable[..., None], *args: Any) -
     from concurrent.futures import ProcessPoolExecutor
 
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, context, initializer=_initialize, initargs=(initialize, args))
+    return ProcessPoolExecutor(workers, context, initializer=_initialize_worker, initargs=(initialize, args))
 
 
-def _initialize(initialize: Callable[..., None], args: tuple[Any, ...]) -> None:
+def _initialize_worker(initialize: Callable[..., None], args: tuple[Any, ...]) -> None:
     import multiprocessing
 
     parent = multiprocessing.parent_process()

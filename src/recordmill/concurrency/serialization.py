@@ -42,13 +42,13 @@ class PickleParts:
 
     def __init__(self, value: Any) -> None:
         self._parts: list[memoryview] = []
-        stream = pickle.dumps(value, 5, buffer_callback=self._keep_inside)
+        stream = pickle.dumps(value, 5, buffer_callback=self._keep_in_stream)
         self._parts.insert(0, memoryview(stream))
         lengths = [part.nbytes for part in self._parts]
         self._head = struct.pack(f"<{len(lengths) + 1}Q", len(lengths), *lengths)
-        self._offsets, self.nbytes = _layout(lengths)
+        self._offsets, self.nbytes = _compute_part_offsets(lengths)
 
-    def _keep_inside(self, buffer: pickle.PickleBuffer) -> bool:
+    def _keep_in_stream(self, buffer: pickle.PickleBuffer) -> bool:
         """Return True for a small buffer, which stays in the stream; otherwise add it as a separate part."""
         raw = buffer.raw()
         if raw.nbytes < _MIN_BUFFER_BYTES:
@@ -75,12 +75,12 @@ def load_parts(data: memoryview) -> Any:
     """Return the value that `PickleParts` wrote; its large arrays are views of `data`, writable if `data` is."""
     (count,) = struct.unpack_from("<Q", data)
     lengths = struct.unpack_from(f"<{count}Q", data, 8)
-    offsets, _ = _layout(list(lengths))
+    offsets, _ = _compute_part_offsets(list(lengths))
     parts = [data[offset : offset + length] for offset, length in zip(offsets, lengths, strict=True)]
     return pickle.loads(parts[0], buffers=parts[1:])  # noqa: S301 (written by our own worker)
 
 
-def _layout(lengths: list[int]) -> tuple[list[int], int]:
+def _compute_part_offsets(lengths: list[int]) -> tuple[list[int], int]:
     """Return the offset of each part, and the end of the last one."""
     offsets, end = [], 8 * (len(lengths) + 1)
     for length in lengths:

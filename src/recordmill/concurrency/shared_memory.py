@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from recordmill._core import HandedFile
 from recordmill.allocator import ALIGNMENT
-from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.forks import ForkCounter
 from recordmill.concurrency.processes import PICKLE_HINT
 from recordmill.concurrency.serialization import PickleParts, load_parts
 from recordmill.errors import WorkerError
@@ -39,7 +39,7 @@ _SLOT_BYTES = 1 << 40  # address range of an input; only written pages take memo
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A file that a worker may fill and send.
+    """A shared memory file that a worker fills and sends to its consumer.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class SegmentPool:
         return Segment(slot, file, is_new=True)
 
     def _find_slot(self) -> int:
-        """Return an unused slot, else that of the smallest free segment, which is closed, else `NO_SLOT`."""
+        """Return an unused slot, or close the smallest free segment and return its slot, or return `NO_SLOT`."""
         unused = set(range(self._max_segments)) - self._files.keys()
         if not unused and self._free:
             slot = min(self._free, key=lambda one: self._files[one][1])
@@ -129,11 +129,11 @@ class SegmentViews:
         """Return the first `nbytes` bytes of a segment."""
         if file is not None:
             if slot == NO_SLOT:
-                return _read_copy(file.fileno(), nbytes)
+                return _read_into_memory(file.fileno(), nbytes)
             size = os.fstat(file.fileno()).st_size
             self._maps[slot] = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)
         root = np.frombuffer(self._maps[slot], np.uint8, nbytes)
-        weakref.finalize(root, _add_released, self.released, slot, Forks.count).atexit = False
+        weakref.finalize(root, _add_released, self.released, slot, ForkCounter.count).atexit = False
         return root
 
     def unmap(self, slot: int) -> None:
@@ -142,11 +142,11 @@ class SegmentViews:
 
 
 def _add_released(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
-    """Add a slot to `released`; it is not reusable if a process that was forked meanwhile may have views."""
-    released.append((slot, fork_count == Forks.count))
+    """Add a slot to `released`; it is not reusable after a fork, because the forked process may have views of it."""
+    released.append((slot, fork_count == ForkCounter.count))
 
 
-def _read_copy(file: int, nbytes: int) -> NDArray[np.uint8]:
+def _read_into_memory(file: int, nbytes: int) -> NDArray[np.uint8]:
     buffer = np.empty(nbytes + ALIGNMENT, np.uint8)
     start = -buffer.ctypes.data % ALIGNMENT
     data = buffer[start : start + nbytes]

@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 
-from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.forks import ForkCounter
 from recordmill.concurrency.pool import NotReadyError, PoolCounters, TaskFunction, WorkerCounters, check_num_workers
 from recordmill.errors import WorkerError
 
@@ -19,7 +19,7 @@ from recordmill.errors import WorkerError
 _POLL_S = 1.0
 
 
-class _Shared:
+class _PoolState:
     """State that the consumer and the threads share. Does not refer to the pool, so that an unused pool can be freed.
 
     Parameters
@@ -50,10 +50,10 @@ class _WorkerThread(threading.Thread):
 
     Parameters
     ----------
-    shared : _Shared
+    shared : _PoolState
     """
 
-    def __init__(self, shared: _Shared) -> None:
+    def __init__(self, shared: _PoolState) -> None:
         super().__init__(name="recordmill-load", daemon=True)
         self.shared = shared
         # Current task, time at which it started or the last one ended, busy seconds, waited seconds, finished tasks.
@@ -97,11 +97,11 @@ class ThreadPool:
 
     def __init__(self, function: TaskFunction, num_workers: int, *, start: int = 0) -> None:
         self._num_workers = check_num_workers(num_workers)
-        self._shared = _Shared(function)
+        self._shared = _PoolState(function)
         self._threads: list[_WorkerThread] = []
         self._next, self._open = start, set[int]()
-        self._waited_s, self._process, self._fork_depth = 0.0, os.getpid(), Forks.depth
-        weakref.finalize(self, _stop, self._shared, num_workers, Forks.depth).atexit = False
+        self._waited_s, self._process, self._fork_depth = 0.0, os.getpid(), ForkCounter.depth
+        weakref.finalize(self, _stop_unless_forked, self._shared, num_workers, ForkCounter.depth).atexit = False
 
     def submit(self, stop: int) -> None:
         """Submit the tasks below `stop` that were not submitted yet."""
@@ -117,7 +117,7 @@ class ThreadPool:
             self._shared.tasks.put(task)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for the result of a submitted task, once."""
+        """Wait for and return the result of a submitted task, or raise its error; allowed once per task."""
         self._check_usable()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result was taken")
@@ -135,12 +135,11 @@ class ThreadPool:
 
     def close(self, *, timeout: float = 5.0) -> None:
         """Stop each thread after its current task; repeated calls have no effect."""
-        if self._fork_depth != Forks.depth:
+        if self._fork_depth != ForkCounter.depth:
             return
-        self._shared.stop(
-            self._num_workers
-        )  # includes a thread that started although Ctrl-C interrupted `_start_threads`
-        _join(self._threads, timeout)
+        # Ctrl-C in `_start_threads` may have left a thread outside of `_threads`, so stop as many as there can be.
+        self._shared.stop(self._num_workers)
+        _join_threads(self._threads, timeout)
         self._shared.results.clear()
 
     @property
@@ -155,7 +154,7 @@ class ThreadPool:
         return PoolCounters(self._waited_s, num_finished, len(self._shared.results), workers)
 
     def running(self) -> list[tuple[int, float]]:
-        """Return the tasks in progress and their seconds so far, the longest first."""
+        """Return each task in progress with its running time in seconds, longest first."""
         now, states = monotonic(), [thread.state for thread in self._threads]
         tasks = [(task, now - begun) for task, begun, *_ in states if task is not None]
         return sorted(tasks, key=lambda entry: -entry[1])
@@ -165,7 +164,7 @@ class ThreadPool:
         return {}
 
     def _check_usable(self) -> None:
-        if self._fork_depth != Forks.depth:
+        if self._fork_depth != ForkCounter.depth:
             hint = "start a new iteration in this process"
             raise WorkerError(f"the worker threads of this iteration belong to process {self._process}", hint=hint)
         if self._shared.closed:
@@ -200,12 +199,12 @@ class ThreadPool:
             self._waited_s += monotonic() - begun
 
 
-def _stop(shared: _Shared, num_workers: int, fork_depth: int) -> None:
-    if fork_depth == Forks.depth:
+def _stop_unless_forked(shared: _PoolState, num_workers: int, fork_depth: int) -> None:
+    if fork_depth == ForkCounter.depth:
         shared.stop(num_workers)
 
 
-def _join(threads: list[_WorkerThread], timeout: float) -> None:
+def _join_threads(threads: list[_WorkerThread], timeout: float) -> None:
     """Wait for threads. Return at once in a worker thread, because the others may wait for a lock that it holds."""
     if threading.current_thread() in threads:
         return
@@ -215,9 +214,9 @@ def _join(threads: list[_WorkerThread], timeout: float) -> None:
 
 
 @atexit.register
-def _stop_all() -> None:
+def _stop_all_threads() -> None:
     """Stop all threads before the interpreter is torn down, because native code must not return into it afterwards."""
     threads = [thread for thread in threading.enumerate() if isinstance(thread, _WorkerThread)]
     for thread in threads:
         thread.shared.stop(len(threads))
-    _join(threads, 2.0)
+    _join_threads(threads, 2.0)

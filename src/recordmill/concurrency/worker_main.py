@@ -17,7 +17,7 @@ from recordmill.concurrency.messages import (
     STOP,
     Message,
     MessageKind,
-    receive_release,
+    receive_released_segment,
     receive_task,
     send_message,
 )
@@ -37,8 +37,8 @@ def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: 
     try:
         function = _load_setup(setup)
     except BaseException as error:  # noqa: BLE001 (raised in the consumer)
-        _exit(_send(connection, Message(MessageKind.BROKEN), ErrorChain.from_exception(error)))
-    _exit(_Worker(function, connection, tasks).run())
+        _flush_and_exit(_send_value(connection, Message(MessageKind.BROKEN), ErrorChain.from_exception(error)))
+    _flush_and_exit(_Worker(function, connection, tasks).run())
 
 
 def _load_setup(setup: int) -> TaskFunction:
@@ -57,7 +57,7 @@ def _load_setup(setup: int) -> TaskFunction:
     return cast("TaskFunction", pickle.loads(function))  # noqa: S301
 
 
-def _exit(success: bool) -> NoReturn:
+def _flush_and_exit(success: bool) -> NoReturn:
     """Exit at once, without waiting for other threads or running exit handlers."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -65,8 +65,8 @@ def _exit(success: bool) -> NoReturn:
     os._exit(0 if success else 1)
 
 
-def _send(link: socket.socket, message: Message, value: Any, segments: SegmentPool | None = None) -> bool:
-    """Send a message with a value, inside it or in a segment; return whether the consumer is still connected."""
+def _send_value(link: socket.socket, message: Message, value: Any, segments: SegmentPool | None = None) -> bool:
+    """Send a message and its value, which may be in a segment; return whether the consumer is still connected."""
     parts = PickleParts(value)
     kind, task, seconds, waited_s = message.kind, message.task, message.seconds, message.waited_s
     try:
@@ -120,17 +120,17 @@ class _Worker:
         ready = monotonic()
         while (task := receive_task(self._tasks)) != STOP:
             begun = monotonic()
-            if not self._receive_releases() or not self._send_started(task, begun, begun - ready):
+            if not self._receive_released_segments() or not self._send_started(task, begun, begun - ready):
                 return True
             if not self._run_task(task, begun):
                 return False
             ready = monotonic()
         return True
 
-    def _receive_releases(self) -> bool:
-        """Take released segments back; return whether the consumer is still connected."""
+    def _receive_released_segments(self) -> bool:
+        """Take back the segments that the consumer released; return whether the consumer is still connected."""
         try:
-            while (release := receive_release(self._link)) is not None:
+            while (release := receive_released_segment(self._link)) is not None:
                 self._segments.release(release[0], reusable=release[1])
         except BlockingIOError:
             return True
@@ -151,7 +151,7 @@ class _Worker:
             return self._send_failure(task, begun, value, error)
 
     def _send_failure(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
-        """Replace a result that cannot be sent by that of `compute_with_checks` of the function, or by an error."""
+        """Send the result of `compute_with_checks` of the function, or an error, in place of an unsendable result."""
         compute_with_checks = getattr(self._function, "compute_with_checks", None)
         if compute_with_checks is not None and not isinstance(cause, OSError):
             result, kind = _run_function(compute_with_checks, task)
@@ -161,7 +161,7 @@ class _Worker:
         return self._send_result(MessageKind.ERROR, task, begun, chain)
 
     def _send_result(self, kind: MessageKind, task: int, begun: float, value: Any) -> bool:
-        return _send(self._link, Message(kind, task, seconds=monotonic() - begun), value, self._segments)
+        return _send_value(self._link, Message(kind, task, seconds=monotonic() - begun), value, self._segments)
 
 
 def _build_send_error(task: int, value: Any, cause: Exception) -> WorkerError:

@@ -16,7 +16,7 @@ from multiprocessing import spawn
 from time import monotonic
 from typing import Any
 
-from recordmill.concurrency.messages import Message, MessageKind, receive_message, send_release
+from recordmill.concurrency.messages import Message, MessageKind, receive_message, send_released_segment
 from recordmill.concurrency.pool import TaskFunction, WorkerCounters
 from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT
 from recordmill.concurrency.shared_memory import SegmentViews
@@ -51,7 +51,7 @@ def create_setup_file(function: TaskFunction) -> int:
 
 
 class WorkerProcess:
-    """A worker process, as the consumer sees it.
+    """Handle of a worker process in the process of its consumer.
 
     Parameters
     ----------
@@ -93,8 +93,10 @@ class WorkerProcess:
             stack.callback(os.close, status)
             self.status = StatusPage(status)
             on_failure.callback(self.status.close)
-            self.pid = _spawn((other_end.fileno(), tasks, _reopen(setup, stack), consumer, status, inputs))
-            on_failure.callback(_kill_and_reap, self.pid)
+            self.pid = _spawn_process(
+                (other_end.fileno(), tasks, _reopen_for_reading(setup, stack), consumer, status, inputs)
+            )
+            on_failure.callback(_kill_and_wait, self.pid)
             self.pidfd = os.pidfd_open(self.pid)
             on_failure.pop_all()
         self.is_closed = False
@@ -124,11 +126,11 @@ class WorkerProcess:
             self.counters = WorkerCounters(start_s=monotonic() - self._started)
 
     def release_segments(self) -> None:
-        """Release the segments that have no views in this process any more to the worker."""
+        """Tell the worker which segments it may fill again because this process has no views of them any more."""
         released = self.views.released
         while released:
             slot, reusable = released[0]
-            if not send_release(self.link, slot, reusable):
+            if not send_released_segment(self.link, slot, reusable):
                 return
             released.popleft()
             if not reusable:
@@ -136,7 +138,7 @@ class WorkerProcess:
 
     def exit_error(self) -> WorkerError:
         """Wait for the process, and return an error that describes its unexpected exit."""
-        code = _reap(self.pid)
+        code = _wait_for_child(self.pid)
         how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code} ({_signal_name(-code)})"
         task = None if self.running is None else self.running[0]
         when = "" if self.is_ready else " while it was starting"
@@ -164,21 +166,21 @@ class WorkerProcess:
         if self.is_closed:
             return
         if is_parent:
-            _reap(self.pid)
+            _wait_for_child(self.pid)
         self.link.close()
         self.status.close()
         self.is_closed = True
         os.close(self.pidfd)
 
 
-def _reopen(file: int, stack: contextlib.ExitStack) -> int:
+def _reopen_for_reading(file: int, stack: contextlib.ExitStack) -> int:
     """Open an anonymous file again, so that each process reads it from its start."""
     reopened = os.open(f"/proc/self/fd/{file}", os.O_RDONLY | os.O_CLOEXEC)
     stack.callback(os.close, reopened)
     return reopened
 
 
-def _spawn(descriptors: tuple[int, ...]) -> int:
+def _spawn_process(descriptors: tuple[int, ...]) -> int:
     """Start a process that inherits the given descriptors as 3, 4, …, and no others; SIGINT is blocked at first."""
     executable = os.fsdecode(spawn.get_executable() or sys.executable)
     paths = [path or os.getcwd() for path in sys.path]
@@ -195,18 +197,18 @@ def _spawn(descriptors: tuple[int, ...]) -> int:
             pid = os.posix_spawn(executable, arguments, os.environ, file_actions=actions, setsigmask=[signal.SIGINT])
     except BaseException:  # Ctrl-C right after the start
         if pid:
-            _kill_and_reap(pid)
+            _kill_and_wait(pid)
         raise
     return pid
 
 
-def _kill_and_reap(pid: int) -> None:
+def _kill_and_wait(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    _reap(pid)
+    _wait_for_child(pid)
 
 
-def _reap(pid: int) -> int:
+def _wait_for_child(pid: int) -> int:
     """Wait for a child; return its exit code, minus the number of its signal, or 0 if it was waited for before."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -31,7 +31,7 @@ def decoded(batch: Any, name: str, settings: dict[str, Any]) -> str:
     return str(decoder(batch).numpy()[0].tobytes().hex())
 
 
-def wording(check: str) -> str:
+def searchable_part(check: str) -> str:
     """Return the part of a recorded error that users search for."""
     if "UNIMPLEMENTED" in check:
         return "UNIMPLEMENTED"
@@ -46,7 +46,7 @@ def test_decoded_values_and_errors_equal_those_of_oneflow(row: dict[str, Any], t
         return
     with pytest.raises(FeatureError) as caught:
         decoded(batch, row["feature"], row)
-    assert wording(row["found"]["checks"][0]) in str(caught.value)
+    assert searchable_part(row["found"]["checks"][0]) in str(caught.value)
     assert (caught.value.shard, caught.value.record, caught.value.offset) == (str(tmp_path / "part-0"), 0, 0)
 
 
@@ -99,7 +99,7 @@ def test_cast_of_floats_out_of_range_equals_c(value: float, dtype: str, expected
 
 
 @given(st.lists(st.floats(-(2.0**31), 2.0**31 - 1), max_size=20))
-def test_cast_truncates_fractions(values: list[float]) -> None:
+def test_cast_like_c_truncates_fractions(values: list[float]) -> None:
     assert cast_like_c(np.array(values, np.float64), np.dtype("int32")).tolist() == [int(value) for value in values]
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 import recordmill.compat.oneflow as flow
 from recordmill.compat.oneflow.reader import assign_parts
 from recordmill.compat.oneflow.shuffle import SlotGenerator, draw_uniform, generate_seed_words, shuffle
-from recordmill.concurrency.forks import Forks
+from recordmill.concurrency.forks import ForkCounter
 from recordmill.errors import FeatureError, FormatError, FramingError, PayloadError, TruncatedError
 from tests.compat.oneflow.parts import frame, labels_of, message, recorded_readers, take_labels, write_labels
 from tests.recorded import RECORDINGS, load_recording
@@ -37,7 +37,7 @@ def test_reader_order_does_not_depend_on_batch_size(batch_size: int, tmp_path: P
     assert take_labels(reader, 64) == expected["labels"]
 
 
-def test_seed_words_equal_those_of_libstdcxx() -> None:
+def test_generated_seed_words_equal_those_of_libstdcxx() -> None:
     assert generate_seed_words(0) == [2963817213, 69796629, 1973464570, 532167439]
     assert generate_seed_words(123456789) == [1063706903, 298048648, 2436626464, 827485493]
     assert generate_seed_words(2**32 - 1) == [3258260622, 2976084991, 227751652, 537413182]
@@ -57,7 +57,7 @@ def test_slot_generator_returns_slots_of_the_buffer(count: int, seed: int) -> No
     assert all(0 <= slots.next_slot() < count for _ in range(20))
 
 
-def test_uniform_rejects_values_of_the_incomplete_bucket() -> None:
+def test_draw_uniform_rejects_values_of_the_incomplete_bucket() -> None:
     draws = iter([9, 10, 5])
     assert draw_uniform(lambda: next(draws), 10, 3) == 1
 
@@ -216,7 +216,7 @@ def test_batch_can_be_decoded_several_times(tmp_path: Path) -> None:
     assert wide.shape == (3, 1) and wide.dtype == flow.double and type(wide.numpy()) is np.ndarray
 
 
-def write_large(folder: Path, count: int) -> list[bytes]:
+def write_large_part(folder: Path, count: int) -> list[bytes]:
     """Write a part that is large enough to be prefetched; return its frames."""
     frames = [frame(message(labels=label, text=bytes(50_000), images=bytes([label % 256]))) for label in range(count)]
     (folder / "part-0").write_bytes(b"".join(frames))
@@ -225,7 +225,7 @@ def write_large(folder: Path, count: int) -> list[bytes]:
 
 @pytest.mark.parametrize("options", [{}, {"random_shuffle": True, "random_seed": 7, "shuffle_buffer_size": 9}])
 def test_prefetched_batches_hold_the_features_of_their_own_records(options: dict[str, Any], tmp_path: Path) -> None:
-    write_large(tmp_path, 60)
+    write_large_part(tmp_path, 60)
     reader = flow.nn.OFRecordReader(str(tmp_path), 7, **options)
     label = flow.nn.OFRecordRawDecoder("labels", shape=(), dtype=np.int32)
     images, text = flow.nn.OFRecordBytesDecoder("images"), flow.nn.OFRecordBytesDecoder("text")
@@ -244,7 +244,7 @@ def test_prefetched_batches_hold_the_features_of_their_own_records(options: dict
 
 
 def test_prefetching_reader_raises_after_intact_batches(tmp_path: Path) -> None:
-    frames = write_large(tmp_path, 30)
+    frames = write_large_part(tmp_path, 30)
     (tmp_path / "part-0").write_bytes(b"".join(frames)[:-1])
     reader = flow.nn.OFRecordReader(str(tmp_path), 5)
     assert take_labels(reader, 25) == list(range(25))
@@ -255,7 +255,7 @@ def test_prefetching_reader_raises_after_intact_batches(tmp_path: Path) -> None:
 
 
 def test_decoder_error_names_record_without_the_feature(tmp_path: Path) -> None:
-    frames = [*write_large(tmp_path, 24), frame(message(other=1))]
+    frames = [*write_large_part(tmp_path, 24), frame(message(other=1))]
     (tmp_path / "part-0").write_bytes(b"".join(frames))
     reader = flow.nn.OFRecordReader(str(tmp_path), 5)
     assert take_labels(reader, 20) == list(range(20))
@@ -265,10 +265,10 @@ def test_decoder_error_names_record_without_the_feature(tmp_path: Path) -> None:
 
 
 def test_prefetching_reader_raises_in_forked_process(tmp_path: Path) -> None:
-    write_large(tmp_path, 30)
+    write_large_part(tmp_path, 30)
     reader = flow.nn.OFRecordReader(str(tmp_path), 5)
     reader()
-    with pytest.raises(RuntimeError, match="fork"), patch.object(Forks, "depth", -1):
+    with pytest.raises(RuntimeError, match="fork"), patch.object(ForkCounter, "depth", -1):
         reader()
     assert labels_of(reader()) == [5, 6, 7, 8, 9]
 
