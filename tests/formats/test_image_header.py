@@ -15,7 +15,7 @@ from recordmill.schema import Feature, Schema
 from recordmill.testing import image_header, strategies
 from recordmill.testing.faults import OracleError
 from recordmill.testing.framing_suite import pack_payloads
-from recordmill.testing.payload_suite import reprs
+from recordmill.testing.payload_suite import value_reprs
 from tests.recorded import floats_from_bits, load_cases, load_recording
 
 SCHEMA = Schema(
@@ -92,7 +92,7 @@ def test_header_round_trip_agrees_with_oracle(drawn: tuple[Any, int, int, bytes]
     expected = image_header.unpack(payload)
     found = unpacked(payload)
     assert (found[0], *found[2:]) == (expected.flag, expected.id, expected.id2, expected.data)
-    assert reprs(found[1]) == reprs(np.atleast_1d(np.float32(expected.label)))
+    assert value_reprs(found[1]) == value_reprs(np.atleast_1d(np.float32(expected.label)))
 
 
 @given(st.binary(max_size=60), st.integers(0, 12))
@@ -131,7 +131,7 @@ def test_serialize_rejects_example_that_is_not_an_image_record(example: dict[str
         IRHEADER.serialize([example], None, 0)
 
 
-def test_plan_rejects_features_that_the_header_lacks() -> None:
+def test_compile_schema_rejects_features_that_the_header_lacks() -> None:
     with pytest.raises(FeatureError):
         IRHEADER.compile_schema(Schema({"weight": Feature("float32")}))
     with pytest.raises(FeatureError):

@@ -17,7 +17,7 @@ def frames(offsets: list[int], lengths: list[int]) -> FrameIndex:
     return FrameIndex(np.array(offsets, np.int64), np.array(lengths, np.int64))
 
 
-def test_idx_write_formats_key_tab_offset() -> None:
+def test_idx_serialize_formats_key_tab_offset() -> None:
     assert IDX.serialize(frames([0, 16, 32], [16, 16, 16]), [0, 1, 2]) == b"0\t0\n1\t16\n2\t32\n"
     assert IDX.serialize(frames([0, 2**40], [1, 1]), ["кот", 5]) == "кот\t0\n5\t1099511627776\n".encode()
     assert IDX.serialize(frames([], []), []) == b""
@@ -37,14 +37,14 @@ def test_idx_write_formats_key_tab_offset() -> None:
         (b"\xff\t0\n", (["\udcff"], [0])),
     ],
 )
-def test_idx_read_preserves_keys_offsets_and_order(data: bytes, expected: tuple[list[str], list[int]]) -> None:
+def test_idx_parse_preserves_keys_offsets_and_order(data: bytes, expected: tuple[list[str], list[int]]) -> None:
     assert IDX.parse(data) == expected
 
 
 @pytest.mark.parametrize(
     "data", [b"0 0\n", b"0\t0\n\n1\t16\n", b"0\t0\n\n", b"0\n", b"0\t1.5\n", b"0\tx\n", b"# a\n", b"\t\n"]
 )
-def test_idx_read_names_malformed_line(data: bytes) -> None:
+def test_idx_parse_names_malformed_line(data: bytes) -> None:
     with pytest.raises(FormatError, match="line") as caught:
         IDX.parse(data)
     assert caught.value.expected
@@ -63,19 +63,19 @@ def test_idx_round_trip_preserves_index(rows: list[tuple[str, int]]) -> None:
     assert IDX.parse(IDX.serialize(frames(offsets, offsets), keys)) == (keys, offsets)
 
 
-def test_tfindex_write_formats_offset_and_length() -> None:
+def test_tfindex_serialize_formats_offset_and_length() -> None:
     data = TFINDEX.serialize(frames([0, 21, 37], [21, 16, 20]), [])
     assert data == b"0 21\n21 16\n37 20\n"
     assert TFINDEX.parse(data) == (["0", "1", "2"], [0, 21, 37])
 
 
 @pytest.mark.parametrize("data", [b"0\n", b"0 21 3\n", b"a b\n", b"0 21\n\n", b"0,21\n"])
-def test_tfindex_read_names_malformed_line(data: bytes) -> None:
+def test_tfindex_parse_names_malformed_line(data: bytes) -> None:
     with pytest.raises(FormatError, match="line"):
         TFINDEX.parse(data)
 
 
-def test_tfindex_write_equals_file_of_tfrecord2idx() -> None:
+def test_tfindex_serialize_equals_file_of_tfrecord2idx() -> None:
     import recordmill as rm
 
     names = sorted((RECORDINGS / "tensorflow/framing").glob("*.tfindex"))
@@ -86,7 +86,7 @@ def test_tfindex_write_equals_file_of_tfrecord2idx() -> None:
         assert TFINDEX.parse(name.read_bytes())[1] == index.offsets.tolist()
 
 
-def test_idx_write_equals_file_of_mxnet() -> None:
+def test_idx_serialize_equals_file_of_mxnet() -> None:
     written = [case for case in load_recording("mxnet/index/expected.json")["cases"] if case["by"] == "mxnet"]
     offsets = [0, 16, 40, 48, 64]
     assert len(written) == 6

@@ -14,7 +14,7 @@ from recordmill.testing.payload_suite import Contents, PayloadTests, feature_con
 from recordmill.types import FeatureList
 
 
-def first(pair: tuple[bytes, object]) -> bytes:
+def first_payload(pair: tuple[bytes, object]) -> bytes:
     return pair[0]
 
 
@@ -27,7 +27,7 @@ class TestExample(PayloadTests):
     encode = staticmethod(messages.encode_example)
     encode_unusual = staticmethod(unusual_messages.encode_unusual_example)
     canonical = staticmethod(lambda: strategies.examples().map(messages.encode_example))
-    unusual = staticmethod(lambda: strategies.unusual_examples().map(first))
+    unusual = staticmethod(lambda: strategies.unusual_examples().map(first_payload))
     literals = (
         ({}, ""),
         ({"i": 7}, "0a0c 0a0a 0a0169 1205 1a03 0a0107"),
@@ -51,7 +51,7 @@ class TestOfrecord(PayloadTests):
     encode = staticmethod(messages.encode_ofrecord)
     encode_unusual = staticmethod(unusual_messages.encode_unusual_ofrecord)
     canonical = staticmethod(lambda: strategies.ofrecords().map(messages.encode_ofrecord))
-    unusual = staticmethod(lambda: strategies.unusual_ofrecords().map(first))
+    unusual = staticmethod(lambda: strategies.unusual_ofrecords().map(first_payload))
     literals = (
         ({"labels": np.int32(-1)}, "0a18 0a066c6162656c73 120e 220c 0a0a ffffffffffffffffff01"),
         ({"l": np.int64(5)}, "0a0a 0a016c 1205 2a03 0a0105"),
@@ -74,7 +74,7 @@ class TestSequenceExample(PayloadTests):
     decode = staticmethod(sequence_contents)
     encode = staticmethod(lambda features: encode_sequence_example(features, {}))
     canonical = staticmethod(lambda: strategies.sequence_examples().map(lambda drawn: encode_sequence_example(*drawn)))
-    unusual = staticmethod(lambda: strategies.unusual_sequence_examples().map(first))
+    unusual = staticmethod(lambda: strategies.unusual_sequence_examples().map(first_payload))
     literals = (
         ({}, ""),
         ({"n": 7}, "0a0c 0a0a 0a016e 1205 1a03 0a0107"),

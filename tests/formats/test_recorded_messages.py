@@ -41,7 +41,7 @@ def read(codec: NativeCodec, payload: bytes) -> tuple[dict[str, Any], dict[str, 
     found = codec.infer_features(packed)
     if found.fault is not None:
         return None
-    wide = Schema({name: widest(summary.feature) for name, summary in found.features.items()})
+    wide = Schema({name: allow_any_count(summary.feature) for name, summary in found.features.items()})
     context: dict[str, Any] = {}
     lists: dict[str, Any] = {}
     for name, column in codec.parse(packed, wide).items():
@@ -54,7 +54,7 @@ def read(codec: NativeCodec, payload: bytes) -> tuple[dict[str, Any], dict[str, 
     return context, lists
 
 
-def widest(feature: Feature) -> Feature:
+def allow_any_count(feature: Feature) -> Feature:
     """The same feature with any number of values."""
     shape = (None, None) if feature.sequence else (None,)
     return Feature(feature.kind, shape, feature.sequence, optional=True)
@@ -101,7 +101,11 @@ def test_serialize_writes_deterministic_bytes_of_protobuf(place: int) -> None:
     features = case["features"] if codec is EXAMPLE else case["context"]
     lists = case.get("feature_lists", {})
     payload = bytes.fromhex(case["serialized"])
-    if all(entry["kind"] for entry in features.values()) and not (set(features) & set(lists)) and writes(lists):
+    if (
+        all(entry["kind"] for entry in features.values())
+        and not (set(features) & set(lists))
+        and has_one_kind_per_list(lists)
+    ):
         example = {name: to_writable(entry) for name, entry in features.items()}
         frames = {name: FeatureList([to_writable(frame) for frame in rows]) for name, rows in lists.items()}
         kinds = {name: Feature(KINDS[entry["kind"]], (None,)) for name, entry in features.items()}
@@ -111,7 +115,7 @@ def test_serialize_writes_deterministic_bytes_of_protobuf(place: int) -> None:
         assert read(codec, payload) == (decode_features(features), recorded_lists(lists))
 
 
-def writes(lists: dict[str, Any]) -> bool:
+def has_one_kind_per_list(lists: dict[str, Any]) -> bool:
     """Whether a caller can write such lists: every frame of one kind."""
     return all(
         rows and len({frame["kind"] for frame in rows} | {None}) == 2 and rows[0]["kind"] for rows in lists.values()
@@ -124,7 +128,7 @@ def test_most_canonical_messages_can_be_written() -> None:
     assert sum(all(entry["kind"] for entry in case["features"].values()) for case in examples) > 90
     sequences = [case for codec, case in CANONICAL if codec is SEQUENCE_EXAMPLE]
     plain = [case for case in sequences if all(entry["kind"] for entry in case["context"].values())]
-    assert sum(writes(case["feature_lists"]) and bool(case["feature_lists"]) for case in plain) >= 2
+    assert sum(has_one_kind_per_list(case["feature_lists"]) and bool(case["feature_lists"]) for case in plain) >= 2
 
 
 def feature_of(case: dict[str, Any]) -> Feature:
@@ -144,7 +148,7 @@ def columns_of(folder: str, case: dict[str, Any]) -> Any:
     return codec.parse(pack_payloads(payloads), Schema({case["key"]: feature_of(case)}))[case["key"]]
 
 
-def flat(kind: str, column: Any) -> list[Any]:
+def flatten_column(kind: str, column: Any) -> list[Any]:
     """All values of a column in order."""
     while isinstance(column, Ragged) and (kind != "bytes" or isinstance(column.data, Ragged)):
         column = column.data
@@ -187,10 +191,10 @@ def test_parse_returns_values_of_parse_example(folder: str, case: dict[str, Any]
         default = case.get("default", 0)
         check_padded(column, kind, want, found, default)
     elif case["form"] == "fixed":
-        assert flat(kind, column) == want
+        assert flatten_column(kind, column) == want
         assert kind == "bytes" or list(column.shape) == found["shape"]
     else:
-        assert flat(kind, column) == want
+        assert flatten_column(kind, column) == want
         if "row_splits" in found:
             splits = [column.row_splits.tolist()]
             splits += [column.data.row_splits.tolist()] if len(found["row_splits"]) == 2 else []
@@ -204,7 +208,7 @@ def check_padded(column: Ragged, kind: str, want: list[Any], found: dict[str, An
     width = int(np.prod(found["shape"][1:]))
     rows = [want[start : start + width] for start in range(0, len(want), width or 1)]
     for row, padded in zip(column, rows, strict=width > 0):
-        mine = flat(kind, row)
+        mine = flatten_column(kind, row)
         fill = b"" if kind == "bytes" else default
         assert mine + [fill] * (width - len(mine)) == padded
 

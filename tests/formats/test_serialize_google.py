@@ -14,7 +14,7 @@ from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 from recordmill.schema import Feature, Schema
 from recordmill.testing import strategies
 from recordmill.testing.messages import EXAMPLE_KINDS, OFRECORD_KINDS, Features
-from recordmill.testing.payload_suite import as_written, schema_for
+from recordmill.testing.payload_suite import schema_for, to_writer_values
 from recordmill.types import FeatureList
 from tests.oracle import test_oracle_against_google_protobuf as google
 
@@ -25,7 +25,7 @@ def with_kinds(features: Features) -> Features:
     return {name: feature for name, feature in features.items() if feature[0]}
 
 
-def fill(entries: Any, features: Mapping[str, Any]) -> None:
+def fill_message(entries: Any, features: Mapping[str, Any]) -> None:
     for name, (kind, values) in features.items():
         entries[name].SetInParent()
         getattr(entries[name], kind).SetInParent()
@@ -35,11 +35,11 @@ def fill(entries: Any, features: Mapping[str, Any]) -> None:
 def google_bytes(codec: NativeCodec, features: Features, lists: Mapping[str, Any]) -> bytes:
     message: Any = {"example": google.EXAMPLE, "ofrecord": google.OFRECORD}.get(codec.name, google.SEQUENCE_EXAMPLE)()
     if codec is EXAMPLE:
-        fill(message.features.feature, features)
+        fill_message(message.features.feature, features)
     elif codec is OFRECORD_MESSAGE:
-        fill(message.feature, features)
+        fill_message(message.feature, features)
     else:
-        fill(message.context.feature, features)
+        fill_message(message.context.feature, features)
         for name, (kind, frames) in lists.items():
             message.feature_lists.feature_list[name].SetInParent()
             for values in frames:
@@ -49,8 +49,8 @@ def google_bytes(codec: NativeCodec, features: Features, lists: Mapping[str, Any
     return message.SerializeToString(deterministic=True)
 
 
-def ours(codec: NativeCodec, features: Features) -> bytes:
-    example = {name: as_written(kind or "", values) for name, (kind, values) in features.items()}
+def serialize_with_codec(codec: NativeCodec, features: Features) -> bytes:
+    example = {name: to_writer_values(kind or "", values) for name, (kind, values) in features.items()}
     return codec.serialize([example], schema_for(features), 0)[0]
 
 
@@ -60,14 +60,14 @@ def ours(codec: NativeCodec, features: Features) -> bytes:
 @given(data=st.data())
 def test_serialize_equals_google_protobuf(codec: NativeCodec, kinds: Mapping[int, str], data: st.DataObject) -> None:
     features = with_kinds(data.draw(strategies.examples(kinds)))
-    assert ours(codec, features) == google_bytes(codec, features, {})
+    assert serialize_with_codec(codec, features) == google_bytes(codec, features, {})
 
 
 @pytest.mark.parametrize("codec", [EXAMPLE, OFRECORD_MESSAGE, SEQUENCE_EXAMPLE], ids=lambda codec: codec.name)
 @given(names=st.lists(st.one_of(st.sampled_from(NESTED_NAMES), st.text("ab", max_size=4)), unique=True, max_size=9))
 def test_serialize_orders_keys_like_google_protobuf(codec: NativeCodec, names: list[str]) -> None:
     features: Features = {name: ("int64", [number]) for number, name in enumerate(names)}
-    assert ours(codec, features) == google_bytes(codec, features, {})
+    assert serialize_with_codec(codec, features) == google_bytes(codec, features, {})
 
 
 @given(data=st.data())
@@ -82,7 +82,9 @@ def test_serialize_of_sequences_equals_google_protobuf(
         lists[name] = (kind, data.draw(st.lists(st.lists(strategies.values(kind), max_size=3), max_size=4)))
     kinds = dict(schema_for(context))
     kinds |= {name: Feature(kind, (None, None), sequence=True, optional=True) for name, (kind, _) in lists.items()}
-    example = {name: as_written(kind or "", values) for name, (kind, values) in context.items()}
-    example |= {name: FeatureList([as_written(kind, row) for row in frames]) for name, (kind, frames) in lists.items()}
+    example = {name: to_writer_values(kind or "", values) for name, (kind, values) in context.items()}
+    example |= {
+        name: FeatureList([to_writer_values(kind, row) for row in frames]) for name, (kind, frames) in lists.items()
+    }
     found = SEQUENCE_EXAMPLE.serialize([example], Schema(kinds), 0)[0]
     assert found == google_bytes(SEQUENCE_EXAMPLE, context, lists)

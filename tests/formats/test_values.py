@@ -18,7 +18,7 @@ from recordmill.testing import messages
 from recordmill.types import FeatureList, Ragged
 
 
-def _short_repr(value: Any) -> str:
+def _create_test_id(value: Any) -> str:
     """Return a test id without memory addresses, which differ between processes."""
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))[:30]
 
@@ -53,7 +53,7 @@ TAKEN: list[tuple[Any, tuple[str, list[Any]], tuple[str, list[Any]]]] = [
 ]
 
 
-@pytest.mark.parametrize("value, example, ofrecord", TAKEN, ids=_short_repr)
+@pytest.mark.parametrize("value, example, ofrecord", TAKEN, ids=_create_test_id)
 def test_serialize_infers_kind_of_value(value: Any, example: Any, ofrecord: Any) -> None:
     assert messages.decode_example(EXAMPLE.serialize([{"v": value}], None, 0)[0]) == {"v": example}
     assert messages.decode_ofrecord(OFRECORD_MESSAGE.serialize([{"v": value}], None, 0)[0]) == {"v": ofrecord}
@@ -78,7 +78,7 @@ REFUSED: list[Any] = [
 
 
 @pytest.mark.parametrize("codec", [EXAMPLE, OFRECORD_MESSAGE, SEQUENCE_EXAMPLE], ids=lambda codec: codec.name)
-@pytest.mark.parametrize("value", REFUSED, ids=_short_repr)
+@pytest.mark.parametrize("value", REFUSED, ids=_create_test_id)
 def test_serialize_names_feature_that_cannot_be_stored(codec: NativeCodec, value: Any) -> None:
     with pytest.raises(FeatureError) as caught:
         codec.serialize([{"the feature": value}], None, 0)
@@ -101,7 +101,7 @@ MISFITS = [
 ]
 
 
-@pytest.mark.parametrize("feature, value", MISFITS, ids=_short_repr)
+@pytest.mark.parametrize("feature, value", MISFITS, ids=_create_test_id)
 def test_serialize_rejects_value_that_violates_schema(feature: Feature, value: Any) -> None:
     with pytest.raises(FeatureError):
         SEQUENCE_EXAMPLE.serialize([{"v": value}], Schema({"v": feature}), 0)
@@ -155,13 +155,13 @@ def test_raw_rejects_other_features() -> None:
     with pytest.raises(FeatureError):
         RAW.serialize([{"image": b"a"}], None, 0)
     with pytest.raises(FeatureError):
-        RAW.plan(Schema({"image": Feature("bytes")}))
+        RAW.compile_schema(Schema({"image": Feature("bytes")}))
 
 
-def test_plan_rejects_kind_that_message_cannot_hold() -> None:
+def test_compile_schema_rejects_kind_that_message_cannot_hold() -> None:
     for kind in ("float64", "int32", "uint64"):
         with pytest.raises(FeatureError, match=kind):
-            EXAMPLE.plan(Schema({"v": Feature(kind)}))
+            EXAMPLE.compile_schema(Schema({"v": Feature(kind)}))
 
 
 def test_parse_fills_missing_feature_with_default() -> None:
@@ -169,4 +169,4 @@ def test_parse_fills_missing_feature_with_default() -> None:
     schema = Schema({"v": Feature("int64", (2,), default=[8, 9])})
     assert EXAMPLE.parse(payloads, schema)["v"].tolist() == [[8, 9], [5, 6]]
     with pytest.raises(FeatureError):
-        EXAMPLE.plan(Schema({"v": Feature("int64", (2,), default=[8])}))
+        EXAMPLE.compile_schema(Schema({"v": Feature("int64", (2,), default=[8])}))

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.testing import ofrecord, recordio, strategies, tfrecord
-from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, damaged_shards, damages
-from recordmill.testing.damage.compression import StreamDamage, stream_damages
+from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, apply_damage_table, build_damages
+from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
 from recordmill.testing.faults import FAULT_KINDS, OracleError, read_until_fault
 
 READERS = {"tfrecord": tfrecord.records, "recordio": recordio.records, "ofrecord": ofrecord.records}
-ROWS = [pytest.param(family, row, id=f"{family}-{row}") for family in TABLES for row in damages(family)]
+ROWS = [pytest.param(family, row, id=f"{family}-{row}") for family in TABLES for row in build_damages(family)]
 CONTENT = b"".join(tfrecord.frame(payload) for payload in SAMPLE_PAYLOADS)
 
 
@@ -28,32 +28,32 @@ def test_records_yields_payloads_before_damage_then_raises_fault(family: str, ro
         assert (error.kind, error.offset, error.position) == (row.kind, row.offset, row.position)
 
 
-@pytest.mark.parametrize("row", [row for row in damages("recordio") if row.verify_only], ids=str)
+@pytest.mark.parametrize("row", [row for row in build_damages("recordio") if row.verify_only], ids=str)
 def test_bad_padding_reports_offset_and_record(row: Damage) -> None:
-    assert recordio.bad_padding(row.data) == [(row.offset, row.position)]
+    assert recordio.find_bad_padding(row.data) == [(row.offset, row.position)]
 
 
 @pytest.mark.parametrize("family", TABLES)
 def test_damages_have_unique_names_and_change_shard(family: str) -> None:
-    rows = damages(family)
+    rows = build_damages(family)
     sound = b"".join(TABLES[family][0](payload) for payload in SAMPLE_PAYLOADS)
     assert len({row.name for row in rows}) == len(rows)
     assert all(row.data != sound for row in rows)
 
 
 def test_damages_cover_every_framing_fault() -> None:
-    shown = {row.kind for family in TABLES for row in damages(family)}
+    shown = {row.kind for family in TABLES for row in build_damages(family)}
     payload_faults = {"bad_payload", "feature_mismatch", "bad_compression", "limit_exceeded"}
     assert shown - {None} == set(FAULT_KINDS) - payload_faults
 
 
 @pytest.mark.parametrize("payloads", [(b"a", b"b"), (b"", *SAMPLE_PAYLOADS), (*SAMPLE_PAYLOADS, b"x")])
-def test_damaged_shards_rejects_unsuitable_payloads(payloads: tuple[bytes, ...]) -> None:
+def test_apply_damage_table_rejects_unsuitable_payloads(payloads: tuple[bytes, ...]) -> None:
     with pytest.raises(ValueError, match="payload"):
-        damaged_shards(*TABLES["tfrecord"], payloads)
+        apply_damage_table(*TABLES["tfrecord"], payloads)
 
 
-def inflate_all(row: StreamDamage) -> tuple[bytes, bool]:
+def inflate_stream(row: StreamDamage) -> tuple[bytes, bool]:
     """Return what zlib makes of a whole-file stream, and whether it is sound."""
     content, rest = b"", row.data
     try:
@@ -70,9 +70,9 @@ def inflate_all(row: StreamDamage) -> tuple[bytes, bool]:
     return content, True
 
 
-@pytest.mark.parametrize("row", stream_damages(CONTENT), ids=str)
+@pytest.mark.parametrize("row", build_stream_damages(CONTENT), ids=str)
 def test_inflate_of_damaged_stream_agrees_with_zlib(row: StreamDamage) -> None:
-    content, sound = inflate_all(row)
+    content, sound = inflate_stream(row)
     assert sound == (row.kind is None)
     assert content == row.content if sound else row.content.startswith(content)
 

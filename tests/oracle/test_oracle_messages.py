@@ -10,19 +10,19 @@ from hypothesis import given
 from recordmill.testing import messages, strategies
 from recordmill.testing.faults import OracleError
 from recordmill.testing.messages import Features, SequenceExample, decode_example, decode_ofrecord, to_comparable
-from recordmill.testing.protobuf_wire import FIXED32, GROUP, VARINT, field, tag, varint
+from recordmill.testing.protobuf_wire import FIXED32, GROUP, VARINT, encode_bytes_field, encode_tag, encode_varint
 
-UNKNOWN = tag(15, VARINT) + varint(300)
-ONE, TWO = field(3, field(1, b"\x01")), field(3, field(1, b"\x02"))
-TEXT = field(1, field(1, b"text"))
+UNKNOWN = encode_tag(15, VARINT) + encode_varint(300)
+ONE, TWO = encode_bytes_field(3, encode_bytes_field(1, b"\x01")), encode_bytes_field(3, encode_bytes_field(1, b"\x02"))
+TEXT = encode_bytes_field(1, encode_bytes_field(1, b"text"))
 
 
 def example(*entries: bytes) -> bytes:
-    return field(1, b"".join(field(1, entry) for entry in entries))
+    return encode_bytes_field(1, b"".join(encode_bytes_field(1, entry) for entry in entries))
 
 
 def entry(key: bytes, *pieces: bytes) -> bytes:
-    return field(1, key) + field(2, b"".join(pieces))
+    return encode_bytes_field(1, key) + encode_bytes_field(2, b"".join(pieces))
 
 
 def test_encode_example_writes_bytes_of_specification() -> None:
@@ -77,27 +77,38 @@ def test_encode_rejects_integer_out_of_range() -> None:
 @pytest.mark.parametrize(
     "message, features",
     [
-        (example(entry(b"a", field(3, field(1, b"\x01") + field(1, b"\x02")))), {"a": ("int64", [1, 2])}),
-        (example(entry(b"a", field(3, field(1, b"\x01") + b"\x08\x02"))), {"a": ("int64", [1, 2])}),
-        (example(entry(b"a", field(2, b"\x0d\0\0\xc0\x3f"))), {"a": ("float32", [1.5])}),
+        (
+            example(
+                entry(b"a", encode_bytes_field(3, encode_bytes_field(1, b"\x01") + encode_bytes_field(1, b"\x02")))
+            ),
+            {"a": ("int64", [1, 2])},
+        ),
+        (
+            example(entry(b"a", encode_bytes_field(3, encode_bytes_field(1, b"\x01") + b"\x08\x02"))),
+            {"a": ("int64", [1, 2])},
+        ),
+        (example(entry(b"a", encode_bytes_field(2, b"\x0d\0\0\xc0\x3f"))), {"a": ("float32", [1.5])}),
         (example(entry(b"a", ONE, TWO)), {"a": ("int64", [1, 2])}),
         (example(entry(b"a", ONE, TEXT)), {"a": ("bytes", [b"text"])}),
         (example(entry(b"a", ONE, TEXT, TWO)), {"a": ("int64", [2])}),
-        (example(field(2, ONE) + field(1, b"a")), {"a": ("int64", [1])}),
-        (example(field(1, b"a")), {"a": (None, [])}),
-        (example(field(2, ONE)), {"": ("int64", [1])}),
+        (example(encode_bytes_field(2, ONE) + encode_bytes_field(1, b"a")), {"a": ("int64", [1])}),
+        (example(encode_bytes_field(1, b"a")), {"a": (None, [])}),
+        (example(encode_bytes_field(2, ONE)), {"": ("int64", [1])}),
         (example(b""), {"": (None, [])}),
-        (example(field(1, b"z") + entry(b"a", ONE)), {"a": ("int64", [1])}),
-        (example(entry(b"a", ONE) + field(2, TWO)), {"a": ("int64", [1, 2])}),
+        (example(encode_bytes_field(1, b"z") + entry(b"a", ONE)), {"a": ("int64", [1])}),
+        (example(entry(b"a", ONE) + encode_bytes_field(2, TWO)), {"a": ("int64", [1, 2])}),
         (example(entry(b"a", ONE), entry(b"a", TEXT)), {"a": ("bytes", [b"text"])}),
         (example(entry(b"a", ONE)) + example(entry(b"b", TWO)), {"a": ("int64", [1]), "b": ("int64", [2])}),
         (UNKNOWN + example(entry(b"a", ONE)), {"a": ("int64", [1])}),
-        (field(1, UNKNOWN + field(1, entry(b"a", ONE))), {"a": ("int64", [1])}),
+        (encode_bytes_field(1, UNKNOWN + encode_bytes_field(1, entry(b"a", ONE))), {"a": ("int64", [1])}),
         (example(entry(b"a", ONE), entry(b"a", TWO) + UNKNOWN), {"a": ("int64", [1])}),
         (example(entry(b"a", UNKNOWN, ONE)), {"a": ("int64", [1])}),
-        (example(entry(b"a", field(3, UNKNOWN + field(1, b"\x01")))), {"a": ("int64", [1])}),
-        (example(entry(b"a", field(3, tag(1, FIXED32) + b"1234"))), {"a": ("int64", [])}),
-        (example(entry(b"a", field(3, field(1, varint(5, 10))))), {"a": ("int64", [5])}),
+        (example(entry(b"a", encode_bytes_field(3, UNKNOWN + encode_bytes_field(1, b"\x01")))), {"a": ("int64", [1])}),
+        (example(entry(b"a", encode_bytes_field(3, encode_tag(1, FIXED32) + b"1234"))), {"a": ("int64", [])}),
+        (
+            example(entry(b"a", encode_bytes_field(3, encode_bytes_field(1, encode_varint(5, 10))))),
+            {"a": ("int64", [5])},
+        ),
         (b"\x8a\x80\x80\x80\x00\x80\x80\x80\x80\x00", {}),
     ],
 )
@@ -109,18 +120,18 @@ def test_decode_example_of_unusual_encoding_agrees_with_protobuf(message: bytes,
     "message",
     [
         example(entry(b"\xff", ONE)),
-        example(entry(b"a", field(2, field(1, b"123")))),
-        example(entry(b"a", field(3, field(1, b"\x80")))),
-        example(entry(b"a", field(3, field(1, varint(1, 11))))),
+        example(entry(b"a", encode_bytes_field(2, encode_bytes_field(1, b"123")))),
+        example(entry(b"a", encode_bytes_field(3, encode_bytes_field(1, b"\x80")))),
+        example(entry(b"a", encode_bytes_field(3, encode_bytes_field(1, encode_varint(1, 11))))),
         example(entry(b"a", ONE))[:-1],
-        varint(1 << 3 | 2, 6) + b"\0",
-        tag(15, 2) + varint(0, 6),
+        encode_varint(1 << 3 | 2, 6) + b"\0",
+        encode_tag(15, 2) + encode_varint(0, 6),
         b"\0\0",
-        tag(15, 6),
-        tag(15, 4),
-        tag(15, GROUP) + tag(16, 4),
-        tag(15, GROUP) * 101 + tag(15, 4) * 101,
-        tag(15, 2) + varint(2**31),
+        encode_tag(15, 6),
+        encode_tag(15, 4),
+        encode_tag(15, GROUP) + encode_tag(16, 4),
+        encode_tag(15, GROUP) * 101 + encode_tag(15, 4) * 101,
+        encode_tag(15, 2) + encode_varint(2**31),
     ],
 )
 def test_decode_example_rejects_malformed_message(message: bytes) -> None:
@@ -129,7 +140,7 @@ def test_decode_example_rejects_malformed_message(message: bytes) -> None:
 
 
 def test_decode_ofrecord_of_key_that_is_no_utf8_keeps_its_bytes() -> None:
-    features = decode_ofrecord(field(1, entry(b"\xff", b"")))
+    features = decode_ofrecord(encode_bytes_field(1, entry(b"\xff", b"")))
     assert [key.encode(errors="surrogateescape") for key in features] == [b"\xff"]
 
 

@@ -22,18 +22,18 @@ def test_frame_rejects_empty_payload() -> None:
     [(0, -1, "part-0"), (10, -1, "part-10"), (10, 0, "part-10"), (7, 1, "part-7"), (3, 5, "part-00003")],
 )
 def test_part_name_of_number_is_filled_with_zeros(number: int, suffix_length: int, name: str) -> None:
-    assert ofrecord.part_name(number, suffix_length=suffix_length) == name
+    assert ofrecord.build_part_name(number, suffix_length=suffix_length) == name
 
 
 def test_unframe_parts_of_record_cut_in_its_length_goes_on_in_the_next_part() -> None:
     stream = ofrecord.frame(b"first") + ofrecord.frame(b"second")
     parts = [stream[:16], b"", stream[16:]]
-    assert ofrecord.unframe_parts(parts) == [(0, 0, b"first"), (0, 13, b"second")]
+    assert ofrecord.read_records_of_parts(parts) == [(0, 0, b"first"), (0, 13, b"second")]
 
 
 def test_unframe_parts_of_record_at_the_end_of_a_part_begins_in_the_next() -> None:
     parts = [ofrecord.frame(b"first"), b"", ofrecord.frame(b"second")]
-    assert ofrecord.unframe_parts(parts) == [(0, 0, b"first"), (2, 0, b"second")]
+    assert ofrecord.read_records_of_parts(parts) == [(0, 0, b"first"), (2, 0, b"second")]
 
 
 @given(strategies.payload_lists(min_payload_bytes=1), st.data())
@@ -41,4 +41,4 @@ def test_unframe_parts_of_any_cuts_returns_payloads(payloads: list[bytes], data:
     stream = b"".join(map(ofrecord.frame, payloads))
     parts = data.draw(strategies.chunks(stream))
     assert b"".join(parts) == stream
-    assert [payload for _, _, payload in ofrecord.unframe_parts(parts)] == payloads
+    assert [payload for _, _, payload in ofrecord.read_records_of_parts(parts)] == payloads

@@ -33,7 +33,7 @@ def test_magic_is_the_four_bytes_of_the_specification() -> None:
 )
 def test_frame_of_payload_is_split_at_aligned_magic_words_only(payload: bytes, frame: bytes) -> None:
     assert recordio.frame(payload) == frame
-    assert recordio.unframe(frame) == [(0, payload)]
+    assert recordio.read_all_records(frame) == [(0, payload)]
 
 
 def test_frame_of_magic_alone_takes_sixteen_bytes() -> None:
@@ -42,7 +42,7 @@ def test_frame_of_magic_alone_takes_sixteen_bytes() -> None:
 
 def test_offsets_of_five_tutorial_records_are_those_of_their_idx_file() -> None:
     data = b"".join(recordio.frame(b"record_%d" % number) for number in range(5))
-    assert [offset for offset, _ in recordio.unframe(data)] == [0, 16, 32, 48, 64]
+    assert [offset for offset, _ in recordio.read_all_records(data)] == [0, 16, 32, 48, 64]
 
 
 def test_frame_rejects_too_long_payload() -> None:
@@ -53,22 +53,22 @@ def test_frame_rejects_too_long_payload() -> None:
 def test_resync_positions_of_split_records_are_their_first_parts() -> None:
     payloads = [b"one", MAGIC * 2 + b"tail", b"", b"1" + MAGIC + b"unaligned"]
     data = b"".join(map(recordio.frame, payloads))
-    starts = [offset for offset, _ in recordio.unframe(data)]
-    assert recordio.resync_positions(data) == starts
-    assert recordio.resync_positions(data, starts[1] + 1) == starts[2:]
+    starts = [offset for offset, _ in recordio.read_all_records(data)]
+    assert recordio.find_resync_offsets(data) == starts
+    assert recordio.find_resync_offsets(data, starts[1] + 1) == starts[2:]
 
 
 def test_bad_padding_reports_offset_and_record() -> None:
     odd = head(1, 0) + head(3, 1) + b"x\0\0\1"
     data = recordio.frame(b"abc") + odd
-    assert recordio.bad_padding(data) == [(20, 1)]
-    assert recordio.unframe(data)[1] == (12, MAGIC + b"x")
+    assert recordio.find_bad_padding(data) == [(20, 1)]
+    assert recordio.read_all_records(data)[1] == (12, MAGIC + b"x")
 
 
 @given(strategies.payload_lists())
 def test_unframe_inverts_frame_at_aligned_offsets(payloads: list[bytes]) -> None:
     data = b"".join(map(recordio.frame, payloads))
-    found = recordio.unframe(data)
+    found = recordio.read_all_records(data)
     assert [payload for _, payload in found] == payloads
-    assert recordio.resync_positions(data) == [offset for offset, _ in found]
-    assert recordio.bad_padding(data) == []
+    assert recordio.find_resync_offsets(data) == [offset for offset, _ in found]
+    assert recordio.find_bad_padding(data) == []

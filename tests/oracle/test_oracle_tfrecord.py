@@ -24,14 +24,14 @@ def test_crc32c_matches_published_vectors(data: bytes, crc: int) -> None:
     assert tfrecord.crc32c(data) == crc
 
 
-def test_mask_matches_specification() -> None:
-    assert tfrecord.mask(tfrecord.crc32c(bytes(8))) == 0x07980329
-    assert tfrecord.mask(tfrecord.crc32c(b"")) == 0xA282EAD8
+def test_mask_checksum_matches_specification() -> None:
+    assert tfrecord.mask_checksum(tfrecord.crc32c(bytes(8))) == 0x07980329
+    assert tfrecord.mask_checksum(tfrecord.crc32c(b"")) == 0xA282EAD8
 
 
 @pytest.mark.parametrize("crc", [0, 1, 0x7FFF, 0x8000, 0xE3069283, 0xFFFFFFFF])
-def test_unmask_inverts_mask(crc: int) -> None:
-    assert tfrecord.unmask(tfrecord.mask(crc)) == crc
+def test_unmask_checksum_inverts_mask_checksum(crc: int) -> None:
+    assert tfrecord.unmask_checksum(tfrecord.mask_checksum(crc)) == crc
 
 
 def test_frame_of_empty_payload_is_sixteen_known_bytes() -> None:
@@ -42,23 +42,23 @@ def test_frame_of_payload_has_length_payload_and_checksums_in_place() -> None:
     frame = tfrecord.frame(b"123456789")
     assert frame[:8] == bytes([9, 0, 0, 0, 0, 0, 0, 0])
     assert frame[12:21] == b"123456789"
-    assert tfrecord.unmask(int.from_bytes(frame[21:], "little")) == 0xE3069283
+    assert tfrecord.unmask_checksum(int.from_bytes(frame[21:], "little")) == 0xE3069283
     assert len(frame) == 25
 
 
 def test_unframe_of_no_bytes_has_no_records() -> None:
-    assert tfrecord.unframe(b"") == []
+    assert tfrecord.read_all_records(b"") == []
 
 
 def test_unframe_of_records_with_an_empty_one_between_goes_on() -> None:
     data = tfrecord.frame(b"hello") + EMPTY_RECORD + tfrecord.frame(b"x")
-    assert tfrecord.unframe(data) == [(0, b"hello"), (21, b""), (37, b"x")]
+    assert tfrecord.read_all_records(data) == [(0, b"hello"), (21, b""), (37, b"x")]
 
 
 def test_unframe_reports_kind_offset_and_position_of_fault() -> None:
     data = tfrecord.frame(b"hello") + EMPTY_RECORD[:-1] + b"\0"
     with pytest.raises(OracleError) as caught:
-        tfrecord.unframe(data)
+        tfrecord.read_all_records(data)
     assert (caught.value.kind, caught.value.offset, caught.value.position) == ("payload_checksum", 21, 1)
 
 

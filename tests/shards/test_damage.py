@@ -229,7 +229,7 @@ print(report.faults[0].kind, report.faults[0].record)
 @pytest.mark.parametrize("format_name", ["tfrecord", "ofrecord", "recordio"])
 def test_reader_rejects_invalid_length_without_allocation(format_name: str, tmp_path: Path) -> None:
     lie = {
-        "tfrecord": tfrecord.header(2**40) + b"few bytes",
+        "tfrecord": tfrecord.build_header(2**40) + b"few bytes",
         "ofrecord": (2**40).to_bytes(8, "little") + b"few bytes",
         "recordio": recordio.MAGIC + (2**29 - 1).to_bytes(4, "little") + b"few bytes!!!",
     }[format_name]

@@ -16,7 +16,7 @@ from recordmill.schema import Feature
 from recordmill.shards.collection import ShardCollection
 from recordmill.testing import image_header
 from recordmill.testing.messages import encode_example, encode_features, encode_ofrecord
-from recordmill.testing.protobuf_wire import field
+from recordmill.testing.protobuf_wire import encode_bytes_field
 from recordmill.testing.unusual_messages import encode_unusual_example, encode_unusual_ofrecord
 from tests.shards.helpers import write_shard
 
@@ -185,17 +185,19 @@ def test_fetch_parses_unusual_encodings_like_columns(tmp_path: Path, format_name
 
 def entry(key: bytes, *pieces: bytes) -> bytes:
     """Encode an entry of the map of features."""
-    return field(1, field(1, key) + b"".join(pieces))
+    return encode_bytes_field(1, encode_bytes_field(1, key) + b"".join(pieces))
 
 
 def strings(*values: bytes) -> bytes:
     """Encode the value of an entry: a list of byte strings."""
-    return field(2, field(1, b"".join(field(1, value) for value in values)))
+    return encode_bytes_field(2, encode_bytes_field(1, b"".join(encode_bytes_field(1, value) for value in values)))
 
 
 LONG = bytes(range(256)) * 100
 FIRST = LONG[:16]
-REST = entry(b"label", field(2, field(3, field(1, b"\x05")))) + entry(b"name", strings(b"n"))
+REST = entry(b"label", encode_bytes_field(2, encode_bytes_field(3, encode_bytes_field(1, b"\x05")))) + entry(
+    b"name", strings(b"n")
+)
 
 
 @pytest.mark.parametrize(
@@ -203,28 +205,28 @@ REST = entry(b"label", field(2, field(3, field(1, b"\x05")))) + entry(b"name", s
     [
         entry(b"image", strings(LONG)) + entry(b"image", strings(b"later")),
         entry(b"image", strings(b"sooner")) + entry(b"image", strings(LONG)),
-        entry(b"image", strings(FIRST)) + entry(b"image", strings(LONG), field(1, b"other")),
+        entry(b"image", strings(FIRST)) + entry(b"image", strings(LONG), encode_bytes_field(1, b"other")),
         entry(b"image", strings(FIRST)) + entry(b"image", strings(LONG), b"\x78\x01"),
         entry(b"image", strings(LONG), strings(b"two")),
         entry(b"image", strings(b"one"), strings(LONG)),
         entry(b"image", strings(LONG, b"two")),
-        entry(b"image", strings(LONG), field(2, field(3, field(1, b"\x05")))),
-        entry(b"image", field(2, field(2, field(1, LONG)))),
+        entry(b"image", strings(LONG), encode_bytes_field(2, encode_bytes_field(3, encode_bytes_field(1, b"\x05")))),
+        entry(b"image", encode_bytes_field(2, encode_bytes_field(2, encode_bytes_field(1, LONG)))),
         entry(b"other", strings(LONG)) + entry(b"image", strings(LONG)),
         entry(b"other", strings(LONG)) + entry(b"image", strings(b"short")),
-        field(1, strings(LONG) + field(1, b"image")),
-        field(1, strings(LONG)),
-        field(9, LONG) + entry(b"image", strings(b"short")),
+        encode_bytes_field(1, strings(LONG) + encode_bytes_field(1, b"image")),
+        encode_bytes_field(1, strings(LONG)),
+        encode_bytes_field(9, LONG) + entry(b"image", strings(b"short")),
         entry(b"image\xff", strings(LONG)),
     ],
 )
 def test_fetch_parses_ambiguous_entries_like_columns(tmp_path: Path, entries: bytes) -> None:
-    payloads = [field(1, order) for order in (entries + REST, REST + entries)]
+    payloads = [encode_bytes_field(1, order) for order in (entries + REST, REST + entries)]
     check_against_columns(write_shard(tmp_path, "tfrecord", [*payloads, *payloads]), 4)
 
 
 def test_fetch_returns_default_of_missing_feature(tmp_path: Path) -> None:
-    odd = field(1, entry(b"image", strings(LONG), b"\x78\x01") + REST)
+    odd = encode_bytes_field(1, entry(b"image", strings(LONG), b"\x78\x01") + REST)
     schema = SCHEMA | {"image": Feature("bytes", (), default=FIRST)}
     dataset = ShardCollection(write_shard(tmp_path, "tfrecord", [odd] * 3), schema=schema)
     assert [one["image"] for one in dataset.__getitems__([0, 1, 2])] == [FIRST] * 3

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from recordmill import _core
 from recordmill.storage.compression import Compressor, check_compression, detect_compression, detect_stream
-from recordmill.testing.damage.compression import StreamDamage, stream_damages
+from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
 
 CONTENT = b"".join(b"%d: some text that repeats, " % number for number in range(40))
 
@@ -20,7 +20,7 @@ def read(source: _core.Source, offset: int, length: int) -> bytes:
     return bytes(memoryview(source.read(offset, length)))
 
 
-@pytest.mark.parametrize("damage", stream_damages(CONTENT), ids=str)
+@pytest.mark.parametrize("damage", build_stream_damages(CONTENT), ids=str)
 def test_source_reads_all_sound_bytes_of_damaged_stream(damage: StreamDamage) -> None:
     source = _core.Source.from_bytes(damage.data, compression=damage.container)
     if damage.kind is None:

@@ -17,7 +17,7 @@ from recordmill.testing.storage import FaultyStorage, MemoryStorage
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+def recorded_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Return the renames and syncs, each with the name of the new file or of the synced file or folder."""
     recorded: list[tuple[str, str]] = []
     real_fsync = os.fsync
@@ -44,42 +44,44 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("options", [{"shards": 3}, {"max_shard_bytes": 3000}, {"overwrite": True}])
 @pytest.mark.parametrize("family", ["tfrecord", "recordio"])
 def test_writer_syncs_folder_once_after_the_last_rename(
-    tmp_path: Path, calls: list[tuple[str, str]], family: str, options: dict[str, Any]
+    tmp_path: Path, recorded_calls: list[tuple[str, str]], family: str, options: dict[str, Any]
 ) -> None:
     with rm.ShardWriter(tmp_path / "part", format=family, payload="raw", **options) as writer:
         for _ in range(100):
             writer.write(bytes(100))
-    renamed = [name for call, name in calls if call == "rename"]
+    renamed = [name for call, name in recorded_calls if call == "rename"]
     assert set(writer.paths) <= set(renamed) and len(renamed) >= 2 * len(writer.paths)
-    assert calls[-1] == ("fsync", str(tmp_path)) and calls.count(("fsync", str(tmp_path))) == 1
-    assert calls.index(("rename", renamed[0])) > max(
-        row for row, (call, name) in enumerate(calls) if call == "fsync" and name != str(tmp_path)
+    assert recorded_calls[-1] == ("fsync", str(tmp_path)) and recorded_calls.count(("fsync", str(tmp_path))) == 1
+    assert recorded_calls.index(("rename", renamed[0])) > max(
+        row for row, (call, name) in enumerate(recorded_calls) if call == "fsync" and name != str(tmp_path)
     )
 
 
-def test_writer_syncs_parents_of_folders_that_it_creates(tmp_path: Path, calls: list[tuple[str, str]]) -> None:
+def test_writer_syncs_parents_of_folders_that_it_creates(tmp_path: Path, recorded_calls: list[tuple[str, str]]) -> None:
     rm.pack([{"a": 1}], tmp_path / "one" / "two" / "part")
-    synced = [name for call, name in calls if call == "fsync"]
+    synced = [name for call, name in recorded_calls if call == "fsync"]
     assert {str(tmp_path), str(tmp_path / "one"), str(tmp_path / "one" / "two")} <= set(synced)
 
 
-def test_write_atomically_syncs_folder_after_rename(tmp_path: Path, calls: list[tuple[str, str]]) -> None:
+def test_write_atomically_syncs_folder_after_rename(tmp_path: Path, recorded_calls: list[tuple[str, str]]) -> None:
     write_atomically(LOCAL, str(tmp_path / "file"), b"data")
-    assert [call for call, _ in calls] == ["fsync", "rename", "fsync"]
-    assert calls[1:] == [("rename", str(tmp_path / "file")), ("fsync", str(tmp_path))]
+    assert [call for call, _ in recorded_calls] == ["fsync", "rename", "fsync"]
+    assert recorded_calls[1:] == [("rename", str(tmp_path / "file")), ("fsync", str(tmp_path))]
 
 
-def test_entry_points_are_renamed_before_their_folder_is_synced(tmp_path: Path, calls: list[tuple[str, str]]) -> None:
+def test_entry_points_are_renamed_before_their_folder_is_synced(
+    tmp_path: Path, recorded_calls: list[tuple[str, str]]
+) -> None:
     from PIL import Image
 
     Image.effect_noise((256, 256), 40).save(tmp_path / "a.jpg", restart_marker_rows=0)
     path = tmp_path / "a.tfrecord"
     with rm.ShardWriter(path) as writer:
         writer.write({"image": (tmp_path / "a.jpg").read_bytes()})
-    calls.clear()
+    recorded_calls.clear()
     rm.build_index(path, entry_points=True)
-    assert [Path(name).suffix for call, name in calls if call == "rename"] == [".rmx", ".rme"]
-    assert calls[-1] == ("fsync", str(tmp_path))
+    assert [Path(name).suffix for call, name in recorded_calls if call == "rename"] == [".rmx", ".rme"]
+    assert recorded_calls[-1] == ("fsync", str(tmp_path))
 
 
 @pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOTSUP, errno.EIO])

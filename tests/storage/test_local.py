@@ -102,7 +102,7 @@ def test_exists_and_remove_treat_missing_file_as_no_error(tmp_path: Path) -> Non
     assert not LOCAL.exists(path)
 
 
-def test_write_errors_hint_at_free_space_if_device_is_full() -> None:
+def test_convert_write_errors_hints_at_free_space_if_device_is_full() -> None:
     full = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115
     with full, pytest.raises(WriteError) as caught, convert_write_errors("out/a.tfrecord", "cannot write"):
         full.write(b"x")

@@ -39,7 +39,7 @@ class Framing:
 
 
 class PayloadCodec(Protocol):
-    """Convert payloads to features and back."""
+    """Converts payloads to features and back."""
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class PayloadCodec(Protocol):
 
     @property
     def is_recognizable(self) -> bool:
-        """Whether `fits` is reliable enough to detect this payload in the framing of another format."""
+        """Whether `fits` hardly ever accepts other payloads, so that this type can be detected in any format."""
         ...
 
     def compile_schema(self, schema: Schema) -> Any:
@@ -61,11 +61,11 @@ class PayloadCodec(Protocol):
         ...
 
     def build_columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
-        """Build named, shaped columns from the output of the native parser."""
+        """Convert the output of the native parser to one column per feature."""
         ...
 
     def parse(self, payloads: Ragged, schema: Schema) -> dict[str, Any]:
-        """Parse payloads to columns."""
+        """Parse payloads to one column per feature."""
         ...
 
     def serialize(
@@ -87,7 +87,7 @@ class PayloadCodec(Protocol):
         ...
 
     def infer_features(self, payloads: Ragged) -> Inference:
-        """Infer the features of payloads."""
+        """Infer names, kinds and shapes of the features in payloads."""
         ...
 
     def fits(self, payloads: Ragged) -> bool:
@@ -145,7 +145,7 @@ class Inference:
 
 
 class IndexCodec(Protocol):
-    """Read and write the index file of the format's own tools."""
+    """Converts a frame index to an index file of the format's own tools and back."""
 
     @property
     def suffix(self) -> str:
@@ -153,7 +153,7 @@ class IndexCodec(Protocol):
         ...
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Format the index, with one key per record."""
+        """Serialize the index, with one key per record."""
         ...
 
     def parse(self, data: bytes) -> tuple[list[str], list[int]]:
@@ -163,7 +163,7 @@ class IndexCodec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format: everything that the other layers need to know about it.
+    """Properties of one format that the other layers use.
 
     Parameters
     ----------

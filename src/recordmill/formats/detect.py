@@ -1,14 +1,14 @@
-"""Detect the format of a shard from its content or its name; describe content of other kinds."""
+"""Detect the format of a shard from its content or its name; describe files that are not shards."""
 
 from __future__ import annotations
 
 from recordmill.formats.base import Format
 from recordmill.formats.registry import FORMATS
 
-# Maximum number of bytes at the start of a shard that detection needs.
+# Detection needs at most this many bytes from the start of a shard.
 HEAD_BYTES = 64 << 10
 
-# Other kinds of files: offset of a signature, the signature, and a description.
+# Files that are not shards: offset of their signature, the signature, and a description for error messages.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself (git lfs pull fetches it)"),
     (257, b"ustar", "a tar archive"),
@@ -70,7 +70,7 @@ def format_from_name(name: str) -> Format | None:
 
 
 def describe_content(head: bytes) -> str:
-    """Describe bytes that are of no known format.
+    """Describe the content of a file that is not a shard, for an error message.
 
     Parameters
     ----------

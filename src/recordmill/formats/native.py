@@ -21,7 +21,7 @@ _CONTEXT = "context/"
 
 @dataclass(frozen=True, slots=True)
 class NativeCodec:
-    """Codec of one message type.
+    """Codec of one message type that the native module parses and serializes.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class NativeCodec:
         return True
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the key of a feature: its name, without ``context/`` if a feature list has the rest of the name."""
+        """Return the key of a feature: its name, without ``context/`` if that tells it from a feature list."""
         stripped = name.removeprefix(_CONTEXT)
         if stripped != name and stripped in schema and schema[stripped].sequence and not schema[name].sequence:
             name = stripped
@@ -84,7 +84,7 @@ class NativeCodec:
             raise _to_feature_error(error) from None
 
     def build_columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
-        """Build named, shaped columns from the output of the native parser.
+        """Convert the output of the native parser to one column per feature.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class NativeCodec:
         return {name: _build_column(feature, entry, num_records) for (name, feature), entry in pairs}
 
     def parse(self, payloads: Ragged, schema: Schema) -> dict[str, Any]:
-        """Parse payloads to columns.
+        """Parse payloads to one column per feature.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class NativeCodec:
         return Ragged.from_blocks(data, row_splits)
 
     def infer_features(self, payloads: Ragged) -> Inference:
-        """Infer the features of payloads.
+        """Infer names, kinds and shapes of the features in payloads.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class NativeCodec:
         return Inference(num_records, features, None if fault is None else fault[5])
 
     def fits(self, payloads: Ragged) -> bool:
-        """Return whether all payloads can be parsed, and contain features or are all empty."""
+        """Return whether all payloads can be parsed, and have a feature unless all are empty."""
         found = self.infer_features(payloads)
         return found.fault is None and (bool(found.features) or not len(payloads.data))
 

@@ -1,4 +1,4 @@
-"""Payloads that are not parsed: one feature, ``payload``."""
+"""Codec of payloads that are not parsed; their only feature is ``payload``."""
 
 from __future__ import annotations
 

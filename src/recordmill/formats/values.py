@@ -228,7 +228,7 @@ def _to_array(row: Any) -> NDArray[Any]:
 
 def _has_integers(value: Any) -> bool:
     if isinstance(value, list | tuple) and _FLOAT_TYPES.issuperset(map(type, value)):
-        return False  # much faster than a call per value
+        return False  # much faster than one recursive call per value
     if hasattr(value, "dtype") or not isinstance(value, Iterable):
         return np.asarray(value).dtype.kind in "biu"
     return any(map(_has_integers, value))
@@ -245,7 +245,7 @@ def _concatenate(arrays: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _choose_kind(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
-    """Return the kind as which numbers are stored without a schema."""
+    """Return the kind in which numbers are stored if there is no schema."""
     number_type = flat.dtype
     if flat.dtype == object:
         is_integer = _find_integers(name, flat, " or ".join(kinds))

@@ -168,7 +168,7 @@ class Storage(Protocol):
         ...
 
     def read(self, path: str) -> bytes:
-        """Read a whole file into memory; for small files.
+        """Read a whole file into memory, for small files.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from recordmill import _core
 from recordmill.formats.base import Format
 from recordmill.testing import strategies
-from recordmill.testing.damage.base import Damage, DamageFunction, damaged_shards
+from recordmill.testing.damage.base import Damage, DamageFunction, apply_damage_table
 from recordmill.testing.faults import read_until_fault
 from recordmill.types import Ragged
 
@@ -77,7 +77,7 @@ class FramingTests:
     def pytest_generate_tests(cls, metafunc: Any) -> None:
         """Parametrize tests by the rows of the damage table, the literals and numbers of threads."""
         if "row" in metafunc.fixturenames:
-            metafunc.parametrize("row", damaged_shards(cls.frame, cls.damage_table), ids=str)
+            metafunc.parametrize("row", apply_damage_table(cls.frame, cls.damage_table), ids=str)
         if "literal" in metafunc.fixturenames:
             metafunc.parametrize("literal", cls.literals, ids=lambda literal: literal[1][:16])
         if "num_threads" in metafunc.fixturenames:

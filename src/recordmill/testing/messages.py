@@ -38,13 +38,13 @@ from recordmill.testing.protobuf_wire import (
     FIXED64,
     VARINT,
     Field,
-    field,
+    decode_varint,
+    encode_bytes_field,
+    encode_varint,
+    find_varint_end,
     merge_fields,
     select_fields,
     split_fields,
-    varint,
-    varint_end,
-    varint_value,
 )
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ def encode_value(kind: str, value: Value) -> bytes:
         return struct.pack("<d", value)
     if not isinstance(value, int) or value not in _INT_RANGES[kind]:
         raise ValueError(f"value must be of kind {kind}, got {value!r}")
-    return varint(value)
+    return encode_varint(value)
 
 
 def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
@@ -85,8 +85,8 @@ def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
     (number,) = (number for number, name in kinds.items() if name == kind)
     encoded = [encode_value(kind, value) for value in values]
     if kind == "bytes":
-        return field(number, b"".join(field(1, value) for value in encoded))
-    return field(number, field(1, b"".join(encoded)) if values else b"")
+        return encode_bytes_field(number, b"".join(encode_bytes_field(1, value) for value in encoded))
+    return encode_bytes_field(number, encode_bytes_field(1, b"".join(encoded)) if values else b"")
 
 
 def encode_map(entries: Mapping[str, bytes]) -> bytes:
@@ -96,7 +96,9 @@ def encode_map(entries: Mapping[str, bytes]) -> bytes:
     """
     named = [(key.encode(errors="surrogateescape"), value) for key, value in entries.items()]
     raw = sorted(named, key=lambda entry: (*entry[0], 256))
-    return b"".join(field(1, field(1, key) + field(2, value)) for key, value in raw)
+    return b"".join(
+        encode_bytes_field(1, encode_bytes_field(1, key) + encode_bytes_field(2, value)) for key, value in raw
+    )
 
 
 def encode_features(features: Mapping[str, Feature], kinds: Mapping[int, str] = EXAMPLE_KINDS) -> bytes:
@@ -106,7 +108,7 @@ def encode_features(features: Mapping[str, Feature], kinds: Mapping[int, str] = 
 
 def encode_example(features: Mapping[str, Feature]) -> bytes:
     """Return the canonical bytes of an Example, which are empty if it has no features."""
-    return field(1, encode_features(features)) if features else b""
+    return encode_bytes_field(1, encode_features(features)) if features else b""
 
 
 def encode_ofrecord(features: Mapping[str, Feature]) -> bytes:
@@ -117,9 +119,10 @@ def encode_ofrecord(features: Mapping[str, Feature]) -> bytes:
 def encode_sequence_example(context: Mapping[str, Feature], lists: Mapping[str, Sequence[Feature]]) -> bytes:
     """Return the canonical bytes of a SequenceExample; an empty context and empty feature lists are omitted."""
     steps = {
-        name: b"".join(field(1, encode_feature(step, EXAMPLE_KINDS)) for step in steps) for name, steps in lists.items()
+        name: b"".join(encode_bytes_field(1, encode_feature(step, EXAMPLE_KINDS)) for step in steps)
+        for name, steps in lists.items()
     }
-    return encode_example(context) + (field(2, encode_map(steps)) if steps else b"")
+    return encode_example(context) + (encode_bytes_field(2, encode_map(steps)) if steps else b"")
 
 
 def decode_example(payload: bytes) -> Features:
@@ -233,7 +236,7 @@ def _split_packed(kind: str, chunk: Field) -> Iterator[bytes]:
     data, start = chunk.content, 0
     while start < len(data):
         try:
-            end = start + _FLOAT_BYTES[kind] if kind in _FLOAT_BYTES else varint_end(data, start)
+            end = start + _FLOAT_BYTES[kind] if kind in _FLOAT_BYTES else find_varint_end(data, start)
         except ValueError:
             end = len(data) + 1
         if end > len(data):
@@ -249,5 +252,5 @@ def _decode_value(kind: str, content: bytes) -> Value:
         number: float = struct.unpack("<f" if kind == "float32" else "<d", content)[0]
         return number
     span = 2**32 if kind == "int32" else 2**64
-    value = varint_value(content) % span
+    value = decode_varint(content) % span
     return value - span if value >= span // 2 else value

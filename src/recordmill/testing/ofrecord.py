@@ -69,12 +69,12 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
         offset, position = end, position + 1
 
 
-def unframe(data: bytes) -> list[tuple[int, bytes]]:
+def read_all_records(data: bytes) -> list[tuple[int, bytes]]:
     """Return offset and payload of every record of an intact shard; raise `OracleError` as `records` does."""
     return list(records(data))
 
 
-def part_name(number: int, prefix: str = "part-", suffix_length: int = -1) -> str:
+def build_part_name(number: int, prefix: str = "part-", suffix_length: int = -1) -> str:
     """Return the file name of one part: its number from 0, zero-padded to `suffix_length` digits."""
     return prefix + str(number).zfill(max(suffix_length, 0))
 
@@ -88,7 +88,7 @@ def locate(parts: Sequence[bytes], offset: int) -> tuple[int, int]:
     raise ValueError(f"offset is {offset} bytes beyond the end of the parts")
 
 
-def unframe_parts(parts: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
+def read_records_of_parts(parts: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
     """Return the records of a dataset whose parts form one byte stream.
 
     Parameters

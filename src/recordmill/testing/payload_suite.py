@@ -29,16 +29,16 @@ Contents = dict[str, tuple[str, list[Any]]]
 Plain = tuple[str | None, Sequence[Any]]
 
 
-def reprs(values: Any) -> list[Any]:
+def value_reprs(values: Any) -> list[Any]:
     """Return the `repr` of values or of rows of values."""
     if isinstance(values, np.ndarray):
         values = values.tolist()
-    return [reprs(value) if isinstance(value, list | np.ndarray | Ragged) else repr(value) for value in values]
+    return [value_reprs(value) if isinstance(value, list | np.ndarray | Ragged) else repr(value) for value in values]
 
 
 def feature_contents(features: Mapping[str, Plain]) -> Contents:
     """Return the contents of features that the oracle decoded, except features without a kind."""
-    return {name: (kind, reprs(values)) for name, (kind, values) in features.items() if kind is not None}
+    return {name: (kind, value_reprs(values)) for name, (kind, values) in features.items() if kind is not None}
 
 
 def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
@@ -47,7 +47,7 @@ def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
     for name, frames in lists.items():
         kinds = sorted({kind for kind, _ in frames if kind is not None})
         if len(kinds) == 1:
-            contents["list:" + name] = (kinds[0], [reprs(values) for _, values in frames])
+            contents["list:" + name] = (kinds[0], [value_reprs(values) for _, values in frames])
         elif kinds:
             contents["list:" + name] = ("mixed", [])
     return contents
@@ -70,7 +70,7 @@ def parse_contents(codec: NativeCodec, payload: bytes) -> Contents:
         shape = (None, None) if is_list else (None,)
         feature = Feature(kind, shape, sequence=is_list, optional=True)
         found = codec.parse(packed, Schema({name: feature}))[name]
-        contents["list:" * is_list + name] = (kind, reprs(found[0]))
+        contents["list:" * is_list + name] = (kind, value_reprs(found[0]))
     return contents
 
 
@@ -80,7 +80,7 @@ def schema_for(features: Mapping[str, Plain]) -> Schema:
     return Schema({name: Feature(kind, (None,), optional=True) for name, kind in kinds.items()})
 
 
-def as_written(kind: str, values: Sequence[Any]) -> Any:
+def to_writer_values(kind: str, values: Sequence[Any]) -> Any:
     """Convert values to the type that callers pass to a writer: a list of bytes, or an array."""
     return list(values) if kind == "bytes" else np.array(values, kind)
 
@@ -142,7 +142,7 @@ class PayloadTests:
         if "literal" in metafunc.fixturenames:
             metafunc.parametrize("literal", cls.literals, ids=lambda literal: literal[1][:24] or "empty")
 
-    def read_or_fault(self, read: Callable[[bytes], Contents], payload: bytes) -> Contents | str:
+    def read_or_fault_kind(self, read: Callable[[bytes], Contents], payload: bytes) -> Contents | str:
         """Return the contents of a payload, or the kind of its fault."""
         try:
             return read(payload)
@@ -174,8 +174,8 @@ class PayloadTests:
     def test_parse_of_mutated_payload_agrees_with_oracle(self, data: st.DataObject) -> None:
         intact = data.draw(st.one_of(type(self).canonical(), type(self).unusual()))
         payload = data.draw(strategies.mutations(intact))
-        expected = self.read_or_fault(type(self).decode, payload)
-        assert self.read_or_fault(self.parse, payload) == expected
+        expected = self.read_or_fault_kind(type(self).decode, payload)
+        assert self.read_or_fault_kind(self.parse, payload) == expected
         packed = pack_payloads([payload])
         framed = _core.frame(packed.data, packed.row_splits, _core.FrameKind("tfrecord"))[0]
         source = _core.Source.from_bytes(framed)
@@ -197,7 +197,7 @@ class PayloadTests:
             expected = [row[0] for row in expected] if feature.shape == () else expected
             assert len(columns[name]) == len(examples)
             assert isinstance(columns[name], Ragged) == (feature.kind == "bytes" or None in feature.shape)
-            assert reprs(columns[name]) == reprs(expected), name
+            assert value_reprs(columns[name]) == value_reprs(expected), name
 
     @inherited
     @given(st.data())
@@ -205,7 +205,9 @@ class PayloadTests:
         schema, examples = data.draw(tables(self.kinds))
         written = [
             {
-                name: as_written(kind or "", values)[0] if schema[name].shape == () else as_written(kind or "", values)
+                name: to_writer_values(kind or "", values)[0]
+                if schema[name].shape == ()
+                else to_writer_values(kind or "", values)
                 for name, (kind, values) in row.items()
             }
             for row in examples

@@ -55,13 +55,13 @@ class Field:
     depth: int
 
     def fields(self) -> list[Field]:
-        """Return the fields of the message in this field."""
+        """Parse the content of this field as a message, and return its fields."""
         if self.depth == MAX_DEPTH:
             raise OracleError("bad_payload", self.offset)
         return split_fields(self.content, self.offset, self.depth + 1)
 
 
-def varint(value: int, width: int = 0) -> bytes:
+def encode_varint(value: int, width: int = 0) -> bytes:
     """Return the varint of `value` modulo 2**64, padded to at least `width` bytes."""
     value &= 2**64 - 1
     out = bytearray()
@@ -71,17 +71,17 @@ def varint(value: int, width: int = 0) -> bytes:
     return bytes(out) + bytes([value])
 
 
-def tag(number: int, wire_type: int) -> bytes:
+def encode_tag(number: int, wire_type: int) -> bytes:
     """Return the tag of a field."""
-    return varint(number << 3 | wire_type)
+    return encode_varint(number << 3 | wire_type)
 
 
-def field(number: int, content: bytes) -> bytes:
+def encode_bytes_field(number: int, content: bytes) -> bytes:
     """Return a field of wire type BYTES."""
-    return tag(number, BYTES) + varint(len(content)) + content
+    return encode_tag(number, BYTES) + encode_varint(len(content)) + content
 
 
-def varint_end(data: bytes, start: int, max_bytes: int = MAX_VARINT_BYTES) -> int:
+def find_varint_end(data: bytes, start: int, max_bytes: int = MAX_VARINT_BYTES) -> int:
     """Return the end of the varint at `start`; raise ValueError if it is longer than `max_bytes`."""
     for position in range(start, min(start + max_bytes, len(data))):
         if data[position] < 0x80:
@@ -89,7 +89,7 @@ def varint_end(data: bytes, start: int, max_bytes: int = MAX_VARINT_BYTES) -> in
     raise ValueError("varint has no end")
 
 
-def varint_value(content: bytes) -> int:
+def decode_varint(content: bytes) -> int:
     """Return the value of a varint, 0 to 2**64 - 1."""
     value = sum((byte & 0x7F) << (7 * position) for position, byte in enumerate(content))
     return value & (2**64 - 1)
@@ -116,7 +116,7 @@ def split_fields(message: bytes, base: int = 0, depth: int = 0) -> list[Field]:
     start = 0
     while start < len(message):
         try:
-            number, wire_type, content_start, end, next_start = _field_bounds(message, start, depth)
+            number, wire_type, content_start, end, next_start = _find_field_bounds(message, start, depth)
         except ValueError:
             raise OracleError("bad_payload", base + start) from None
         if number == 0 or wire_type == END_GROUP:
@@ -136,22 +136,22 @@ def merge_fields(fields: Iterable[Field], number: int) -> list[Field]:
     return [inner for piece in select_fields(fields, number) for inner in piece.fields()]
 
 
-def _field_bounds(data: bytes, start: int, depth: int) -> tuple[int, int, int, int, int]:
-    tag_end = varint_end(data, start, MAX_TAG_BYTES)
-    value = varint_value(data[start:tag_end])
+def _find_field_bounds(data: bytes, start: int, depth: int) -> tuple[int, int, int, int, int]:
+    tag_end = find_varint_end(data, start, MAX_TAG_BYTES)
+    value = decode_varint(data[start:tag_end])
     number, wire_type = value >> 3, value & 7
     if value >= 2**32:
         raise ValueError("tag must be below 2**32")
     content_start = tag_end
     if wire_type == VARINT:
-        end = next_start = varint_end(data, tag_end)
+        end = next_start = find_varint_end(data, tag_end)
     elif wire_type in _FIXED_BYTES:
         end = next_start = tag_end + _FIXED_BYTES[wire_type]
     elif wire_type == BYTES:
-        content_start = varint_end(data, tag_end, MAX_TAG_BYTES)
-        end = next_start = content_start + varint_value(data[tag_end:content_start])
+        content_start = find_varint_end(data, tag_end, MAX_TAG_BYTES)
+        end = next_start = content_start + decode_varint(data[tag_end:content_start])
     elif wire_type == GROUP:
-        end, next_start = _group_end(data, tag_end, number, depth + 1)
+        end, next_start = _find_group_end(data, tag_end, number, depth + 1)
     elif wire_type == END_GROUP:
         end = next_start = tag_end
     else:
@@ -161,11 +161,11 @@ def _field_bounds(data: bytes, start: int, depth: int) -> tuple[int, int, int, i
     return number, wire_type, content_start, end, next_start
 
 
-def _group_end(data: bytes, start: int, number: int, depth: int) -> tuple[int, int]:
+def _find_group_end(data: bytes, start: int, number: int, depth: int) -> tuple[int, int]:
     if depth > MAX_DEPTH:
         raise ValueError("groups are nested too deep")
     while True:
-        inner_number, wire_type, _, _, end = _field_bounds(data, start, depth)
+        inner_number, wire_type, _, _, end = _find_field_bounds(data, start, depth)
         if wire_type == END_GROUP:
             if inner_number != number:
                 raise ValueError("END tag belongs to another group")

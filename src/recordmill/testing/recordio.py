@@ -27,7 +27,7 @@ MAGIC = struct.pack("<I", 0xCED7230A)
 HEADER_BYTES = 8
 MAX_PAYLOAD_BYTES = 2**29 - 1
 
-WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3  # the cflags
+WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3  # values of cflag in the header of a part
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class Part:
         return self.offset + HEADER_BYTES + len(self.data) + len(self.padding)
 
 
-def split(payload: bytes) -> list[bytes]:
+def split_payload(payload: bytes) -> list[bytes]:
     """Split a payload at the magic words that start at multiples of 4, and drop these words.
 
-    ``MAGIC.join(split(payload)) == payload``. The length of each piece except the last is a multiple of 4.
+    ``MAGIC.join(split_payload(payload)) == payload``. The length of each piece except the last is a multiple of 4.
     """
     pieces = []
     start = 0
@@ -74,7 +74,7 @@ def frame(payload: bytes) -> bytes:
     """
     if len(payload) > MAX_PAYLOAD_BYTES:
         raise ValueError(f"payload must have at most {MAX_PAYLOAD_BYTES} bytes, got {len(payload)}")
-    pieces = split(payload)
+    pieces = split_payload(payload)
     if len(pieces) == 1:
         return frame_part(WHOLE, payload)
     cflags = [FIRST, *[MIDDLE] * (len(pieces) - 2), LAST]
@@ -137,18 +137,18 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
     Raises
     ------
     OracleError
-        See `record_parts`. Readers ignore padding that is not zero; see `bad_padding`.
+        See `record_parts`. Readers ignore padding that is not zero; see `find_bad_padding`.
     """
     for parts in record_parts(data):
         yield parts[0].offset, MAGIC.join(part.data for part in parts)
 
 
-def unframe(data: bytes) -> list[tuple[int, bytes]]:
+def read_all_records(data: bytes) -> list[tuple[int, bytes]]:
     """Return offset and payload of every record of an intact shard; raise `OracleError` as `records` does."""
     return list(records(data))
 
 
-def bad_padding(data: bytes) -> list[tuple[int, int]]:
+def find_bad_padding(data: bytes) -> list[tuple[int, int]]:
     """Return the offset of each part whose padding is not zero, and the position of its record."""
     return [
         (part.offset, position)
@@ -158,7 +158,7 @@ def bad_padding(data: bytes) -> list[tuple[int, int]]:
     ]
 
 
-def resync_positions(data: bytes, start: int = 0) -> list[int]:
+def find_resync_offsets(data: bytes, start: int = 0) -> list[int]:
     """Return the offsets from `start` at which a record begins: aligned, with a magic word and cflag 0 or 1."""
     aligned = range(start + -start % 4, len(data) - HEADER_BYTES + 1, 4)
     return [

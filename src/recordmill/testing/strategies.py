@@ -170,27 +170,27 @@ def _set_byte(data: bytes, offset: int, word: int) -> bytes:
     return data[:offset] + bytes(word % 256 for _ in data[offset : offset + 1]) + data[offset + 1 :]
 
 
-def _insert(data: bytes, offset: int, word: int) -> bytes:
+def _insert_bytes(data: bytes, offset: int, word: int) -> bytes:
     return data[:offset] + struct.pack("<I", word)[: 1 + word % 4] + data[offset:]
 
 
-def _delete(data: bytes, offset: int, word: int) -> bytes:
+def _delete_bytes(data: bytes, offset: int, word: int) -> bytes:
     return data[:offset] + data[offset + 1 + word % 16 :]
 
 
-def _zero(data: bytes, offset: int, word: int) -> bytes:
+def _clear_bytes(data: bytes, offset: int, word: int) -> bytes:
     return data[:offset] + bytes(len(data[offset : offset + word % 32])) + data[offset + word % 32 :]
 
 
-def _cut(data: bytes, offset: int, _: int) -> bytes:
+def _truncate(data: bytes, offset: int, _: int) -> bytes:
     return data[:offset]
 
 
 _MUTATIONS: tuple[Callable[[bytes, int, int], bytes], ...] = (
     _flip_bit,
     _set_byte,
-    _insert,
-    _delete,
-    _zero,
-    _cut,
+    _insert_bytes,
+    _delete_bytes,
+    _clear_bytes,
+    _truncate,
 )

@@ -23,7 +23,7 @@ HEADER_BYTES = 12
 FOOTER_BYTES = 4
 MAX_LENGTH = 2**63 - 1
 
-_POLYNOMIAL = 0x82F63B78  # Castagnoli, bits reversed
+_POLYNOMIAL = 0x82F63B78  # Castagnoli polynomial with reversed bits
 _MASK_DELTA = 0xA282EAD8
 _WORD = 0xFFFFFFFF
 
@@ -45,32 +45,32 @@ def crc32c(data: bytes) -> int:
     return crc ^ _WORD
 
 
-def mask(crc: int) -> int:
+def mask_checksum(crc: int) -> int:
     """Mask a checksum as TFRecord stores it: rotate it right by 15 bits and add a constant, modulo 2**32."""
     rotated = (crc >> 15) | (crc << 17)
     return (rotated + _MASK_DELTA) & _WORD
 
 
-def unmask(masked: int) -> int:
-    """Invert `mask`."""
+def unmask_checksum(masked: int) -> int:
+    """Return the checksum before `mask_checksum` was applied."""
     rotated = (masked - _MASK_DELTA) & _WORD
     return ((rotated << 15) | (rotated >> 17)) & _WORD
 
 
-def stored_crc(data: bytes) -> bytes:
+def encode_masked_crc(data: bytes) -> bytes:
     """Return the stored checksum of `data`: four bytes."""
-    return struct.pack("<I", mask(crc32c(data)))
+    return struct.pack("<I", mask_checksum(crc32c(data)))
 
 
-def header(length: int) -> bytes:
+def build_header(length: int) -> bytes:
     """Return the twelve header bytes of a payload of `length` bytes (0 to 2**64 - 1)."""
     raw = struct.pack("<Q", length)
-    return raw + stored_crc(raw)
+    return raw + encode_masked_crc(raw)
 
 
 def frame(payload: bytes) -> bytes:
     """Return the frame of one payload: ``len(payload) + 16`` bytes."""
-    return header(len(payload)) + payload + stored_crc(payload)
+    return build_header(len(payload)) + payload + encode_masked_crc(payload)
 
 
 def records(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -100,7 +100,7 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
         header_bytes = data[offset : offset + HEADER_BYTES]
         if len(header_bytes) < HEADER_BYTES:
             raise OracleError("truncated_header", offset, position)
-        if header_bytes[8:] != stored_crc(header_bytes[:8]):
+        if header_bytes[8:] != encode_masked_crc(header_bytes[:8]):
             raise OracleError("length_checksum", offset, position)
         (length,) = struct.unpack("<Q", header_bytes[:8])
         if length > MAX_LENGTH:
@@ -110,12 +110,12 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
         if end > len(data):
             raise OracleError("truncated_payload", offset, position)
         payload = data[start : start + length]
-        if data[start + length : end] != stored_crc(payload):
+        if data[start + length : end] != encode_masked_crc(payload):
             raise OracleError("payload_checksum", offset, position)
         yield offset, payload
         offset, position = end, position + 1
 
 
-def unframe(data: bytes) -> list[tuple[int, bytes]]:
+def read_all_records(data: bytes) -> list[tuple[int, bytes]]:
     """Return offset and payload of every record of an intact shard; raise `OracleError` as `records` does."""
     return list(records(data))

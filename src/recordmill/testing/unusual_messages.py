@@ -29,7 +29,7 @@ from recordmill.testing.protobuf_wire import (
     MAX_TAG_BYTES,
     MAX_VARINT_BYTES,
     VARINT,
-    varint,
+    encode_varint,
 )
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ def _entries(features: Mapping[str, Feature], kinds: Mapping[int, str], rng: Ran
             entries.append(_field(1, _entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng), rng))
         entry, unusual = _entry(name, _feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
         if unusual and kinds is OFRECORD_KINDS:
-            entry += _unknown(rng, (1, VARINT), (2, FIXED64))  # OneFlow keeps such an entry.
+            entry += _unknown(rng, (1, VARINT), (2, FIXED64))  # OneFlow keeps an entry with unknown fields.
         entries.append(_field(1, entry, rng))
         if unusual and kinds is not OFRECORD_KINDS:
             dropped = _entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng)
@@ -113,7 +113,7 @@ def _list_pieces(kind: str, values: Sequence[Value], rng: Random) -> list[bytes]
 
 def _encode_padded(kind: str, value: Value, rng: Random) -> bytes:
     if WIRE_TYPES[kind] == VARINT and isinstance(value, int):
-        return varint(value, rng.choice((0, 0, rng.randint(1, MAX_VARINT_BYTES))))
+        return encode_varint(value, rng.choice((0, 0, rng.randint(1, MAX_VARINT_BYTES))))
     return encode_value(kind, value)
 
 
@@ -137,10 +137,10 @@ def _unknown(rng: Random, *wrong: tuple[int, int]) -> bytes:
     choices = [(number, wire_type) for number in UNKNOWN_NUMBERS for wire_type in (0, 1, 2, 3, 5)]
     number, wire_type = rng.choice(choices if rng.random() < 0.7 else [*wrong, *choices])
     contents = {
-        VARINT: varint(rng.getrandbits(64), rng.randint(1, MAX_VARINT_BYTES)),
+        VARINT: encode_varint(rng.getrandbits(64), rng.randint(1, MAX_VARINT_BYTES)),
         FIXED64: b"\x01" * 8,
         FIXED32: b"\x02" * 4,
-        BYTES: varint(7) + b"unknown",
+        BYTES: encode_varint(7) + b"unknown",
     }
     if wire_type == GROUP:
         inner = _unknown(rng) if rng.random() < 0.5 else b""
@@ -154,11 +154,11 @@ def _with_unknown(pieces: Iterable[bytes], rng: Random, *wrong: tuple[int, int])
 
 
 def _tag(number: int, wire_type: int, rng: Random) -> bytes:
-    return varint(number << 3 | wire_type, rng.choice((0, 0, rng.randint(1, MAX_TAG_BYTES))))
+    return encode_varint(number << 3 | wire_type, rng.choice((0, 0, rng.randint(1, MAX_TAG_BYTES))))
 
 
 def _field(number: int, content: bytes, rng: Random) -> bytes:
-    length = varint(len(content), rng.choice((0, 0, rng.randint(1, MAX_TAG_BYTES))))
+    length = encode_varint(len(content), rng.choice((0, 0, rng.randint(1, MAX_TAG_BYTES))))
     return _tag(number, BYTES, rng) + length + content
 
 

@@ -9,7 +9,7 @@ HEAD_BYTES = 8
 FRAMING = Framing(
     kind=_core.FrameKind("ofrecord"),
     min_payload_bytes=1,
-    max_payload_bytes=2**31 - 1,  # that of a protobuf message, which OneFlow parses
+    max_payload_bytes=2**31 - 1,  # the limit of protobuf messages
 )
 
 

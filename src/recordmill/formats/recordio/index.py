@@ -16,7 +16,7 @@ class KeyIndex:
     suffix: str = ".idx"
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Format an index.
+        """Serialize an index.
 
         Parameters
         ----------

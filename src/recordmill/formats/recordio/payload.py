@@ -27,7 +27,7 @@ _DATA = b"data"
 
 @dataclass(frozen=True, slots=True)
 class IRHeaderCodec(NativeCodec):
-    """Codec with header fields and data as features."""
+    """Codec of image records, whose features are the fields of the header and the data."""
 
     @property
     def is_recognizable(self) -> bool:

@@ -9,7 +9,7 @@ HEAD_BYTES = 12
 FRAMING = Framing(
     kind=_core.FrameKind("tfrecord"),
     min_payload_bytes=0,
-    max_payload_bytes=2**63 - 17,  # the frame is 16 bytes longer
+    max_payload_bytes=2**63 - 17,  # a frame is 16 bytes longer than its payload
 )
 
 

@@ -16,7 +16,7 @@ class TextIndex:
     suffix: str = ".tfindex"
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Format an index; TFRecord has no keys.
+        """Serialize an index; TFRecord has no keys.
 
         Parameters
         ----------

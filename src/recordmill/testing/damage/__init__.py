@@ -1,7 +1,7 @@
 """Tables of damaged shards, with what a reader must return and report for each.
 
-`damages` returns the rows of one format. The expected results follow from how the shard was damaged, not from reading
-it, so that they also test the oracle.
+`build_damages` returns the rows of one format. The expected results follow from how the shard was damaged, not from
+reading it, so that they also test the oracle.
 
 =============  ===================================================
 module         content
@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from recordmill.testing.damage import ofrecord, recordio, tfrecord
-from recordmill.testing.damage.base import SAMPLE_PAYLOADS, Damage, DamageFunction, damaged_shards
+from recordmill.testing.damage.base import SAMPLE_PAYLOADS, Damage, DamageFunction, apply_damage_table
 
-__all__ = ["SAMPLE_PAYLOADS", "TABLES", "Damage", "damaged_shards", "damages"]
+__all__ = ["SAMPLE_PAYLOADS", "TABLES", "Damage", "apply_damage_table", "build_damages"]
 
 TABLES: dict[str, tuple[Callable[[bytes], bytes], Sequence[DamageFunction]]] = {
     "tfrecord": (tfrecord.frame, tfrecord.TABLE),
@@ -30,6 +30,6 @@ TABLES: dict[str, tuple[Callable[[bytes], bytes], Sequence[DamageFunction]]] = {
 }
 
 
-def damages(family: str) -> list[Damage]:
-    """Return all damaged shards of a format in `TABLES`."""
-    return damaged_shards(*TABLES[family])
+def build_damages(family: str) -> list[Damage]:
+    """Return all damaged shards of a format; `family` is a key of `TABLES`."""
+    return apply_damage_table(*TABLES[family])

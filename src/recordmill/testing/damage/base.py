@@ -71,8 +71,8 @@ class IntactShard:
     frames: list[bytes]
 
     @classmethod
-    def of(cls, payloads: Sequence[bytes], frame: Callable[[bytes], bytes]) -> IntactShard:
-        """Check payloads and frame them."""
+    def from_payloads(cls, payloads: Sequence[bytes], frame: Callable[[bytes], bytes]) -> IntactShard:
+        """Build a shard from payloads, which are checked and framed."""
         shard = cls(list(payloads), [frame(payload) for payload in payloads])
         if len(payloads) < 4 or not all(payloads) or len(payloads[-1]) < 2:
             raise ValueError("payloads must be four or more, none of them empty, the last of two bytes or more")
@@ -105,7 +105,7 @@ class IntactShard:
         """Return the shard with one frame replaced."""
         return b"".join([*self.frames[:position], frame, *self.frames[position + 1 :]])
 
-    def fault(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
+    def damage_at(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
         """Return a row for a fault at `at` bytes from the start of a record; the records before it are intact."""
         return Damage(name, data, self.payloads[:position], kind, self.offset(position) + at, position)
 
@@ -113,7 +113,7 @@ class IntactShard:
 DamageFunction = Callable[[IntactShard], Iterator[Damage]]
 
 
-def damaged_shards(
+def apply_damage_table(
     frame: Callable[[bytes], bytes], table: Sequence[DamageFunction], payloads: Sequence[bytes] = SAMPLE_PAYLOADS
 ) -> list[Damage]:
     """Return all damaged shards of a format.
@@ -130,9 +130,9 @@ def damaged_shards(
     Returns
     -------
     list of Damage
-        Their names are unique, so ``pytest.mark.parametrize("damage", damaged_shards(...), ids=str)`` works.
+        Their names are unique, so ``pytest.mark.parametrize("damage", apply_damage_table(...), ids=str)`` works.
     """
-    shard = IntactShard.of(payloads, frame)
+    shard = IntactShard.from_payloads(payloads, frame)
     return [damage for maker in table for damage in maker(shard)]
 
 
@@ -162,7 +162,7 @@ def files_of_other_formats(kinds: dict[str, str]) -> DamageFunction:
     """Return a function that yields files of other formats; `kinds` maps "html" and "gzip" to the expected fault."""
 
     def make(shard: IntactShard) -> Iterator[Damage]:
-        yield shard.fault("html_page", HTML, kinds["html"], 0)
-        yield shard.fault("gzip_read_as_plain", gzip.compress(shard.data, mtime=0), kinds["gzip"], 0)
+        yield shard.damage_at("html_page", HTML, kinds["html"], 0)
+        yield shard.damage_at("gzip_read_as_plain", gzip.compress(shard.data, mtime=0), kinds["gzip"], 0)
 
     return make

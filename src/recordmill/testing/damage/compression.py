@@ -21,7 +21,7 @@ class StreamDamage:
     Attributes
     ----------
     name : str
-        Unique within `stream_damages`.
+        Unique within `build_stream_damages`.
     container : str
         "gzip" or "zlib".
     data : bytes
@@ -47,14 +47,14 @@ class StreamDamage:
         return self.name
 
 
-def stream_damages(content: bytes) -> list[StreamDamage]:
-    """Return all rows for a file whose uncompressed bytes are `content` (any shard of 64 bytes or more)."""
+def build_stream_damages(content: bytes) -> list[StreamDamage]:
+    """Return compressed files of `content` (64 bytes or more), damaged or intact, with the expected results."""
     if len(content) < 64:
         raise ValueError("content must have 64 bytes or more")
-    return [*_intact(content), *_gzip(content), *_zlib(content)]
+    return [*_intact_streams(content), *_damaged_gzip_streams(content), *_damaged_zlib_streams(content)]
 
 
-def _intact(content: bytes) -> Iterator[StreamDamage]:
+def _intact_streams(content: bytes) -> Iterator[StreamDamage]:
     half = len(content) // 2
     first, second, empty = (gzip.compress(piece, mtime=0) for piece in (content[:half], content[half:], b""))
     for level in (0, 1, 6, 9):
@@ -67,10 +67,10 @@ def _intact(content: bytes) -> Iterator[StreamDamage]:
     yield StreamDamage("zlib_of_no_bytes", "zlib", zlib.compress(b""), b"")
 
 
-def _gzip(content: bytes) -> Iterator[StreamDamage]:
+def _damaged_gzip_streams(content: bytes) -> Iterator[StreamDamage]:
     whole = gzip.compress(content, mtime=0)
 
-    def found_after_content(name: str, data: bytes) -> StreamDamage:
+    def fault_after_content(name: str, data: bytes) -> StreamDamage:
         return StreamDamage(name, "gzip", data, content, "bad_compression", len(content))
 
     for left in range(1, GZIP_HEADER_BYTES):
@@ -78,27 +78,27 @@ def _gzip(content: bytes) -> Iterator[StreamDamage]:
     cut = (GZIP_HEADER_BYTES + len(whole) - GZIP_TRAILER_BYTES) // 2
     yield StreamDamage("gzip_cut_in_data", "gzip", whole[:cut], content, "bad_compression")
     for missing in (1, 4, 8):
-        yield found_after_content(f"gzip_without_last_{missing}", whole[:-missing])
-    yield found_after_content("gzip_wrong_crc", flip_bit(whole, 8 * (len(whole) - 8)))
-    yield found_after_content("gzip_wrong_length", flip_bit(whole, 8 * (len(whole) - 4)))
-    yield found_after_content("gzip_garbage_appended", whole + b"garbage")
-    yield found_after_content("gzip_second_member_cut", whole + whole[:5])
+        yield fault_after_content(f"gzip_without_last_{missing}", whole[:-missing])
+    yield fault_after_content("gzip_wrong_crc", flip_bit(whole, 8 * (len(whole) - 8)))
+    yield fault_after_content("gzip_wrong_length", flip_bit(whole, 8 * (len(whole) - 4)))
+    yield fault_after_content("gzip_garbage_appended", whole + b"garbage")
+    yield fault_after_content("gzip_second_member_cut", whole + whole[:5])
     yield StreamDamage("gzip_wrong_magic", "gzip", flip_bit(whole, 0), b"", "bad_compression", 0)
     yield StreamDamage("gzip_wrong_method", "gzip", flip_bit(whole, 16), b"", "bad_compression", 0)
     yield StreamDamage("gzip_is_zlib", "gzip", zlib.compress(content), b"", "bad_compression", 0)
 
 
-def _zlib(content: bytes) -> Iterator[StreamDamage]:
+def _damaged_zlib_streams(content: bytes) -> Iterator[StreamDamage]:
     whole = zlib.compress(content)
 
-    def found_after_content(name: str, data: bytes) -> StreamDamage:
+    def fault_after_content(name: str, data: bytes) -> StreamDamage:
         return StreamDamage(name, "zlib", data, content, "bad_compression", len(content))
 
     yield StreamDamage("zlib_cut_in_header", "zlib", whole[:1], b"", "bad_compression", 0)
     yield StreamDamage("zlib_cut_in_data", "zlib", whole[: len(whole) // 2], content, "bad_compression")
     for missing in (1, ZLIB_TRAILER_BYTES):
-        yield found_after_content(f"zlib_without_last_{missing}", whole[:-missing])
-    yield found_after_content("zlib_wrong_checksum", flip_bit(whole, 8 * len(whole) - 1))
-    yield found_after_content("zlib_garbage_appended", whole + b"garbage")
+        yield fault_after_content(f"zlib_without_last_{missing}", whole[:-missing])
+    yield fault_after_content("zlib_wrong_checksum", flip_bit(whole, 8 * len(whole) - 1))
+    yield fault_after_content("zlib_garbage_appended", whole + b"garbage")
     yield StreamDamage("zlib_wrong_header", "zlib", flip_bit(whole, 8), b"", "bad_compression", 0)
     yield StreamDamage("zlib_is_gzip", "zlib", gzip.compress(content, mtime=0), b"", "bad_compression", 0)

@@ -25,14 +25,14 @@ def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
     """Keep 1 to 7 bytes of the last length."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
-        yield shard.fault(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
+        yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
     """Keep the last length, but not all of its message."""
     ends = {"after_header": shard.offset(shard.last) + HEADER_BYTES, "before_last_byte": len(shard.data) - 1}
     for name, end in ends.items():
-        yield shard.fault(f"cut_{name}", shard.data[:end], "truncated_payload", shard.last)
+        yield shard.damage_at(f"cut_{name}", shard.data[:end], "truncated_payload", shard.last)
 
 
 def impossible_length(shard: IntactShard) -> Iterator[Damage]:
@@ -42,21 +42,21 @@ def impossible_length(shard: IntactShard) -> Iterator[Damage]:
     rows.append(("2_to_63_minus_9", 2**63 - 9, "truncated_payload"))
     for name, length, kind in rows:
         changed = struct.pack("<q", length) + shard.frames[shard.middle][HEADER_BYTES:]
-        yield shard.fault(f"length_{name}", shard.replace_frame(shard.middle, changed), kind, shard.middle)
+        yield shard.damage_at(f"length_{name}", shard.replace_frame(shard.middle, changed), kind, shard.middle)
 
 
 def flipped_length_bit(shard: IntactShard) -> Iterator[Damage]:
     """Flip the sign of a length, or a bit that makes it huge."""
     for name, bit, kind in [("sign", 63, "bad_length"), ("high", 40, "truncated_payload")]:
         data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], bit))
-        yield shard.fault(f"flipped_length_{name}", data, kind, shard.middle)
+        yield shard.damage_at(f"flipped_length_{name}", data, kind, shard.middle)
 
 
 def length_off_by_one(shard: IntactShard) -> Iterator[Damage]:
     """Store a length that is one too large, or one too small, which leaves a stray byte."""
     payload = shard.payloads[-1]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload) + 1) + payload)
-    yield shard.fault("length_one_more", data, "truncated_payload", shard.last)
+    yield shard.damage_at("length_one_more", data, "truncated_payload", shard.last)
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload) - 1) + payload)
     before = [*shard.payloads[:-1], payload[:-1]]
     yield Damage("length_one_less", data, before, "truncated_header", len(data) - 1, len(shard.payloads))
@@ -66,14 +66,14 @@ def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
     """Flip one bit of a message, which the framing cannot detect."""
     data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], 8 * HEADER_BYTES + 3))
     changed = flip_bit(shard.payloads[shard.middle], 3)
-    yield Damage("flipped_payload_bit", data, _replace_middle(shard, changed))
+    yield Damage("flipped_payload_bit", data, _replace_middle_payload(shard, changed))
 
 
 def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
     """Append zeros, which are a truncated length or a length of 0."""
     for count in (1, 3, 7, 8, 4096):
         kind = "truncated_header" if count < HEADER_BYTES else "bad_length"
-        yield shard.fault(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
+        yield shard.damage_at(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
@@ -85,7 +85,7 @@ def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
     ]
     for stray, kind in rows:
         name = f"stray_bytes_appended_{len(stray)}"
-        yield shard.fault(name, shard.data + stray, kind, len(shard.payloads))
+        yield shard.damage_at(name, shard.data + stray, kind, len(shard.payloads))
 
 
 def zero_hole(shard: IntactShard) -> Iterator[Damage]:
@@ -93,9 +93,11 @@ def zero_hole(shard: IntactShard) -> Iterator[Damage]:
     middle = shard.frames[shard.middle]
     for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
         data = shard.replace_frame(shard.middle, zero_range(middle, 0, end))
-        yield shard.fault(f"zero_hole_{name}", data, "bad_length", shard.middle)
+        yield shard.damage_at(f"zero_hole_{name}", data, "bad_length", shard.middle)
     data = shard.replace_frame(shard.middle, zero_range(middle, HEADER_BYTES + 4, HEADER_BYTES + 12))
-    yield Damage("zero_hole_payload", data, _replace_middle(shard, zero_range(shard.payloads[shard.middle], 4, 12)))
+    yield Damage(
+        "zero_hole_payload", data, _replace_middle_payload(shard, zero_range(shard.payloads[shard.middle], 4, 12))
+    )
 
 
 def byte_inserted_last_payload(shard: IntactShard) -> Iterator[Damage]:
@@ -111,16 +113,16 @@ def byte_removed_last_payload(shard: IntactShard) -> Iterator[Damage]:
     """Remove a byte of the last message."""
     payload = shard.payloads[-1]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload)) + payload[1:])
-    yield shard.fault("byte_removed_last_payload", data, "truncated_payload", shard.last)
+    yield shard.damage_at("byte_removed_last_payload", data, "truncated_payload", shard.last)
 
 
 def recordio_file(shard: IntactShard) -> Iterator[Damage]:
     """Yield a RecordIO shard, whose magic word and part length form a huge length."""
     data = b"".join(recordio.frame(payload) for payload in shard.payloads)
-    yield shard.fault("recordio_file", data, "truncated_payload", 0)
+    yield shard.damage_at("recordio_file", data, "truncated_payload", 0)
 
 
-def _replace_middle(shard: IntactShard, payload: bytes) -> list[bytes]:
+def _replace_middle_payload(shard: IntactShard, payload: bytes) -> list[bytes]:
     return [*shard.payloads[: shard.middle], payload, *shard.payloads[shard.middle + 1 :]]
 
 

@@ -26,7 +26,7 @@ _SPLIT_PAYLOAD = MAGIC.join(_PIECES)
 _PART_OFFSETS = [0, 12, 28]
 
 
-def _split(cflags: tuple[int, int, int] = (FIRST, MIDDLE, LAST)) -> bytes:
+def _frame_split_record(cflags: tuple[int, int, int] = (FIRST, MIDDLE, LAST)) -> bytes:
     return b"".join(frame_part(cflag, piece) for cflag, piece in zip(cflags, _PIECES, strict=True))
 
 
@@ -34,30 +34,30 @@ def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
     """Keep 1 to 7 bytes of the last header."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
-        yield shard.fault(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
+        yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
     """Keep the last header, but not all of its data and padding."""
     start = shard.offset(shard.last)
     for name, left in [("after_header", HEADER_BYTES), ("inside_payload", HEADER_BYTES + 1)]:
-        yield shard.fault(f"cut_{name}", shard.data[: start + left], "truncated_payload", shard.last)
+        yield shard.damage_at(f"cut_{name}", shard.data[: start + left], "truncated_payload", shard.last)
     padded = shard.replace_frame(shard.last, frame(b"12345"))
     for missing in (1, 2, 3):
         data = padded[:-missing]
-        yield shard.fault(f"cut_inside_padding_{missing}", data, "truncated_payload", shard.last)
+        yield shard.damage_at(f"cut_inside_padding_{missing}", data, "truncated_payload", shard.last)
 
 
 def cut_inside_split_record(shard: IntactShard) -> Iterator[Damage]:
     """Truncate the file between two parts of a record, or inside the second or third part."""
-    whole = shard.replace_frame(shard.last, _split())
+    whole = shard.replace_frame(shard.last, _frame_split_record())
     start = shard.offset(shard.last)
     for part, at in list(enumerate(_PART_OFFSETS))[1:]:
         rows = [("before", 0, "bad_continuation", at), ("inside_header_of", 5, "truncated_header", at)]
         rows += [("inside_data_of", HEADER_BYTES + 2, "truncated_payload", 0)]
         for name, left, kind, reported in rows:
             data = whole[: start + at + left]
-            yield shard.fault(f"cut_{name}_part_{part}", data, kind, shard.last, reported)
+            yield shard.damage_at(f"cut_{name}_part_{part}", data, kind, shard.last, reported)
 
 
 def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
@@ -72,7 +72,7 @@ def wrong_length(shard: IntactShard) -> Iterator[Damage]:
     """Store a length beyond the file, or a short one, after which the next magic word is missing."""
     middle = shard.frames[shard.middle]
     data = shard.replace_frame(shard.middle, flip_bit(middle, 8 * 4 + 28))
-    yield shard.fault("flipped_length_high", data, "truncated_payload", shard.middle)
+    yield shard.damage_at("flipped_length_high", data, "truncated_payload", shard.middle)
     payload = shard.payloads[shard.middle]
     for name, length in {"four_less": len(payload) - 4, "zero": 0}.items():
         data = shard.replace_frame(shard.middle, MAGIC + struct.pack("<I", length) + middle[HEADER_BYTES:])
@@ -83,12 +83,12 @@ def wrong_length(shard: IntactShard) -> Iterator[Damage]:
 
 def damaged_magic(shard: IntactShard) -> Iterator[Damage]:
     """Flip one bit of a magic word: of the first record, of a later record, of a later part."""
-    yield shard.fault("damaged_magic_first_record", flip_bit(shard.data, 9), "bad_magic", 0)
+    yield shard.damage_at("damaged_magic_first_record", flip_bit(shard.data, 9), "bad_magic", 0)
     data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], 31))
-    yield shard.fault("damaged_magic_later_record", data, "bad_magic", shard.middle)
+    yield shard.damage_at("damaged_magic_later_record", data, "bad_magic", shard.middle)
     for part, at in list(enumerate(_PART_OFFSETS))[1:]:
-        data = shard.replace_frame(shard.middle, flip_bit(_split(), 8 * at))
-        yield shard.fault(f"damaged_magic_part_{part}", data, "bad_magic", shard.middle, at)
+        data = shard.replace_frame(shard.middle, flip_bit(_frame_split_record(), 8 * at))
+        yield shard.damage_at(f"damaged_magic_part_{part}", data, "bad_magic", shard.middle, at)
 
 
 def wrong_cflag(shard: IntactShard) -> Iterator[Damage]:
@@ -96,18 +96,18 @@ def wrong_cflag(shard: IntactShard) -> Iterator[Damage]:
     payload = shard.payloads[shard.middle]
     for cflag in (MIDDLE, LAST, 4, 5, 6, 7):
         data = shard.replace_frame(shard.middle, frame_part(cflag, payload))
-        yield shard.fault(f"cflag_{cflag}_at_start", data, "bad_continuation", shard.middle)
+        yield shard.damage_at(f"cflag_{cflag}_at_start", data, "bad_continuation", shard.middle)
     data = shard.replace_frame(shard.middle, frame_part(FIRST, payload))
     at = len(shard.frames[shard.middle])
-    yield shard.fault("cflag_1_alone", data, "bad_continuation", shard.middle, at)
+    yield shard.damage_at("cflag_1_alone", data, "bad_continuation", shard.middle, at)
     data = shard.replace_frame(shard.last, frame_part(FIRST, shard.payloads[-1]))
-    yield shard.fault("cflag_1_alone_at_end", data, "bad_continuation", shard.last, len(shard.frames[-1]))
+    yield shard.damage_at("cflag_1_alone_at_end", data, "bad_continuation", shard.last, len(shard.frames[-1]))
     for wrong in (WHOLE, FIRST, 4, 7):
         for part in (1, 2):
             cflags = (FIRST, wrong, LAST) if part == 1 else (FIRST, MIDDLE, wrong)
-            data = shard.replace_frame(shard.middle, _split(cflags))
+            data = shard.replace_frame(shard.middle, _frame_split_record(cflags))
             at = _PART_OFFSETS[part]
-            yield shard.fault(f"cflag_{wrong}_in_part_{part}", data, "bad_continuation", shard.middle, at)
+            yield shard.damage_at(f"cflag_{wrong}_in_part_{part}", data, "bad_continuation", shard.middle, at)
 
 
 def nonzero_padding(shard: IntactShard) -> Iterator[Damage]:
@@ -116,7 +116,7 @@ def nonzero_padding(shard: IntactShard) -> Iterator[Damage]:
     payloads = [*shard.payloads[: shard.middle], b"12345", *shard.payloads[shard.middle + 1 :]]
     offset = shard.offset(shard.middle)
     yield Damage("nonzero_padding", data, payloads, "bad_padding", offset, shard.middle, verify_only=True)
-    data = shard.replace_frame(shard.middle, _split()[:-1] + b"\xff")
+    data = shard.replace_frame(shard.middle, _frame_split_record()[:-1] + b"\xff")
     payloads = [*shard.payloads[: shard.middle], _SPLIT_PAYLOAD, *shard.payloads[shard.middle + 1 :]]
     offset += _PART_OFFSETS[2]
     yield Damage("nonzero_padding_part_2", data, payloads, "bad_padding", offset, shard.middle, verify_only=True)
@@ -127,7 +127,7 @@ def bytes_appended(shard: IntactShard) -> Iterator[Damage]:
     for name, byte in [("zeros", b"\0"), ("stray_bytes", b"\xff")]:
         for count in (1, 3, 4, 7, 8, 4096):
             kind = "truncated_header" if count < HEADER_BYTES else "bad_magic"
-            yield shard.fault(f"{name}_appended_{count}", shard.data + byte * count, kind, len(shard.payloads))
+            yield shard.damage_at(f"{name}_appended_{count}", shard.data + byte * count, kind, len(shard.payloads))
 
 
 def zero_hole(shard: IntactShard) -> Iterator[Damage]:
@@ -135,7 +135,7 @@ def zero_hole(shard: IntactShard) -> Iterator[Damage]:
     middle = shard.frames[shard.middle]
     for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
         data = shard.replace_frame(shard.middle, zero_range(middle, 0, end))
-        yield shard.fault(f"zero_hole_{name}", data, "bad_magic", shard.middle)
+        yield shard.damage_at(f"zero_hole_{name}", data, "bad_magic", shard.middle)
     data = shard.replace_frame(shard.middle, zero_range(middle, HEADER_BYTES + 4, HEADER_BYTES + 12))
     changed = zero_range(shard.payloads[shard.middle], 4, 12)
     payloads = [*shard.payloads[: shard.middle], changed, *shard.payloads[shard.middle + 1 :]]
@@ -164,7 +164,7 @@ def zero_length_record(shard: IntactShard) -> Iterator[Damage]:
 def tfrecord_file(shard: IntactShard) -> Iterator[Damage]:
     """Yield a TFRecord shard, which does not start with the magic word."""
     data = b"".join(tfrecord.frame(payload) for payload in shard.payloads)
-    yield shard.fault("tfrecord_file", data, "bad_magic", 0)
+    yield shard.damage_at("tfrecord_file", data, "bad_magic", 0)
 
 
 TABLE: tuple[DamageFunction, ...] = (

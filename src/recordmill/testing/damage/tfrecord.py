@@ -16,7 +16,7 @@ from recordmill.testing.damage.base import (
     flip_bit,
     zero_range,
 )
-from recordmill.testing.tfrecord import FOOTER_BYTES, HEADER_BYTES, crc32c, frame, header
+from recordmill.testing.tfrecord import FOOTER_BYTES, HEADER_BYTES, build_header, crc32c, frame
 
 __all__ = ["TABLE", "frame"]
 
@@ -25,7 +25,7 @@ def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
     """Keep 1 to 11 bytes of the last header, which TensorFlow treats as the end of the file."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
-        yield shard.fault(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
+        yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
@@ -35,7 +35,7 @@ def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
     lefts = {"after_header": HEADER_BYTES, "inside_payload": HEADER_BYTES + length // 2}
     lefts |= {f"inside_footer_{left}": HEADER_BYTES + length + left for left in range(FOOTER_BYTES)}
     for name, left in lefts.items():
-        yield shard.fault(f"cut_{name}", shard.data[: start + left], "truncated_payload", shard.last)
+        yield shard.damage_at(f"cut_{name}", shard.data[: start + left], "truncated_payload", shard.last)
 
 
 def flipped_bit(shard: IntactShard) -> Iterator[Damage]:
@@ -51,26 +51,26 @@ def flipped_bit(shard: IntactShard) -> Iterator[Damage]:
     ]
     for name, bit, kind in rows:
         data = shard.replace_frame(shard.middle, flip_bit(frame, bit))
-        yield shard.fault(f"flipped_{name}", data, kind, shard.middle)
+        yield shard.damage_at(f"flipped_{name}", data, kind, shard.middle)
 
 
 def flipped_first_header(shard: IntactShard) -> Iterator[Damage]:
     """Flip one bit of the first length, so that no record can be read."""
-    yield shard.fault("flipped_first_header", flip_bit(shard.data, 3), "length_checksum", 0)
+    yield shard.damage_at("flipped_first_header", flip_bit(shard.data, 3), "length_checksum", 0)
 
 
 def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
     """Append zeros, which are not a record because the checksum of a length of 0 is not 0."""
     for count in (1, 11, 12, 16, 4096):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
-        yield shard.fault(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
+        yield shard.damage_at(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
     """Append bytes that are not a record."""
     for count in (1, 11, 12, 40):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
-        yield shard.fault(f"stray_bytes_appended_{count}", shard.data + b"\xff" * count, kind, len(shard.payloads))
+        yield shard.damage_at(f"stray_bytes_appended_{count}", shard.data + b"\xff" * count, kind, len(shard.payloads))
 
 
 def zero_hole(shard: IntactShard) -> Iterator[Damage]:
@@ -83,7 +83,7 @@ def zero_hole(shard: IntactShard) -> Iterator[Damage]:
     ]
     for name, start, end, kind in holes:
         data = shard.replace_frame(shard.middle, zero_range(frame, start, end))
-        yield shard.fault(f"zero_hole_{name}", data, kind, shard.middle)
+        yield shard.damage_at(f"zero_hole_{name}", data, kind, shard.middle)
 
 
 def inserted_or_removed_byte(shard: IntactShard) -> Iterator[Damage]:
@@ -95,8 +95,8 @@ def inserted_or_removed_byte(shard: IntactShard) -> Iterator[Damage]:
     ]:
         inserted = frame[:at] + b"\x5a" + frame[at:]
         removed = frame[:at] + frame[at + 1 :]
-        yield shard.fault(f"byte_inserted_{name}", shard.replace_frame(shard.middle, inserted), kind, shard.middle)
-        yield shard.fault(f"byte_removed_{name}", shard.replace_frame(shard.middle, removed), kind, shard.middle)
+        yield shard.damage_at(f"byte_inserted_{name}", shard.replace_frame(shard.middle, inserted), kind, shard.middle)
+        yield shard.damage_at(f"byte_removed_{name}", shard.replace_frame(shard.middle, removed), kind, shard.middle)
 
 
 def length_with_right_checksum(shard: IntactShard) -> Iterator[Damage]:
@@ -105,20 +105,22 @@ def length_with_right_checksum(shard: IntactShard) -> Iterator[Damage]:
     lengths["2_to_63_minus_17"] = 2**63 - 17  # The end of the frame still fits into a signed 64-bit offset.
     lengths |= {"2_to_64_minus_16": 2**64 - 16, "2_to_64_minus_5": 2**64 - 5, "2_to_64_minus_1": 2**64 - 1}
     for name, length in lengths.items():
-        data = shard.replace_frame(shard.middle, header(length) + shard.frames[shard.middle][HEADER_BYTES:])
+        data = shard.replace_frame(shard.middle, build_header(length) + shard.frames[shard.middle][HEADER_BYTES:])
         kind = "truncated_payload" if length < 2**63 else "bad_length"
-        yield shard.fault(f"length_{name}", data, kind, shard.middle)
+        yield shard.damage_at(f"length_{name}", data, kind, shard.middle)
     true_length = len(shard.payloads[shard.middle])
     for name, length in {"one_more": true_length + 1, "one_less": true_length - 1, "zero": 0}.items():
-        data = shard.replace_frame(shard.middle, header(length) + shard.frames[shard.middle][HEADER_BYTES:])
-        yield shard.fault(f"length_{name}", data, "payload_checksum", shard.middle)
+        data = shard.replace_frame(shard.middle, build_header(length) + shard.frames[shard.middle][HEADER_BYTES:])
+        yield shard.damage_at(f"length_{name}", data, "payload_checksum", shard.middle)
 
 
 def unmasked_checksum(shard: IntactShard) -> Iterator[Damage]:
     """Store a CRC-32C that is not masked, as an incorrect writer would."""
     length = struct.pack("<Q", len(shard.payloads[shard.middle]))
     record = length + struct.pack("<I", crc32c(length)) + shard.frames[shard.middle][HEADER_BYTES:]
-    yield shard.fault("unmasked_checksum", shard.replace_frame(shard.middle, record), "length_checksum", shard.middle)
+    yield shard.damage_at(
+        "unmasked_checksum", shard.replace_frame(shard.middle, record), "length_checksum", shard.middle
+    )
 
 
 def zero_length_record(shard: IntactShard) -> Iterator[Damage]:
@@ -130,7 +132,7 @@ def zero_length_record(shard: IntactShard) -> Iterator[Damage]:
 def recordio_file(shard: IntactShard) -> Iterator[Damage]:
     """Yield a RecordIO shard, whose first 12 bytes are no header with a valid checksum."""
     data = b"".join(recordio.frame(payload) for payload in shard.payloads)
-    yield shard.fault("recordio_file", data, "length_checksum", 0)
+    yield shard.damage_at("recordio_file", data, "length_checksum", 0)
 
 
 TABLE: tuple[DamageFunction, ...] = (
