@@ -18,22 +18,22 @@ from tests.adapters.squares import BATCH, NUM_BATCHES, batches
 class PlainLoader(FrameworkLoader):
     """Returns batches unchanged."""
 
-    def _convert(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
+    def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
         return batches
 
 
 class PrefetchingLoader(FrameworkLoader):
     """Advances three batches ahead of the caller."""
 
-    def _convert(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
+    def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
         return Prefetcher(batches, depth=2)
 
 
 class ObservedLoader(PrefetchingLoader):
     """Takes its state while the caller waits for the first batch, as a signal handler may do."""
 
-    def _convert(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
-        batches = iter(super()._convert(batches))
+    def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
+        batches = iter(super()._convert_batches(batches))
         first, second = next(batches), next(batches)
         self.early_state = self.state_dict()
         yield from (first, second, *batches)

@@ -39,7 +39,7 @@ def is_non_negative_integer(value: Any) -> bool:
 
 
 def check_epoch(value: Any) -> int:
-    """Return an epoch; raise ValueError if random numbers are not defined for it."""
+    """Return an epoch number as an int; raise ValueError if it is not an integer from 0 to 2**32 - 1."""
     if not is_non_negative_integer(value) or index(value) >> 32:
         raise ValueError(f"epoch must be an integer from 0 to 2**32 - 1, got {value!r}")
     return index(value)

@@ -15,7 +15,7 @@ BatchAndState: TypeAlias = tuple[Any, dict[str, Any]]
 
 
 class FrameworkLoader:
-    """Iterates over converted batches; its state is that after the last batch that the caller received.
+    """Iterates over converted batches; its state covers the batches that the caller received, not prefetched ones.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class FrameworkLoader:
         self._iteration = object()
         self._iterators: WeakSet[Generator[Any]] = WeakSet()
 
-    def _convert(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
+    def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
         """Convert batches and keep their states; may advance `batches` ahead of the caller."""
         raise NotImplementedError
 
@@ -46,9 +46,9 @@ class FrameworkLoader:
     def _iterate(self) -> Generator[Any]:
         batches = iter(self._loader)
         self._reset_state()
-        # Until the caller has a batch, the state is that of the start, even if `_convert` has advanced the loader.
+        # Until the caller has a batch, the state is that of the start, even if the wrapped loader is ahead.
         iteration, self._state = self._iteration, self._loader.state_dict()
-        converted = iter(self._convert(self._add_states(batches)))
+        converted = iter(self._convert_batches(self._add_states(batches)))
         try:
             for batch, state in converted:
                 if self._iteration is iteration:
@@ -57,17 +57,17 @@ class FrameworkLoader:
             if self._iteration is iteration:
                 self._state = None
         finally:
-            _close(converted)
+            _close_iterator(converted)
 
     def _add_states(self, batches: Iterator[Any]) -> Iterator[BatchAndState]:
         try:
             for batch in batches:
                 yield batch, self._loader.state_dict()
         finally:
-            _close(batches)
+            _close_iterator(batches)
 
     def _reset_state(self) -> None:
-        """Use the state of the wrapped loader again, and ignore what earlier iterations report."""
+        """Take the state from the wrapped loader again; iterators that still run no longer change it."""
         self._state, self._iteration = None, object()
 
     @property
@@ -135,7 +135,7 @@ class FrameworkLoader:
 
     def close(self) -> None:
         """Stop the threads and end all iterators."""
-        self._loader.close()  # first, because a thread that prefetches may be waiting for a batch
+        self._loader.close()  # close the loader first, because a prefetching thread may be waiting for its batch
         for iterator in list(self._iterators):
             if getgeneratorstate(iterator) != GEN_RUNNING:
                 iterator.close()
@@ -151,7 +151,7 @@ class FrameworkLoader:
         self.close()
 
 
-def _close(iterator: Iterator[Any]) -> None:
+def _close_iterator(iterator: Iterator[Any]) -> None:
     close = getattr(iterator, "close", None)
     if close is not None:
         close()

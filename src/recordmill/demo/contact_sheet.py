@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.demo.images import open_image, voc_palette
-from recordmill.demo.steps import FORMATS, PrintLine, shard_folder
+from recordmill.demo.steps import DEMO_FORMATS, PrintLine, shard_folder
 
 _NUM_DIGITS = 44
 _NUM_PAIRS = 4
@@ -27,9 +27,9 @@ Tile = tuple[Any, str]  # an image and its caption
 def write_contact_sheet(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     """Draw the images of all three datasets to ``contact-sheet.png``."""
     groups = [
-        ("Handwritten digits with their labels, read from OFRecord", 38, _digit_tiles(folder)),
-        ("Photographs with their classes, read from MXNet RecordIO", 138, _photo_tiles(folder)),
-        ("Images and masks in the colors of Pascal VOC, read from TFRecord", 118, _pair_tiles(folder)),
+        ("Handwritten digits with their labels, read from OFRecord", 38, _load_digit_tiles(folder)),
+        ("Photographs with their classes, read from MXNet RecordIO", 138, _load_photo_tiles(folder)),
+        ("Images and masks in the colors of Pascal VOC, read from TFRecord", 118, _load_pair_tiles(folder)),
     ]
     path = folder / "contact-sheet.png"
     _draw_sheet(path, groups)
@@ -38,13 +38,13 @@ def write_contact_sheet(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     return {"path": path.name, "num_tiles": num_tiles}
 
 
-def _digit_tiles(folder: Path) -> list[Tile]:
-    names = FORMATS["ofrecord"]
+def _load_digit_tiles(folder: Path) -> list[Tile]:
+    names = DEMO_FORMATS["ofrecord"]
     examples = rm.open(shard_folder(folder, "digits", "ofrecord"))[:_NUM_DIGITS]
     return [(open_image(example[names.image]), str(int(example[names.label]))) for example in examples]
 
 
-def _photo_tiles(folder: Path) -> list[Tile]:
+def _load_photo_tiles(folder: Path) -> list[Tile]:
     classes = rm.ImageFolder(folder / "images" / "photos").classes
     examples = rm.open(shard_folder(folder, "photos", "recordio"))
     labels = [int(example["label"]) for example in examples]
@@ -54,7 +54,7 @@ def _photo_tiles(folder: Path) -> list[Tile]:
     ]
 
 
-def _pair_tiles(folder: Path) -> list[Tile]:
+def _load_pair_tiles(folder: Path) -> list[Tile]:
     dataset = rm.open(shard_folder(folder, "pairs", "tfrecord"))
     tiles: list[Tile] = []
     for example in [*dataset[:_NUM_PAIRS], *dataset[-_NUM_PAIRS:]]:
@@ -73,7 +73,7 @@ def color_mask(indices: NDArray[np.uint8]) -> Any:
 
 
 def _draw_sheet(path: Path, groups: Sequence[tuple[str, int, Sequence[Tile]]]) -> None:
-    """Draw groups of a title, the side of its tiles in pixels, and the tiles."""
+    """Draw groups of tiles; each group is a title, the side length of its tiles in pixels, and the tiles."""
     from PIL import Image
 
     parts = [_draw_group(title, side, tiles) for title, side, tiles in groups]
@@ -97,13 +97,13 @@ def _draw_group(title: str, side: int, tiles: Sequence[Tile]) -> Any:
     for position, (image, caption) in enumerate(tiles):
         row, column = divmod(position, per_row)
         left, top = _GAP + column * (side + _GAP), 2 * _GAP + _LINE_HEIGHT + row * row_height
-        scaled = _scale_to(image, side)
+        scaled = _scale_longer_side(image, side)
         group.paste(scaled, (left + (side - scaled.width) // 2, top + (side - scaled.height) // 2))
         draw.text((left + side // 2, top + side + 1), caption, fill=_TEXT_COLOR, anchor="ma")
     return group
 
 
-def _scale_to(image: Any, side: int) -> Any:
+def _scale_longer_side(image: Any, side: int) -> Any:
     """Scale the longer side of an image; enlarge by nearest neighbor, which keeps the pixels of digits visible."""
     from PIL import Image
 

@@ -25,19 +25,19 @@ def _format_markdown(report: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "![Digits, photographs and masks, read from the shards](contact-sheet.png)"
     header: tuple[str, ...] = ("dataset", "records", "shards", "bytes", "seconds")
-    yield from _format_section("Packed", header, _pack_rows(steps["Packing"]["packed"]))
+    yield from _format_section("Packed", header, _format_packing_rows(steps["Packing"]["packed"]))
     header = ("format", "records", "faults", "checks")
-    yield from _format_section("Verified", header, _check_rows(steps["Checking"]["reports"]))
+    yield from _format_section("Verified", header, _format_verification_rows(steps["Checking"]["reports"]))
     header = ("dataset", "same bytes and labels", "seconds")
-    yield from _format_section("Read back", header, _read_rows(steps["Reading back"]["sets"]))
+    yield from _format_section("Read back", header, _format_reading_rows(steps["Reading back"]["sets"]))
     if "Training" in steps:
         training = steps["Training"]
         header = ("format", "loss per epoch", "accuracy")
-        yield from _format_section("Trained", header, _training_rows(training["curves"]))
+        yield from _format_section("Trained", header, _format_training_rows(training["curves"]))
         yield ""
         yield f"Equal in every step: {_yes_or_no(training['equal'])}. Falling: {_yes_or_no(training['falling'])}."
     header = ("format", "pixels", "same class indices")
-    yield from _format_section("Masks", header, _mask_rows(steps["Images with masks"]["pairs"]))
+    yield from _format_section("Masks", header, _format_mask_rows(steps["Images with masks"]["pairs"]))
     yield ""
     yield "The digits are from the UCI dataset Optical Recognition of Handwritten Digits"
     yield "by E. Alpaydin and C. Kaynak (CC BY 4.0)."
@@ -52,7 +52,7 @@ def _format_section(title: str, header: tuple[str, ...], rows: Sequence[tuple[st
         yield f"| {' | '.join(row)} |"
 
 
-def _pack_rows(packed: dict[str, Any]) -> list[tuple[str, ...]]:
+def _format_packing_rows(packed: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
         (
             name,
@@ -65,25 +65,25 @@ def _pack_rows(packed: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def _check_rows(reports: dict[str, Any]) -> list[tuple[str, ...]]:
+def _format_verification_rows(reports: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
         (name, f"{report['num_records']:,}", str(report["num_faults"]), "; ".join(report["guarantees"][name]))
         for name, report in reports.items()
     ]
 
 
-def _read_rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
+def _format_reading_rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
     return [(name, _yes_or_no(result["same"]), str(result["read_seconds"])) for name, result in results.items()]
 
 
-def _training_rows(curves: dict[str, Any]) -> list[tuple[str, ...]]:
+def _format_training_rows(curves: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
         (name, " ".join(f"{loss:.3f}" for loss in curve["epoch_losses"]), f"{curve['accuracy']:.1%}")
         for name, curve in curves.items()
     ]
 
 
-def _mask_rows(pairs: dict[str, Any]) -> list[tuple[str, ...]]:
+def _format_mask_rows(pairs: dict[str, Any]) -> list[tuple[str, ...]]:
     return [(name, f"{result['num_pixels']:,}", _yes_or_no(result["same"])) for name, result in pairs.items()]
 
 

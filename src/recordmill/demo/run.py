@@ -13,7 +13,16 @@ import recordmill as rm
 from recordmill.demo.contact_sheet import write_contact_sheet
 from recordmill.demo.images import NUM_DIGITS, require_packages, write_digits, write_photos
 from recordmill.demo.report import write_report
-from recordmill.demo.steps import FORMATS, PrintLine, check, pack, pack_pairs, read_back, show_info, train_all
+from recordmill.demo.steps import (
+    DEMO_FORMATS,
+    PrintLine,
+    compare_with_files,
+    pack_images,
+    pack_pairs,
+    print_features,
+    train_on_all_formats,
+    verify_shards,
+)
 
 # An empty file that marks a folder as the output of a demo.
 _MARKER = ".recordmill-demo"
@@ -37,15 +46,15 @@ def run_demo(
     require_packages(train=train)
     folder = _prepare_folder(Path(output), overwrite=overwrite)
     start = time.perf_counter()
-    report: dict[str, Any] = {"recordmill": rm.__version__, "formats": list(FORMATS)}
+    report: dict[str, Any] = {"recordmill": rm.__version__, "formats": list(DEMO_FORMATS)}
     run_step = _StepRunner(report, print_line)
     run_step("Image files", _write_image_files, folder, min(num_digits, NUM_DIGITS), print_line)
-    run_step("Packing", pack, folder, print_line)
-    run_step("Checking", check, folder, print_line)
-    run_step("Looking inside", show_info, folder, print_line)
-    run_step("Reading back", read_back, folder, print_line)
+    run_step("Packing", pack_images, folder, print_line)
+    run_step("Checking", verify_shards, folder, print_line)
+    run_step("Looking inside", print_features, folder, print_line)
+    run_step("Reading back", compare_with_files, folder, print_line)
     if train:
-        run_step("Training", train_all, folder, epochs, print_line)
+        run_step("Training", train_on_all_formats, folder, epochs, print_line)
     run_step("Images with masks", pack_pairs, folder, min(_MAX_SCENES, num_digits // 16), print_line)
     run_step("Picture", write_contact_sheet, folder, print_line)
     report["seconds"] = round(time.perf_counter() - start, 1)
@@ -66,13 +75,13 @@ def _prepare_folder(folder: Path, *, overwrite: bool) -> Path:
                 hint="choose another folder with output=..." + (", or overwrite=True" if is_demo_output else ""),
             )
         for name in _OUTPUT_NAMES:
-            _remove(folder / name)
+            _remove_path(folder / name)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _MARKER).touch()
     return folder
 
 
-def _remove(path: Path) -> None:
+def _remove_path(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

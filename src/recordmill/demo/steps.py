@@ -1,4 +1,4 @@
-"""Steps of the demo after the image files are written. Each prints what it does and returns figures for the report."""
+"""Steps of the demo after the image files are written. Each prints what it does and returns results for the report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 import recordmill as rm
 from recordmill.demo.images import open_image, write_pairs
-from recordmill.demo.train import LeNet, train
+from recordmill.demo.train import LeNet, train_network
 
 PrintLine = Callable[[str], object]
 DATASETS = ("digits", "photos")
@@ -30,7 +30,7 @@ class DemoFormat:
     label: str = "label"
 
 
-FORMATS = {
+DEMO_FORMATS = {
     "tfrecord": DemoFormat("TFRecord", shards=4),
     "ofrecord": DemoFormat("OFRecord", "part", 5, "images", "labels"),
     "recordio": DemoFormat("MXNet RecordIO", shards=2),
@@ -42,14 +42,14 @@ def shard_folder(folder: Path, dataset: str, format_name: str) -> Path:
     return folder / "shards" / dataset / format_name
 
 
-def pack(folder: Path, print_line: PrintLine) -> dict[str, Any]:
+def pack_images(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     """Pack digits and photographs in every format."""
     images, packed = folder / "images", {}
     sources = {
         "digits": rm.LabelFile(images / "digits.txt", root=images / "digits"),
         "photos": rm.ImageFolder(images / "photos"),
     }
-    for name, format_ in FORMATS.items():
+    for name, format_ in DEMO_FORMATS.items():
         for dataset, source in sources.items():
             start = time.perf_counter()
             target = shard_folder(folder, dataset, name) / format_.prefix
@@ -63,10 +63,10 @@ def pack(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     return {"packed": packed, "ok": all(not result["skipped"] for result in packed.values())}
 
 
-def check(folder: Path, print_line: PrintLine) -> dict[str, Any]:
+def verify_shards(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     """Verify every shard."""
     reports = {}
-    for name, format_ in FORMATS.items():
+    for name, format_ in DEMO_FORMATS.items():
         report = rm.verify([shard_folder(folder, dataset, name) for dataset in DATASETS])
         reports[name] = report.to_json()
         faults = "no faults" if report.ok else f"{report.num_faults} FAULTS"
@@ -74,10 +74,10 @@ def check(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     return {"reports": reports, "ok": all(report["ok"] for report in reports.values())}
 
 
-def show_info(folder: Path, print_line: PrintLine) -> dict[str, Any]:
+def print_features(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     """Print payload, number of records and features of each format, as read from the files."""
     infos = {}
-    for name, format_ in FORMATS.items():
+    for name, format_ in DEMO_FORMATS.items():
         info = rm.info(shard_folder(folder, "digits", name)).to_json()
         infos[name] = info
         features = ", ".join(f"{key} ({_describe_feature(feature)})" for key, feature in info["features"].items())
@@ -90,12 +90,12 @@ def _describe_feature(feature: dict[str, Any]) -> str:
     return str(feature["kind"]) + ("" if limits is None else f", {limits[0]:,} to {limits[1]:,} bytes")
 
 
-def read_back(folder: Path, print_line: PrintLine) -> dict[str, Any]:
+def compare_with_files(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     """Compare every image and label with the image files."""
     results = {}
     for dataset in DATASETS:
         expected = _read_image_files(folder, dataset)
-        for name, format_ in FORMATS.items():
+        for name, format_ in DEMO_FORMATS.items():
             start = time.perf_counter()
             examples = list(rm.open(shard_folder(folder, dataset, name)))
             seconds = time.perf_counter() - start
@@ -120,17 +120,17 @@ def _read_image_files(folder: Path, dataset: str) -> list[tuple[bytes, int]]:
     return [(path.read_bytes(), classes.index(path.parent.name)) for path in paths]
 
 
-def train_all(folder: Path, epochs: int, print_line: PrintLine) -> dict[str, Any]:
+def train_on_all_formats(folder: Path, epochs: int, print_line: PrintLine) -> dict[str, Any]:
     """Train the same network on each format and compare the losses of every step."""
     print_line(
         "Loading Keras and JAX. Each network starts with the same weights and reads the records in the same order."
     )
-    datasets = {name: rm.open(shard_folder(folder, "digits", name)) for name in FORMATS}
+    datasets = {name: rm.open(shard_folder(folder, "digits", name)) for name in DEMO_FORMATS}
     network = LeNet(open_image(datasets["tfrecord"][0]["image"]).width)
     curves, results = {}, {}
-    for name, format_ in FORMATS.items():
+    for name, format_ in DEMO_FORMATS.items():
         start = time.perf_counter()
-        curve = train(network, datasets[name], format_.image, format_.label, epochs=epochs)
+        curve = train_network(network, datasets[name], format_.image, format_.label, epochs=epochs)
         seconds = time.perf_counter() - start
         curves[name] = curve
         results[name] = {"epoch_losses": curve.epoch_losses, "accuracy": curve.accuracy, "losses": curve.losses}
@@ -140,7 +140,7 @@ def train_all(folder: Path, epochs: int, print_line: PrintLine) -> dict[str, Any
             f"loss {losses}; accuracy {curve.accuracy:.1%} on {curve.num_held_out} other digits."
         )
     equal = len({tuple(curve.losses) for curve in curves.values()}) == 1
-    falling = all(curve.falls for curve in curves.values())
+    falling = all(curve.is_decreasing for curve in curves.values())
     equality, trend = "are equal in every step" if equal else "DIFFER", "fall" if falling else "DO NOT FALL"
     print_line(f"The three loss curves {equality}, and {trend}.")
     return {"curves": results, "equal": equal, "falling": falling, "ok": equal and falling}
@@ -157,7 +157,7 @@ def pack_pairs(folder: Path, num_scenes: int, print_line: PrintLine) -> dict[str
         f"{classes[-1]}."
     )
     results = {}
-    for name, format_ in FORMATS.items():
+    for name, format_ in DEMO_FORMATS.items():
         target = shard_folder(folder, "pairs", name) / format_.prefix
         # MXNet's irheader payload stores only one image, and a pair has two.
         payload = "example" if name == "recordio" else None

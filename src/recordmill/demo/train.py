@@ -29,7 +29,7 @@ class Curve:
     accuracy: float = 0.0
 
     @property
-    def falls(self) -> bool:
+    def is_decreasing(self) -> bool:
         """Whether the mean loss of the last epoch is below that of the first."""
         return self.epoch_losses[-1] < self.epoch_losses[0]
 
@@ -94,7 +94,7 @@ class LeNet:
         return classes
 
 
-def train(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
+def train_network(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
     """Train on the first batches of a dataset, in order, and evaluate on the last ones."""
     batch_size = 64 if len(dataset) >= 512 else 16
     loader = dataset.batch(batch_size, last="drop").loader(threads=2)

@@ -108,19 +108,19 @@ class ArrayConverter:
 
     def convert_batch(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Convert all features of a batch (see `arrays`)."""
-        return {name: self._convert(name, value) for name, value in batch.items()}
+        return {name: self._convert_feature(name, value) for name, value in batch.items()}
 
-    def _convert(self, name: str, value: Any) -> Any:
+    def _convert_feature(self, name: str, value: Any) -> Any:
         if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufc":
             return self._convert_array(name, np.asarray(value))
         if isinstance(value, rm.Ragged):
             return self._convert_ragged(name, value)
         if isinstance(value, list | tuple) and not any(isinstance(inner, bytes | str) for inner in value[:1]):
-            return [self._convert(name, inner) for inner in value]
+            return [self._convert_feature(name, inner) for inner in value]
         return value
 
     def _convert_array(self, name: str, array: NDArray[Any]) -> Any:
-        local = array if self._keeps_64_bits else _narrow(name, array)
+        local = array if self._keeps_64_bits else _narrow_to_32_bits(name, array)
         try:
             result = self._put(local)
         except ValueError as error:
@@ -156,10 +156,10 @@ class ArrayConverter:
                 kind="feature_mismatch",
                 hint='pad the rows: batch(n, ragged="pad")',
             )
-        return RaggedArray(self._convert(name, ragged.data), self._convert_array(name, ragged.row_splits))
+        return RaggedArray(self._convert_feature(name, ragged.data), self._convert_array(name, ragged.row_splits))
 
 
-def _narrow(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def _narrow_to_32_bits(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Convert 64-bit numbers to 32 bits; raise FeatureError if an integer does not fit."""
     dtype = _NARROW_DTYPES.get(array.dtype.name)
     if dtype is None:

@@ -11,7 +11,7 @@ class TrainingData(Protocol):
     """A data source that follows the progress of ``fit``."""
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
-        """Prepare for an epoch of ``fit``, whose last epoch is `last` and whose epochs have `steps` batches."""
+        """Prepare for an epoch of ``fit``; `last` is its last epoch, `steps` the number of batches per epoch."""
         ...
 
     def batch_ends(self, batch: int) -> None:

@@ -234,9 +234,9 @@ class WorkerIterator:
         self._loader.set_epoch(epoch.get())
         self._batches: Iterator[Any] | None = None
         self._is_over = False
-        self._num_left = self._length()
+        self._num_left = self._count_batches()
 
-    def _length(self) -> int | None:
+    def _count_batches(self) -> int | None:
         try:
             return len(self._loader)
         except TypeError:
@@ -264,7 +264,7 @@ class WorkerIterator:
             raise
         if self._num_left is not None:
             self._num_left -= 1
-            if not self._num_left:  # a caller that knows the length does not ask for another batch
+            if not self._num_left:  # a caller that knows the length may stop here
                 self._count_end()
         # All other workers produce a batch before the next one of this worker.
         self._turn = self._count - 1
@@ -300,14 +300,14 @@ class WorkerIterator:
         StateError
             If the state belongs to another number of workers or to another pipeline.
         """
-        self._check_count(state)
+        self._check_num_workers(state)
         self._loader.close()
         self._turn, self._is_over = state["index"], state["is_over"]
         self._loader = self._create_loader(self._turn)
         self._loader.load_state_dict(state["loader"])
         self._batches = self._num_left = None
 
-    def _check_count(self, state: dict[str, Any]) -> None:
+    def _check_num_workers(self, state: dict[str, Any]) -> None:
         count = state.get("count", self._count)
         if count != self._count or not 0 <= state["index"] < self._count:
             raise rm.StateError(
@@ -320,7 +320,7 @@ class WorkerIterator:
 
 
 def _warn_if_batched_again(dataset: Any) -> None:
-    """Warn if the DataLoader that called the caller would stack batches of a pipeline.
+    """Warn if the DataLoader that reads a dataset of batches would combine them into batches again.
 
     A DataLoader does not pass its batch size to the dataset, so this function inspects the call stack. A custom
     `collate_fn` may concatenate batches on purpose and causes no warning.

@@ -72,7 +72,7 @@ class Loader(FrameworkLoader):
         super().__init__(loader)
         self._transfer = create_transfer(device, pin_memory)
 
-    def _convert(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
+    def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
         converted = ((tensors(batch), state) for batch, state in batches)
         return converted if self._transfer is None else _prefetch(self._transfer, converted)
 
