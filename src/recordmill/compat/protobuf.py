@@ -30,7 +30,7 @@ _UNPACKED = ("string", "bytes")
 def lazy_messages(
     module: str, package: str, syntax: str, files: Mapping[str, Declarations]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the ``__getattr__`` and ``__dir__`` of a module whose messages are built when the first one is used."""
+    """Return ``__getattr__`` and ``__dir__`` for a module that builds its message classes on first use."""
     names = {
         name
         for declarations in files.values()
@@ -79,7 +79,7 @@ def _build_message_classes(module: str, package: str, syntax: str, files: Mappin
         for name, members in declarations.items():
             if not isinstance(members, str):
                 cls = GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
-                cls.__module__ = module  # Pickle looks for the class there.
+                cls.__module__ = module  # Pickle imports the class from this module.
                 classes[name] = cls
     return {name: cls for name, cls in classes.items() if "." not in name}
 
@@ -115,4 +115,4 @@ def _set_type(field: Any, kind: str, package: str) -> None:
     if kind in _SCALARS:
         field.type = _SCALARS[kind]
     else:
-        field.type_name = f".{package}.{kind}"  # The pool finds out whether it is a message or an enum.
+        field.type_name = f".{package}.{kind}"  # The descriptor pool resolves whether the name is a message or an enum.

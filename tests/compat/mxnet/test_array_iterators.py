@@ -13,7 +13,7 @@ import recordmill.compat.mxnet as mx
 ROWS, LABELS = np.arange(40).reshape(10, 4), np.arange(10)
 
 
-def rows(batches):
+def labels_and_pads(batches):
     """Labels and pad of every batch."""
     return [(batch.label[0].asnumpy().astype(int).tolist(), batch.pad) for batch in batches]
 
@@ -36,28 +36,28 @@ def rows(batches):
 def test_ndarray_iter_applies_last_batch_handle(how, epochs) -> None:
     data = mx.io.NDArrayIter(ROWS, LABELS, batch_size=4, last_batch_handle=how)
     for expected in epochs:
-        assert rows(data) == expected
+        assert labels_and_pads(data) == expected
         data.reset()
 
 
 def test_ndarray_iter_hard_reset_drops_leftover_rows() -> None:
     data = mx.io.NDArrayIter(ROWS, LABELS, 4, last_batch_handle="roll_over")
-    rows(data)
+    labels_and_pads(data)
     data.hard_reset()
-    assert rows(data)[0] == ([0, 1, 2, 3], 0)
+    assert labels_and_pads(data)[0] == ([0, 1, 2, 3], 0)
 
 
 def test_ndarray_iter_repeats_rows_to_fill_a_large_batch() -> None:
-    assert rows(mx.io.NDArrayIter(ROWS[:3], LABELS[:3], 8)) == [([0, 1, 2, 0, 1, 2, 0, 1], 5)]
-    assert rows(mx.io.NDArrayIter(ROWS[:3], LABELS[:3], 8, last_batch_handle="discard")) == []
+    assert labels_and_pads(mx.io.NDArrayIter(ROWS[:3], LABELS[:3], 8)) == [([0, 1, 2, 0, 1, 2, 0, 1], 5)]
+    assert labels_and_pads(mx.io.NDArrayIter(ROWS[:3], LABELS[:3], 8, last_batch_handle="discard")) == []
 
 
 def test_ndarray_iter_shuffles_with_numpy_random() -> None:
     np.random.seed(3)  # noqa: NPY002
     data = mx.io.NDArrayIter(ROWS, LABELS, batch_size=5, shuffle=True)
-    assert rows(data) == [([5, 4, 1, 2, 9], 0), ([6, 7, 0, 3, 8], 0)]
+    assert labels_and_pads(data) == [([5, 4, 1, 2, 9], 0), ([6, 7, 0, 3, 8], 0)]
     data.reset()
-    assert rows(data) == [([1, 2, 4, 9, 3], 0), ([8, 6, 0, 5, 7], 0)]
+    assert labels_and_pads(data) == [([1, 2, 4, 9, 3], 0), ([8, 6, 0, 5, 7], 0)]
 
 
 def test_ndarray_iter_describes_names_and_dtypes() -> None:
@@ -87,7 +87,7 @@ def test_prefetching_iter_combines_iterators() -> None:
     parts = [mx.io.NDArrayIter({"a": ROWS}, {"x": LABELS}, 5), mx.io.NDArrayIter({"b": ROWS}, {"y": LABELS}, 5)]
     data = mx.io.PrefetchingIter(parts, rename_data=[{"a": "p"}, {"b": "q"}])
     assert [one.name for one in data.provide_data] == ["p", "q"]
-    assert rows(data) == [([0, 1, 2, 3, 4], 0), ([5, 6, 7, 8, 9], 0)]
+    assert labels_and_pads(data) == [([0, 1, 2, 3, 4], 0), ([5, 6, 7, 8, 9], 0)]
     assert not data.iter_next()
     data.reset()
     data.next()

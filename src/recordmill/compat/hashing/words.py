@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 # A Python integer for one string, or a uint64 array with one value for each of several strings.
 Word: TypeAlias = Any
 _MASK = (1 << 64) - 1
-# Number of strings of one length from which hashing them as arrays is faster than one by one.
+# Smallest number of strings of one length that array arithmetic hashes faster than a loop over the strings.
 _MIN_VECTORIZED = 12
 
 

@@ -1,4 +1,4 @@
-"""``mx.base``: MXNetError, its subclasses that are also built-in exceptions, and errors for unsupported names."""
+"""``mx.base``: `MXNetError` and its subclasses, conversion of recordmill errors, and errors for unsupported names."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ParameterError(MXNetError, ValueError):
 
 
 class UnsupportedError(MXNetError, NotImplementedError):
-    """A parameter or name that is not supported."""
+    """A parameter or a name of MXNet that this package does not support."""
 
     _kind = "unsupported"
 
@@ -53,7 +53,7 @@ class AbsentError(UnsupportedError, AttributeError):
 
 
 class MisuseError(MXNetError, AssertionError):
-    """A call that is not allowed in this state."""
+    """A call that the current state of an object does not allow, such as `read` on a closed file."""
 
 
 def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
@@ -80,7 +80,7 @@ def convert_errors(**parts: Any) -> Iterator[None]:
 def create_module_getattr(
     module: str, hints: Mapping[str, str], default_hint: str | None = None
 ) -> Callable[[str], Any]:
-    """Return a module's ``__getattr__``: AbsentError for names with a hint, a plain AttributeError for others."""
+    """Return a ``__getattr__`` for a module: it raises AbsentError for names with a hint, AttributeError for others."""
 
     def raise_unsupported(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else default_hint)

@@ -1,4 +1,4 @@
-"""``python -m recordmill.compat.mxnet.im2rec``: create image lists of a folder, or record files of image lists."""
+"""``python -m recordmill.compat.mxnet.im2rec``: create image lists from a folder, or record files from lists."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def write_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
 
 
 def _find_labeled_images(root: str, exts: Collection[str], *, recursive: bool) -> list[tuple[int, str]]:
-    """Return label and relative path of each image in a folder; if `recursive`, each subfolder is a label."""
+    """Return the label and the relative path of each image in a folder; with `recursive`, each subfolder is a class."""
     if not recursive:
         return [(0, name) for name in sorted(os.listdir(root)) if _has_image_extension(os.path.join(root, name), exts)]
     labels: dict[str, int] = {}
@@ -123,7 +123,7 @@ def _find_labeled_images(root: str, exts: Collection[str], *, recursive: bool) -
 
 
 def _walk_folders(folder: str, parents: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield folders and the names of their files, sorted, parents first; skip links to a parent folder."""
+    """Yield each folder with the sorted names of its files, parents first; links to a parent folder are skipped."""
     real = os.path.realpath(folder)
     if real in parents:
         return
@@ -139,7 +139,7 @@ def _has_image_extension(path: str, exts: Collection[str]) -> bool:
 
 
 def _split_rows(rows: list[ListRow], length: int, options: argparse.Namespace) -> list[tuple[str, list[ListRow]]]:
-    """Split rows into train, test and val lists with the given ratios of `length`; return file suffixes and rows."""
+    """Split rows into train, test and val lists, sized by ratios of `length`; return file suffix and rows of each."""
     if options.train_ratio == 1.0:
         return [("", rows)]
     num_train, num_test = int(length * options.train_ratio), int(length * options.test_ratio)

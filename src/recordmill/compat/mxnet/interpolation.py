@@ -25,7 +25,7 @@ def kernel_name(method: int) -> str:
     return "opencv:auto" if method == BY_SIZE else KERNELS[method]
 
 
-def choose_methods(method: int, old: Ints, new: Ints) -> Ints:
+def choose_interpolations(method: int, old: Ints, new: Ints) -> Ints:
     """Return the method 0 to 4 for each pair of old and new sizes; both have shape (n, 2)."""
     if method != BY_SIZE:
         return np.full(len(old), method)
@@ -33,9 +33,9 @@ def choose_methods(method: int, old: Ints, new: Ints) -> Ints:
     return np.where(grows, BICUBIC, np.where(shrinks, AREA, BILINEAR))
 
 
-def choose_method(method: int, old: Size, new: Size) -> int:
+def choose_interpolation(method: int, old: Size, new: Size) -> int:
     """Return the method 0 to 4 for one pair of old and new size."""
-    return int(choose_methods(method, np.array([old]), np.array([new]))[0])
+    return int(choose_interpolations(method, np.array([old]), np.array([new]))[0])
 
 
 def resize(pixels: NDArray[np.uint8], size: Size, method: int) -> NDArray[np.uint8]:

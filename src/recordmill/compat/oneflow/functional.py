@@ -21,7 +21,7 @@ atexit.register(_modules.clear)
 
 
 def _create_function(module: Callable[..., Any], parameters: str, num_inputs: int = 1) -> Callable[..., Any]:
-    """Return a function whose first parameters are inputs of the module and whose others are its options."""
+    """Return a function that passes its first `num_inputs` arguments to a module created with the others as options."""
     names = [*parameters.split(), "name"]
     signature = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 

@@ -27,12 +27,12 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Channels = Literal["rgb", "bgr", "gray"]
 _CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray"}
-_CROP_STAGE = 20_000  # distinguishes these random numbers from those of other modules
+_CROP_STAGE = 20_000  # gives this module random numbers of its own
 
 
 @dataclass(frozen=True, slots=True)
 class CropWindowSampler:
-    """Distribution of random crop windows: attempts, relative area and aspect ratio."""
+    """Draws random crop windows within limits of relative area and aspect ratio, with several attempts each."""
 
     num_attempts: int
     area: tuple[float, float]

@@ -93,7 +93,7 @@ def _read_epoch(parts: list[str], num_records: int) -> Iterator[RecordBatch]:
 
 
 def _read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterator[RecordBatch]:
-    """Read one epoch after another without end; `order` returns the parts of an epoch."""
+    """Read epochs without end; ``order(epoch)`` returns the parts in the order of that epoch."""
     epoch = 0
     while True:
         parts, is_empty = order(epoch), True
@@ -212,7 +212,7 @@ class _BatchIterator:
         try:
             found = rm.parse_payloads(batch.payloads, features, payload="ofrecord") if features else {}
         except RecordmillError:
-            # Ignored, because the decoder that uses the feature raises an error that names the record.
+            # The decoder that uses the feature reads it again, and raises an error that names the record.
             found = {}
         parsed = {name: (features[name], column) for name, column in found.items()}
         return RecordBatch(batch.payloads, batch.locations, self._features, parsed)

@@ -1,4 +1,4 @@
-"""`RecordBatch`, and `FeatureParser`, whose errors name the record."""
+"""Batches of records, and a parser of their features that names the record in errors."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RecordBatch:
         return len(self.locations)
 
     def slice(self, start: int, stop: int) -> RecordBatch:
-        """Return a range of the records."""
+        """Return the records from position `start` to `stop`, exclusive."""
         return RecordBatch(self.payloads[start:stop], self.locations[start:stop])
 
 

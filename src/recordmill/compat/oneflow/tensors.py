@@ -123,7 +123,7 @@ class TensorBuffer:
         return len(self.locations)
 
     def __getitem__(self, position: int) -> TensorBuffer:
-        """Return one array as a batch."""
+        """Return a batch that contains only the array at this position."""
         return TensorBuffer([self.numpy()[position]], [self.locations[position]])
 
     def __repr__(self) -> str:

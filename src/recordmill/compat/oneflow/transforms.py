@@ -30,7 +30,7 @@ _KERNELS = {
 }
 _OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
 _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
-_FLIP_STAGE = 20_001  # distinguishes these random numbers from those of other modules
+_FLIP_STAGE = 20_001  # gives this module random numbers of its own
 _POOL_BYTES = 256 << 20
 
 

@@ -1,4 +1,4 @@
-"""``mx.gluon.utils``: split a batch, one part per device."""
+"""``mx.gluon.utils``: split a batch into one part per device."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class RandomSizedCropAug(Augmenter):
 
 
 class ColorNormalizeAug(Augmenter):
-    """Subtract `mean` and divide by `std` in place; each is one number, one per channel or None."""
+    """Subtract `mean` and divide by `std` in place; each is one number, one number per channel, or None."""
 
     def __init__(self, mean: Any, std: Any) -> None:
         self.mean, self.std = (None if one is None else array(one) for one in (mean, std))

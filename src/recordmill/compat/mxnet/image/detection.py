@@ -29,7 +29,7 @@ _ITER_OPTIONS = (
 
 
 def _apply_to_image(augmenter: Augmenter) -> BoxAugmenter:
-    """Wrap an augmenter of images as one of images and boxes, which returns the boxes unchanged."""
+    """Adapt an augmenter of images to take and return boxes, too, which it leaves unchanged."""
     return lambda image, boxes: (augmenter(image), boxes)
 
 
@@ -60,7 +60,7 @@ def _create_augmenters(
 
 
 class ImageDetIter(ImageIter):
-    """Batches of images and boxes from RecordIO files or image files, through augmenters.
+    """Batches of augmented images and their boxes, read from RecordIO files or image files.
 
     Labels are padded with rows of -1 to the largest number of boxes. Samples without valid boxes are skipped.
     """
@@ -95,7 +95,7 @@ class ImageDetIter(ImageIter):
         return count, width
 
     def _parse_label(self, label: Any) -> Any:
-        """Return the non-empty boxes of a label: header length, box length, rest of the header, boxes."""
+        """Return the non-empty boxes of a label, which has header length, box length, more header values, and boxes."""
         raw = np.asarray(label).ravel()
         if raw.size < _MIN_LABEL_LENGTH:
             raise self._label_error(f"Label shape is invalid: {raw.shape}")

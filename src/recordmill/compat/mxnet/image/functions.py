@@ -1,4 +1,4 @@
-"""Functions of ``mx.image`` that decode, resize, crop and normalize one image (height, width, channels), red first."""
+"""Functions of ``mx.image`` that decode, resize, crop and normalize one RGB image (height, width, channels)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError, convert_errors
-from recordmill.compat.mxnet.interpolation import BICUBIC, BY_SIZE, KERNELS, RANDOM, choose_method
+from recordmill.compat.mxnet.interpolation import BICUBIC, BY_SIZE, KERNELS, RANDOM, choose_interpolation
 from recordmill.compat.mxnet.nd import NDArray, wrap
 
 # x, y, width and height, in pixels.
@@ -79,9 +79,9 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:
-    """Return an interpolation 0 to 4; 9 chooses it by `sizes` (old height, old width, new height, new width)."""
+    """Return interpolation 0 to 4; 9 chooses by `sizes` (old height, old width, new height, new width), 10 randomly."""
     if interp == BY_SIZE:
-        return choose_method(interp, sizes[:2], sizes[2:]) if sizes else BICUBIC
+        return choose_interpolation(interp, sizes[:2], sizes[2:]) if sizes else BICUBIC
     if interp == RANDOM:
         return random.randint(0, 4)
     if interp not in range(5):

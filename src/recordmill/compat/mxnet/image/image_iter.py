@@ -24,11 +24,11 @@ ListedImages = dict[Any, tuple[Any, str]]
 
 
 class HeaderError(MXNetError, ValueError, struct.error):
-    """A record that is too short for its header or its labels."""
+    """Error for a record that is too short for its header or its labels."""
 
 
 class ImageIter(DataIter):
-    """Batches of images from RecordIO files or image files, through augmenters.
+    """Batches of augmented images, read from RecordIO files or image files.
 
     `seq` has the keys of the samples in order, or is None for a record file without an index; `cur` is the number of
     samples taken in this epoch, `imgrec` the record file, and `imglist` the labels and file name of each key.
@@ -99,7 +99,7 @@ class ImageIter(DataIter):
             self.seq = self.seq[part * length : (part + 1) * length]
 
     def reset(self) -> None:
-        """Start an epoch; with "roll_over", it begins with the incomplete batch of the last epoch."""
+        """Start the next epoch; with "roll_over", its first batch begins with the incomplete last batch of this one."""
         if self.shuffle:
             random.shuffle(self.seq or [])
         if self.last_batch_handle != "roll_over" or self._leftover is None:
@@ -107,7 +107,7 @@ class ImageIter(DataIter):
             self._is_over = False
 
     def hard_reset(self) -> None:
-        """Start an epoch and drop the incomplete batch of the last epoch."""
+        """Start the next epoch and drop the incomplete last batch of this one."""
         self._leftover = None
         self.reset()
 

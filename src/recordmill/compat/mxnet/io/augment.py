@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError
-from recordmill.compat.mxnet.interpolation import AREA, BILINEAR, RANDOM, Size, choose_method, resize
+from recordmill.compat.mxnet.interpolation import AREA, BILINEAR, RANDOM, Size, choose_interpolation, resize
 from recordmill.compat.mxnet.io.parameters import JITTER, SHIFTS, aspect_ratios, has_affine_transform, has_color_shifts
 from recordmill.compat.mxnet.io.random import Generator, round_half_away
 from recordmill.concurrency.threads import map_range
@@ -38,7 +38,7 @@ _ONE, _TWO = np.float32(1), np.float32(2)
 
 
 def decode_each(decode: Callable[[int], None], rows: Sequence[int] | Ints, threads: int) -> None:
-    """Call `decode` with 0 to ``len(rows) - 1`` in threads; errors name the position in the batch from `rows`."""
+    """Call ``decode(i)`` for each index of `rows` in threads; errors name ``rows[i]`` as position in the batch."""
 
     def decode_row(number: int) -> None:
         try:
@@ -73,7 +73,7 @@ def augment(data: Any, values: Values, generator: Generator) -> Pixels:
     pixels = decode(data, values["data_shape"][0])
     if values["resize"] != -1:
         size = shorter_side_size(pixels.shape[:2], values["resize"])
-        pixels = resize(pixels, size, draw_method(values["inter_method"], pixels.shape[:2], size, generator))
+        pixels = resize(pixels, size, draw_interpolation(values["inter_method"], pixels.shape[:2], size, generator))
     if has_affine_transform(values):
         pixels = _warp(pixels, values, generator)
     if pad := values["pad"]:
@@ -82,9 +82,9 @@ def augment(data: Any, values: Values, generator: Generator) -> Pixels:
     return _recolor(_crop_to_batch_size(pixels, values, generator), values, generator)
 
 
-def draw_method(method: int, old: Size, new: Size, generator: Generator) -> int:
+def draw_interpolation(method: int, old: Size, new: Size, generator: Generator) -> int:
     """Return the interpolation 0 to 4 for one image; `RANDOM` consumes a random number."""
-    return generator.integer(0, 4) if method == RANDOM else choose_method(method, old, new)
+    return generator.integer(0, 4) if method == RANDOM else choose_interpolation(method, old, new)
 
 
 def draw_mirror(values: Values, generator: Generator) -> bool:
@@ -109,7 +109,7 @@ def shorter_side_size(size: Size, length: int) -> Size:
 
 
 def enlarge_to(sizes: Ints, goal: Ints, side: int) -> Ints:
-    """Enlarge sizes (n, 2) by a float32 ratio to ``goal[side]`` on axis `side`; larger sizes are unchanged."""
+    """Enlarge the sizes (n, 2) that are shorter than ``goal[side]`` on axis `side` to it, by a float32 ratio."""
     ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
     other = (ratio * sizes[:, 1 - side].astype(np.float32)).astype(np.int64)
     grown = np.empty_like(sizes)
@@ -118,7 +118,7 @@ def enlarge_to(sizes: Ints, goal: Ints, side: int) -> Ints:
 
 
 def shift_hls(pixels: Pixels, shifts: Sequence[int], behind: int | None = None) -> Pixels:
-    """Add to hue, lightness and saturation; each is clipped to its range, hue at 180.
+    """Add `shifts` to hue, lightness and saturation, and clip each to its range; the largest hue is 180.
 
     `behind` is passed to `rm.rgb_to_hls`.
     """
@@ -146,8 +146,8 @@ def _crop_to_batch_size(pixels: Pixels, values: Values, generator: Generator) ->
         window = _draw_square_window(size, values, generator)
     if window is not None:
         part = rm.crop(pixels, window)
-        return resize(part, goal, draw_method(method, part.shape[:2], goal, generator))
-    chosen = draw_method(method, size, goal, generator)
+        return resize(part, goal, draw_interpolation(method, part.shape[:2], goal, generator))
+    chosen = draw_interpolation(method, size, goal, generator)
     for side in (0, 1):
         enlarged = enlarge_to(np.array([pixels.shape[:2]]), np.array(goal), side)
         pixels = resize(pixels, _first_size(enlarged), chosen)
@@ -191,7 +191,7 @@ def _warp(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
     """Rotate, shear, scale and stretch an image by one affine map about its center."""
     old, channels = pixels.shape[:2], pixels.shape[2]
     matrix, size = _draw_affine(old, values, generator)
-    method = draw_method(values["inter_method"], old, size, generator)
+    method = draw_interpolation(values["inter_method"], old, size, generator)
     kernel = _WARP_KERNELS[BILINEAR if method == AREA else method]
     fill = [values["fill_value"]] * min(channels, 3) + [0] * (channels - 3)
     return rm.warp_affine(pixels, matrix, tuple(max(side, 1) for side in size), kernel=kernel, fill=fill)

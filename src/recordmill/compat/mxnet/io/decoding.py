@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import recordmill as rm
-from recordmill.compat.mxnet.interpolation import BY_SIZE, RANDOM, choose_methods, kernel_name
+from recordmill.compat.mxnet.interpolation import BY_SIZE, RANDOM, choose_interpolations, kernel_name
 from recordmill.compat.mxnet.io.augment import (
     COLOR_SPACES,
     augment,
@@ -32,9 +32,9 @@ from recordmill.compat.mxnet.io.random import Generator
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-# Method of images that may join any group, because they are not resized or cannot be decoded.
+# Marks images that fit into a group of any interpolation, because they are not resized or cannot be decoded.
 _ANY_METHOD = -1
-# Interpolation method of a group of images, and their rows in the batch; None: decode them one at a time.
+# Images that are decoded together: interpolation (None: decode them one at a time), and rows in the batch.
 Group = tuple[int | None, Ints]
 
 
@@ -109,7 +109,7 @@ class BatchDecoder:
 
 
 class _Normalizer:
-    """Conversion of uint8 pixels to the dtype of the batch.
+    """Converts uint8 pixels to the dtype of the batch.
 
     float32 values are ``(pixel - mean) * (scale / std)``, where mean and factor are rounded to float32 first; uint8
     values are the pixels; int8 values are ``pixel - mean`` with the mean rounded and the result clipped.
@@ -128,7 +128,7 @@ class _Normalizer:
         self.options = self._native_options()
 
     def _native_options(self) -> dict[str, Any]:
-        """Return options of `rm.Image`: native normalization if it rounds as MXNet does, else uint8 output."""
+        """Return options of `rm.Image` for native normalization if it rounds as MXNet does, else for uint8 pixels."""
         pixels = {"dtype": "uint8"}
         white = 255 * self._scale
         is_plain = self.dtype == np.float32 and not self._has_light and self._mean_image is None
@@ -150,7 +150,7 @@ class _Normalizer:
     def finish_batch(
         self, batch: NDArray[Any], mirrored: NDArray[np.bool_], lights: Floats | None = None
     ) -> NDArray[Any]:
-        """Convert a batch (n, channels, height, width) that has the dtype of `options` to its final values."""
+        """Convert a decoded batch (n, channels, height, width) to the values that MXNet returns."""
         if self.dtype == np.uint8 or batch.dtype == np.float32:
             return batch
         means: Floats = self._mean
@@ -171,7 +171,7 @@ class _Normalizer:
 
 
 def _draw_light_parameters(values: Mapping[str, Any], generator: Generator) -> Floats:
-    """Return the random factor and offset of one image."""
+    """Draw the factor and the offset that change contrast and illumination of one image."""
     units = np.array([[generator.uniform(), generator.uniform()]], np.float32)
     light: Floats = _scale_light_parameters(units, values)[0]
     return light
@@ -206,8 +206,8 @@ def _group_by_method(sizes: Ints, values: Mapping[str, Any]) -> list[Group]:
     is_native = np.sum(changes, axis=0) <= 1
     if pad:
         is_native &= (wide == padded).all(axis=1) & ((shorter >= goal).all(axis=1) | values["rand_crop"])
-    scaled = np.where(changes[0], choose_methods(method, sizes, shorter), _ANY_METHOD)
-    enlarged = choose_methods(method, padded, np.broadcast_to(goal, padded.shape))
+    scaled = np.where(changes[0], choose_interpolations(method, sizes, shorter), _ANY_METHOD)
+    enlarged = choose_interpolations(method, padded, np.broadcast_to(goal, padded.shape))
     methods = np.where(changes[1] | changes[2], enlarged, scaled)
     is_broken = (sizes == 0).any(axis=1)
     is_native, methods = is_native | is_broken, np.where(is_broken, _ANY_METHOD, methods)

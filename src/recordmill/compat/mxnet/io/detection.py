@@ -61,11 +61,11 @@ class _DetectionBuilder(BatchBuilder):
             parts = split_label(label)
             if parts is None:
                 message, expected = "the labels are not boxes", "a header of at least 2 and boxes of at least 5 values"
-                location = self.table.locate(int(records.rows[number]))
+                location = self.table.locate_row(int(records.rows[number]))
                 found = f"{len(label)} labels, widths {label[:2].tolist()}"
                 raise ParameterError(message, kind="bad_label", expected=expected, found=found, **location)
             size = max(height, 1), max(width, 1)  # the size of an invalid image is 0; decoding it raises the error
-            with np.errstate(all="ignore"):  # boxes may be infinite
+            with np.errstate(all="ignore"):  # boxes may have infinite coordinates
                 augmentation = plan.draw(size, parts[1], generators[number])
             row[1:3], row[3:] = augmentation.size, self.values["label_pad_value"]
             _store_labels(row, np.concatenate([parts[0], augmentation.rows.ravel()]))
@@ -148,7 +148,7 @@ class _PaddedLabelTable(RecordTable):
         for row, flag in enumerate(headers["flag"].tolist()):
             if self._expected_width not in (-1, flag):
                 message = f"the record has {flag} labels, but label_width is {self._expected_width}"
-                raise ParameterError(message, kind="bad_label", **self.locate(int(rows[row])))
+                raise ParameterError(message, kind="bad_label", **self.locate_row(int(rows[row])))
             start = int(splits[row]) + (HEADER_BYTES if flag else 4)
             values = data[start : start + 4 * max(flag, 1)].view("<f4").astype(np.float32)
             parts = split_label(values)

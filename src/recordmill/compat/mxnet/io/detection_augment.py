@@ -19,11 +19,11 @@ from recordmill.compat.mxnet.io.augment import (
     Window,
     decode,
     decode_each,
-    draw_method,
+    draw_interpolation,
     shift_hls,
     shorter_side_size,
 )
-from recordmill.compat.mxnet.io.random import Floats, Generator, scale_to
+from recordmill.compat.mxnet.io.random import Floats, Generator, scale_to_range
 
 Rows = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -31,7 +31,7 @@ Flags = NDArray[np.bool_]
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _CLASS, _LEFT, _TOP, _RIGHT, _BOTTOM = range(5)
 _BOX_WIDTH = 5
-# Images are not padded by a smaller scale, as in MXNet.
+# Like MXNet, draw a padding scale but do not pad if the scale is smaller than this.
 _MIN_PAD_SCALE = np.float32(1.05)
 _COLORS = ("hue", "saturation", "illumination", "contrast")
 # Number of columns whose colors OpenCV converts together.
@@ -108,7 +108,7 @@ def _resize(pixels: Pixels, scaling: Scaling | None) -> Pixels:
 
 
 def _crop_and_pad(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
-    """Crop the window of an augmentation; only the pixels inside of it are recolored and mirrored."""
+    """Crop the window of an augmentation, recolor and mirror it, and fill the parts that are outside of the image."""
     x, y, width, height = augmentation.window
     is_mirrored = augmentation.is_mirrored
     x = pixels.shape[1] - x - width if is_mirrored else x
@@ -175,7 +175,7 @@ class AugmentationPlan:
 
     def _draw_scaling(self, old: Size, new: Size, generator: Generator) -> Scaling:
         new = max(new[0], 1), max(new[1], 1)
-        return Scaling(new, draw_method(self._values["inter_method"], old, new, generator))
+        return Scaling(new, draw_interpolation(self._values["inter_method"], old, new, generator))
 
     def _draw_colors(self, generator: Generator) -> tuple[tuple[int, int, int], np.float32]:
         probabilities = [np.float32(self._values[f"random_{name}_prob"]) for name in _COLORS]
@@ -247,14 +247,14 @@ class _CropSampler:
         ) else rows
 
     def _propose_windows(self, ratio: np.float32, units: Floats) -> WindowRegion:
-        """Return the candidate windows of all trials."""
-        scale = scale_to(units[0], *np.array(self._scales, np.float32)) + np.float32(1e-12)
+        """Return one candidate window per trial, from uniform random numbers of shape (4, trials)."""
+        scale = scale_to_range(units[0], *np.array(self._scales, np.float32)) + np.float32(1e-12)
         low = np.maximum(np.float32(self._ratios[0]) / ratio, scale * scale)
         high = np.minimum(np.float32(self._ratios[1]) / ratio, _ONE / (scale * scale))
-        shape = np.sqrt(np.maximum(scale_to(units[1], low, high), _ZERO))
+        shape = np.sqrt(np.maximum(scale_to_range(units[1], low, high), _ZERO))
         with np.errstate(divide="ignore", over="ignore"):
             width, height = np.minimum(_ONE, scale * shape), np.minimum(_ONE, scale / shape)
-        left, top = scale_to(units[2], _ZERO, _ONE - width), scale_to(units[3], _ZERO, _ONE - height)
+        left, top = scale_to_range(units[2], _ZERO, _ONE - width), scale_to_range(units[3], _ZERO, _ONE - height)
         return WindowRegion(left, top, width, height)
 
     def _find_valid_windows(self, rows: Rows, regions: WindowRegion) -> Flags:
@@ -276,7 +276,7 @@ class _CropSampler:
         return satisfied
 
     def _find_kept_boxes(self, columns: Rows, region: WindowRegion) -> Flags:
-        """Return a mask of the boxes that are kept in a window."""
+        """Return a mask of the boxes that stay in the label when a window is cropped."""
         if not self._keeps_centers:
             return np.asarray(_intersection_areas(columns, region) / _box_areas(columns) > self._min_overlap)
         half = np.float32(0.5)

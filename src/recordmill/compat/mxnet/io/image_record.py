@@ -47,7 +47,7 @@ class BatchBuilder:
 
     def build(self, records: BatchRows) -> DataBatch:
         """Read, decode and assemble one batch."""
-        samples = self.table.fetch(records.rows)
+        samples = self.table.read_samples(records.rows)
         data, labels = self._decode(samples, records), samples.labels
         if labels.shape[1] == 1:
             labels = labels[:, 0]
@@ -63,12 +63,12 @@ class BatchBuilder:
         return decoded
 
     def _read_and_decode(self, records: BatchRows) -> NDArray[Any]:
-        return self._decode(self.table.fetch(records.rows), records)
+        return self._decode(self.table.read_samples(records.rows), records)
 
     def _to_mxnet_error(self, error: rm.DecodeError, records: BatchRows) -> MXNetError:
         cause: Any = error.cause if isinstance(error.cause, rm.RecordmillError) else error
         parts = {name: getattr(cause, name) for name in ("kind", "expected", "found", "hint")}
-        location = self.table.locate(int(records.rows[error.position or 0]))
+        location = self.table.locate_row(int(records.rows[error.position or 0]))
         return MXNetError(f"Decoding failed. Invalid image file.: {cause.message}", **parts, **location)
 
 
@@ -130,7 +130,7 @@ class ImageRecordIter(CurrentBatchIter):
         return super().getlabel()[0]
 
     def _start_reading(self) -> None:
-        """Start to read after the batches that were already returned, in a new thread; also used after a fork."""
+        """Start a thread that reads the batches after those already returned; a forked process starts its own."""
         rows = self._orders.batches(self._epoch, self._order, self._next_order, self._num_taken)
         batches = map(self._builder.build, rows)  # a map object continues after an error, a generator does not
         depth = self._values["prefetch_buffer"]

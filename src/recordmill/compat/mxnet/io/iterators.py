@@ -168,7 +168,7 @@ class NDArrayIter(DataIter):
         return [DataDesc(name, (self.batch_size, *one.shape[1:]), one.dtype.type) for name, one in arrays]
 
     def reset(self) -> None:
-        """Start an epoch; with "roll_over", it begins with the incomplete batch of the last epoch."""
+        """Start the next epoch; with "roll_over", its first batch begins with the incomplete last batch of this one."""
         if self.shuffle:
             np.random.shuffle(self.idx)  # noqa: NPY002 (np.random.seed makes it reproducible)
             self._order = self._order[self.idx]
@@ -177,13 +177,13 @@ class NDArrayIter(DataIter):
         self._start = -self.batch_size
 
     def hard_reset(self) -> None:
-        """Start an epoch and drop the incomplete batch of the last epoch."""
+        """Start the next epoch and drop the incomplete last batch of this one."""
         self._leftover = self._order[:0]
         self.reset()
 
     @property
     def cursor(self) -> int:
-        """Position of the first row of the current batch in this epoch; rows of the last epoch count as negative."""
+        """Position of the first row of the current batch; negative if that row is from the previous epoch."""
         return self._start - self._num_carried
 
     def iter_next(self) -> bool:
@@ -207,7 +207,7 @@ class NDArrayIter(DataIter):
         return self._select_batch_rows(self.label)
 
     def getpad(self) -> int:
-        """Return the number of padding rows; with "roll_over", the number of rows from the last epoch."""
+        """Return the number of padding rows; with "roll_over", of rows from the previous epoch."""
         if self.last_batch_handle == "roll_over" and self._start == 0:
             return self._num_carried
         return max(self._start + self.batch_size - len(self._rows), 0)
@@ -254,7 +254,7 @@ class PrefetchingIter(CurrentBatchIter):
                 raise MisuseError("iters must not be empty, and renaming needs one dict per iterator")
         self.rename_data, self.rename_label = rename_data, rename_label
         super().__init__(self.provide_data[0][1][0])
-        self._prefetcher = self._start()
+        self._prefetcher = self._start_prefetching()
 
     @property
     def provide_data(self) -> list[DataDesc]:
@@ -264,7 +264,7 @@ class PrefetchingIter(CurrentBatchIter):
     def provide_label(self) -> list[DataDesc]:
         return _rename_descriptions([one.provide_label for one in self.iters], self.rename_label)
 
-    def _start(self) -> Iterator[tuple[DataBatch, ...]]:
+    def _start_prefetching(self) -> Iterator[tuple[DataBatch, ...]]:
         return Prefetcher(itertools.zip_longest(*self.iters), 0, "recordmill-mxnet")
 
     def reset(self) -> None:
@@ -272,7 +272,7 @@ class PrefetchingIter(CurrentBatchIter):
         for one in self.iters:
             one.reset()
         self.current_batch = None
-        self._prefetcher = self._start()
+        self._prefetcher = self._start_prefetching()
 
     def iter_next(self) -> bool:
         batches = next(self._prefetcher, None)

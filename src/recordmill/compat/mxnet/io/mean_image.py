@@ -42,7 +42,7 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
 
 
 def _possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
-    """Yield the bytes before the device type in each version of the format, the newest version first."""
+    """Yield the start of the file, up to the device type, in each version of the format, newest first."""
     count = len(shape)
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)
     yield _LIST_HEADER + struct.pack(f"<Ii{count}q", _VERSION_1, count, *shape)

@@ -20,21 +20,21 @@ from recordmill.compat.mxnet.io.random import (
 )
 
 Ints = NDArray[np.int64]
-# Position of the first item and of the end (exclusive).
+# Position of the first item, and the position after the last one.
 Span = tuple[int, int]
 # Number of bytes that MXNet reads at once. A chunk ends before the last record that starts before its last 8 bytes.
 CHUNK_BYTES = 1 << 23
 _FRAME_HEADER_BYTES = 8
 # Factor by which `shuffle_chunk_size` makes more ranges than necessary.
 _EXTRA_RANGES = 1.1
-# Added to the seeds of `shuffle`, `seed_aug` and `shuffle_chunk_seed`.
+# MXNet adds these to its seeds: the first to those of `shuffle` and `seed_aug`, the second to `shuffle_chunk_seed`.
 _SEED_OFFSET = 111
 _RANGE_SEED_OFFSET = 666
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EpochOrder:
-    """The records of one epoch.
+    """Order of the records in one epoch.
 
     `slots` are their positions in MXNet's read buffer; MXNet seeds the augmentation with `seed_aug` plus the slot.
     """
@@ -71,7 +71,7 @@ class BatchRows:
 
 
 def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges of one part: a single one, or several that `shuffle_chunk_size` (MiB) limits."""
+    """Return the byte ranges of one part: one range, or several if `shuffle_chunk_size` (MiB) limits their size."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4

@@ -17,7 +17,7 @@ _MAX_SIDE = 1 << 15
 
 
 def _expand_table(rows: list[tuple[Any, str]]) -> dict[str, Any]:
-    """Convert rows of a value and space-separated names to a dict of names and values."""
+    """Convert rows of a value and space-separated names to a dict from each name to its value."""
     return {name: value for value, names in rows for name in names.split()}
 
 
@@ -125,7 +125,7 @@ _DETECTION_RANGES: dict[str, tuple[float, float]] = {
     ),
 }
 _DETECTION_CHOICES = {"crop_emit_mode": ("center", "overlap"), "resize_mode": ("force", "shrink", "fit")}
-# Parameters that are only supported with their default value: what to use instead.
+# Parameters that are supported only with their default values, and what to use instead.
 _DETECTION_UNSUPPORTED = {
     "aug_seq": _AUG_SEQ_HINT,
     "mean_img": "use mean_r, mean_g and mean_b",
@@ -204,7 +204,7 @@ def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_augmented(values: Mapping[str, Any]) -> bool:
-    """Return whether more is done to images than resizing them to the shape of the batch."""
+    """Return whether images are changed other than by resizing them to the shape of the batch."""
     return (
         any(values[name] > 0 for name in _PROBABILITIES)
         or _changes_colors(values)

@@ -22,7 +22,7 @@ _MAX_WORD = 2**32 - 1
 _BLOCK = 64
 _BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
 _TWO = np.float32(2)
-# Number of list positions whose partners `shuffle` computes at once.
+# Number of swaps that `shuffle` draws at once.
 _SHUFFLE_BLOCK = 1 << 14
 
 
@@ -57,7 +57,7 @@ class Generator:
     def uniform(self, low: Any = 0, high: Any = 1) -> np.float32:
         """Return a float32 in [low, high): ``std::uniform_real_distribution<float>``."""
         unit = min(np.float32(self.next_word()) * np.float32(2.0**-32), _BELOW_ONE)
-        return np.float32(scale_to(unit, np.float32(low), np.float32(high)))
+        return np.float32(scale_to_range(unit, np.float32(low), np.float32(high)))
 
     def integer(self, low: int, high: int) -> int:
         """Return an integer in [low, high]: ``std::uniform_int_distribution``."""
@@ -93,7 +93,7 @@ class Generator:
         return order
 
 
-def scale_to(units: Any, low: Any, high: Any) -> Any:
+def scale_to_range(units: Any, low: Any, high: Any) -> Any:
     """Map float32 numbers in [0, 1) to [low, high)."""
     return units * (high - low) + low
 

@@ -38,7 +38,7 @@ class RecordTable:
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        paths = find_files(values["path_imgrec"])
+        paths = find_record_files(values["path_imgrec"])
         list_path = values.get("path_imglist")
         self.label_width: int = values["label_width"]
         self._listed_labels = _read_labels(list_path, self.label_width) if list_path else None
@@ -53,7 +53,7 @@ class RecordTable:
         return len(self.positions)
 
     def _select_part(self, values: Mapping[str, Any]) -> tuple[Ints, list[list[Span]]]:
-        """Return the positions of the part's records and the chunks of each of its ranges, as rows of the part."""
+        """Return the positions of the records in the part, and the chunks of each range as spans of these positions."""
         num_parts, part, index_path = values["num_parts"], values["part_index"], values.get("path_imgidx")
         if not 0 <= part < num_parts:
             found = f"part_index={part}, num_parts={num_parts}"
@@ -78,14 +78,14 @@ class RecordTable:
         chunks = [[spans[0]]] if index_path else [split_span_into_chunks(starts, span, sum(sizes)) for span in spans]
         return np.arange(first, last), [[(start - first, stop - first) for start, stop in one] for one in chunks]
 
-    def locate(self, row: int) -> dict[str, Any]:
-        """Return shard, record and offset of a row, for errors."""
+    def locate_row(self, row: int) -> dict[str, Any]:
+        """Return the shard, the record number and the offset of a row, for error messages."""
         position = int(self.positions[row])
         number = int(np.searchsorted(self.first_rows, position, "right")) - 1
         record, reader = position - int(self.first_rows[number]), self.readers[number]
         return {"shard": reader.path, "record": record, "offset": int(reader.index.offsets[record])}
 
-    def fetch(self, rows: Ints) -> Samples:
+    def read_samples(self, rows: Ints) -> Samples:
         """Read and parse the records of these rows."""
         data, splits, headers, starts = self._read_headers(rows)
         view = data.data
@@ -98,13 +98,15 @@ class RecordTable:
         sizes = np.diff(splits)
         for row in np.flatnonzero(sizes < HEADER_BYTES)[:1]:
             message, found = "Check failed: size >= sizeof(header)", f"{sizes[row]} bytes"
-            raise MXNetError(message, kind="bad_payload", expected="24 bytes", found=found, **self.locate(rows[row]))
+            raise MXNetError(
+                message, kind="bad_payload", expected="24 bytes", found=found, **self.locate_row(rows[row])
+            )
         headers = data[splits[:-1, None] + np.arange(HEADER_BYTES)].view(_HEADER)[:, 0]
         starts = splits[:-1] + HEADER_BYTES + 4 * headers["flag"].astype(np.int64)
         for row in np.flatnonzero(starts > splits[1:])[:1]:
             message = "the record contains fewer labels than its header states"
             found = f"{headers['flag'][row]} labels, {sizes[row]} bytes"
-            raise MXNetError(message, kind="bad_payload", found=found, **self.locate(rows[row]))
+            raise MXNetError(message, kind="bad_payload", found=found, **self.locate_row(rows[row]))
         return data, splits, headers, starts
 
     def _read_payloads(self, rows: Ints) -> tuple[NDArray[np.uint8], Ints]:
@@ -129,7 +131,7 @@ class RecordTable:
             return np.ascontiguousarray(headers["label"][:, None], np.float32)
         for row in np.flatnonzero((flags != width) & ~((flags == 0) & (width == 1)))[:1]:
             message = f"the record has {max(flags[row], 1)} labels, but label_width is {width}"
-            raise ParameterError(message, kind="bad_label", **self.locate(rows[row]))
+            raise ParameterError(message, kind="bad_label", **self.locate_row(rows[row]))
         offsets = splits[:-1, None] + HEADER_BYTES + np.arange(4 * width)
         if width == 1:
             offsets[flags == 0] = splits[:-1][flags == 0][:, None] + np.arange(_LABEL_OFFSET, _LABEL_OFFSET + 4)
@@ -140,11 +142,13 @@ class RecordTable:
         known: Any = self._listed_labels
         for row, key in enumerate(ids):
             if key not in known:
-                raise MXNetError(f"fail to find imagelabel for id {key}", kind="bad_label", **self.locate(rows[row]))
+                raise MXNetError(
+                    f"fail to find imagelabel for id {key}", kind="bad_label", **self.locate_row(rows[row])
+                )
         return np.stack([known[key] for key in ids])
 
 
-def find_files(names: str) -> list[str]:
+def find_record_files(names: str) -> list[str]:
     """Return the non-empty files of `path_imgrec`, which has files and folders separated by semicolons."""
     if not names:
         raise ParameterError("path_imgrec must be given", expected="path_imgrec")

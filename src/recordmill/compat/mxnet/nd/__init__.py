@@ -6,7 +6,7 @@ from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
 from recordmill.compat.mxnet.nd.operations import OPERATIONS, array, flip, full, stack, zeros
 
-# The other operations are generated in a table.
+# Most operations are generated from a table and cannot be imported by name.
 globals().update(OPERATIONS)
 
 __getattr__ = create_module_getattr(
@@ -17,7 +17,7 @@ __getattr__ = create_module_getattr(
         "save": "use numpy.savez on .asnumpy()",
         "load": "use numpy.load",
     },
-    "use NumPy's as_operation on .asnumpy()",
+    "use NumPy's operation on .asnumpy()",
 )
 
 __all__ = ["NDArray", "array", "flip", "full", "stack", "wrap", "zeros"]

@@ -50,7 +50,7 @@ class NDArray(np.ndarray[Any, Any]):
         """Raise AbsentError with a replacement for an attribute that is not supported."""
         if name.startswith("_"):
             raise AttributeError(f"'NDArray' object has no attribute {name!r}", name=name, obj=self)
-        raise AbsentError(f"NDArray.{name} is not supported", found=name, hint="use NumPy's as_operation on .asnumpy()")
+        raise AbsentError(f"NDArray.{name} is not supported", found=name, hint="use NumPy's operation on .asnumpy()")
 
     def __getitem__(self, key: Any) -> Any:
         index = _as_index(key)

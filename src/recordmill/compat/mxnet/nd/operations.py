@@ -64,7 +64,7 @@ def _create_reduction(name: str) -> Callable[..., Any]:
 
 
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """``mx.nd.array``: create an array; the default dtype is float32, or that of an NDArray."""
+    """``mx.nd.array``: create an array; by default float32, or the dtype of `source_array` if it is an NDArray."""
     del ctx
     if dtype is None:
         dtype = source_array.dtype if isinstance(source_array, NDArray) else np.float32

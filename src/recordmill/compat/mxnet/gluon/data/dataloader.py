@@ -13,7 +13,7 @@ from recordmill.concurrency.threads import map_ordered
 
 
 class Sampler:
-    """Base class of iterables over positions of samples."""
+    """Base class of samplers: iterables over the positions of samples in a dataset."""
 
     def __len__(self) -> int:
         raise NotImplementedError

@@ -11,7 +11,7 @@ from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.nd import NDArray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
 
-# Serializes reads: seek and read of a record file must not be interleaved by the threads of a loader.
+# The threads of a loader share one record file: the lock keeps the `seek` and the `read` of a thread together.
 _READ_LOCK = threading.Lock()
 
 
@@ -29,7 +29,7 @@ class Dataset:
         return self.sample(position for position in range(len(self)) if fn(self[position]))
 
     def shard(self, num_shards: int, index: int) -> Dataset:
-        """Select part `index` of `num_shards` parts of consecutive samples, whose sizes differ by at most 1."""
+        """Split the samples into `num_shards` consecutive parts of nearly equal size, and select part `index`."""
         if not 0 <= index < num_shards:
             raise ParameterError(f"index must be in [0, {num_shards}), got {index}")
         size, remainder = divmod(len(self), num_shards)
