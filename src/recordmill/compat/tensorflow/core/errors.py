@@ -74,7 +74,7 @@ class PermissionDeniedError(OpError, PermissionError):
 
 
 class ResourceExhaustedError(OpError, MemoryError):
-    """There is not enough memory or space."""
+    """Memory or disk space is exhausted."""
 
     error_code = RESOURCE_EXHAUSTED
 
@@ -92,7 +92,7 @@ class AbortedError(OpError):
 
 
 class OutOfRangeError(OpError, IndexError):
-    """The input has ended."""
+    """The input is exhausted, or a position is out of range."""
 
     error_code = OUT_OF_RANGE
 

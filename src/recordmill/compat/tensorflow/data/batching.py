@@ -184,7 +184,7 @@ def find_deferred_maps(batch: Batch) -> list[Map]:
 
 
 def _may_run_in_batches(node: Map) -> bool:
-    """Return whether batches may run a map in threads: it is traced, or `num_parallel_calls` requests threads."""
+    """Return whether batches may run a map in threads: its trace allows any order, or `num_parallel_calls` > 1."""
     trace = node.function.trace()
     return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 

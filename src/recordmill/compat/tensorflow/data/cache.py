@@ -104,7 +104,7 @@ def _deserialize_element(record: bytes) -> Any:
 
 
 def _describe_structure(value: Any, content: list[bytes]) -> Any:
-    """Return the structure of an element as JSON values, and append the bytes of its parts to `content`."""
+    """Return the structure of an element as JSON values; append the bytes of its tensors to `content`."""
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {"dict": [[key, _describe_structure(one, content)] for key, one in value.items()]}
     if type(value) is tuple:

@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow, stack_ragge
 from recordmill.compat.tensorflow.data.structures import has_same_structure, leaves, pack_structure, take_row
 from recordmill.types import RecordRef
 
-# Largest array that `store_as_rows` creates, because the elements and the array are in memory at the same time.
+# Size limit of an array in `store_as_rows`, because elements and array are in memory at the same time.
 _MAX_BYTES = 256 << 20
 
 
@@ -41,7 +41,7 @@ def _copy_row(array: NDArray[Any], position: int) -> Tensor:
 
 
 class TableRow(Element):
-    """Element that is a row of a `ElementTable`; every access creates its tensors anew."""
+    """Element that is a row of an `ElementTable`; every access creates its tensors anew."""
 
     __slots__ = ("position", "table")
 

@@ -94,7 +94,7 @@ class Interleave(Node):
 
 
 def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
-    """Return the number of datasets that `interleave` opens at once."""
+    """Check or choose the cycle length of `interleave`, which is the number of datasets that are open at once."""
     if cycle_length in (None, -1):
         return default_cycle_length(num_parallel_calls)
     cycle = to_int(cycle_length, "cycle_length")

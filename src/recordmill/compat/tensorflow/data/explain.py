@@ -11,7 +11,7 @@ from recordmill.concurrency.threads import num_cpus
 
 
 def explain(node: Node) -> str:
-    """Return one line per function, in the order of the pipeline."""
+    """Return one line of text per user function, in the order of the pipeline."""
     return "\n".join(_describe_functions(node, True, {})) or "no functions"
 
 

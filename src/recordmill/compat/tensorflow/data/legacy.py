@@ -23,7 +23,7 @@ class RemovedMethod:
 
 
 class LegacyDataset:
-    """TensorFlow 1's methods of datasets, and methods that are not supported."""
+    """Dataset methods of TensorFlow 1; methods that are not supported raise an error that names a replacement."""
 
     node: Node
     element_spec: Any

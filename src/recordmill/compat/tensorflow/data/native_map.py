@@ -44,7 +44,7 @@ _PER_SAMPLE = frozenset({"sparse.to_dense", "io.extract_jpeg_shape", "image.samp
 
 
 class NotNativeError(ValueError):
-    """The samples of this batch cannot be processed together."""
+    """Raised if the samples of a batch cannot be processed together; they are then processed one by one."""
 
 
 class BatchSamples:

@@ -18,7 +18,7 @@ _MAX_ROWS = 64
 
 
 class Untraceable(Exception):  # noqa: N818 (not an error: the function then runs as Python)
-    """The function cannot be traced, because it needs something that symbolic tensors do not have."""
+    """Raised if a function cannot be traced; the message is the reason, such as "it passes a value to NumPy"."""
 
 
 class SymbolicTensor(TensorOperators):

@@ -27,13 +27,13 @@ def is_eager(otherwise: bool) -> bool:
 
 
 def enable_eager_execution(*unused: Any, **others: Any) -> None:
-    """``tf.enable_eager_execution``: let iterators return values."""
+    """``tf.enable_eager_execution``: make dataset iterators return values instead of symbolic tensors."""
     del unused, others
     ExecutionMode.eager = True
 
 
 def disable_eager_execution() -> None:
-    """``tf.disable_eager_execution``: let iterators return symbolic tensors, whose values sessions fetch."""
+    """``tf.disable_eager_execution``: make dataset iterators return symbolic tensors, whose values sessions fetch."""
     ExecutionMode.eager = False
 
 

@@ -24,7 +24,7 @@ class FileQueue:
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
-        self.iterators: dict[Any, GraphIterator] = {}  # by class and options of the reader
+        self.iterators: dict[Any, GraphIterator] = {}  # iterators by class and options of their reader
 
 
 def string_input_producer(

@@ -1,4 +1,4 @@
-"""The messages of example.proto."""
+"""``tensorflow.core.example.example_pb2``: the protobuf messages ``Example`` and ``SequenceExample``."""
 
 from recordmill.compat.tensorflow.train.messages import Example, SequenceExample
 

@@ -1,4 +1,4 @@
-"""The messages of feature.proto."""
+"""``tensorflow.core.example.feature_pb2``: the protobuf messages of feature values."""
 
 from recordmill.compat.tensorflow.train.messages import (
     BytesList,
