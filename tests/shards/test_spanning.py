@@ -53,7 +53,7 @@ def test_stream_split_anywhere_has_same_records(tmp_path_factory: pytest.TempPat
     source = ShardCollection(folder, format="ofrecord", payload="raw")
     assert [example["payload"] for example in source.__getitems__(range(len(source)))] == payloads
     assert ofrecord.read_records_of_parts(pieces) == [
-        (*ofrecord.locate(pieces, offset), payload) for offset, payload in ofrecord.records(stream)
+        (*ofrecord.locate_in_parts(pieces, offset), payload) for offset, payload in ofrecord.records(stream)
     ]
 
 

@@ -84,7 +84,7 @@ def convert_to_column(
     declared = feature or known
     if declared is not None and declared.sequence != lists:
         raise _value_error(name, "a FeatureList" if declared.sequence else "no FeatureList")
-    kind, flat, counts, scalar = _flatten(
+    kind, flat, counts, scalar = _flatten_values(
         name, [frame for value in rows for frame in value.frames] if lists else rows, feature, kinds, known
     )
     splits = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
@@ -135,7 +135,7 @@ def short_repr(value: Any) -> str:
     return _SHORT_REPR.repr(value)
 
 
-def _flatten(
+def _flatten_values(
     name: str, rows: list[Any], feature: Feature | None, kinds: Collection[str], known: Feature | None
 ) -> tuple[str, Any, NDArray[np.int64], bool]:
     if feature is None and all(map(has_unknown_kind, rows)):
@@ -207,7 +207,7 @@ def _flatten_numbers(
     except (ValueError, OverflowError) as error:
         raise _value_error(name, "numbers of one shape") from error
     counts = np.ones(len(rows), np.int64) if scalar else np.array([array.size for array in arrays], np.int64)
-    flat = _concatenate([array.reshape(-1) for array in arrays if array.size])
+    flat = _concatenate_exactly([array.reshape(-1) for array in arrays if array.size])
     if feature is not None:
         kind = feature.kind
     else:
@@ -234,7 +234,7 @@ def _has_integers(value: Any) -> bool:
     return any(map(_has_integers, value))
 
 
-def _concatenate(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+def _concatenate_exactly(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     """Concatenate arrays; arrays of integers that would become floats are converted to objects."""
     if not arrays:
         return np.zeros(0, np.int64)

@@ -79,7 +79,7 @@ def build_part_name(number: int, prefix: str = "part-", suffix_length: int = -1)
     return prefix + str(number).zfill(max(suffix_length, 0))
 
 
-def locate(parts: Sequence[bytes], offset: int) -> tuple[int, int]:
+def locate_in_parts(parts: Sequence[bytes], offset: int) -> tuple[int, int]:
     """Return the part that contains an offset of the concatenated parts, and the offset within this part."""
     for number, part in enumerate(parts):
         if offset < len(part):
@@ -106,4 +106,4 @@ def read_records_of_parts(parts: Sequence[bytes]) -> list[tuple[int, int, bytes]
     OracleError
         See `records`. Offsets are those of the concatenated parts.
     """
-    return [(*locate(parts, offset), payload) for offset, payload in records(b"".join(parts))]
+    return [(*locate_in_parts(parts, offset), payload) for offset, payload in records(b"".join(parts))]

@@ -86,7 +86,7 @@ def to_writer_values(kind: str, values: Sequence[Any]) -> Any:
 
 
 @st.composite
-def tables(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Schema, list[dict[str, Plain]]]:
+def schemas_and_examples(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Schema, list[dict[str, Plain]]]:
     """Draw a schema and matching examples, with fixed and varying counts and missing features."""
     names = draw(st.lists(strategies.names(), min_size=1, max_size=4, unique=True))
     features: dict[str, Feature] = {}
@@ -185,7 +185,7 @@ class PayloadTests:
     @inherited
     @given(st.data())
     def test_parse_of_several_payloads_fills_columns_with_every_row(self, data: st.DataObject) -> None:
-        schema, examples = data.draw(tables(self.kinds))
+        schema, examples = data.draw(schemas_and_examples(self.kinds))
         rng = data.draw(st.randoms(use_true_random=False))
         payloads = [
             type(self).encode_unusual(row, rng) if rng.random() < 0.3 else type(self).encode(row) for row in examples
@@ -202,7 +202,7 @@ class PayloadTests:
     @inherited
     @given(st.data())
     def test_serialize_of_several_examples_agrees_with_oracle(self, data: st.DataObject) -> None:
-        schema, examples = data.draw(tables(self.kinds))
+        schema, examples = data.draw(schemas_and_examples(self.kinds))
         written = [
             {
                 name: to_writer_values(kind or "", values)[0]

@@ -39,12 +39,12 @@ UNKNOWN_NUMBERS = (6, 15, 16, 2047, 2**29 - 1)
 
 def encode_unusual_example(features: Mapping[str, Feature], rng: Random) -> bytes:
     """Return an unusual encoding of an Example with these features."""
-    return _message(1, _entries(features, EXAMPLE_KINDS, rng), rng)
+    return _encode_message(1, _encode_entries(features, EXAMPLE_KINDS, rng), rng)
 
 
 def encode_unusual_ofrecord(features: Mapping[str, Feature], rng: Random) -> bytes:
     """Return an unusual encoding of an OFRecord with these features."""
-    return b"".join(_with_unknown(_entries(features, OFRECORD_KINDS, rng), rng))
+    return b"".join(_with_unknown(_encode_entries(features, OFRECORD_KINDS, rng), rng))
 
 
 def encode_unusual_sequence_example(
@@ -53,34 +53,40 @@ def encode_unusual_sequence_example(
     """Return an unusual encoding of a SequenceExample with this context and these feature lists."""
     entries = []
     for name, steps in _shuffle(lists.items(), rng):
-        pieces = [_field(1, b"".join(_feature_pieces(step, EXAMPLE_KINDS, rng)), rng) for step in steps]
-        entries.append(_field(1, _entry(name, _with_unknown(pieces, rng), rng), rng))
-    halves = [_message(1, _entries(context, EXAMPLE_KINDS, rng), rng), _message(2, entries, rng)]
+        pieces = [_encode_field(1, b"".join(_feature_pieces(step, EXAMPLE_KINDS, rng)), rng) for step in steps]
+        entries.append(_encode_field(1, _encode_entry(name, _with_unknown(pieces, rng), rng), rng))
+    halves = [_encode_message(1, _encode_entries(context, EXAMPLE_KINDS, rng), rng), _encode_message(2, entries, rng)]
     return b"".join(_shuffle(halves, rng))
 
 
-def _entries(features: Mapping[str, Feature], kinds: Mapping[int, str], rng: Random) -> list[bytes]:
+def _encode_entries(features: Mapping[str, Feature], kinds: Mapping[int, str], rng: Random) -> list[bytes]:
     entries: list[bytes] = []
     for name, feature in _shuffle(features.items(), rng):
         if rng.random() < 0.2:
-            entries.append(_field(1, _entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng), rng))
-        entry, unusual = _entry(name, _feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
+            entries.append(
+                _encode_field(
+                    1, _encode_entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng), rng
+                )
+            )
+        entry, unusual = _encode_entry(name, _feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
         if unusual and kinds is OFRECORD_KINDS:
-            entry += _unknown(rng, (1, VARINT), (2, FIXED64))  # OneFlow keeps an entry with unknown fields.
-        entries.append(_field(1, entry, rng))
+            entry += _random_unknown_field(
+                rng, (1, VARINT), (2, FIXED64)
+            )  # OneFlow keeps an entry with unknown fields.
+        entries.append(_encode_field(1, entry, rng))
         if unusual and kinds is not OFRECORD_KINDS:
-            dropped = _entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng)
-            entries.append(_field(1, dropped + _unknown(rng, (1, VARINT), (2, FIXED64)), rng))
+            dropped = _encode_entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng)
+            entries.append(_encode_field(1, dropped + _random_unknown_field(rng, (1, VARINT), (2, FIXED64)), rng))
     return entries
 
 
-def _entry(name: str, value_pieces: list[bytes], rng: Random) -> bytes:
+def _encode_entry(name: str, value_pieces: list[bytes], rng: Random) -> bytes:
     keys = [name.encode(errors="surrogateescape")] if name or rng.random() < 0.5 else []
     if keys and rng.random() < 0.2:
         keys.insert(0, b"overridden")
     values = _split_randomly(value_pieces, rng) if value_pieces or rng.random() < 0.5 else []
-    encoded_keys = [_field(1, key, rng) for key in keys]
-    encoded_values = [_field(2, b"".join(group), rng) for group in values]
+    encoded_keys = [_encode_field(1, key, rng) for key in keys]
+    encoded_values = [_encode_field(2, b"".join(group), rng) for group in values]
     return b"".join(_interleave(encoded_keys, encoded_values, rng))
 
 
@@ -90,7 +96,7 @@ def _feature_pieces(feature: Feature, kinds: Mapping[int, str], rng: Random) -> 
         return _with_unknown([], rng)
     (number,) = (number for number, name in kinds.items() if name == kind)
     lists = [b"".join(_list_pieces(kind, group, rng)) for group in _split_randomly(values, rng)]
-    pieces = _with_unknown([_field(number, content, rng) for content in lists], rng)
+    pieces = _with_unknown([_encode_field(number, content, rng) for content in lists], rng)
     if rng.random() < 0.3:
         overridden = rng.choice([other for other in kinds.values() if other != kind])
         pieces.insert(0, encode_feature((overridden, _random_values(overridden, rng)), kinds))
@@ -102,11 +108,11 @@ def _list_pieces(kind: str, values: Sequence[Value], rng: Random) -> list[bytes]
     for group in _split_randomly(values, rng):
         encoded = [_encode_padded(kind, value, rng) for value in group]
         if kind == "bytes":
-            pieces += [_field(1, value, rng) for value in encoded]
+            pieces += [_encode_field(1, value, rng) for value in encoded]
         elif rng.random() < 0.5:
-            pieces.append(_field(1, b"".join(encoded), rng))
+            pieces.append(_encode_field(1, b"".join(encoded), rng))
         else:
-            pieces += [_tag(1, WIRE_TYPES[kind], rng) + value for value in encoded]
+            pieces += [_encode_padded_tag(1, WIRE_TYPES[kind], rng) + value for value in encoded]
     wrong_type = FIXED32 if kind != "float32" else VARINT
     return _with_unknown(pieces, rng, (1, wrong_type))
 
@@ -117,9 +123,9 @@ def _encode_padded(kind: str, value: Value, rng: Random) -> bytes:
     return encode_value(kind, value)
 
 
-def _message(number: int, pieces: Sequence[bytes], rng: Random) -> bytes:
+def _encode_message(number: int, pieces: Sequence[bytes], rng: Random) -> bytes:
     groups = _split_randomly(pieces, rng) if pieces or rng.random() < 0.5 else []
-    whole = [_field(number, b"".join(_with_unknown(group, rng)), rng) for group in groups]
+    whole = [_encode_field(number, b"".join(_with_unknown(group, rng)), rng) for group in groups]
     return b"".join(_with_unknown(whole, rng))
 
 
@@ -133,7 +139,7 @@ def _random_values(kind: str, rng: Random) -> list[Value]:
     return [b"decoy"] * count if kind == "bytes" else [-7] * count
 
 
-def _unknown(rng: Random, *wrong: tuple[int, int]) -> bytes:
+def _random_unknown_field(rng: Random, *wrong: tuple[int, int]) -> bytes:
     choices = [(number, wire_type) for number in UNKNOWN_NUMBERS for wire_type in (0, 1, 2, 3, 5)]
     number, wire_type = rng.choice(choices if rng.random() < 0.7 else [*wrong, *choices])
     contents = {
@@ -143,23 +149,23 @@ def _unknown(rng: Random, *wrong: tuple[int, int]) -> bytes:
         BYTES: encode_varint(7) + b"unknown",
     }
     if wire_type == GROUP:
-        inner = _unknown(rng) if rng.random() < 0.5 else b""
-        return _tag(number, GROUP, rng) + inner + _tag(number, END_GROUP, rng)
-    return _tag(number, wire_type, rng) + contents[wire_type]
+        inner = _random_unknown_field(rng) if rng.random() < 0.5 else b""
+        return _encode_padded_tag(number, GROUP, rng) + inner + _encode_padded_tag(number, END_GROUP, rng)
+    return _encode_padded_tag(number, wire_type, rng) + contents[wire_type]
 
 
 def _with_unknown(pieces: Iterable[bytes], rng: Random, *wrong: tuple[int, int]) -> list[bytes]:
-    unknown = [_unknown(rng, *wrong)] if rng.random() < 0.2 else []
+    unknown = [_random_unknown_field(rng, *wrong)] if rng.random() < 0.2 else []
     return _interleave(list(pieces), unknown, rng)
 
 
-def _tag(number: int, wire_type: int, rng: Random) -> bytes:
+def _encode_padded_tag(number: int, wire_type: int, rng: Random) -> bytes:
     return encode_varint(number << 3 | wire_type, rng.choice((0, 0, rng.randint(1, MAX_TAG_BYTES))))
 
 
-def _field(number: int, content: bytes, rng: Random) -> bytes:
+def _encode_field(number: int, content: bytes, rng: Random) -> bytes:
     length = encode_varint(len(content), rng.choice((0, 0, rng.randint(1, MAX_TAG_BYTES))))
-    return _tag(number, BYTES, rng) + length + content
+    return _encode_padded_tag(number, BYTES, rng) + length + content
 
 
 def _split_randomly(items: Sequence[T], rng: Random) -> list[Sequence[T]]:

@@ -125,7 +125,7 @@ def _shuffle_records(
                 replaced = []
 
 
-def _concatenate(runs: list[RecordBatch]) -> RecordBatch:
+def _concatenate_batches(runs: list[RecordBatch]) -> RecordBatch:
     if len(runs) == 1:
         return runs[0]
     lengths = np.concatenate([np.diff(run.payloads.row_splits) for run in runs])
@@ -226,7 +226,7 @@ class _BatchIterator:
             runs.append(run if used == len(run) else run.slice(0, used))
             self._rest = None if used == len(run) else run.slice(used, len(run))
             missing -= used
-        return _concatenate(runs)
+        return _concatenate_batches(runs)
 
     def _read_next_run(self) -> RecordBatch:
         if self._error is not None:

@@ -76,14 +76,14 @@ class FeatureParser:
         _check_records(records)
         kind = self._kind or self._find_kind(records, 0)
         feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(_KINDS[kind], (None,))
-        rows = self._parse(records, feature)
+        rows = self._parse_feature(records, feature)
         self._kind = None if rows is None else kind
         return None if rows is None else (kind, rows)
 
     def parse_strings(self, records: RecordBatch) -> Ragged:
         """Return the byte string of every record."""
         _check_records(records)
-        rows = self._parse(records, rm.Feature("bytes"))
+        rows = self._parse_feature(records, rm.Feature("bytes"))
         if rows is not None:
             return rows
         return Ragged.from_rows([self._parse_string(records, position) for position in range(len(records))])
@@ -106,7 +106,7 @@ class FeatureParser:
         )
         raise add_location(error, location)
 
-    def _parse(self, records: RecordBatch, feature: rm.Feature) -> Ragged | None:
+    def _parse_feature(self, records: RecordBatch, feature: rm.Feature) -> Ragged | None:
         known = records.parsed.get(self.name)
         if known is not None and known[0] == feature:
             return known[1]

@@ -161,8 +161,8 @@ def cut_between_records(shard: IntactShard) -> Iterator[Damage]:
 def files_of_other_formats(kinds: dict[str, str]) -> DamageFunction:
     """Return a function that yields files of other formats; `kinds` maps "html" and "gzip" to the expected fault."""
 
-    def make(shard: IntactShard) -> Iterator[Damage]:
+    def yield_foreign_files(shard: IntactShard) -> Iterator[Damage]:
         yield shard.damage_at("html_page", HTML, kinds["html"], 0)
         yield shard.damage_at("gzip_read_as_plain", gzip.compress(shard.data, mtime=0), kinds["gzip"], 0)
 
-    return make
+    return yield_foreign_files

@@ -93,7 +93,7 @@ class ImageRecordIter(CurrentBatchIter):
             message, found = "batch_size must be at most twice the number of images", f"{count} images"
             raise ParameterError(message, found=found, hint="round_batch=False")
         self._orders = EpochOrders(self._builder.ranges(), self._values)
-        self._next_order = self._orders.draw()
+        self._next_order = self._orders.draw_next_order()
         self._epoch = -1
         self._prefetcher: Any = None
         self.reset()
@@ -113,7 +113,7 @@ class ImageRecordIter(CurrentBatchIter):
         """Start the next epoch."""
         self._stop_reading()
         self._epoch += 1
-        self._order, self._next_order = self._next_order, self._orders.draw()
+        self._order, self._next_order = self._next_order, self._orders.draw_next_order()
         self._num_taken = 0
 
     def iter_next(self) -> bool:
@@ -131,7 +131,7 @@ class ImageRecordIter(CurrentBatchIter):
 
     def _start_reading(self) -> None:
         """Start a thread that reads the batches after those already returned; a forked process starts its own."""
-        rows = self._orders.batches(self._epoch, self._order, self._next_order, self._num_taken)
+        rows = self._orders.split_into_batches(self._epoch, self._order, self._next_order, self._num_taken)
         batches = map(self._builder.build, rows)  # a map object continues after an error, a generator does not
         depth = self._values["prefetch_buffer"]
         self._prefetcher = Prefetcher(batches, depth - 1, _THREAD_NAME) if depth else batches

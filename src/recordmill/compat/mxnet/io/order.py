@@ -110,7 +110,7 @@ class EpochOrders:
         self._range_words = mersenne_twister(_RANGE_SEED_OFFSET + seed) if len(ranges) > 1 else None
         self._range_order = list(range(len(ranges)))
 
-    def draw(self) -> EpochOrder:
+    def draw_next_order(self) -> EpochOrder:
         """Return the order of the next epoch."""
         if self._range_words is not None:
             shuffle(self._range_order, self._range_words)
@@ -133,7 +133,9 @@ class EpochOrders:
         # MXNet stores a shuffled chunk after one full batch, and any other chunk after the rows already in the batch.
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
-    def batches(self, epoch: int, order: EpochOrder, following: EpochOrder, skip: int) -> Iterator[BatchRows]:
+    def split_into_batches(
+        self, epoch: int, order: EpochOrder, following: EpochOrder, skip: int
+    ) -> Iterator[BatchRows]:
         """Yield the records of each batch after the first `skip` batches.
 
         With ``round_batch`` the last batch is filled with the first records of the following order.

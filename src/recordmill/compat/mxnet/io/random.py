@@ -122,10 +122,10 @@ def seed_generator(seed: int) -> Generator:
 def create_generators(draws: rm.Draws, positions: Ints) -> list[Generator]:
     """Return one generator per image that depends on seed, epoch and position only."""
     first = _draw_words(draws, positions, 0)
-    return [Generator(_blocks(draws, *one)) for one in zip(positions, first, strict=True)]
+    return [Generator(_draw_word_blocks(draws, *one)) for one in zip(positions, first, strict=True)]
 
 
-def _blocks(draws: rm.Draws, position: np.int64, first: Words) -> Iterator[Words]:
+def _draw_word_blocks(draws: rm.Draws, position: np.int64, first: Words) -> Iterator[Words]:
     yield first
     start = 0
     while True:

@@ -54,10 +54,10 @@ class Dataset:
     def transform_first(self, fn: Callable[[Any], Any], lazy: bool = True) -> Dataset:
         """Apply `fn` to the first item of each sample."""
 
-        def apply(first: Any, *others: Any) -> Any:
+        def transform_first_item(first: Any, *others: Any) -> Any:
             return (fn(first), *others) if others else fn(first)
 
-        return self.transform(apply, lazy)
+        return self.transform(transform_first_item, lazy)
 
 
 class SimpleDataset(Dataset):
