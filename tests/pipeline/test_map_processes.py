@@ -155,7 +155,7 @@ def test_dead_process_between_functions_names_stage_and_first_sample() -> None:
 
 
 def test_worker_killed_at_start_has_no_hint_about_scripts() -> None:
-    pool = ProcessPool(tasks.Kills(), 1)
+    pool = ProcessPool(tasks.KillingTask(), 1)
     pool.submit(1)
     with pytest.raises(rm.WorkerError, match=r"SIGTERM.* while it was starting") as caught:
         pool.result(0)

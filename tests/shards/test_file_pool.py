@@ -16,7 +16,7 @@ import recordmill as rm
 from recordmill.shards import file_pool
 from recordmill.shards.collection import ShardCollection
 from recordmill.storage.local import LocalStorage
-from tests.concurrency.helpers import opened, run_script
+from tests.concurrency.helpers import open_descriptors, run_script
 from tests.shards.helpers import FORMATS, encode_message, write_shard
 
 SHARDS, RECORDS = 60, 3
@@ -42,7 +42,7 @@ def payload(folder: Path) -> str | None:
 
 
 def shards_open(folder: Path) -> int:
-    return sum(str(folder) in one for one in opened())
+    return sum(str(folder) in one for one in open_descriptors())
 
 
 @pytest.mark.usefixtures("low_limit")

@@ -116,7 +116,9 @@ class ByteRows(Sequence[memoryview]):
 def byte_rows(column: Any, name: str) -> Sequence[Any]:
     """Return a column as one byte string per sample; raise FeatureError for other values."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
-        raise FeatureError(f"feature '{name}' is an array of {column.dtype}, which has lost trailing zeros")
+        raise FeatureError(
+            f"feature '{name}' is an array of {column.dtype}, which has lost trailing zeros; pass a list of bytes"
+        )
     if (
         isinstance(column, Ragged)
         and isinstance(column.data, np.ndarray)

@@ -151,7 +151,7 @@ class Draws:
         words = self.words(positions, stage, 1, first)[:, 0]
         bounds = np.broadcast_to(np.asarray(high, np.int64), words.shape)
         if (bounds < 1).any() or (bounds > int(_LOW)).any():
-            raise ValueError("high must be from 1 to 2**32 - 1")
+            raise ValueError(f"high must be from 1 to 2**32 - 1, got {bounds.min()} to {bounds.max()}")
         return words_to_integers(words, bounds)
 
     def booleans(self, positions: ArrayLike, stage: int, probability: float, first: int = 0) -> NDArray[np.bool_]:

@@ -92,7 +92,9 @@ class BatchState:
         """Return the column of a feature; with `consume`, the input column is not copied to the result."""
         if feature not in self.columns:
             hint = "name the spec after its feature, or set feature="
-            raise FeatureError(f"no feature '{feature}'", expected=", ".join(self.columns), found=feature, hint=hint)
+            raise FeatureError(
+                f"the batch has no feature '{feature}'", expected=", ".join(self.columns), found=feature, hint=hint
+            )
         if consume:
             self.consumed.add(feature)
         return self.columns[feature]

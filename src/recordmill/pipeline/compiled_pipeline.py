@@ -215,7 +215,9 @@ class CompiledPipeline:
         for stage in self.stages[: self._last_filter + 1] if self.is_stream else self.stages:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
             if (lengths[-1] or 0) > MAX_SAMPLES:
-                raise ValueError(f"{stage!r} makes more than 2**62 samples; repeat() without a number is endless")
+                raise ValueError(
+                    f"{stage!r} makes more than 2**62 samples; for an endless dataset, use repeat() without a number"
+                )
         return lengths
 
     @cached_property
@@ -387,7 +389,7 @@ class CompiledPipeline:
         return Positions(positions.epochs, found)
 
     def __repr__(self) -> str:
-        """Return the calls that build the pipeline."""
+        """Return the expression that creates the pipeline, as text."""
         return ".".join([repr(self.origin), *map(repr, self.stages)])
 
 

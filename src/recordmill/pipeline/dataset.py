@@ -66,13 +66,13 @@ class Dataset:
         """Raise ValueError if a stage is not possible at its place."""
         batches = [number for number, stage in enumerate(self.stages) if isinstance(stage, Batch)]
         if len(batches) > 1:
-            raise ValueError("the dataset is already batched")
+            raise ValueError("the dataset is already batched; remove the second batch()")
         after_batch = self.stages[batches[0] :] if batches else ()
         unsupported = [stage for stage in after_batch if not isinstance(stage, Batch | Map | Take | Skip | Shard)]
         if unsupported:
             raise ValueError(f"{unsupported[0]!r} cannot follow batch; put it before batch")
         if sum(isinstance(stage, Shard) for stage in self.stages) > 1:
-            raise ValueError("the dataset is already sharded")
+            raise ValueError("the dataset is already sharded; remove the second shard()")
         self.pipeline  # noqa: B018 (checks the other stages)
         if self.pipeline.is_stream and self.batch_stage is not None and self.batch_stage.last == "wrap":
             raise ValueError('last="wrap" cannot be combined with filter, which makes the number of samples unknown')
@@ -589,7 +589,7 @@ class Dataset:
         return {name: _to_dense(column) for name, column in columns.items()}
 
     def __repr__(self) -> str:
-        """Return the calls that build the dataset."""
+        """Return the expression that creates the dataset, as text."""
         return ".".join([repr(self.origin), *map(repr, self.stages)])
 
 

@@ -52,7 +52,7 @@ class LoaderOptions:
     workers: tuple[int, int] = (0, 1)
 
     def __post_init__(self) -> None:
-        """Check the arguments."""
+        """Raise TypeError or ValueError if an argument is invalid."""
         if not is_integer(self.threads) or not is_integer(self.prefetch):
             raise ValueError(
                 f"threads and prefetch must be integers of at least 0, got {self.threads!r} and {self.prefetch!r}"
@@ -351,7 +351,7 @@ class Loader:
         self.close()
 
     def __repr__(self) -> str:
-        """Return the calls that build the loader."""
+        """Return the expression that creates the loader, as text."""
         options = self._options
         rank = f", rank={options.rank}, world_size={options.world_size}" if options.world_size > 1 else ""
         return f"{self._dataset!r}.loader(threads={options.threads}, prefetch={options.prefetch}{rank})"

@@ -51,7 +51,9 @@ def parse_state(saved: Any, fingerprint: str) -> State:
     """Parse a dict from `State.to_dict`; raise StateError if it was changed or belongs to another pipeline."""
     if not isinstance(saved, Mapping) or not {*_SUMMED_KEYS, "checksum"} <= saved.keys():
         hint = "read it with json.loads first" if isinstance(saved, str | bytes) else None
-        raise StateError("this is not the state of a loader", kind="bad_state", found=f"{saved!r:.100}", hint=hint)
+        raise StateError(
+            "the loaded value is not the state of a loader", kind="bad_state", found=f"{saved!r:.100}", hint=hint
+        )
     if saved["version"] != VERSION:
         raise StateError(
             "the state was saved by another version of recordmill",

@@ -74,7 +74,7 @@ def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
 
 
 def find_sidecar(shard: OpenShard) -> tuple[Sidecar, Condition] | None:
-    """Find the sidecar that belongs to a shard; return it and what has happened to the shard since it was written."""
+    """Find the sidecar that belongs to a shard; return it, and how the shard has changed since then."""
     if len(shard.paths) == 1:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
             condition = _compare_with_sidecar(sidecar, shard)

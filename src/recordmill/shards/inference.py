@@ -28,7 +28,7 @@ _DETECTION_RECORDS = 32
 
 
 def find_representative_shard(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardReader:
-    """Return the first shard from which a schema can be found: it is saved, or the shard has an intact record."""
+    """Return the first shard that has a saved schema or an intact record to infer one from."""
     first_with_records = None
     for reader in readers:
         sidecar = reader.sidecar

@@ -57,7 +57,7 @@ class Boxes(Spec):
     feature: str | Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         check_choice("form", self.form, ("xyxy", "yxyx", "xywh"))
         if isinstance(self.along, str):
             raise TypeError(f"along must be a sequence of feature names, got {self.along!r}")
@@ -98,6 +98,6 @@ class Keypoints(Spec):
     feature: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         if self.relative and self.centers:
             raise ValueError("relative cannot be combined with centers, because fractions are measured from edges")

@@ -52,7 +52,7 @@ class RandomGrayscale(Spec):
     probability: float = 0.1
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         self._set_fields(probability=check_number("probability", self.probability, 0, 1))
 
 
@@ -74,7 +74,7 @@ class PCANoise(Spec):
     std: float = 0.1
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         self._set_fields(std=check_number("std", self.std, 0, 100))
 
 
@@ -106,7 +106,7 @@ class RandomErasing(Spec):
     fill: int | tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         self._set_fields(
             probability=check_number("probability", self.probability, 0, 1),
             scale=parse_range("scale", self.scale, 0, 1, exclude_low=True),

@@ -40,9 +40,9 @@ class Resize(Spec):
     shorter: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         if (self.size is None) == (self.shorter is None):
-            raise ValueError("Resize requires either size or shorter")
+            raise ValueError("Resize requires exactly one of size= and shorter=")
         if self.size is not None:
             self._set_fields(size=parse_size("size", self.size))
         else:
@@ -76,7 +76,7 @@ class CenterCrop(Spec):
     fill: int | tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         check_choice("small", self.small, _SMALL)
         self._set_fields(size=parse_size("size", self.size), fill=parse_levels("fill", self.fill))
 
@@ -109,7 +109,7 @@ class RandomCrop(Spec):
     small: Small = "error"
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         check_choice("small", self.small, _SMALL)
         check_choice("mode", self.mode, _MODES)
         sides = (self.padding,) * 4 if isinstance(self.padding, int) else tuple(self.padding)
@@ -150,7 +150,7 @@ class RandomResizedCrop(Spec):
     ratio: tuple[float, float] = (3 / 4, 4 / 3)
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         self._set_fields(
             size=parse_size("size", self.size),
             scale=parse_range("scale", self.scale, 0, 1, exclude_low=True),
@@ -174,7 +174,7 @@ class Flip(Spec):
     vertical: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         for name in ("horizontal", "vertical"):
             self._set_fields(**{name: check_number(name, getattr(self, name), 0, 1)})
 
@@ -212,7 +212,7 @@ class RandomAffine(Spec):
     fill: int | tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         check_choice("kernel", self.kernel, _KERNELS)
         translate = tuple(check_number("translate", one, 0, 1) for one in self.translate)
         if len(translate) != 2:
@@ -253,7 +253,7 @@ class GivenCrop(Spec):
     fill: int | tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         _check_feature(self.feature)
         if self.size is not None:
             self._set_fields(size=parse_size("size", self.size))
@@ -276,7 +276,7 @@ class GivenFlip(Spec):
     feature: str
 
     def __post_init__(self) -> None:
-        """Check the option."""
+        """Raise TypeError if the option is invalid."""
         _check_feature(self.feature)
 
 

@@ -48,7 +48,7 @@ class Mask(Spec):
     feature: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         check_choice("dtype", self.dtype, ("uint8", "uint16", "int32", "int64"))
         if self.fill is not None:
             self._set_fields(fill=check_int("fill", self.fill, 0, 255 if self.dtype == "uint8" else 65535))

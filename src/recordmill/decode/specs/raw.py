@@ -45,7 +45,7 @@ class Raw(Spec):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         dtype: np.dtype[Any] = np.dtype(self.dtype)
         if dtype.kind not in "biufc":
             raise TypeError(f"dtype must be numeric, got {self.dtype!r}")

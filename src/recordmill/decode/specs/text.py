@@ -28,7 +28,7 @@ class Text(Spec):
     feature: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options, and convert them to their canonical form."""
         check_choice("errors", self.errors, ("strict", "replace"))
         try:
             codecs.lookup(self.encoding)

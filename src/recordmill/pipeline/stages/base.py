@@ -48,7 +48,7 @@ class SampleStage(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of this kind of stage in statistics."""
+        """Name under which statistics list this stage."""
         ...
 
     def apply(self, stage_input: StageInput) -> SampleRows:

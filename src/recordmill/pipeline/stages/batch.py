@@ -150,7 +150,7 @@ class Batch:
     ragged: RaggedAs = "ragged"
 
     def __post_init__(self) -> None:
-        """Check the arguments."""
+        """Raise TypeError or ValueError if an argument is invalid."""
         set_fields(self, size=check_integer(self.size, "batch size must be a positive integer", 1))
         if self.last not in ("keep", "drop", "pad", "wrap"):
             raise ValueError(f'last must be "keep", "drop", "pad" or "wrap", got {self.last!r}')
@@ -187,7 +187,7 @@ class Batch:
         return column if _contains_bytes(column) else _pad_ragged(column)
 
     def __repr__(self) -> str:
-        """Return the call that adds the stage."""
+        """Return the method call that adds this stage to a dataset, as text."""
         ragged = f", ragged={self.ragged!r}" if self.ragged != "ragged" else ""
         return f"batch({self.size}, last={self.last!r}{ragged})"
 

@@ -47,7 +47,7 @@ class Decode:
 
     @property
     def name(self) -> str:
-        """Name of this kind of stage in statistics."""
+        """Name under which statistics list this stage."""
         return "decode"
 
     def apply(self, stage_input: StageInput) -> SampleRows:
@@ -99,7 +99,7 @@ class Decode:
         return found or None
 
     def __repr__(self) -> str:
-        """Return the call that adds the stage."""
+        """Return the method call that adds this stage to a dataset, as text."""
         arguments = [f"{name}={spec!r}" for name, spec in self.specs]
         arguments += [] if self.seed is None else [f"seed={self.seed}"]
         return f"decode({', '.join(arguments + [f'{name}={value!r}' for name, value in self.options])})"

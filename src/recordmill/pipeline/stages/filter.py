@@ -37,12 +37,12 @@ class Filter:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the arguments."""
+        """Raise TypeError or ValueError if an argument is invalid."""
         check_function("filter", self.function, self.timeout, self.seed)
 
     @property
     def name(self) -> str:
-        """Name of this kind of stage in statistics."""
+        """Name under which statistics list this stage."""
         return "filter"
 
     def apply(self, stage_input: StageInput) -> SampleRows:
@@ -70,6 +70,6 @@ class Filter:
             raise caller.error(row, "returned a value that is neither true nor false", error) from error
 
     def __repr__(self) -> str:
-        """Return the call that adds the stage."""
+        """Return the method call that adds this stage to a dataset, as text."""
         options = {"rng": True if self.rng else None, "timeout": self.timeout, "seed": self.seed}
         return f"filter({describe_function(self.function, options)})"

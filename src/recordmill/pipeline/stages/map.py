@@ -47,14 +47,14 @@ class Map:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the arguments."""
+        """Raise TypeError or ValueError if an argument is invalid."""
         check_function("map", self.function, self.timeout, self.seed)
         if self.workers not in ("threads", "processes"):
             raise ValueError(f'workers must be "threads" or "processes", got {self.workers!r}')
 
     @property
     def name(self) -> str:
-        """Name of this kind of stage in statistics."""
+        """Name under which statistics list this stage."""
         return "map"
 
     def apply(self, stage_input: StageInput) -> SampleRows:
@@ -97,7 +97,7 @@ class Map:
         )
 
     def __repr__(self) -> str:
-        """Return the call that adds the stage."""
+        """Return the method call that adds this stage to a dataset, as text."""
         workers = None if self.workers == "threads" else self.workers
         options = {"rng": True if self.rng else None, "workers": workers, "timeout": self.timeout, "seed": self.seed}
         return f"map({describe_function(self.function, options)})"

@@ -181,7 +181,7 @@ class Mixture:
         return chosen, epochs * per_epoch[chosen] + periods * counts[chosen] + earlier[rest]
 
     def __repr__(self) -> str:
-        """Return the call that builds the mixture."""
+        """Return the call of `mix` that creates the mixture, as text."""
         shares = ", ".join(f"{share:.4g}" for share in self.shares)
         count = "" if self.num_samples is None else f", num_samples={self.num_samples}"
         return f"mix([{', '.join(map(repr, self.parts))}], [{shares}]{count})"

@@ -41,7 +41,7 @@ class Shard:
         return find_rank(self.rank, self.world_size)
 
     def __repr__(self) -> str:
-        """Return the call that adds the stage."""
+        """Return the method call that adds this stage to a dataset, as text."""
         return "shard()" if self.rank is None else f"shard({self.rank}, {self.world_size})"
 
 

@@ -122,7 +122,7 @@ class Shuffle:
     window: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the arguments."""
+        """Raise TypeError or ValueError if an argument is invalid."""
         if self.block is not None and self.window is not None:
             raise ValueError("block= cannot be combined with window=")
         set_fields(self, seed=check_seed(self.seed))
@@ -132,7 +132,7 @@ class Shuffle:
                 set_fields(self, **{name: size})
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage."""
+        """Return the number of samples after this stage, from the number before it (`upstream`)."""
         if upstream is None:
             raise ValueError("an endless pipeline cannot be shuffled; put shuffle before repeat")
         return upstream
@@ -165,7 +165,7 @@ class Shuffle:
         return 1 - (min(size, length) - 1) / max(together - 1, 1)
 
     def __repr__(self) -> str:
-        """Return the call that adds the stage."""
+        """Return the method call that adds this stage to a dataset, as text."""
         size = f", block={self.block}" if self.block else f", window={self.window}" if self.window else ""
         return f"shuffle(seed={self.seed}{size})"
 

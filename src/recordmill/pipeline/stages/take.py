@@ -30,7 +30,7 @@ class Take:
         set_fields(self, count=check_integer(self.count, "take() needs an integer of at least 0", 0))
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage."""
+        """Return the number of samples after this stage, from the number before it (`upstream`)."""
         return self.count if upstream is None else min(self.count, upstream)
 
     def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
@@ -39,7 +39,7 @@ class Take:
         return positions
 
     def __repr__(self) -> str:
-        """Return the call that adds the stage."""
+        """Return the method call that adds this stage to a dataset, as text."""
         return f"take({self.count})"
 
 
@@ -59,7 +59,7 @@ class Skip:
         set_fields(self, count=_check_count("skip", self.count, 0))
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage."""
+        """Return the number of samples after this stage, from the number before it (`upstream`)."""
         return None if upstream is None else max(0, upstream - self.count)
 
     def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
@@ -71,7 +71,7 @@ class Skip:
         return Positions(positions.epochs, values + self.count)
 
     def __repr__(self) -> str:
-        """Return the call that adds the stage."""
+        """Return the method call that adds this stage to a dataset, as text."""
         return f"skip({self.count})"
 
 
@@ -93,7 +93,7 @@ class Repeat:
             set_fields(self, count=_check_count("repeat", self.count, 1))
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage."""
+        """Return the number of samples after this stage, from the number before it (`upstream`)."""
         if upstream is None:
             raise ValueError("an endless pipeline cannot be repeated")
         if not upstream and self.count is None:
@@ -114,7 +114,7 @@ class Repeat:
         return Positions(np.asarray(positions.epochs, np.int64) * count + repetitions, remainders)
 
     def __repr__(self) -> str:
-        """Return the call that adds the stage."""
+        """Return the method call that adds this stage to a dataset, as text."""
         return f"repeat({'' if self.count is None else self.count})"
 
 
