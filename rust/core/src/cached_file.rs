@@ -29,15 +29,15 @@ impl CachedFile {
     }
 
     /// Returns the content of the file if it is cached.
-    pub fn cached(&self) -> Option<&[u8]> {
+    pub fn cached_content(&self) -> Option<&[u8]> {
         self.content.get().map(Vec::as_slice)
     }
 
     /// Returns the content of the file if it is cached.
     ///
     /// Otherwise counts a read of `read_len` bytes, and calls `load` to fill the cache if the file has become worth it.
-    pub fn content(&self, read_len: usize, load: impl FnOnce() -> Option<Vec<u8>>) -> Option<&[u8]> {
-        if let Some(content) = self.cached() {
+    pub fn get_or_load(&self, read_len: usize, load: impl FnOnce() -> Option<Vec<u8>>) -> Option<&[u8]> {
+        if let Some(content) = self.cached_content() {
             return Some(content);
         }
         if read_len > MAX_SHORT_READ || self.is_decided.load(Ordering::Relaxed) {
@@ -53,7 +53,7 @@ impl CachedFile {
         if !is_cached {
             CACHED_BYTES.fetch_sub(self.num_bytes, Ordering::Relaxed);
         }
-        self.cached()
+        self.cached_content()
     }
 }
 
@@ -74,11 +74,11 @@ mod tests {
         let file = CachedFile::new(10 * BYTES_PER_READ);
         let mut loads = 0;
         for _ in 0..9 {
-            assert!(file.content(100, || unreachable!()).is_none());
-            assert!(file.content(MAX_SHORT_READ + 1, || unreachable!()).is_none());
+            assert!(file.get_or_load(100, || unreachable!()).is_none());
+            assert!(file.get_or_load(MAX_SHORT_READ + 1, || unreachable!()).is_none());
         }
         for _ in 0..3 {
-            let found = file.content(100, || {
+            let found = file.get_or_load(100, || {
                 loads += 1;
                 Some(vec![7; 10 * BYTES_PER_READ as usize])
             });

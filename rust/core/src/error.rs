@@ -75,7 +75,7 @@ impl Fault {
     }
 
     /// Adds the expected and the actual value.
-    pub fn values(mut self, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
+    pub fn with_values(mut self, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
         self.expected = expected.to_string();
         self.found = found.to_string();
         self

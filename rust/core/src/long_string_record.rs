@@ -30,7 +30,7 @@ impl LongStringRecord {
     ///
     /// Returns None if no column of `plan` requests a long string of the record, or if the record needs the general
     /// parser for another reason, such as a fault.
-    pub fn find<S: ReadAt>(source: &S, kind: FrameKind, plan: &Plan, (offset, length): (u64, usize)) -> Option<Self> {
+    pub fn locate<S: ReadAt>(source: &S, kind: FrameKind, plan: &Plan, (offset, length): (u64, usize)) -> Option<Self> {
         let (mut start_bytes, mut read) = ([0; START_LEN], [MaybeUninit::uninit(); START_LEN]);
         if length < MIN_LONG_STRING {
             return None;
@@ -39,12 +39,12 @@ impl LongStringRecord {
         start_bytes
             .copy_from_slice(source.read_into_at(offset, &mut read).ok()?.filter(|read| read.len() == START_LEN)?);
         let (frame, payload) = start_bytes.split_at(kind.header_len());
-        let header = kind.header(frame, offset).ok()?;
+        let header = kind.parse_header(frame, offset).ok()?;
         if header.part != PartKind::Whole || header.stored_len != length as u64 {
             return None;
         }
         let (header_len, data_len) = (kind.header_len(), header.data_len as usize);
-        let string = LongString::find(plan, payload, data_len)?;
+        let string = LongString::locate(plan, payload, data_len)?;
         let tail_len = data_len.checked_sub(string.start + string.len)?;
         let footer_len = length.checked_sub(header_len + data_len)?;
         start_bytes.copy_within(header_len.., 0);
@@ -60,7 +60,7 @@ impl LongStringRecord {
     }
 
     /// Returns the index of the column that the string belongs to.
-    pub fn column(&self) -> usize {
+    pub fn column_index(&self) -> usize {
         self.string.column
     }
 
@@ -70,7 +70,7 @@ impl LongStringRecord {
     }
 
     /// Returns the first bytes of the string, which represent it in the shortened payload.
-    pub fn prefix(&self) -> &[u8] {
+    pub fn string_prefix(&self) -> &[u8] {
         self.string.prefix(&self.start_bytes)
     }
 
@@ -78,7 +78,7 @@ impl LongStringRecord {
     /// the payload in an index, or -1.
     ///
     /// Returns None if a read fails, a checksum differs, or the record needs the general parser.
-    pub fn read<S: ReadAt>(
+    pub fn read_into<S: ReadAt>(
         &self,
         source: &S,
         verify: bool,
@@ -103,6 +103,6 @@ impl LongStringRecord {
                 return None;
             }
         }
-        self.string.shorten(&self.start_bytes, tail, rest).then_some(())
+        self.string.write_shortened(&self.start_bytes, tail, rest).then_some(())
     }
 }

@@ -38,7 +38,7 @@ impl ByteStrings {
     }
 
     /// Returns the strings in the order of allocation.
-    pub fn into_inner(self) -> Vec<Py<PyBytes>> {
+    pub fn into_objects(self) -> Vec<Py<PyBytes>> {
         self.0.into_inner()
     }
 }

@@ -6,4 +6,4 @@ mod payload;
 
 use recordmill_core::payload::PayloadKind;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| payload::exercise(PayloadKind::IrHeader, data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| payload::assert_functions_agree(PayloadKind::IrHeader, data));

@@ -14,17 +14,17 @@ mod verify;
 mod window;
 mod write;
 
-pub use compact::compact;
+pub use compact::extract_payloads_in_place;
 pub use gather::{
-    ReadFailure, Selection, compare_indexed_checksum, for_each_cached_payload, for_each_payload,
-    for_each_scattered_payload, gather, is_scattered, payload_of_frame,
+    FrameSelection, ReadFailure, compare_indexed_checksum, extract_payload, for_each_cached_payload, for_each_payload,
+    for_each_scattered_payload, gather_payloads, is_scattered,
 };
-pub use payloads::Payloads;
-pub use scan::{Limit, MAX_READ_THROUGH, Scan, scan, scan_past_damage, scan_window};
+pub use payloads::PayloadBuffer;
+pub use scan::{MAX_READ_THROUGH, ScanLimit, ScanResult, scan, scan_past_damage, scan_window};
 pub use single_part::SinglePartRecord;
-pub use verify::{Index, RecordFault, Verification, verify};
-pub use window::Window;
-pub use write::Frames;
+pub use verify::{FrameIndex, RecordFault, Verification, verify};
+pub use window::SourceWindow;
+pub use write::FrameBuffer;
 
 use crate::error::{Fault, FaultKind};
 
@@ -74,11 +74,11 @@ trait Framing {
     const SEPARATOR: Option<&'static [u8]> = None;
 
     /// Parses a part's header; `header` holds the [`HEADER_LEN`](Self::HEADER_LEN) bytes at `offset`.
-    fn header(header: &[u8], offset: u64) -> Result<Header, Fault>;
+    fn parse_header(header: &[u8], offset: u64) -> Result<Header, Fault>;
 
     /// Frames the payload at the end of `out`: writes the header into the reserved bytes at `start` and appends the
     /// footer.
-    fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault>;
+    fn finish_frame(out: &mut Vec<u8>, start: usize) -> Result<(), Fault>;
 
     /// Compares the CRC-32C of a payload with the checksum in its footer, which has [`FOOTER_LEN`](Self::FOOTER_LEN)
     /// bytes.
@@ -96,7 +96,7 @@ trait Framing {
 
     /// Returns a fault if the padding in the stored bytes of one record is not zero. Only called if `FOOTER_LEN` is
     /// None.
-    fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
+    fn find_padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
         let _ = (frame, offset);
         None
     }
@@ -157,13 +157,13 @@ macro_rules! framings {
 
             /// Parses a part's header; `header` holds the [`header_len`](Self::header_len) bytes at `offset`.
             #[inline]
-            pub fn header(self, header: &[u8], offset: u64) -> Result<Header, Fault> {
-                match self { $(Self::$kind => <$framing>::header(header, offset),)+ }
+            pub fn parse_header(self, header: &[u8], offset: u64) -> Result<Header, Fault> {
+                match self { $(Self::$kind => <$framing>::parse_header(header, offset),)+ }
             }
 
             /// Frames the payload at the end of `out`; `start` is the position of the bytes reserved for the header.
-            fn close(self, out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
-                match self { $(Self::$kind => <$framing>::close(out, start),)+ }
+            fn finish_frame(self, out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
+                match self { $(Self::$kind => <$framing>::finish_frame(out, start),)+ }
             }
 
             /// Compares the CRC-32C of a payload with the checksum in `footer`, if the format has checksums.
@@ -180,8 +180,8 @@ macro_rules! framings {
             }
 
             /// Returns a fault if the padding in the stored bytes of one record is not zero.
-            fn padding_fault(self, frame: &[u8], offset: u64) -> Option<Fault> {
-                match self { $(Self::$kind => <$framing>::padding_fault(frame, offset),)+ }
+            fn find_padding_fault(self, frame: &[u8], offset: u64) -> Option<Fault> {
+                match self { $(Self::$kind => <$framing>::find_padding_fault(frame, offset),)+ }
             }
         }
     };
@@ -203,12 +203,12 @@ impl FrameKind {
     }
 }
 
-fn truncated_header(kind: FrameKind, offset: u64, found: usize) -> Fault {
+fn truncated_header_fault(kind: FrameKind, offset: u64, found: usize) -> Fault {
     Fault::new(FaultKind::TruncatedHeader, offset, "the data end inside a record's header")
-        .values(format_args!("{} bytes", kind.header_len()), format_args!("{found} bytes"))
+        .with_values(format_args!("{} bytes", kind.header_len()), format_args!("{found} bytes"))
 }
 
-fn truncated_data(offset: u64, needed: u64, left: u64) -> Fault {
+fn truncated_data_fault(offset: u64, needed: u64, left: u64) -> Fault {
     Fault::new(FaultKind::TruncatedPayload, offset, "the data end inside a record")
-        .values(format_args!("{needed} bytes"), format_args!("{left} bytes left"))
+        .with_values(format_args!("{needed} bytes"), format_args!("{left} bytes left"))
 }

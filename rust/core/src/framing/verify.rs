@@ -1,8 +1,8 @@
 //! Verification of a whole shard: finds all faults, and continues after damage if the format allows it.
-use super::gather::length_mismatch;
-use super::scan::{READ_AHEAD, Scanner, Step};
-use super::window::Window;
-use super::{FrameKind, Selection, for_each_payload};
+use super::gather::frame_length_fault;
+use super::scan::{READ_AHEAD, ScanStep, Scanner};
+use super::window::SourceWindow;
+use super::{FrameKind, FrameSelection, for_each_payload};
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
@@ -39,7 +39,7 @@ pub struct Verification {
 
 /// Frames of a shard according to an index: consecutive, from the first byte of the shard.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Index<'a> {
+pub struct FrameIndex<'a> {
     /// Offset of each frame.
     pub offsets: &'a [i64],
     /// Stored bytes of each frame.
@@ -48,20 +48,20 @@ pub struct Index<'a> {
     pub checksums: &'a [i64],
 }
 
-impl Index<'_> {
+impl FrameIndex<'_> {
     /// Returns the stored bytes of a record if it begins at `offset`.
-    fn length(&self, record: u64, offset: u64) -> Option<u64> {
+    fn frame_len(&self, record: u64, offset: u64) -> Option<u64> {
         let ordinal = record as usize;
         (self.offsets.get(ordinal) == Some(&(offset as i64))).then(|| self.lengths[ordinal] as u64)
     }
 
-    fn checksum(&self, record: u64) -> i64 {
+    fn payload_checksum(&self, record: u64) -> i64 {
         self.checksums.get(record as usize).copied().unwrap_or(-1)
     }
 }
 
 /// Additional check of a record: takes its ordinal, offset and payload, and returns a fault if there is one.
-pub type Inspect<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
+pub type PayloadCheck<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
 
 /// Verifies all of `source`; `inspect` checks the payload of each record whose frame is valid.
 ///
@@ -69,32 +69,33 @@ pub type Inspect<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
 pub fn verify(
     source: &dyn ReadAt,
     kind: FrameKind,
-    index: Index<'_>,
-    mut inspect: Option<Inspect<'_>>,
+    index: FrameIndex<'_>,
+    mut inspect: Option<PayloadCheck<'_>>,
 ) -> Result<Verification, SourceError> {
-    let mut window = Window::new(source, Vec::new());
+    let mut window = SourceWindow::new(source, Vec::new());
     let mut report = Verification::default();
     let mut record = 0;
     let mut offset = 0;
     loop {
-        let step = Scanner { window: &mut window, kind, verify: true, ahead: READ_AHEAD, last_len: 0 }.step(offset)?;
-        let (length, fault) = match (step, index.length(record, offset)) {
-            (Step::End, _) => break,
-            (Step::Record(found), Some(length)) if found != length => {
-                (length, Some(length_mismatch(offset, length, found)))
+        let step =
+            Scanner { window: &mut window, kind, verify: true, ahead: READ_AHEAD, last_len: 0 }.parse_record(offset)?;
+        let (length, fault) = match (step, index.frame_len(record, offset)) {
+            (ScanStep::End, _) => break,
+            (ScanStep::Record(found), Some(length)) if found != length => {
+                (length, Some(frame_length_fault(offset, length, found)))
             }
-            (Step::Record(length), indexed) => {
-                let checksum = if indexed.is_some() { index.checksum(record) } else { -1 };
-                let record = Record { ordinal: record, offset, length, checksum };
+            (ScanStep::Record(length), indexed) => {
+                let checksum = if indexed.is_some() { index.payload_checksum(record) } else { -1 };
+                let record = ValidRecord { ordinal: record, offset, length, checksum };
                 (length, inspect_record(&mut window, kind, record, &mut inspect)?)
             }
-            (Step::Damaged(length, fault), indexed) => (indexed.unwrap_or(length), Some(fault)),
-            (Step::LostSync(fault), Some(length)) if !ends_source(&fault) => (length, Some(fault)),
-            (Step::LostSync(fault), _) => {
+            (ScanStep::Damaged(length, fault), indexed) => (indexed.unwrap_or(length), Some(fault)),
+            (ScanStep::LostSync(fault), Some(length)) if !blocks_further_reads(&fault) => (length, Some(fault)),
+            (ScanStep::LostSync(fault), _) => {
                 let from = resync_start(kind, &fault, offset);
                 report.add_fault(record, fault);
                 record += 1;
-                match find_record(&mut window, kind, from)? {
+                match find_next_record(&mut window, kind, from)? {
                     Some(next) => offset = next,
                     None => break,
                 }
@@ -116,7 +117,7 @@ pub fn verify(
 }
 
 /// Returns whether no byte of the source after a fault can be read.
-fn ends_source(fault: &Fault) -> bool {
+fn blocks_further_reads(fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::BadCompression | FaultKind::LimitExceeded)
 }
 
@@ -137,7 +138,7 @@ impl Verification {
 
 /// A record whose frame is valid.
 #[derive(Clone, Copy)]
-struct Record {
+struct ValidRecord {
     ordinal: u64,
     offset: u64,
     length: u64,
@@ -147,16 +148,16 @@ struct Record {
 
 /// Checks the padding, the payload and the indexed checksum of a record whose frame is valid.
 fn inspect_record(
-    window: &mut Window<'_>,
+    window: &mut SourceWindow<'_>,
     kind: FrameKind,
-    record: Record,
-    inspect: &mut Option<Inspect<'_>>,
+    record: ValidRecord,
+    inspect: &mut Option<PayloadCheck<'_>>,
 ) -> Result<Option<Fault>, SourceError> {
-    let Record { ordinal, offset, length, checksum } = record;
+    let ValidRecord { ordinal, offset, length, checksum } = record;
     let is_short = length <= MAX_INSPECTED;
     if is_short
         && kind.footer_len().is_none()
-        && let Some(fault) = kind.padding_fault(window.bytes(offset, length as usize, READ_AHEAD)?, offset)
+        && let Some(fault) = kind.find_padding_fault(window.read_bytes(offset, length as usize, READ_AHEAD)?, offset)
     {
         return Ok(Some(fault));
     }
@@ -166,7 +167,7 @@ fn inspect_record(
     }
     let (offsets, lengths, checksums) = ([offset as i64], [length as i64], [checksum]);
     let selection =
-        Selection { kind, offsets: &offsets, lengths: &lengths, verify: false, checksums: Some(&checksums) };
+        FrameSelection { kind, offsets: &offsets, lengths: &lengths, verify: false, checksums: Some(&checksums) };
     let (mut fault, mut inspect) = (None, inspect);
     let visited = for_each_payload(window, selection, |_, payload| {
         fault = inspect.as_mut().and_then(|inspect| inspect(ordinal, offset, payload));
@@ -188,13 +189,17 @@ pub(super) fn resync_start(kind: FrameKind, fault: &Fault, offset: u64) -> u64 {
 
 /// Finds the next record at or after `from`. Returns None if there is none, the format has no means to find one, or the
 /// source is damaged.
-pub(super) fn find_record(window: &mut Window<'_>, kind: FrameKind, mut from: u64) -> Result<Option<u64>, SourceError> {
+pub(super) fn find_next_record(
+    window: &mut SourceWindow<'_>,
+    kind: FrameKind,
+    mut from: u64,
+) -> Result<Option<u64>, SourceError> {
     if !kind.can_resync() {
         return Ok(None);
     }
     let source = window.source();
     loop {
-        let bytes = match window.bytes(from, READ_AHEAD, READ_AHEAD) {
+        let bytes = match window.read_bytes(from, READ_AHEAD, READ_AHEAD) {
             Err(SourceError::Fault(_)) => return Ok(None),
             other => other?,
         };

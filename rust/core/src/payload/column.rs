@@ -3,7 +3,7 @@ use super::{Section, ValueKind};
 
 /// Number of values of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum ValueCount {
     /// The same number in every record (in a feature list: in every frame).
     Fixed(usize),
     /// Any number.
@@ -12,7 +12,7 @@ pub enum Layout {
 
 /// Treatment of records in which the key is absent or the feature has no kind.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Missing {
+pub enum MissingPolicy {
     /// Report a fault.
     Error,
     /// The record has no values (in a feature list: no frames).
@@ -31,9 +31,9 @@ pub struct ColumnSpec {
     /// Required kind of the values.
     pub kind: ValueKind,
     /// Required number of values.
-    pub layout: Layout,
+    pub value_count: ValueCount,
     /// Treatment of records without the feature.
-    pub missing: Missing,
+    pub missing: MissingPolicy,
 }
 
 /// Concatenated values of one kind.
