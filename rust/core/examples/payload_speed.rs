@@ -104,7 +104,7 @@ fn fixed_column<'a>(name: &'a [u8], values: &'a Values, count: usize) -> ColumnD
     }
 }
 
-/// Shuffles the entries of each record.
+/// Shuffles the entries of each record, so that their keys cannot be predicted.
 fn shuffle_entries(payloads: &PayloadBuffer) -> PayloadBuffer {
     let mut random = Random(2);
     let (mut out, mut splits) = (Vec::new(), vec![0]);

@@ -17,12 +17,12 @@ pub fn crc32c(data: &[u8]) -> u32 {
 pub struct Crc32c(Digest);
 
 impl Crc32c {
-    /// Starts with no data.
+    /// Creates the checksum of no data.
     pub fn new() -> Self {
         Self(Digest::new(CrcAlgorithm::Crc32Iscsi))
     }
 
-    /// Adds the next piece.
+    /// Adds the next piece of the data.
     pub fn update(&mut self, data: &[u8]) {
         self.0.update(data);
     }
@@ -140,7 +140,7 @@ mod sse42 {
     use super::{INTERLEAVED_LENGTHS, crc32c};
     use std::arch::x86_64::_mm_crc32_u64;
 
-    /// A row in progress: its remaining words, its checksum so far, and its index.
+    /// A row whose checksum is being computed: its remaining words, its checksum so far, and its index.
     #[derive(Clone, Copy)]
     struct Lane<'a> {
         words: &'a [[u8; 8]],

@@ -46,7 +46,7 @@ pub struct Permutation {
 }
 
 const MAX_LENGTH: u64 = 1 << 48;
-/// Numbers that are processed together for instruction-level parallelism; more would not fit into the registers.
+/// Number of values that are processed together for instruction-level parallelism; more would not fit into registers.
 const LANES: usize = 4;
 type Lanes = [u64; LANES];
 
@@ -121,7 +121,7 @@ impl Permutation {
         array::from_fn(|lane| high[lane] * left + low[lane])
     }
 
-    /// Returns the remainders and quotients by the first modulus.
+    /// Returns the remainder and the quotient of each number by the first modulus.
     #[inline(always)]
     fn split_numbers(&self, numbers: Lanes) -> (Lanes, Lanes) {
         let left = self.moduli[0];

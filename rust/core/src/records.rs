@@ -1,7 +1,8 @@
-//! Output of records that are written one after another.
+//! Output buffers to which records are appended one after another.
 use crate::error::Fault;
 
-/// Destination for records. Each record is written between a call of `begin` and a call of `end`.
+/// Destination for records. Each record is written between a call of [`begin_record`](Self::begin_record) and a call of
+/// [`end_record`](Self::end_record).
 pub trait RecordSink {
     /// Begins a record.
     fn begin_record(&mut self);
@@ -9,7 +10,7 @@ pub trait RecordSink {
     /// Returns the buffer to which the caller appends the bytes of the record.
     fn buffer(&mut self) -> &mut Vec<u8>;
 
-    /// Ends the record. Fails if the format cannot store it.
+    /// Completes the record. Fails if the format cannot store it.
     fn end_record(&mut self) -> Result<(), Fault>;
 }
 

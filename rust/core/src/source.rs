@@ -1,4 +1,4 @@
-//! The trait of everything that can be read at an offset, such as an open file.
+//! The trait [`ReadAt`] of sources that can be read at any offset, such as open files.
 use crate::error::Fault;
 use std::fmt;
 use std::io::{self, IoSliceMut};

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 /// Preferred capacity of a buffer whose final size is unknown.
 const USUAL_CAPACITY: usize = 256 << 10;
-/// Smaller buffers are not pooled.
+/// Minimum capacity of a pooled buffer.
 const MIN_POOLED: usize = 64 << 10;
 /// Maximum total capacity of the pooled buffers.
 const MAX_POOL_BYTES: usize = 96 << 20;
@@ -21,7 +21,7 @@ static POOL: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
 /// Takes a buffer from the pool, or returns an empty one. The buffer has arbitrary content.
 ///
-/// Reuse pays because the first access to fresh pages costs more than copying.
+/// Reuse is faster, because the first access to new memory pages costs more than copying.
 pub fn take_pooled_buffer() -> Vec<u8> {
     take_pooled_with_capacity(USUAL_CAPACITY..=usize::MAX)
         .or_else(|| take_pooled_with_capacity(0..=USUAL_CAPACITY))
@@ -32,12 +32,13 @@ pub fn take_pooled_buffer() -> Vec<u8> {
 pub fn allocate_buffer(num_bytes: usize) -> Vec<u8> {
     let mut buffer = take_pooled_with_capacity(num_bytes..=num_bytes.saturating_mul(4)).unwrap_or_default();
     buffer.clear();
-    // If this fails, the buffer grows while it is filled.
+    // If there is not enough memory now, the buffer grows while it is filled.
     let _ = buffer.try_reserve_exact(num_bytes);
     buffer
 }
 
-/// Copies the content of a buffer whose capacity is much larger, because Python may keep the result for a long time.
+/// Copies the content to a smaller buffer if most of the capacity is unused, because Python may keep the result for
+/// long.
 pub fn shrink_if_oversized(buffer: Vec<u8>) -> Vec<u8> {
     if buffer.capacity() <= buffer.len().saturating_mul(4).max(USUAL_CAPACITY) {
         return buffer;
@@ -61,7 +62,7 @@ pub fn recycle_buffer(buffer: Vec<u8>) {
     if buffer.len() < MIN_POOLED {
         return;
     }
-    // Must not wait for the lock, see `take_with_capacity`.
+    // This must not wait for the lock: a forked process may have inherited it in the locked state.
     if let Ok(mut pool) = POOL.try_lock() {
         let pool_bytes: usize = pool.iter().map(Vec::capacity).sum();
         if pool.len() < MAX_POOL_LEN && pool_bytes + buffer.capacity() <= MAX_POOL_BYTES {
@@ -89,7 +90,8 @@ pub enum NumberVec {
 }
 
 impl NumberVec {
-    /// Returns the address, the number of elements, the bytes per element, and the format of the buffer protocol.
+    /// Returns the address, the number of elements, the bytes per element, and the format string of the buffer
+    /// protocol.
     fn buffer_layout(&self) -> (*const c_void, usize, isize, &'static CStr) {
         match self {
             Self::UInt8(values) => (values.as_ptr().cast(), values.len(), 1, c"B"),
@@ -112,24 +114,24 @@ pub struct Block {
 }
 
 impl Block {
-    /// Wraps a vector.
+    /// Creates an array that owns the numbers.
     pub fn new(numbers: NumberVec) -> Self {
         let (_, length, itemsize, _) = numbers.buffer_layout();
         Self { numbers, shape: [length as isize], strides: [itemsize] }
     }
 
-    /// Wraps bytes.
+    /// Creates an array of bytes.
     pub fn from_bytes(data: Vec<u8>) -> Self {
         Self::new(NumberVec::UInt8(data))
     }
 
-    /// Wraps the first `len` bytes of a buffer.
+    /// Creates an array of the first `len` bytes of a buffer.
     pub fn from_prefix(buffer: Vec<u8>, len: usize) -> Self {
         assert!(len <= buffer.len());
         Self { shape: [len as isize], strides: [1], numbers: NumberVec::UInt8(buffer) }
     }
 
-    /// Wraps 64-bit integers.
+    /// Creates an array of 64-bit integers.
     pub fn from_integers(data: Vec<i64>) -> Self {
         Self::new(NumberVec::Int64(data))
     }

@@ -30,7 +30,7 @@ pub struct RecordSelection {
     verify: bool,
 }
 
-/// One number per record.
+/// One number per record: offsets, lengths or checksums.
 enum RecordNumbers {
     Array(ArrayView<i64>),
     /// The number of a single record. An array would cost more than the rest of the call.
@@ -46,8 +46,8 @@ impl RecordNumbers {
     }
 }
 
-/// Frames as a Python tuple: sources, index of the source of each frame, framing, offsets, lengths, and the checksums of the
-/// payloads in the sidecar index (-1 if unknown) or None.
+/// Frames as a Python tuple: sources, index of the source of each frame, framing, offsets, lengths, and the checksums
+/// of the payloads in the sidecar index (-1 if unknown) or None.
 pub type FrameArgs<'py> = (
     Vec<PyRef<'py, Source>>,
     Bound<'py, PyAny>,
@@ -104,7 +104,7 @@ impl RecordSelection {
         (source, (self.offsets.as_slice()[ordinal] as u64, self.lengths()[ordinal] as usize))
     }
 
-    /// Returns the checksum of a record's payload in the index, or -1.
+    /// Returns the checksum of a record's payload according to the index, or -1 if unknown.
     pub fn indexed_checksum(&self, ordinal: usize) -> i64 {
         self.checksums.as_ref().map_or(-1, |checksums| checksums.as_slice()[ordinal])
     }
@@ -141,14 +141,14 @@ impl RecordSelection {
         let num_read = result.as_ref().map_or_else(|(_, ordinal)| ordinal + 1 - range.start, |()| source_indices.len());
         for (number, source) in self.sources.iter().enumerate() {
             if let Some(ordinal) = source_indices[..num_read].iter().position(|&source| source == number as i64) {
-                // Takes precedence over a fault, because the records of a changed file cannot be expected to be valid.
+                // A change of the file takes precedence over a fault, because it may be the cause of the fault.
                 source.check_unchanged().map_err(|error| (error, range.start + ordinal))?;
             }
         }
         result.map(|()| parser.finish())
     }
 
-    /// Parses records that are cached in memory, or read one by one.
+    /// Parses records whose files are cached in memory (`cached`), or reads each record by itself.
     fn parse_scattered(
         &self,
         cached: Option<&[&[u8]]>,
@@ -220,7 +220,7 @@ fn push_payload(
     Ok(())
 }
 
-/// Converts the offset of a fault in the payload to the offset of the record in the shard.
+/// Changes the offset of a fault from its position in the payload to the offset of the record in the shard.
 fn with_shard_offset(mut fault: Fault, offset: i64) -> Fault {
     fault.message.push_str(&format!(" (byte {} of the payload)", fault.offset));
     fault.offset = offset as u64;

@@ -1,4 +1,4 @@
-//! Records as Python objects: threads read and parse groups of records while the caller's thread creates the objects.
+//! Reading of records as Python objects: threads read and parse groups, and the caller's thread creates the objects.
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
@@ -16,7 +16,7 @@ use crate::source::Source;
 
 /// Bytes of the records of a group. The columns of a group fit into the processor's cache.
 const GROUP_BYTES: usize = 512 << 10;
-/// Minimum number of groups per thread, because starting a thread takes time.
+/// Minimum number of groups per thread; for fewer groups, starting a thread takes longer than it saves.
 const MIN_GROUPS_PER_THREAD: usize = 2;
 
 type ParseResult = Result<Vec<Column>, RecordError>;

@@ -1,4 +1,4 @@
-//! Files whose contents are the values of a feature. They are read directly into the serialized records.
+//! Feature values that are the contents of files. A file is read directly into the serialized record.
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -23,7 +23,7 @@ pub struct WholeFiles {
 
 #[pymethods]
 impl WholeFiles {
-    /// Get the sizes of the files; raises OSError.
+    /// Create byte strings of the contents of files, whose sizes are determined now; raises OSError.
     #[new]
     fn new(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Self> {
         py.detach(|| {
@@ -63,13 +63,13 @@ impl PayloadSource for WholeFiles {
         let (file, metadata) = open_regular_file(path)?;
         let length = metadata.len();
         if length as i64 != self.splits[index + 1] - self.splits[index] {
-            return Err(changed_error(format_args!("{} changed its length while it was packed", path.display())));
+            return Err(changed_error(format_args!("{} changed its size while it was packed", path.display())));
         }
         let (start, end) = (out.len(), out.len() + length as usize);
         out.reserve(length as usize);
         while out.len() < end {
             match rustix::io::read(&file, rustix::buffer::spare_capacity(out)) {
-                Ok(0) => return Err(changed_error(format_args!("{} shrank while it was read", path.display()))),
+                Ok(0) => return Err(changed_error(format_args!("{} was truncated while it was read", path.display()))),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(std::io::Error::from(error).into()),
             }

@@ -126,7 +126,7 @@ pub fn changed_error(detail: std::fmt::Arguments<'_>) -> SourceError {
     SourceError::Changed(detail.to_string())
 }
 
-/// The concatenation of several sources, as OFRecord reads the parts of a data set.
+/// The concatenation of several sources: the parts of an OFRecord dataset are one stream.
 pub struct ConcatenatedSource {
     parts: Vec<Arc<dyn ReadAt>>,
     /// Start of each part, and the end of the last one.
@@ -198,7 +198,8 @@ pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i6
     Ok(())
 }
 
-/// Counts the leading files whose total size is at most `max_bytes`, at least one. Missing files have size 0.
+/// Counts how many of the first files have a total size of at most `max_bytes`; at least 1. A missing file counts as 0
+/// bytes.
 pub fn count_fitting_files(paths: &[PathBuf], max_bytes: u64) -> usize {
     let sizes = paths.iter().map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len()));
     let ends = sizes.scan(0u64, |end, size| {

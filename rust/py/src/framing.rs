@@ -71,8 +71,8 @@ type ScanResult = (Block, Block, u64, Vec<FaultTuple>);
 
 /// Find the frames from `start` on: (offsets, lengths, end, faults).
 ///
-/// The ordinal of a fault that ends the scan is the number of frames. With `resync`, the scan continues after damage if the
-/// format allows it; the damaged bytes then count as one frame, whose ordinal the fault has.
+/// The ordinal of a fault that ends the scan is the number of frames. With `resync`, the scan continues after damage if
+/// the format allows it; the damaged bytes then count as one frame, whose ordinal the fault has.
 #[pyfunction]
 #[pyo3(signature = (source, kind, *, start=0, verify=false, max_records=u64::MAX, resync=false))]
 pub fn scan(
@@ -100,7 +100,7 @@ pub fn scan(
     Ok((Block::from_integers(scan.offsets), Block::from_integers(scan.lengths), scan.end, faults))
 }
 
-/// An index as a Python tuple: offsets, lengths, and the checksums of the payloads (-1 if unknown) or None.
+/// A sidecar index as a Python tuple: offsets, lengths, and the checksums of the payloads (-1 if unknown) or None.
 pub type IndexArgs<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
 /// The arrays of an index.
@@ -131,8 +131,8 @@ type VerifyResult = (u64, Vec<FaultTuple>, u64, u64, Block, Block);
 
 /// Verify a whole shard: (number of valid records, faults, number of faults, end, offsets and lengths of valid frames).
 ///
-/// With `payload`, messages are validated too. With `index`, its lengths and checksums are compared, and it states where
-/// records begin after damage. The ordinal of a fault is the ordinal of its record.
+/// With `payload`, messages are validated too. With `index`, its lengths and checksums are compared, and it states
+/// where records begin after damage. The ordinal of a fault is the ordinal of its record.
 #[pyfunction]
 #[pyo3(signature = (source, kind, payload=None, *, index=None))]
 pub fn verify(
@@ -286,7 +286,8 @@ pub fn crc32c(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
     Ok(py.detach(|| checksum::crc32c(data)))
 }
 
-/// Count the leading files whose total size is at most `max_bytes`, at least one. Missing files have size 0.
+/// Count how many of the first files have a total size of at most `max_bytes`; at least 1. A missing file counts as 0
+/// bytes.
 #[pyfunction]
 pub fn count_fitting(py: Python<'_>, paths: Vec<PathBuf>, max_bytes: u64) -> usize {
     py.detach(|| files::count_fitting_files(&paths, max_bytes))
@@ -308,10 +309,10 @@ pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block
 
 // Consecutive records, each read directly into its Python `bytes` object.
 
-/// Number of payload bytes after which a call of `read_singles` returns.
+/// A call of `read_singles` returns after this number of payload bytes.
 const MAX_CALL_BYTES: usize = 256 << 10;
 
-/// Offset and payload of a record.
+/// Offset of a record and its payload.
 type OffsetAndPayload = (u64, Py<PyBytes>);
 
 /// Read records from `start` on: (list of offset and payload, offset of the next record).

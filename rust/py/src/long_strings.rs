@@ -17,7 +17,7 @@ use crate::payload::column_to_python;
 const ROUND_BYTES: usize = 64 << 20;
 /// Approximate number of bytes that a thread reads at a time.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Maximum number of threads; memory bandwidth limits the speed of more.
+/// Maximum number of threads; more are not faster, because memory bandwidth is the limit.
 const MAX_THREADS: usize = 4;
 
 /// Number of consecutive records, and their columns for Python.
@@ -38,9 +38,10 @@ struct RecordChunk {
     long: Vec<Option<usize>>,
 }
 
-/// Reads the selected records.
+/// Reads the selected records, if they contain long strings.
 ///
-/// Returns None if this has no advantage over the general path, or if any record needs it, for example for a fault.
+/// Returns None if the caller should use the general code: it is as fast, or a record needs it, for example for a
+/// fault.
 pub fn read_long_strings(py: Python<'_>, records: &RecordSelection, plan: &Plan) -> PyResult<Option<Vec<RecordGroup>>> {
     let lengths = records.lengths();
     let total = lengths.iter().fold(0_i64, |sum, &length| sum.saturating_add(length));

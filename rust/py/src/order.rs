@@ -11,7 +11,9 @@ use crate::framing::{IndexArgs, IndexViews};
 /// Number of positions that are looked up together, so that their cache misses overlap.
 const GROUP_LEN: usize = 64;
 
-/// Apply a permutation of `0..length`, or its inverse, to each number; `left` and `keys` determine the permutation.
+/// Apply a permutation of `0..length`, or its inverse, to each number.
+///
+/// `keys` are the keys of its Feistel rounds. `left` is the divisor that splits a number into a pair for the rounds.
 #[pyfunction]
 #[pyo3(signature = (numbers, length, left, keys, *, invert=false))]
 pub fn permute(
@@ -81,7 +83,7 @@ struct ShardIndex {
     offsets: ArrayView<i64>,
     lengths: ArrayView<i64>,
     checksums: Option<ArrayView<i64>>,
-    /// Whether each frame ends where the next one begins, so that lengths follow from offsets without a lookup.
+    /// Whether each frame ends where the next one begins; a length is then the difference of two offsets.
     is_dense: bool,
 }
 
@@ -107,8 +109,8 @@ impl ShardIndex {
     }
 }
 
-/// Location of records: index of each record's shard in the list of shards, that list, rows, offsets, lengths, and checksums or
-/// None if no shard has any.
+/// Locations of records: for each record, the index of its shard in the list that follows; the list of shards that
+/// occur; rows, offsets, lengths, and checksums or None if no shard has any.
 type Locations = (Block, Vec<usize>, Block, Block, Block, Option<Block>);
 
 #[pymethods]
@@ -126,7 +128,8 @@ impl FrameTable {
 
     /// Find the records at the given positions.
     ///
-    /// Returns (index of each record's shard in the following list, shards that occur, rows, offsets, lengths, checksums).
+    /// Returns (index of each record's shard in the following list, shards that occur, rows, offsets, lengths,
+    /// checksums).
     fn locate(&self, py: Python<'_>, positions: &Bound<'_, PyAny>) -> PyResult<Locations> {
         let positions = ArrayView::<i64>::from_object(positions)?;
         let positions = positions.as_slice();
@@ -141,7 +144,7 @@ impl FrameTable {
         self.starts[self.shards.len()]
     }
 
-    /// Implements `locate`; the error is the first position that is out of range.
+    /// Finds the records at the given positions; the error is the first position that is out of range.
     fn locate_positions(&self, positions: &[i64]) -> Result<Locations, i64> {
         if let Some(&outside) = positions.iter().find(|position| !(0..self.num_records()).contains(*position)) {
             return Err(outside);

@@ -14,8 +14,8 @@ use crate::rows::check_row_splits;
 
 /// Minimum number of payloads per thread; starting a thread takes longer than parsing fewer.
 const MIN_ROWS_PER_THREAD: usize = 256;
-/// Payloads with a larger average size are parsed by one thread: that is mostly copying, and the columns of several
-/// threads are copied once more.
+/// Payloads with a larger average size are parsed by one thread. They take longer to copy than to parse, and the
+/// columns of several threads are copied once more.
 const MAX_PARALLEL_PAYLOAD: usize = 4 << 10;
 
 /// Parse the payloads in a buffer into columns.

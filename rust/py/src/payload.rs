@@ -58,12 +58,13 @@ pub fn parse_value_kind(name: &str) -> PyResult<ValueKind> {
     })
 }
 
-/// Returns the section of feature lists or of context features.
+/// Returns the section of feature lists if `lists` is true, otherwise that of context features.
 pub fn select_section(lists: bool) -> Section {
     if lists { Section::Lists } else { Section::Context }
 }
 
-/// Compiled list of the columns to parse: (name, lists, kind, values per record or None, missing) for each column.
+/// Compiled list of the columns to parse from payloads: (name, lists, kind, values per record or None, missing) for
+/// each column.
 ///
 /// `missing` is "error", "empty", or the default values: an array, or (data, splits) for bytes.
 #[pyclass(frozen, module = "recordmill._core", name = "Plan")]

@@ -34,7 +34,7 @@ struct ColumnBuffers {
     scalar: bool,
 }
 
-/// Attributes of one column to write.
+/// Attributes of a Python object that describes one column to write.
 #[derive(FromPyObject)]
 pub struct ColumnArgs<'py> {
     name: Vec<u8>,

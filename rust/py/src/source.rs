@@ -66,8 +66,8 @@ impl Source {
     #[staticmethod]
     fn join(parts: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let parts = parts.iter().map(|part| part.plain.clone()).collect();
-        let joined =
-            ConcatenatedSource::new(parts).ok_or_else(|| PyValueError::new_err("compressed parts cannot be joined"))?;
+        let joined = ConcatenatedSource::new(parts)
+            .ok_or_else(|| PyValueError::new_err("compressed sources cannot be joined; decompress the files first"))?;
         let joined: Arc<dyn ReadAt> = Arc::new(joined);
         Ok(Self { raw: joined.clone(), plain: joined, compressed: None })
     }
@@ -99,7 +99,7 @@ impl Source {
         self.raw.check_unchanged().map_err(|error| source_error(error, None))
     }
 
-    /// Return the known seek points, for `restore_seek_points`; None if the shard is not compressed.
+    /// Return the known seek points as bytes that `restore_seek_points` accepts; None if the shard is not compressed.
     fn save_seek_points(&self, py: Python<'_>) -> Option<Block> {
         let compressed = self.compressed.clone()?;
         Some(Block::from_bytes(py.detach(move || compressed.save_seek_points())))
@@ -146,7 +146,7 @@ pub struct InterruptibleSource<'s> {
 }
 
 impl<'s> InterruptibleSource<'s> {
-    /// Wraps a source.
+    /// Creates a source that reads from `source` and checks for signals.
     pub fn new(source: &'s dyn ReadAt) -> Self {
         Self { source, bytes_since_check: AtomicUsize::new(0), raised: Mutex::new(None) }
     }

@@ -1,4 +1,4 @@
-//! Payloads of a shard in batches, prefetched by threads, without an index.
+//! Iterator over the payloads of a shard in batches, which needs no index and prefetches with threads.
 //!
 //! One thread at a time finds the end of the next batch, which is cheap. Threads read, verify and copy batches in
 //! parallel. A caller that finds no finished batch produces one itself instead of waiting.
@@ -32,7 +32,7 @@ struct PayloadBatch {
     payloads: PayloadBuffer,
     /// Ordinal of the first record.
     first: u64,
-    /// The error after the last payload.
+    /// The error that ended the batch after its last payload.
     error: Option<SourceError>,
     is_last: bool,
 }
@@ -52,7 +52,7 @@ struct ReadyBatches {
 /// State that the caller and the threads share.
 struct StreamState {
     request: StreamRequest,
-    /// Maximum number of batches that are started but not taken.
+    /// Maximum number of batches whose production has started and that the caller has not taken.
     depth: u64,
     cursor: Mutex<BatchCursor>,
     /// Notified when `cursor` has advanced.
@@ -334,7 +334,7 @@ impl Drop for BatchStream {
     }
 }
 
-// Offsets of the batches in a shard: exact before the cursor, estimated after it.
+// Offsets of the batches in a shard. They are exact up to the cursor and estimated after it.
 
 /// Initial estimate of the stored bytes of a batch.
 const INITIAL_BATCH_LEN: usize = 256 << 10;
@@ -350,7 +350,7 @@ const HEADER_READ_AHEAD: usize = 64;
 struct StreamRequest {
     source: Arc<dyn ReadAt>,
     kind: FrameKind,
-    /// CRC-32C of the first payloads in an index, -1 if it is unknown.
+    /// CRC-32C of the payloads according to an index, or -1 if unknown; may end before the last payload.
     checksums: Vec<i64>,
     /// Whether to verify checksums.
     verify: bool,
@@ -358,7 +358,7 @@ struct StreamRequest {
     num_records: u64,
 }
 
-/// The start of the next batch, and estimates of the batches after it.
+/// The offset where the next batch starts, and estimates for the batches after it.
 struct BatchCursor {
     /// Offset of the next batch.
     offset: u64,
@@ -366,7 +366,7 @@ struct BatchCursor {
     next: u64,
     /// Ordinal of the first record of the next batch.
     record: u64,
-    /// Number of batches that were started.
+    /// Number of batches whose production has started.
     num_started: u64,
     /// Estimated length of a batch.
     batch_len: usize,
@@ -395,7 +395,8 @@ impl BatchCursor {
         request.source.is_sequential() || (self.batch_len <= MAX_BUFFERED_BATCH && self.record_len <= MAX_READ_THROUGH)
     }
 
-    /// Starts a batch; returns its number and, if available, an estimate of its offset and length.
+    /// Assigns the next batch to the caller; returns its number and, if available, an estimate of its offset and
+    /// length.
     fn start_batch(&mut self, request: &StreamRequest) -> Option<(u64, Option<(u64, usize)>)> {
         if self.is_done {
             return None;
@@ -420,7 +421,7 @@ impl BatchCursor {
         let limit = ScanLimit { num_records: request.num_records, num_bytes: SAMPLE_BYTES as u64 };
         let mut window = SourceWindow::new(&request.source, Vec::new());
         let scan = scan_window(&mut window, request.kind, self.offset, false, limit, SAMPLE_BYTES);
-        // An error is ignored, because it occurs again when the frames of the first batch are scan.
+        // An error is ignored, because it occurs again when the frames of the first batch are scanned.
         let Ok(scan) = scan else { return };
         if let Some(mean) = (scan.end - self.offset).checked_div(scan.offsets.len() as u64) {
             self.record_len = mean;
@@ -463,7 +464,7 @@ impl BatchCursor {
     }
 }
 
-/// Returns by how much a batch may be longer than the previous one, which has `batch_len` bytes.
+/// Returns the number of bytes by which a batch may exceed the previous one, which has `batch_len` bytes.
 fn batch_len_margin(batch_len: usize) -> usize {
     batch_len / 64 + 4096
 }

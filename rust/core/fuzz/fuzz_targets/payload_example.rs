@@ -1,5 +1,4 @@
-//! Arbitrary bytes as an `Example`: no function panics, all agree, and a reserialized payload parses to the same
-//! values.
+//! Fuzz target that parses arbitrary bytes as an `Example` with every function that reads payloads.
 #![no_main]
 #[path = "../payload.rs"]
 mod payload;

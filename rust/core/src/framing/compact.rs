@@ -7,13 +7,13 @@ use crate::checksum::crc32c_of_rows;
 use crate::error::Fault;
 use std::ops::Range;
 
-/// Number of records whose checksums are verified before they are moved. The data of a group of small records stays in
-/// the first-level cache in between.
+/// Number of records whose checksums are verified before their payloads are moved; few enough that small records stay
+/// in the first-level cache.
 const GROUP_LEN: usize = 48;
 
-/// Extracts the payloads of scanned records whose frames are in `buffer` from `start` on.
+/// Extracts the payloads of scanned frames, which are in `buffer` from `start` on, to the start of `buffer`.
 ///
-/// The scan has checked the headers. If a record has a fault, the payloads before it are returned as well.
+/// Headers are not checked again. If a payload checksum is wrong, the payloads before it are returned with the error.
 pub fn extract_payloads_in_place(
     kind: FrameKind,
     scan: &ScanResult,
@@ -64,7 +64,7 @@ fn verify_checksums(kind: FrameKind, offsets: &[i64], lengths: &[i64], stored: &
     (count, None)
 }
 
-/// Appends the payload of one frame, which is at `frame` in the buffer of `payloads`.
+/// Appends the payload of the frame that is at the range `frame` of the buffer of `payloads`.
 #[inline]
 fn append_payload(
     kind: FrameKind,
@@ -82,8 +82,7 @@ fn append_payload(
     }
 }
 
-/// Appends the payload of a record that has padding or several parts, so that its length is known only from the
-/// headers.
+/// Like [`append_payload`], for formats with padding or several parts, where only the headers state the payload length.
 fn append_padded_payload(
     kind: FrameKind,
     payloads: &mut PayloadBuffer,

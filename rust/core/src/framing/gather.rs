@@ -10,10 +10,11 @@ use crate::checksum::crc32c;
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
-/// Bytes of one read of consecutive frames. They are still in the second-level cache when their checksums are computed.
+/// Number of bytes per read of consecutive frames; small enough that they stay in the second-level cache until their
+/// checksums are computed.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// The frames to read and how.
+/// Frames of one shard to read, and the checksums to verify.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameSelection<'a> {
     /// Framing of the records.
@@ -24,7 +25,7 @@ pub struct FrameSelection<'a> {
     pub lengths: &'a [i64],
     /// Whether to verify payload checksums, if the format has them.
     pub verify: bool,
-    /// CRC-32C of each payload in an index, -1 if it is unknown. They are compared even without `verify`.
+    /// CRC-32C of each payload according to an index, or -1 if unknown; compared even if `verify` is false.
     pub checksums: Option<&'a [i64]>,
 }
 
@@ -44,7 +45,7 @@ impl FrameSelection<'_> {
         }
     }
 
-    /// Returns the payload in the stored bytes of a frame; `joined` is a buffer for records with several parts.
+    /// Extracts the payload from `frame`, the stored bytes of a record. The parts of a record are joined in `joined`.
     #[inline]
     pub fn extract_payload<'a>(
         self,
@@ -69,7 +70,7 @@ impl FrameSelection<'_> {
     }
 }
 
-/// Compares the CRC-32C of a payload with the one in an index; negative values are unknown.
+/// Compares `found`, the CRC-32C of a payload, with `expected`, its value in an index; a negative value is unknown.
 #[inline]
 pub fn compare_indexed_checksum(expected: i64, found: u32, offset: u64) -> Result<(), Fault> {
     if expected < 0 || expected == i64::from(found) {
@@ -116,8 +117,8 @@ fn read_and_visit(
     visit_frame(selection, ordinal, window.read_bytes(offset, length, ahead)?, joined, visit)
 }
 
-/// Calls `visit` with the payload of a selected frame. `frame` holds its stored bytes, or fewer if the data ends
-/// before.
+/// Calls `visit` with the payload in `frame`, the stored bytes of a selected frame. Fails if the data ends before its
+/// end.
 #[inline]
 pub(super) fn visit_frame(
     selection: FrameSelection<'_>,
@@ -133,7 +134,7 @@ pub(super) fn visit_frame(
     visit(ordinal, selection.extract_payload(ordinal, frame, joined)?)
 }
 
-/// Returns the total length of the consecutive frames from `first` on, up to about one block.
+/// Returns the total length of consecutive frames, starting with frame `first`; stops after about `BLOCK_BYTES`.
 fn consecutive_len(selection: FrameSelection<'_>, first: usize) -> usize {
     let start = selection.offsets[first];
     let mut end = start;
@@ -146,7 +147,7 @@ fn consecutive_len(selection: FrameSelection<'_>, first: usize) -> usize {
     (end - start) as usize
 }
 
-/// Returns the payload in the stored bytes of one record; `joined` is a buffer for records with several parts.
+/// Extracts the payload from `frame`, the stored bytes of a record. The parts of a record are joined in `joined`.
 #[inline]
 pub fn extract_payload<'a>(
     kind: FrameKind,
@@ -238,14 +239,15 @@ pub fn gather_payloads(
     }
 }
 
-/// Counts the leading frames that end within the source, so that no memory is allocated for frames that cannot exist.
+/// Counts the leading frames that are inside a source of `total` bytes. No memory may be allocated for others, which
+/// can have any length.
 fn count_frames_in_source(total: Option<u64>, selection: FrameSelection<'_>) -> usize {
     let Some(total) = total else { return selection.offsets.len() };
     let ends = selection.offsets.iter().zip(selection.lengths).map(|(&offset, &length)| offset as u64 + length as u64);
     ends.take_while(|&end| end <= total).count()
 }
 
-/// Returns the end of the run of short frames that starts at `first`; None if the first frame is long.
+/// Returns the ordinal of the next long frame after the short frame `first`; None if frame `first` is long.
 fn find_short_run_end(selection: FrameSelection<'_>, first: usize) -> Option<usize> {
     let count = selection.lengths[first..].iter().take_while(|&&length| !is_long_frame(selection.kind, length)).count();
     (count > 0).then_some(first + count)
@@ -257,7 +259,7 @@ fn find_short_run_end(selection: FrameSelection<'_>, first: usize) -> Option<usi
 /// Shortest frame that is read directly into the output. For shorter frames, a copy is cheaper than a vectored read.
 const MIN_LONG_FRAME: i64 = 8 << 10;
 
-/// Returns whether a frame is long and the length of its payload follows from the length of the frame.
+/// Returns whether a frame is long enough for a vectored read, and its payload length follows from its `length`.
 fn is_long_frame(kind: FrameKind, length: i64) -> bool {
     length >= MIN_LONG_FRAME && kind.footer_len().is_some()
 }
@@ -282,7 +284,7 @@ fn read_long_frames(
     }
 }
 
-/// Counts the long consecutive frames at the start of the selection, up to about one block.
+/// Counts the long consecutive frames at the start of the selection; stops after about `BLOCK_BYTES`.
 fn count_block_frames(selection: FrameSelection<'_>) -> usize {
     let start = selection.offsets.first().copied().unwrap_or(0);
     let mut end = start;
@@ -306,7 +308,7 @@ fn read_long_block(
     let mut margins = vec![[0; MAX_MARGIN]; run.offsets.len() + 1];
     let mut slices = Vec::with_capacity(2 * margins.len());
     let payload_slices = payloads.reserve_slices(run.lengths.iter().map(|&length| data_len(length)));
-    // A margin holds the footer of one frame and the header of the next one; the first margin has only a header.
+    // A margin is the footer of one frame and the header of the next frame; the first margin has only a header.
     let (between, last) = margins.split_at_mut(run.offsets.len());
     for (ordinal, (payload, margin)) in payload_slices.into_iter().zip(between).enumerate() {
         slices.push(IoSliceMut::new(&mut margin[if ordinal == 0 { footer_len } else { 0 }..footer_len + header_len]));
@@ -350,7 +352,8 @@ fn check_frame(
 
 // Short frames at random offsets: a group of frames is read before the first of them is parsed.
 
-/// Number of frames of a group. Consecutive system calls keep the kernel's data in the processor's caches.
+/// Number of frames that are read before the first of them is parsed. System calls in a row are faster, because the
+/// kernel's data stays in the processor's caches.
 const GROUP_LEN: usize = 128;
 /// Largest length of a short frame; reading longer frames in groups gains nothing.
 const MAX_SHORT_FRAME: i64 = 4 << 10;
@@ -464,7 +467,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gather_returns_payloads_of_long_and_short_frames_in_any_order() {
+    fn gather_payloads_returns_payloads_of_long_and_short_frames_in_any_order() {
         for &kind in FrameKind::ALL {
             let sizes: [usize; 9] = [40_000, 10, 9_000, 50_000, 70_001, 1, 8_192, 100_000, 20];
             let payloads: Vec<Vec<u8>> =
@@ -488,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn gather_returns_payloads_before_a_frame_beyond_the_end_without_allocating_for_it() {
+    fn gather_payloads_returns_payloads_before_a_frame_beyond_the_end_without_allocating_for_it() {
         let mut frames = FrameBuffer::new(FrameKind::TfRecord, Vec::new());
         frames.push_payload(b"valid").unwrap();
         let FrameBuffer { data, lengths, .. } = frames;

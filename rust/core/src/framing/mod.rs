@@ -28,7 +28,7 @@ pub use write::FrameBuffer;
 
 use crate::error::{Fault, FaultKind};
 
-/// Largest size of a footer and the header after it, in bytes.
+/// Maximum total length of a footer and the header that follows it, in bytes.
 const MAX_MARGIN: usize = 16;
 
 /// Position of a part in its record.
@@ -58,7 +58,7 @@ pub struct Header {
 /// The framing of one format. Each format implements this trait in its own file.
 ///
 /// All other code calls these functions through [`FrameKind`], so a new framing needs one file and one row of
-/// [`framings`].
+/// the macro `framings!`.
 trait Framing {
     /// Name of the format, in lower case.
     const NAME: &'static str;
@@ -76,8 +76,8 @@ trait Framing {
     /// Parses a part's header; `header` holds the [`HEADER_LEN`](Self::HEADER_LEN) bytes at `offset`.
     fn parse_header(header: &[u8], offset: u64) -> Result<Header, Fault>;
 
-    /// Frames the payload at the end of `out`: writes the header into the reserved bytes at `start` and appends the
-    /// footer.
+    /// Completes the frame at the end of `out`, which consists of bytes reserved for the header, at `start`, and the
+    /// payload: writes the header and appends the footer.
     fn finish_frame(out: &mut Vec<u8>, start: usize) -> Result<(), Fault>;
 
     /// Compares the CRC-32C of a payload with the checksum in its footer, which has [`FOOTER_LEN`](Self::FOOTER_LEN)
@@ -87,8 +87,8 @@ trait Framing {
         Ok(())
     }
 
-    /// Finds the first record header in `bytes`, which start at `offset`; `left` bytes remain from there to the shard's
-    /// end.
+    /// Finds the first record header in `bytes`, the bytes at `offset` of the shard; the shard has `left` bytes from
+    /// there to its end.
     fn resync(bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
         let _ = (bytes, offset, left);
         None
@@ -102,10 +102,11 @@ trait Framing {
     }
 }
 
-/// Generates [`FrameKind`] and its dispatch to the framings. Each row is a kind and the type that implements it.
+/// Generates [`FrameKind`], whose methods call the framing of a kind. Each row is a kind and the type that implements
+/// [`Framing`] for it.
 macro_rules! framings {
     ($($(#[$doc:meta])* $kind:ident => $framing:ty,)+) => {
-        /// Framing of a format.
+        /// Identifies the framing of a format.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum FrameKind {
             $($(#[$doc])* $kind,)+
@@ -122,7 +123,7 @@ macro_rules! framings {
         };)+
 
         impl FrameKind {
-            /// All framings.
+            /// The kinds of all framings.
             pub const ALL: &[Self] = &[$(Self::$kind),+];
 
             /// Returns the name of the format, in lower case.
@@ -161,7 +162,7 @@ macro_rules! framings {
                 match self { $(Self::$kind => <$framing>::parse_header(header, offset),)+ }
             }
 
-            /// Frames the payload at the end of `out`; `start` is the position of the bytes reserved for the header.
+            /// Completes the frame at the end of `out`; `start` is the position of the bytes reserved for the header.
             fn finish_frame(self, out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
                 match self { $(Self::$kind => <$framing>::finish_frame(out, start),)+ }
             }
@@ -174,7 +175,7 @@ macro_rules! framings {
 
             /// Finds the first record header in `bytes`, as reliably as the format allows.
             ///
-            /// `bytes` start at `offset`; `left` bytes remain from there to the shard's end.
+            /// `bytes` are at `offset` of the shard, which has `left` bytes from there to its end.
             pub fn resync(self, bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
                 match self { $(Self::$kind => <$framing>::resync(bytes, offset, left),)+ }
             }

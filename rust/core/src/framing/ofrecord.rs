@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn header_rejects_zero_negative_and_too_large_lengths() {
+    fn parse_header_rejects_zero_negative_and_too_large_lengths() {
         for length in [0i64, -1, i64::MIN, i64::MAX] {
             assert_eq!(OfRecord::parse_header(&length.to_le_bytes(), 0).unwrap_err().kind, FaultKind::BadLength);
         }

@@ -1,4 +1,4 @@
-//! Concatenated payloads in a buffer that is reused without being cleared.
+//! Output buffer for payloads. Its memory is reused without being cleared.
 use std::io::IoSliceMut;
 use std::ops::Range;
 use std::slice::SliceIndex;
@@ -6,7 +6,7 @@ use std::slice::SliceIndex;
 /// Concatenated payloads and their row splits.
 pub struct PayloadBuffer {
     buffer: Vec<u8>,
-    /// Bytes at the start of `buffer` that hold payloads.
+    /// Number of bytes at the start of `buffer` that hold payloads.
     len: usize,
     row_splits: Vec<i64>,
 }
@@ -29,13 +29,14 @@ impl PayloadBuffer {
         self.row_splits.push(end as i64);
     }
 
-    /// Returns bytes of the buffer, which may be beyond the payloads.
+    /// Returns the bytes at `range` in the buffer, also those after the last payload.
     #[inline]
     pub(super) fn buffer_bytes(&self, range: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
         &self.buffer[range]
     }
 
-    /// Appends a payload that is in the buffer already, beyond the payloads.
+    /// Appends a payload whose bytes are at `range` in the buffer, after the payloads: moves them to the end of the
+    /// list.
     #[inline]
     pub(super) fn push_from_buffer(&mut self, range: Range<usize>) {
         let length = range.len();
@@ -43,7 +44,8 @@ impl PayloadBuffer {
         self.commit_payload(length);
     }
 
-    /// Reserves slices for the next payloads. The caller fills them and then [commits](Self::commit) each payload.
+    /// Reserves slices for the next payloads. The caller fills them and then [commits](Self::commit_payload) each of
+    /// them.
     pub fn reserve_slices(&mut self, lengths: impl Iterator<Item = usize> + Clone) -> Vec<IoSliceMut<'_>> {
         self.grow_to(self.len + lengths.clone().sum::<usize>());
         let mut rest = &mut self.buffer[self.len..];
@@ -56,14 +58,14 @@ impl PayloadBuffer {
         slices
     }
 
-    /// Appends the payload that was written to the first of the [next slices](Self::next_slices).
+    /// Appends the payload that was written to the first of the [reserved slices](Self::reserve_slices).
     #[inline]
     pub fn commit_payload(&mut self, length: usize) {
         self.len += length;
         self.row_splits.push(self.len as i64);
     }
 
-    /// Returns the payload that was written to the first of the [next slices](Self::next_slices).
+    /// Returns the payload that was written to the first of the [reserved slices](Self::reserve_slices).
     pub fn uncommitted_payload(&self, length: usize) -> &[u8] {
         &self.buffer[self.len..self.len + length]
     }
@@ -75,7 +77,7 @@ impl PayloadBuffer {
         }
     }
 
-    /// Returns a payload.
+    /// Returns the payload with this ordinal.
     pub fn payload(&self, ordinal: usize) -> &[u8] {
         &self.buffer[self.row_splits[ordinal] as usize..self.row_splits[ordinal + 1] as usize]
     }

@@ -61,7 +61,7 @@ impl Framing for RecordIo {
         Ok(())
     }
 
-    /// Finds an aligned magic word whose flag begins a record.
+    /// Finds an aligned magic word that is followed by the flag of a whole or first part.
     fn resync(bytes: &[u8], offset: u64, _: u64) -> Option<usize> {
         let first = (4 - offset % 4) as usize % 4;
         (first..bytes.len().saturating_sub(7))
@@ -130,12 +130,12 @@ mod tests {
     }
 
     #[test]
-    fn close_splits_the_magic_word_into_two_empty_parts() {
+    fn finish_frame_splits_the_magic_word_into_two_empty_parts() {
         assert_eq!(frame_payload(&MAGIC), [MAGIC, [0, 0, 0, 0x20], MAGIC, [0, 0, 0, 0x60]].concat());
     }
 
     #[test]
-    fn close_keeps_an_unaligned_magic_word_in_one_part() {
+    fn finish_frame_keeps_an_unaligned_magic_word_in_one_part() {
         let out = frame_payload(&[1, MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3]]);
         assert_eq!(out.len(), 16);
         assert_eq!(out[4..8], [5, 0, 0, 0]);

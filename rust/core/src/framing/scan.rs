@@ -8,13 +8,13 @@ use crate::checksum::Crc32c;
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
-/// Bytes that are read at a time while records are short.
+/// Number of bytes per read while records are short.
 pub(super) const READ_AHEAD: usize = 256 << 10;
 /// After a record longer than this, the scan seeks to the next header instead of reading ahead.
 pub const MAX_READ_THROUGH: u64 = 4 << 10;
 /// Maximum number of damaged places that a scan skips.
 const MAX_SKIPPED: usize = 10_000;
-/// Typical difference between the lengths of two consecutive records; the cache lines in this range are prefetched.
+/// The next header is expected at an estimated position. Cache lines up to this distance from it are prefetched.
 const PREFETCH_RADIUS: usize = 128;
 
 /// The frames that a scan found, and the reason why it stopped.
@@ -30,16 +30,16 @@ pub struct ScanResult {
     pub finished: bool,
     /// The fault that stopped the scan at `end`.
     pub fault: Option<Fault>,
-    /// Faults after which the scan continued, and the ordinal of the frame that stands for the damaged bytes.
+    /// Faults after which the scan continued, each with the ordinal of the frame that covers the damaged bytes.
     pub skipped: Vec<(usize, Fault)>,
 }
 
-/// Limits after which a scan stops before the end of the data.
+/// Limits of a scan, which may stop it before the end of the data.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanLimit {
     /// Maximum number of frames.
     pub num_records: u64,
-    /// Number of bytes after which no further frame is scanned.
+    /// No frame is scanned that begins this many bytes after the start, or later.
     pub num_bytes: u64,
 }
 
@@ -56,7 +56,7 @@ pub(super) enum ScanStep {
     Damaged(u64, Fault),
     /// The end of the data.
     End,
-    /// A fault that hides the length of the record, so that the start of the next record is unknown.
+    /// A fault that makes the length of the record unknown, and so the start of the next record.
     LostSync(Fault),
 }
 
@@ -71,7 +71,8 @@ pub fn scan(
     scan_window(&mut SourceWindow::new(source, Vec::new()), kind, start, verify, limit, READ_AHEAD)
 }
 
-/// Like [`scan`], but continues after damage if the format allows it. The bytes up to the next record count as one frame.
+/// Like [`scan`], but continues after damage if the format allows it. The damaged bytes, up to the next record, count
+/// as one frame.
 pub fn scan_past_damage(
     source: &dyn ReadAt,
     kind: FrameKind,
@@ -102,7 +103,7 @@ pub fn scan_past_damage(
     Ok(all)
 }
 
-/// Like [`scan`], but reads through `window`, which is filled `ahead` bytes at a time while records are short.
+/// Like [`scan`], but reads through `window`. While records are short, each read fetches `ahead` bytes.
 pub fn scan_window(
     window: &mut SourceWindow<'_>,
     kind: FrameKind,
@@ -137,7 +138,7 @@ pub fn scan_window(
     Ok(found)
 }
 
-/// Parses one record after another.
+/// State of a scan: parses one record at a time.
 pub(super) struct Scanner<'w, 's> {
     pub window: &'w mut SourceWindow<'s>,
     pub kind: FrameKind,
@@ -157,9 +158,11 @@ impl Scanner<'_, '_> {
         }
     }
 
-    /// Adds the single-part records that are completely in the window; returns false if there is none at `found.end`.
+    /// Fast path: adds consecutive single-part records that the window contains completely. Returns false if it adds
+    /// none.
     ///
-    /// This fast path leaves records of several parts, incomplete records and faults to [`step`](Self::step).
+    /// It skips records of several parts, incomplete records and faults, which [`parse_record`](Self::parse_record)
+    /// handles.
     fn scan_buffered(&mut self, found: &mut ScanResult, num_records: u64, stop: u64) -> bool {
         let (start, header_len) = (found.end, self.kind.header_len());
         let buffered = self.window.buffered_from(start);
@@ -221,7 +224,7 @@ impl Scanner<'_, '_> {
 
     /// Checks that the part at `offset` is complete and, with `verify`, that its checksum matches.
     ///
-    /// Faults are reported at the offset of the record.
+    /// Faults state `record`, the offset of the record, because a record may have several parts.
     #[inline]
     fn check_part_data(&mut self, offset: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
         self.last_len = header.stored_len;
@@ -241,7 +244,7 @@ impl Scanner<'_, '_> {
         if self.verify && self.kind.has_checksum() { self.check_part_crc(offset, header, record) } else { Ok(Ok(())) }
     }
 
-    /// Returns whether the source has `length` bytes at `offset`. A pinned window contains them afterwards.
+    /// Returns whether the source has `length` bytes at `offset`. If the window is pinned, it contains them afterwards.
     fn has_bytes_at(&mut self, offset: u64, length: u64) -> Result<bool, SourceError> {
         if self.window.is_pinned() {
             return Ok(self.window.read_bytes(offset, length as usize, self.ahead)?.len() as u64 == length);
@@ -271,7 +274,7 @@ impl Scanner<'_, '_> {
     }
 }
 
-/// Prefetches the cache lines around `position`, the estimated position of a header that is parsed soon.
+/// Loads the cache lines around `position`, where the header of a later record is expected.
 #[inline]
 fn prefetch_around(buffered: &[u8], position: usize) {
     let range = position.saturating_sub(PREFETCH_RADIUS)..position + PREFETCH_RADIUS;

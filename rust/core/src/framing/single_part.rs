@@ -1,4 +1,4 @@
-//! A record of a single part, found by its offset alone and read directly into the caller's memory.
+//! Reading of a single-part record at a known offset directly into the caller's memory.
 use std::mem::MaybeUninit;
 
 use super::{FrameKind, MAX_MARGIN, PartKind};
@@ -36,7 +36,8 @@ impl SinglePartRecord {
         self.end
     }
 
-    /// Reads the payload into `out`, which has its length. Returns None if a read fails or the checksum differs.
+    /// Reads the payload into `out`, whose length must be [`num_bytes`](Self::num_bytes). Returns None if a read fails
+    /// or, with `verify`, the checksum is wrong.
     pub fn read_payload<S: ReadAt + ?Sized>(
         &self,
         source: &S,

@@ -78,14 +78,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn close_frames_empty_payload_in_sixteen_bytes() {
+    fn finish_frame_frames_empty_payload_in_sixteen_bytes() {
         let mut out = vec![0; HEADER];
         TfRecord::finish_frame(&mut out, 0).unwrap();
         assert_eq!(out, [0, 0, 0, 0, 0, 0, 0, 0, 0x29, 0x03, 0x98, 0x07, 0xD8, 0xEA, 0x82, 0xA2]);
     }
 
     #[test]
-    fn header_rejects_impossible_length_with_matching_checksum() {
+    fn parse_header_rejects_impossible_length_with_matching_checksum() {
         for length in [1u64 << 63, u64::MAX - 15, u64::MAX] {
             let mut bytes = length.to_le_bytes().to_vec();
             bytes.extend(masked_crc32c(&length.to_le_bytes()).to_le_bytes());

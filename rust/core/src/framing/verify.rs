@@ -6,7 +6,7 @@ use super::{FrameKind, FrameSelection, for_each_payload};
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
-/// Longest record whose payload is inspected; a record must be in memory completely for that.
+/// Maximum length of records whose payloads are inspected, because an inspected record is completely in memory.
 const MAX_INSPECTED: u64 = 64 << 20;
 /// Maximum number of faults that are returned; further faults are only counted.
 const MAX_FAULTS: usize = 10_000;
@@ -14,7 +14,7 @@ const MAX_FAULTS: usize = 10_000;
 /// A fault and the record in which it was found.
 #[derive(Debug)]
 pub struct RecordFault {
-    /// Ordinal of the record. Damaged records count, if their length is known.
+    /// Ordinal of the record. Damaged records whose length is known are counted.
     pub record: u64,
     /// The fault.
     pub fault: Fault,
@@ -37,19 +37,19 @@ pub struct Verification {
     pub end: u64,
 }
 
-/// Frames of a shard according to an index: consecutive, from the first byte of the shard.
+/// Frames of a shard according to an index. They are consecutive, and the first one begins at offset 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FrameIndex<'a> {
     /// Offset of each frame.
     pub offsets: &'a [i64],
     /// Stored bytes of each frame.
     pub lengths: &'a [i64],
-    /// CRC-32C of the first payloads, -1 if it is unknown.
+    /// CRC-32C of each payload, or -1 if unknown; may end before the last frame.
     pub checksums: &'a [i64],
 }
 
 impl FrameIndex<'_> {
-    /// Returns the stored bytes of a record if it begins at `offset`.
+    /// Returns the length of the frame number `record` if it begins at `offset`.
     fn frame_len(&self, record: u64, offset: u64) -> Option<u64> {
         let ordinal = record as usize;
         (self.offsets.get(ordinal) == Some(&(offset as i64))).then(|| self.lengths[ordinal] as u64)
@@ -65,7 +65,7 @@ pub type PayloadCheck<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
 
 /// Verifies all of `source`; `inspect` checks the payload of each record whose frame is valid.
 ///
-/// The lengths and checksums of `index` are compared, and the index states where the next record begins after damage.
+/// Compares the lengths and checksums in `index`. After damage, continues at the next record according to `index`.
 pub fn verify(
     source: &dyn ReadAt,
     kind: FrameKind,
@@ -116,7 +116,7 @@ pub fn verify(
     Ok(report)
 }
 
-/// Returns whether no byte of the source after a fault can be read.
+/// Returns whether a fault prevents all reads after it, as in a damaged compressed stream.
 fn blocks_further_reads(fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::BadCompression | FaultKind::LimitExceeded)
 }
@@ -142,7 +142,7 @@ struct ValidRecord {
     ordinal: u64,
     offset: u64,
     length: u64,
-    /// CRC-32C of the payload in the index, -1 if it is unknown.
+    /// CRC-32C of the payload according to the index, or -1 if unknown.
     checksum: i64,
 }
 
@@ -182,13 +182,13 @@ fn inspect_record(
 
 /// Returns the first offset at which the next record may begin after a fault in the record at `offset`.
 ///
-/// If a new record began inside a record of several parts, the fault is at the start of the new record.
+/// A fault after `offset` in a format with several parts is at the start of a new record.
 pub(super) fn resync_start(kind: FrameKind, fault: &Fault, offset: u64) -> u64 {
     if kind.separator().is_some() && fault.offset > offset { fault.offset } else { offset + 1 }
 }
 
-/// Finds the next record at or after `from`. Returns None if there is none, the format has no means to find one, or the
-/// source is damaged.
+/// Finds the next record at or after `from`. Returns None if there is none, or if the format has nothing by which
+/// records are found, or if the source cannot be decompressed.
 pub(super) fn find_next_record(
     window: &mut SourceWindow<'_>,
     kind: FrameKind,

@@ -1,9 +1,9 @@
-//! A buffered, moving view of a source: serves small requests from large reads.
+//! A buffer over a source that serves many small sequential requests from few large reads.
 use std::ops::Range;
 
 use crate::source::{ReadAt, SourceError};
 
-/// Largest amount by which a small buffer grows per read while the length of the source is unknown.
+/// If the length of the source is unknown, a read is at most this long, or as long as the buffered bytes.
 const MAX_GROWTH: usize = 1 << 20;
 
 /// A buffer that holds the bytes `base..base + len` of a source and is refilled when other bytes are requested.
@@ -26,13 +26,14 @@ impl<'s> SourceWindow<'s> {
         self.buffer
     }
 
-    /// Returns the buffer and the position of `range` in it if the window holds all of it, and the window otherwise.
+    /// Returns the buffer, and the position in it of the bytes `range` of the source; the window itself if it does not
+    /// hold all of them.
     pub fn into_buffer_with(self, range: Range<u64>) -> Result<(Vec<u8>, usize), Self> {
         let is_buffered = range.start >= self.base && range.end <= self.base + self.len as u64;
         if is_buffered { Ok((self.buffer, (range.start - self.base) as usize)) } else { Err(self) }
     }
 
-    /// Returns the bytes from `offset` on that the window holds.
+    /// Returns the buffered bytes from `offset` of the source on; empty if `offset` is not buffered.
     #[inline]
     pub fn buffered_from(&self, offset: u64) -> &[u8] {
         let start = offset.saturating_sub(self.base).min(self.len as u64) as usize;
@@ -44,7 +45,7 @@ impl<'s> SourceWindow<'s> {
         self.source
     }
 
-    /// Keeps the bytes from `offset` on when later bytes are read, as long as there is no gap between reads.
+    /// Keeps the bytes from `offset` on in the buffer when later bytes are read, unless a read skips bytes.
     pub fn pin(&mut self, offset: u64) {
         self.pinned = Some(offset);
     }
@@ -60,7 +61,8 @@ impl<'s> SourceWindow<'s> {
         self.base + (self.len as u64) < offset
     }
 
-    /// Returns `count` bytes at `offset`, or fewer if the data ends before. If a read is needed, reads `ahead` bytes.
+    /// Returns `count` bytes at `offset`, or fewer at the end of the data. If they are not buffered, reads `ahead`
+    /// bytes.
     #[inline]
     pub fn read_bytes(&mut self, offset: u64, count: usize, ahead: usize) -> Result<&[u8], SourceError> {
         if !self.contains(offset, count) {
@@ -94,7 +96,7 @@ impl<'s> SourceWindow<'s> {
         Ok(())
     }
 
-    /// Returns how many of the `missing` bytes to read next: not more than the source has, as far as that is known.
+    /// Returns the length of the next read: `missing`, or less if the source is shorter or its length is unknown.
     fn next_read_len(&self, missing: usize) -> usize {
         match self.source.num_bytes() {
             Some(total) => {
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_equal_the_source_in_any_order_of_requests() {
+    fn read_bytes_returns_source_bytes_in_any_order_of_requests() {
         let data: Vec<u8> = (0..=255).cycle().take(5000).collect();
         let mut window = SourceWindow::new(&data, Vec::new());
         for (offset, count, ahead) in

@@ -1,4 +1,4 @@
-//! Writing of frames in place: the payload is appended after reserved bytes, then header and footer are filled in.
+//! Writing of frames: a payload is appended after bytes reserved for the header; header and footer follow.
 use super::FrameKind;
 use crate::checksum::crc32c;
 use crate::error::Fault;
@@ -23,7 +23,7 @@ impl FrameBuffer {
         Self { data: buffer, lengths: Vec::new(), checksums: Vec::new(), kind, start: 0 }
     }
 
-    /// Appends one record.
+    /// Appends the frame of one payload.
     pub fn push_payload(&mut self, payload: &[u8]) -> Result<(), Fault> {
         self.begin_record();
         self.data.extend_from_slice(payload);

@@ -31,7 +31,7 @@ impl BufferedInput {
         self.pos = (self.pos + count).min(self.len);
     }
 
-    /// Reads more bytes if `chunk` is empty. Returns false at the end of the file.
+    /// Reads more bytes if no bytes are buffered. Returns false at the end of the file.
     pub(super) fn refill_if_empty(&mut self, file: &dyn ReadAt) -> Result<bool, SourceError> {
         if self.pos == self.len {
             self.start += self.len as u64;

@@ -1,4 +1,4 @@
-//! A compressed file as a source: seek points and a small pool of cursors behind one lock.
+//! Random access to the uncompressed data of a compressed file, with seek points and a pool of cursors.
 use super::cursor::{Cursor, PointSchedule, StreamEnd, StreamOptions};
 use super::saved::{self, SavedPoints};
 use super::seek_points::{SeekPoint, SeekPoints};
@@ -7,7 +7,7 @@ use crate::error::Fault;
 use crate::source::{ReadAt, SourceError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of idle cursors (about 0.2 MB each) that are kept even if at most one thread reads at a time.
+/// Minimum number of idle cursors (about 0.2 MB each) in the pool, also if at most one thread reads at a time.
 const MIN_IDLE: usize = 4;
 const MAX_IDLE: usize = 32;
 /// Reads up to this length are copied from an idle cursor's output under the lock, which is faster than taking the
@@ -39,17 +39,17 @@ pub struct CompressedSource<S> {
     shared: Mutex<SharedState>,
 }
 
-/// How a read at some offset is served.
+/// Result of [`acquire_cursor`](CompressedSource::acquire_cursor).
 enum ReadStart {
-    /// By this cursor.
+    /// The cursor that serves the read.
     Cursor(Cursor),
-    /// Not at all: the offset is at or after the end of the data.
+    /// No cursor: the offset is at or after the end of the data.
     PastEnd(StreamEnd),
 }
 
 struct SharedState {
     points: SeekPoints,
-    /// Cursors that no read is using, in the order of their last use.
+    /// Cursors that are not in use by a read, in the order of their last use.
     idle: Vec<Cursor>,
     num_busy: usize,
     peak_busy: usize,
@@ -57,7 +57,7 @@ struct SharedState {
 }
 
 impl<S: ReadAt> CompressedSource<S> {
-    /// Wraps `inner` without reading from it.
+    /// Creates a source of the uncompressed data of `inner`, the compressed file, without reading from it.
     ///
     /// `spacing` is the minimum number of decompressed bytes between two seek points; `u64::MAX` records none. A seek
     /// point takes up to 32 KiB of memory. Beyond 4096 points, every second one is dropped and the spacing doubles.
@@ -67,7 +67,8 @@ impl<S: ReadAt> CompressedSource<S> {
         Self { inner, options: StreamOptions { container, max_bytes: limits.max_bytes }, shared: Mutex::new(shared) }
     }
 
-    /// Restores the seek points, and the total size if it was known, from the result of `save` for the same file.
+    /// Restores the seek points, and the total size if it was known, from the result of
+    /// [`save_seek_points`](Self::save_seek_points) for the same file.
     ///
     /// # Errors
     ///
@@ -83,7 +84,8 @@ impl<S: ReadAt> CompressedSource<S> {
         Ok(())
     }
 
-    /// Serializes the known seek points, and the total size if it is known, for `restore`.
+    /// Serializes the known seek points, and the total size if it is known, for
+    /// [`restore_seek_points`](Self::restore_seek_points).
     pub fn save_seek_points(&self) -> Vec<u8> {
         let (mut points, num_bytes) = {
             let shared = self.lock_state();
@@ -113,8 +115,7 @@ impl<S: ReadAt> CompressedSource<S> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the cursor that reaches `offset` with the least work, or the end of the data if `offset` is not before
-    /// it.
+    /// Returns the cursor that reaches `offset` with the least work, or the end of the data if `offset` is at or after it.
     fn acquire_cursor(&self, offset: u64) -> Result<ReadStart, Fault> {
         let (idle, point, schedule) = {
             let mut shared = self.lock_state();
@@ -154,14 +155,15 @@ impl SharedState {
         self.end.as_ref().filter(|end| end.fault.is_none()).map(|end| end.num_bytes)
     }
 
-    /// Fills `buf` and returns true if an idle cursor has all of its bytes in its output buffer.
+    /// Fills `buf` with the bytes at `offset` if the output buffer of an idle cursor contains them all; otherwise
+    /// returns false.
     fn copy_buffered(&self, offset: u64, buf: &mut [u8]) -> bool {
         buf.len() <= MAX_SMALL_READ && self.idle.iter().rev().any(|cursor| cursor.copy_if_buffered(offset, buf))
     }
 
     /// Chooses between an idle cursor and the last seek point at or before `reachable`: the one nearer to `offset`.
     ///
-    /// If neither is returned, the read starts at the start of the file.
+    /// Returns neither if the read must begin at the start of the file.
     fn choose_start(&mut self, offset: u64, reachable: u64) -> (Option<Cursor>, Option<SeekPoint>, PointSchedule) {
         let schedule = PointSchedule { next_offset: self.points.next_offset(), spacing: self.points.spacing() };
         let point = self.points.last_at_or_before(reachable);

@@ -1,4 +1,4 @@
-//! One position in a compressed stream: a decompressor and its most recent output.
+//! A cursor in a compressed stream: a decompressor at some offset, and a buffer of its most recent output.
 use super::buffered_input::BufferedInput;
 use super::members::{MemberChecksum, MemberReader, NextMember};
 use super::seek_points::{BlockStart, HistoryWindow, SeekPoint};
@@ -13,8 +13,8 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress_with_limit};
 use std::sync::Arc;
 
 const OUTPUT_BYTES: usize = 96 * 1024;
-/// If less of the output buffer is free, the window is moved to its front first: the decompressor's fast loop needs
-/// space.
+/// If less of the output buffer is free, the window is moved to the front of the buffer, because the fast loop of the
+/// decompressor needs space.
 const MIN_FREE_OUTPUT: usize = 8 * 1024;
 const FLAGS: u32 = TINFL_FLAG_HAS_MORE_INPUT | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
 
@@ -41,7 +41,8 @@ pub(super) struct StreamEnd {
     pub(super) fault: Option<Fault>,
 }
 
-/// Where to record seek points: at the first opportunity from `next_offset` on, then every `spacing` bytes.
+/// Offsets at which a cursor records seek points: the first possible one from `next_offset` on, then every `spacing`
+/// bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PointSchedule {
     pub(super) next_offset: u64,
@@ -90,7 +91,7 @@ impl Cursor {
         Ok(cursor)
     }
 
-    /// Returns the first offset that can be read without starting again.
+    /// Returns the first offset that this cursor can read; for earlier data, the stream must be inflated again.
     pub(super) fn first_offset(&self) -> u64 {
         self.out_offset
     }
@@ -130,7 +131,7 @@ impl Cursor {
         Ok(done)
     }
 
-    /// Fills `buf` and returns true if all of its bytes are in the output buffer.
+    /// Fills `buf` with the bytes at `offset` if all of them are in the output buffer; otherwise returns false.
     pub(super) fn copy_if_buffered(&self, offset: u64, buf: &mut [u8]) -> bool {
         let output = self.output_from(offset).get(..buf.len());
         output.inspect(|output| buf.copy_from_slice(output)).is_some()
@@ -160,7 +161,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Processes one header, one trailer, or a piece of deflate data. A fault becomes the stream end.
+    /// Processes one header, one trailer, or a piece of deflate data. Stores a fault as the end of the stream.
     fn process_next_piece(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         let step = match self.phase {
             StreamPhase::Header => self.begin_member(file),
@@ -204,11 +205,11 @@ impl Cursor {
         Ok(())
     }
 
-    /// Calls the decompressor once.
+    /// Inflates as much as one call of the decompressor does.
     fn inflate_piece(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         self.slide_window();
         self.input.refill_if_empty(file)?;
-        // One byte beyond the limit distinguishes a stream that is too long from one that just fits.
+        // The output may exceed the limit by one byte: this shows that the stream is too long.
         let allowance = self.options.max_bytes.saturating_add(1).saturating_sub(self.end_offset());
         let max_output = (self.out.len() - self.filled).min(usize::try_from(allowance).unwrap_or(usize::MAX));
         let near_point = self.end_offset().saturating_add(max_output as u64) >= self.schedule.next_offset;

@@ -32,10 +32,10 @@ fn zlib_header_error(cmf: u8, flg: u8) -> Option<&'static str> {
     }
 }
 
-/// What follows the start of the file or the end of a member.
+/// Result of looking for the next member, at the start of the file or after a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextMember {
-    /// A member, whose header was consumed.
+    /// There is a member; its header has been read.
     Member,
     /// The end of the file, possibly after padding.
     End,
@@ -46,7 +46,7 @@ pub(super) struct MemberReader<'a> {
     pub(super) container: Container,
     pub(super) input: &'a mut BufferedInput,
     pub(super) file: &'a dyn ReadAt,
-    /// Offset in the decompressed data, for faults.
+    /// Offset in the decompressed data that faults state.
     pub(super) offset: u64,
 }
 
@@ -96,7 +96,7 @@ impl MemberReader<'_> {
         Err(fault.with_values("1f8b", found).into())
     }
 
-    /// Reads a gzip header after the magic bytes (RFC 1952, section 2.3).
+    /// Reads the fields of a gzip header that follow the magic bytes (RFC 1952, section 2.3).
     fn read_gzip_fields(&mut self) -> Result<NextMember, SourceError> {
         let mut crc = crc32(0, &GZIP_MAGIC);
         let [method, flags, ..] = self.read_header_bytes::<8>(&mut crc)?;
@@ -174,7 +174,7 @@ impl MemberReader<'_> {
         Err(self.truncated_header_error())
     }
 
-    /// Reads four bytes of a trailer with `total` bytes, after the first `num_read` of them.
+    /// Reads four bytes of a trailer of `total` bytes, of which `num_read` bytes were read before.
     fn read_trailer_word(&mut self, num_read: usize, total: usize) -> Result<[u8; 4], SourceError> {
         let mut bytes = [0; 4];
         for (index, byte) in bytes.iter_mut().enumerate() {
@@ -244,7 +244,7 @@ pub(super) struct MemberChecksum {
 }
 
 impl MemberChecksum {
-    /// Returns the checksum of no bytes.
+    /// Creates the checksum of a member without data.
     pub(super) fn new(container: Container) -> Self {
         let value = match container {
             Container::Gzip => 0,

@@ -20,7 +20,7 @@ const UNKNOWN: u64 = u64::MAX;
 const KIND_MEMBER: u8 = 0;
 const KIND_BLOCK: u8 = 1;
 
-/// Seek points and size of a file that was read before.
+/// Content of a blob: the seek points and the size of a file, from earlier reads of it.
 pub(super) struct SavedPoints {
     pub(super) points: SeekPoints,
     /// Decompressed size, if the valid end of the stream was read.
@@ -64,7 +64,7 @@ fn encode_point(point: &SeekPoint, blob: &mut Vec<u8>) {
     blob.extend(&data[..]);
 }
 
-/// Deserializes the result of `encode` for a file in `container` with `compressed` bytes.
+/// Deserializes the result of [`encode_seek_points`] for a file in `container` with `compressed` bytes.
 pub(super) fn decode_seek_points(
     blob: &[u8],
     container: Container,

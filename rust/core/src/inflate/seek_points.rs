@@ -27,7 +27,7 @@ pub struct SeekPoint {
 pub(super) struct BlockStart {
     /// Number of bits (0 to 7) of the byte before `offset_in` that belong to the next block.
     pub(super) num_bits: u8,
-    /// Those bits, the first one lowest.
+    /// The bits that `num_bits` counts; the lowest one is the first of the next block.
     pub(super) bits: u8,
     /// Checksum and length of the member so far, so that its trailer can be verified.
     pub(super) checksum: MemberChecksum,
@@ -73,7 +73,8 @@ impl HistoryWindow {
     }
 }
 
-/// Seek points in ascending order, at least `spacing` decompressed bytes apart. The start of the file is implied.
+/// Seek points in ascending order, at least `spacing` decompressed bytes apart. The start of the file is not in the
+/// list.
 #[derive(Debug, Clone)]
 pub(super) struct SeekPoints {
     points: Vec<SeekPoint>,
@@ -138,14 +139,14 @@ impl SeekPoints {
         }
     }
 
-    /// Deflates all plain windows.
+    /// Compresses the windows that are not compressed yet.
     pub(super) fn deflate_windows(&mut self) {
         for block in self.points.iter_mut().filter_map(|point| point.block.as_mut()) {
             block.window = block.window.deflated();
         }
     }
 
-    /// Replaces the windows of the points that `deflated` contains as well.
+    /// Replaces the windows of the points that are also in `deflated` by the deflated ones.
     pub(super) fn replace_windows(&mut self, deflated: &[SeekPoint]) {
         for point in deflated {
             let found = self.points.binary_search_by_key(&point.offset_out, |known| known.offset_out);

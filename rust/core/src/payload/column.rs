@@ -4,16 +4,16 @@ use super::{Section, ValueKind};
 /// Number of values of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueCount {
-    /// The same number in every record (in a feature list: in every frame).
+    /// The same number of values in every record (in a feature list: in every frame).
     Fixed(usize),
-    /// Any number.
+    /// Any number of values.
     Ragged,
 }
 
-/// Treatment of records in which the key is absent or the feature has no kind.
+/// Policy for records in which the key is absent or the feature has no kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MissingPolicy {
-    /// Report a fault.
+    /// The record has a fault.
     Error,
     /// The record has no values (in a feature list: no frames).
     Empty,
@@ -32,7 +32,7 @@ pub struct ColumnSpec {
     pub kind: ValueKind,
     /// Required number of values.
     pub value_count: ValueCount,
-    /// Treatment of records without the feature.
+    /// Policy for records without the feature.
     pub missing: MissingPolicy,
 }
 
@@ -105,7 +105,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// Keeps the first `len` values.
+    /// Removes all values but the first `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         match self {
             Self::Bytes { data, splits } => {

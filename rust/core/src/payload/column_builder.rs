@@ -1,4 +1,4 @@
-//! Construction of one column, record by record.
+//! Builder of one column, to which records are added one by one.
 use super::wire::{WireReader, WireResult};
 use super::{Column, ColumnSpec, MissingPolicy, Section, ValueCount, ValueKind, Values, quote_name, varint};
 use crate::error::{Fault, FaultKind};
@@ -6,14 +6,14 @@ use crate::error::{Fault, FaultKind};
 /// Maximum number of values for which a column reserves memory in advance.
 const MAX_RESERVE: usize = 1 << 20;
 
-/// Actual kind or number of values of a feature or frame that differs from the specification.
+/// Difference between a feature or frame and the specification of its column: the kind or number of values found.
 #[derive(Debug, Clone, Copy)]
 enum Mismatch {
     Kind(Option<ValueKind>),
     Count(usize),
 }
 
-/// A column under construction. The values of the current record can be removed until the record is closed.
+/// Builder of a column. The values of the current record can be removed until the record is closed.
 #[derive(Debug)]
 pub struct ColumnBuilder {
     /// Values of all records.
@@ -151,13 +151,15 @@ impl ColumnBuilder {
         }
     }
 
-    /// Closes a record whose context feature has the requested kind and fixed number of values.
+    /// Closes a record without a check: the caller has checked kind and number of the values of a context feature with
+    /// a fixed number.
     #[inline]
     pub fn close_checked_record(&mut self) {
         self.num_records += 1;
     }
 
-    /// Closes record number `record`: fills in a missing feature, or checks the kind and the number of values.
+    /// Closes record number `record`: applies the policy if the feature is missing, else checks its kind and number of
+    /// values.
     pub fn close_record(&mut self, record: u64, spec: &ColumnSpec) -> Result<(), Fault> {
         let is_absent = self.last_record != record;
         match self.section {
@@ -175,7 +177,7 @@ impl ColumnBuilder {
         Ok(())
     }
 
-    /// Removes the record at `position`, the last one, whether it is closed or not.
+    /// Removes the last record, whose position is `position`, whether it is closed or not.
     pub fn remove_last_record(&mut self, position: usize) {
         self.num_records = position;
         self.row_splits.truncate(position + 1);

@@ -1,7 +1,7 @@
 //! Fast path for the common encoding of entries and frames: one-byte lengths, the key before the value, and one packed
 //! list or one byte string.
 //!
-//! Any other encoding is left to the general code in [`super::message`].
+//! The functions report any other encoding to the caller, which then uses the general code in [`super::message`].
 use super::column_builder::ColumnBuilder;
 use super::message::{MessageDialect, TENSORFLOW};
 use super::parser::ColumnBuilders;
@@ -59,7 +59,8 @@ pub fn parse_entry(
     Ok(is_parsed)
 }
 
-/// Returns the data of the entry at `reader`, whose feature begins after `start` bytes, if all lengths are consistent.
+/// Returns the data of the feature in the entry at `reader`; None if lengths are inconsistent. `start` is the length of
+/// the entry before the feature.
 #[inline]
 fn find_entry_data<'a>(reader: &WireReader<'a>, start: usize, tag: u8) -> Option<WireReader<'a>> {
     let entry_len = usize::from(*reader.buf.get(reader.pos + 1)?);
@@ -86,7 +87,8 @@ pub fn validate_entry(dialect: &MessageDialect, reader: &mut WireReader) -> Wire
     Ok(is_valid)
 }
 
-/// Validates `data`, a part of `buf`. Returns false if its length does not fit the kind or the tag is unknown.
+/// Validates the values of a feature, which are `data`, a part of `buf`. Returns false if their length does not fit the
+/// kind or `tag` is unknown.
 #[inline]
 fn validate_feature_data(dialect: &MessageDialect, tag: u8, buf: &[u8], data: WireReader) -> WireResult<bool> {
     let len = data.buf.len() - data.pos;

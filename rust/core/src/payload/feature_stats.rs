@@ -1,13 +1,13 @@
 //! Statistics of the features in a set of records: names, kinds, and the numbers of values, frames and bytes.
 //!
-//! A record is counted only after all of it was validated.
+//! A record is added to the statistics only after its whole payload was validated.
 use super::message::FeatureSink;
 use super::wire::{WireReader, WireResult};
 use super::{PayloadKind, Section, ValueKind, parse_payload, varint};
 use crate::error::Fault;
 use std::collections::HashMap;
 
-/// Statistics of one feature. A minimum or maximum of nothing is 0.
+/// Statistics of one feature. A minimum or maximum is 0 if there are no numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureStats {
     /// Key of the feature.
@@ -46,7 +46,7 @@ impl FeatureCollector {
         Self { kind, counters: FeatureCounters::default() }
     }
 
-    /// Adds one record.
+    /// Adds the features of one payload to the statistics, unless it is invalid.
     pub fn push_payload(&mut self, payload: &[u8]) -> Result<(), Fault> {
         let num_known = self.counters.num_features();
         let result = parse_payload(self.kind, payload, &mut self.counters);

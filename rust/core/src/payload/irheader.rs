@@ -25,7 +25,7 @@ pub const FLAG: &[u8] = b"flag";
 /// Name of the data column.
 pub const DATA: &[u8] = b"data";
 
-/// Parses one payload into `sink`.
+/// Parses the payload of one image record into `sink`.
 pub fn parse_image_record<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
     let Some((header, rest)) = payload.split_first_chunk::<HEADER_LEN>() else {
         return Err(WireError { offset: payload.len(), what: "the payload ends inside the 24-byte header" });

@@ -1,4 +1,4 @@
-//! Prediction of keys: writers usually store the same keys in the same order in all records.
+//! Cache that predicts the next key of a record, because writers usually store the same keys in the same order.
 use super::key_table::{self, KeyTable};
 use super::message::MessageDialect;
 use super::varint::load_word;
@@ -19,7 +19,7 @@ pub struct CachedKey {
     /// The first bytes of the prefix, without the entry's length.
     head: [u64; 2],
     mask: [u64; 2],
-    /// The bytes of the prefix after `head`.
+    /// The bytes of the prefix that follow `head`.
     tail: Vec<u8>,
     /// Length of the prefix.
     pub len: usize,
@@ -70,7 +70,7 @@ impl KeyCache {
         Self { keys: vec![CachedKey::sentinel()], table: KeyTable::new(16), hashes: vec![0], last: 0 }
     }
 
-    /// Begins a record.
+    /// Makes the next entry the first one of a record.
     pub fn start_record(&mut self) {
         self.last = 0;
     }

@@ -1,12 +1,12 @@
 //! Location of a long byte string in a payload, so that the string can be read directly into the output.
 //!
-//! The string is found from the first bytes of the payload. The payload with the string shortened to its first bytes is
-//! again a valid payload, which the parser validates as usual.
+//! The first bytes of a payload are sufficient to find the string. A copy of the payload with only the first bytes of
+//! the string is also a valid payload, which the parser validates as usual.
 use super::message::MessageDialect;
 use super::wire::{LEN_1, LEN_2, WireReader, append_varint, varint_len};
 use super::{MissingPolicy, PayloadKind, Plan, Section, ValueCount, ValueKind, irheader};
 
-/// Length of the shortest string for which a separate read is worthwhile.
+/// Minimum length of a string that is read separately; for shorter ones, the additional read costs more than a copy.
 pub const MIN_LONG_STRING: usize = 16 << 10;
 /// Length of the prefix that stays in the shortened payload; it identifies the string among the parsed values.
 const PREFIX_LEN: usize = 16;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn shorten_gives_payload_of_short_string() {
+    fn write_shortened_gives_payload_of_short_string() {
         for (kind, int64) in [(PayloadKind::Example, 0x1a), (PayloadKind::OfRecord, 0x2a)] {
             for (len, before) in (0..40).flat_map(|step| [(16_300 + step * 7, true), (2_097_100 + step * 9, false)]) {
                 let image: Vec<u8> = (0..len).map(|byte| byte as u8).collect();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn shorten_detects_repeated_feature() {
+    fn write_shortened_detects_repeated_feature() {
         let again = [
             encode_entry("label", 0x1a, &[7]),
             encode_entry("image", 0x0a, &[5; 50_000]),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn find_never_panics_on_flipped_bits() {
+    fn locate_never_panics_on_flipped_bits() {
         let whole = encode_field(LEN_1, &encode_entry("image", 0x0a, &[9; 40_000]));
         let plan = build_plan(PayloadKind::Example);
         for len in 0..100 {

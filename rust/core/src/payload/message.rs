@@ -3,7 +3,7 @@ use super::fast_path;
 use super::wire::{FIXED32_1, FIXED64_1, LEN_1, LEN_2, VARINT_1, WireError, WireReader, WireResult};
 use super::{PayloadKind, Section, ValueKind, varint};
 
-/// Differences between the messages of the two frameworks.
+/// Properties in which the messages of TensorFlow and OneFlow differ.
 #[derive(Debug)]
 pub struct MessageDialect {
     /// Kinds of the fields 1, 2, … of `Feature`.
@@ -50,7 +50,7 @@ impl MessageDialect {
     }
 }
 
-/// Receives the features of one record. Slots are the sink's own numbers of features.
+/// Receives the features of one record. A slot is a number by which the sink identifies a feature.
 ///
 /// For each map entry, the parser calls `find_slot` and, if there is a slot, `begin_entry`. Then it calls `begin_list`
 /// and one of the `push_*` functions for each list of values. In a feature list, each feature is enclosed by
@@ -71,7 +71,7 @@ pub trait FeatureSink {
     /// Adds little-endian values of four or eight bytes each.
     fn push_fixed(&mut self, slot: usize, chunk: &[u8]);
 
-    /// Adds the varints of which `chunk` consists.
+    /// Adds the varints in `chunk`.
     fn push_varints(&mut self, slot: usize, chunk: WireReader) -> WireResult<()>;
 
     /// Begins a frame.
@@ -159,7 +159,7 @@ pub fn parse_ofrecord<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResul
     parse_features(WireReader::new(payload), &ONEFLOW, sink)
 }
 
-/// Returns whether the top-level fields are valid and contain feature lists.
+/// Returns whether all top-level fields of `payload` are valid, and at least one of them contains feature lists.
 pub fn contains_feature_lists(payload: &[u8]) -> bool {
     let mut reader = WireReader::new(payload);
     let mut found = false;
@@ -216,7 +216,7 @@ fn parse_entry<S: FeatureSink>(
     }
 }
 
-/// Returns the last key of an entry (empty if there is none); None if protobuf drops the entry for an unknown field.
+/// Returns the last key of an entry (empty if there is none); None if an unknown field makes protobuf drop the entry.
 fn find_key<'a>(mut reader: WireReader<'a>, dialect: &MessageDialect) -> WireResult<Option<&'a [u8]>> {
     let mut key: &[u8] = &[];
     let mut is_dropped = false;

@@ -101,7 +101,7 @@ fn parse_payload<S: FeatureSink>(kind: PayloadKind, payload: &[u8], sink: &mut S
     }
 }
 
-/// Returns the name of a feature in quotes, for messages.
+/// Returns the name of a feature in quotes, as error messages show it.
 fn quote_name(name: &[u8]) -> String {
     format!("'{}'", String::from_utf8_lossy(name))
 }

@@ -1,4 +1,4 @@
-//! Parsing of many payloads into columns.
+//! Parser of many payloads into columns.
 use super::column_builder::ColumnBuilder;
 use super::key_cache::KeyCache;
 use super::message::{FeatureSink, MessageDialect};
@@ -21,11 +21,11 @@ pub(super) struct ColumnBuilders<'p> {
     pub slots: Vec<ColumnBuilder>,
     /// Number of the current record, counted from 1; invalid records count as well.
     pub record: u64,
-    /// Number of columns that the fast path has completed for the current record.
+    /// Number of columns whose values of the current record the fast path has parsed and checked.
     pub num_regular: usize,
     /// Whether the general code has parsed an entry of the current record.
     pub is_irregular: bool,
-    /// Keys of earlier records and their order.
+    /// Cache of the keys of earlier records and their order.
     pub key_cache: KeyCache,
 }
 
@@ -71,7 +71,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Adds the features of one record.
+    /// Appends the values of one payload to the columns.
     pub fn push_payload(&mut self, payload: &[u8]) -> Result<(), Fault> {
         self.columns.begin_record();
         let result = match parse_payload(self.columns.plan.kind(), payload, &mut self.columns) {

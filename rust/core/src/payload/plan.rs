@@ -15,9 +15,9 @@ pub struct Plan {
 impl Plan {
     /// Compiles the columns, and checks that payloads of `kind` can contain them.
     ///
-    /// Only image records have values of kind `UInt64`; only a `SequenceExample` has feature lists. `MissingPolicy::Empty`
-    /// requires `ValueCount::Ragged` or a feature list. `MissingPolicy::Default` must have the number of values of
-    /// `ValueCount::Fixed` and is not supported for feature lists.
+    /// Only image records have values of kind `UInt64`; only a `SequenceExample` has feature lists.
+    /// `MissingPolicy::Empty` requires `ValueCount::Ragged` or a feature list. `MissingPolicy::Default` must have the
+    /// number of values of `ValueCount::Fixed` and is not supported for feature lists.
     pub fn new(kind: PayloadKind, columns: Vec<ColumnSpec>) -> Result<Self, Fault> {
         let mut plan = Self { kind, table: KeyTable::new(columns.len()), columns: Vec::new() };
         for column in columns {

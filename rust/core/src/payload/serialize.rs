@@ -15,7 +15,7 @@ pub trait PayloadSource: Sync {
     fn read_string(&self, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError>;
 }
 
-/// Borrowed values of one kind; see [`super::Values`].
+/// Borrowed values of one kind: like [`super::Values`], or strings that are not in memory.
 #[derive(Clone, Copy)]
 pub enum ValuesRef<'a> {
     /// Byte strings: string `i` is `data[splits[i]..splits[i + 1]]`.
@@ -25,7 +25,7 @@ pub enum ValuesRef<'a> {
         /// Start of each string, and the end of the last one.
         splits: &'a [i64],
     },
-    /// Byte strings that are read when they are written.
+    /// Byte strings that are read from their source while they are written.
     External {
         /// Start of each string in the concatenation of all strings, and the end of the last one.
         splits: &'a [i64],
@@ -194,7 +194,7 @@ pub(super) fn append_string(values: &ValuesRef, index: usize, out: &mut Vec<u8>)
     }
 }
 
-/// Checks that payloads of `kind` can contain the column.
+/// Checks that payloads of `kind` can contain the section and value kind of a column.
 fn check_section_and_kind(kind: PayloadKind, column: &ColumnData) -> Result<(), Fault> {
     if column.section == Section::Lists && kind != PayloadKind::SequenceExample {
         return Err(column.feature_fault("is given in feature lists, which only a SequenceExample has"));

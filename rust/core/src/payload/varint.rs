@@ -1,7 +1,7 @@
 //! Decoding of varints from eight bytes at a time: packed lists, and lists of one value.
 use super::wire::{WireReader, WireResult};
 
-/// The continuation bits of eight bytes.
+/// Mask of the continuation bits of eight bytes.
 const CONTINUE: u64 = 0x8080_8080_8080_8080;
 
 /// Loads eight bytes of `buf` at `start` as a little-endian word, with zeros beyond the end of `buf`.
@@ -26,7 +26,8 @@ pub fn join_7bit_groups(word: u64) -> u64 {
     (word & 0x0000_0000_0fff_ffff) | (word & 0x0fff_ffff_0000_0000) >> 4
 }
 
-/// Decodes the `len` bytes at `start` if they are exactly one varint of at most eight bytes, without a branch per byte.
+/// Decodes the `len` bytes at `start` without a branch per byte; None unless they are exactly one varint of at most
+/// eight bytes.
 #[inline]
 pub fn decode_single_varint(buf: &[u8], start: usize, len: usize) -> Option<u64> {
     if len == 0 || len > 8 {
@@ -43,8 +44,8 @@ pub fn are_single_varints(words: &[(u64, u64)]) -> bool {
     words.iter().fold(0, |errors, &(word, mask)| errors | (word ^ mask >> 8) & mask & CONTINUE) == 0
 }
 
-/// Calls `visit` for each varint of `chunk`. Decodes one, two or eight from a word, so that few branches depend on
-/// lengths.
+/// Calls `visit` for each varint of `chunk`. Decodes one, two or eight varints at a time, so that few branches depend
+/// on their lengths.
 #[inline]
 fn for_each_varint(mut chunk: WireReader, mut visit: impl FnMut(u64)) -> WireResult<()> {
     while let Some(bytes) = chunk.rest().first_chunk::<8>() {
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn decode_single_accepts_exactly_one_varint() {
+    fn decode_single_varint_accepts_exactly_one_varint() {
         for value in sample_values() {
             let bytes = encode_varints([value].into_iter());
             assert_eq!(bytes.len(), varint_len(value));
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn decode_returns_varints_of_all_lengths() {
+    fn decode_varints_returns_values_of_all_lengths() {
         let bytes = encode_varints(sample_values());
         let mut out = Vec::new();
         decode_varints(WireReader::new(&bytes), &mut out, |value| value).expect("valid varints");
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn count_reports_offset_of_truncated_varint() {
+    fn count_varints_reports_offset_of_truncated_varint() {
         for len in 1..=12 {
             let bytes = [vec![1; 20], vec![0x80; len]].concat();
             assert_eq!(count_varints(WireReader::new(&bytes)).map_err(|error| error.offset), Err(20));

@@ -35,7 +35,7 @@ pub struct WireError {
     pub what: &'static str,
 }
 
-/// Result of parsing.
+/// Result of parsing, with an encoding error.
 pub type WireResult<T> = Result<T, WireError>;
 
 impl From<WireError> for Fault {
@@ -44,7 +44,8 @@ impl From<WireError> for Fault {
     }
 }
 
-/// A position in one message. The buffer starts with the payload, so that positions are offsets in the payload.
+/// Reader of one message, which may be nested in others. Its buffer starts with the payload, so that positions are
+/// offsets in the payload.
 #[derive(Debug, Clone, Copy)]
 pub struct WireReader<'a> {
     /// The payload up to the end of this message.
@@ -171,7 +172,7 @@ impl<'a> WireReader<'a> {
         self.take_bytes(8)
     }
 
-    /// Skips a field after its `tag`.
+    /// Skips the content of a field whose `tag` has been read.
     pub fn skip_field(&mut self, tag: u32) -> WireResult<()> {
         self.skip_nested_field(tag, self.depth)
     }
@@ -184,7 +185,7 @@ impl<'a> WireReader<'a> {
             GROUP if depth == 0 => self.error_here("groups are nested more than 100 levels deep"),
             GROUP => self.skip_group(tag >> 3, depth - 1),
             FIXED32 => self.take_bytes(4).map(drop),
-            END_GROUP => self.error_here("a group ends that has not begun"),
+            END_GROUP => self.error_here("the end of a group has no matching start"),
             _ => self.error_here("a field has an unknown wire type"),
         }
     }
@@ -199,7 +200,7 @@ impl<'a> WireReader<'a> {
             } else if tag >> 3 == field {
                 return Ok(());
             } else {
-                return Err(WireError { offset: start, what: "a group ends that has not begun" });
+                return Err(WireError { offset: start, what: "the end of a group has no matching start" });
             }
         }
     }
@@ -210,7 +211,7 @@ impl<'a> WireReader<'a> {
         WireReader { buf: &self.buf[..end], pos: start, depth: self.depth }
     }
 
-    /// Returns a reader of the varint of a field, after its tag.
+    /// Reads a varint after its tag; returns a reader of its bytes.
     pub fn read_varint_field(&mut self) -> WireResult<WireReader<'a>> {
         let start = self.pos;
         self.read_varint()?;

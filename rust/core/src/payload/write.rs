@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// Maximum length of a message.
 const MAX_MESSAGE: usize = i32::MAX as usize;
-/// Maximum number of bytes of the tags and lengths of context and feature lists.
+/// Maximum total number of bytes of the tags and lengths that precede the context and the feature lists.
 const MAX_HEADERS: usize = 12;
 const FIELD_1: u8 = 0x0a;
 const FIELD_2: u8 = 0x12;
@@ -41,7 +41,7 @@ pub fn write_messages(
 /// A column and the prefix of all its entries.
 struct EncodedFeature<'a> {
     column: &'a ColumnData<'a>,
-    /// The field of the key, and the tag of the value.
+    /// The encoded key, and the tag of the value.
     entry_prefix: Vec<u8>,
 }
 
@@ -67,7 +67,7 @@ struct MessageWriter<'d> {
     /// Lengths in the order in which they are written: for each entry the length of its value, and for each feature the
     /// length of its values without the header of the packed field.
     sizes: Vec<usize>,
-    /// Index in `sizes` of the next length to write.
+    /// Index in `sizes` of the length that is written next.
     next: usize,
 }
 

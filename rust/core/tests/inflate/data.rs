@@ -1,4 +1,4 @@
-//! Test data, several ways of compressing it, and functions that read whole sources.
+//! Test data, functions that compress it in several ways, and functions that read compressed sources.
 use miniz_oxide::deflate::core::{CompressorOxide, create_comp_flags_from_zip_params};
 use miniz_oxide::deflate::stream::deflate;
 use miniz_oxide::{MZFlush, mz_adler32_oxide};

@@ -15,7 +15,7 @@ fn append_crc(mut body: Vec<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn restore_makes_seek_points_and_size_available_without_reading() {
+fn restore_seek_points_makes_seek_points_and_size_available_without_reading() {
     let plain = generate_data(3_000_000, 21);
     let gzips = [compress_gzip(&plain[..1_000_000], 6), compress_gzip(&plain[1_000_000..], 9)].concat();
     for (file, container) in [(gzips, Container::Gzip), (compress_zlib(&plain, 6), Container::Zlib)] {
@@ -52,7 +52,7 @@ fn restored_partial_seek_points_are_extended_by_later_reads() {
 }
 
 #[test]
-fn restore_of_fewer_points_keeps_existing_points() {
+fn restore_seek_points_of_fewer_points_keeps_existing_points() {
     let plain = generate_data(1_000_000, 23);
     let file = compress_gzip(&plain, 6);
     let empty = open_source(file.clone(), Container::Gzip, SPACING).save_seek_points();
@@ -78,7 +78,7 @@ fn cursor_from_restored_point_detects_wrong_member_checksum() {
 }
 
 #[test]
-fn restore_of_damaged_blob_fails_and_leaves_the_source_unchanged() {
+fn restore_seek_points_of_damaged_blob_fails_and_leaves_the_source_unchanged() {
     let plain = generate_data(600_000, 25);
     let file = compress_gzip(&plain, 6);
     let first = open_source(file.clone(), Container::Gzip, SPACING);
@@ -101,7 +101,7 @@ fn restore_of_damaged_blob_fails_and_leaves_the_source_unchanged() {
 }
 
 #[test]
-fn restore_of_forged_fields_with_correct_checksum_never_panics() {
+fn restore_seek_points_of_forged_fields_with_correct_checksum_never_panics() {
     let plain = generate_data(600_000, 26);
     let file = compress_gzip(&plain, 6);
     let first = open_source(file.clone(), Container::Gzip, SPACING);

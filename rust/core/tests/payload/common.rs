@@ -68,7 +68,7 @@ pub fn list_spec(name: &str, kind: ValueKind, value_count: ValueCount) -> Column
     ColumnSpec { section: Section::Lists, ..spec(name, kind, value_count) }
 }
 
-/// Parses several payloads.
+/// Parses several payloads into the columns of `specs`.
 pub fn parse(kind: PayloadKind, specs: &[ColumnSpec], payloads: &[Vec<u8>]) -> Result<Vec<Column>, Fault> {
     let plan = Plan::new(kind, specs.to_vec())?;
     let mut parser = Parser::new(&plan, payloads.len());
@@ -80,8 +80,8 @@ pub fn parse(kind: PayloadKind, specs: &[ColumnSpec], payloads: &[Vec<u8>]) -> R
 
 /// Parses one column of one payload.
 ///
-/// Also parses the payload three times in a row, because the parser takes another path for a record that resembles an
-/// earlier one, and checks that the values are the same.
+/// Also parses three copies of the payload and checks that each yields the same values, because the parser uses cached
+/// keys for all but the first one.
 pub fn parse_values(kind: PayloadKind, spec: ColumnSpec, payload: &[u8]) -> Result<Values, Fault> {
     let once = parse(kind, std::slice::from_ref(&spec), &[payload.to_vec()])?.remove(0).values;
     let three_times = parse(kind, &[spec], &[payload.to_vec(), payload.to_vec(), payload.to_vec()])?.remove(0).values;

@@ -325,7 +325,7 @@ fn parse_is_correct_for_more_keys_than_the_cache_holds() {
 }
 
 #[test]
-fn push_of_invalid_record_does_not_change_columns() {
+fn push_payload_of_invalid_record_does_not_change_columns() {
     let specs =
         vec![spec("a", ValueKind::Int64, ValueCount::Fixed(1)), spec("b", ValueKind::Bytes, ValueCount::Ragged)];
     let plan = Plan::new(PayloadKind::Example, specs).unwrap();

@@ -103,7 +103,7 @@ fn collector_counts_frames() {
 }
 
 #[test]
-fn push_of_invalid_record_does_not_change_statistics() {
+fn push_payload_of_invalid_record_does_not_change_statistics() {
     let good = encode_example(&[encode_entry(b"a", &encode_int64_feature(&[1]))]);
     let bad = encode_example(&[
         encode_entry(b"a", &encode_float_feature(&[1.0, 2.0])),

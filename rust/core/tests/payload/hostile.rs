@@ -42,7 +42,7 @@ fn samples() -> [(PayloadKind, Vec<u8>); 4] {
     ]
 }
 
-/// Returns columns for the names in the samples, which may be missing.
+/// Returns specifications of optional columns for the feature names in the samples.
 fn sample_specs(kind: PayloadKind) -> Vec<ColumnSpec> {
     let mut specs = vec![
         spec(
@@ -60,7 +60,7 @@ fn sample_specs(kind: PayloadKind) -> Vec<ColumnSpec> {
     specs.into_iter().map(|column| ColumnSpec { missing: MissingPolicy::Empty, ..column }).collect()
 }
 
-/// Passes a payload to all functions that read payloads.
+/// Passes `payload` to every function that reads payloads, and checks that they agree whether it is valid.
 ///
 /// The parser parses a valid payload before it, so that its key cache predicts the same keys.
 fn assert_readers_agree(kind: PayloadKind, valid: &[u8], payload: &[u8]) {

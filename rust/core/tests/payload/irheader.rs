@@ -56,7 +56,7 @@ fn parse_prefers_labels_after_the_header_to_the_header_label() {
 }
 
 #[test]
-fn check_rejects_truncated_header_or_labels() {
+fn validate_payload_rejects_truncated_header_or_labels() {
     for len in 0..24 {
         assert_eq!(
             validate_payload(KIND, &encode_header(0, 1.0, 0, 0)[..len]).unwrap_err().kind,

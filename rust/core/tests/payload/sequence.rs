@@ -133,7 +133,7 @@ fn parse_separates_context_and_lists_with_the_same_key() {
 }
 
 #[test]
-fn push_of_invalid_sequence_does_not_change_columns() {
+fn push_payload_of_invalid_sequence_does_not_change_columns() {
     let good = encode_sequence(&[encode_entry(
         b"a",
         &encode_feature_list(&[encode_int64_feature(&[1, 2]), encode_int64_feature(&[3])]),

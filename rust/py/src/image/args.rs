@@ -19,7 +19,7 @@ use crate::buffers::{ArrayView, copy_array};
 /// Number of values that describe the geometry of one image: window, size after resize, placement, flips, scale.
 const GEOMETRY_LEN: usize = 13;
 
-/// Returns the value for `word`, the argument `name`, from a table of the supported words.
+/// Returns the value of `word` in the table `known`; `name` is the name of the argument, for the error.
 pub fn parse_choice<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
     let found = known.iter().find(|(known_word, _)| *known_word == word);
     found.map(|(_, value)| *value).ok_or_else(|| {
@@ -28,12 +28,12 @@ pub fn parse_choice<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> PyR
     })
 }
 
-/// Returns the error for a word that is not supported.
+/// Returns the error for an argument `name` that is none of the `supported` words.
 pub fn unsupported_choice(name: &str, supported: &[&str], word: &str) -> PyErr {
     PyValueError::new_err(format!("{name} must be one of {}, got {word:?}", supported.join(", ")))
 }
 
-/// Options of decoding.
+/// Options of image decoding, as a Python argument.
 #[derive(FromPyObject)]
 pub struct DecodeOptionArgs {
     want: String,
@@ -47,7 +47,7 @@ pub struct DecodeOptionArgs {
 }
 
 impl DecodeOptionArgs {
-    /// Parses the options.
+    /// Converts the names of the options to the values that the decoder uses.
     pub fn parse_options(&self) -> PyResult<DecodeOptions> {
         Ok(DecodeOptions {
             want: parse_choice(
@@ -104,7 +104,8 @@ pub fn parse_scale(denominator: usize) -> PyResult<Scale> {
     })
 }
 
-/// Description of a batch of images. `geometry` has thirteen values per image, and `matrix` six.
+/// The Python `ImagePlan`: how each image of a batch is processed. `geometry` has thirteen values per image, `matrix`
+/// six.
 #[derive(FromPyObject)]
 pub struct ImagePlanArgs<'py> {
     pub payloads: EncodedImages<'py>,
@@ -142,7 +143,9 @@ impl ImagePlanArgs<'_> {
             || geometry.len() != GEOMETRY_LEN * count
             || !is_matching
         {
-            return Err(PyValueError::new_err("the arrays of the job must have a row for every payload"));
+            return Err(PyValueError::new_err(
+                "orientations, geometry, matrix and points must have one row for every payload",
+            ));
         }
         let matrix = |row: usize| matrices.as_ref().map(|numbers| parse_affine(&numbers[6 * row..]));
         let rows = orientations.iter().zip(geometry.as_chunks::<GEOMETRY_LEN>().0).enumerate();
@@ -169,7 +172,7 @@ impl ImagePlanArgs<'_> {
         parse_choice("sampling", &self.sampling, &[("nearest", Sampling::Nearest), ("bilinear", Sampling::Bilinear)])
     }
 
-    /// Parses the color steps.
+    /// Converts the color steps, with the parameters of each image.
     pub fn parse_colors(&self, py: Python<'_>) -> PyResult<Vec<ColorStep>> {
         let (steps, count) = (self.colors.iter(), self.payloads.num_images()?);
         steps
@@ -205,12 +208,12 @@ fn parse_image_geometry(
 ) -> PyResult<ImageGeometry> {
     let size = |index: usize| -> PyResult<Size> {
         let side = |number: i64| usize::try_from(number).ok().filter(|&side| side > 0);
-        let error = || PyValueError::new_err("sizes of the geometry must be positive");
+        let error = || PyValueError::new_err("widths and heights in geometry must be positive");
         let (width, height) = side(numbers[index]).zip(side(numbers[index + 1])).ok_or_else(error)?;
         Ok(Size { width, height })
     };
     let coordinate = |index: usize| {
-        let error = |_| PyValueError::new_err("windows of the geometry must be inside the image");
+        let error = |_| PyValueError::new_err("coordinates of windows in geometry must not be negative");
         usize::try_from(numbers[index]).map_err(error)
     };
     let window_size = size(2)?;
@@ -254,7 +257,7 @@ impl EncodedImages<'_> {
         }
     }
 
-    /// Gets views of the buffers.
+    /// Returns views of the buffers, which keep them alive.
     pub fn get_views(&self) -> PyResult<EncodedImageViews> {
         match self {
             Self::Rows(data, splits) => {

@@ -11,7 +11,7 @@ use crate::buffers::{ArrayViewMut, Block, NumberVec};
 
 pub(super) const DTYPES: [&str; 4] = ["uint8", "uint16", "float16", "float32"];
 
-/// Faults and the rows of their images.
+/// Faults, each with the row of its image.
 pub(super) type RowFaults = Vec<(usize, FaultTuple)>;
 
 /// Read the headers of images: (table with seven columns, faults by row).
@@ -51,7 +51,7 @@ fn build_header_table(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool
     (table, faults)
 }
 
-/// Calls `$run` with the job that `$args` describes.
+/// Converts `$args`, an `ImagePlanArgs`, to a `Job`, and calls `$run` with it, without the interpreter lock.
 macro_rules! with_job {
     ($py:ident, $args:ident, $run:expr) => {{
         let views = $args.payloads.get_views()?;
@@ -60,7 +60,7 @@ macro_rules! with_job {
     }};
 }
 
-/// Like `with_job`, but with other payloads than those of `$args`.
+/// Like `with_job`, but the job has the payloads `$payloads` instead of those in `$args`.
 macro_rules! with_payloads {
     ($py:ident, $args:ident, $payloads:expr, $run:expr) => {{
         let (geometry, colors) = ($args.parse_geometry($py)?, $args.parse_colors($py)?);

@@ -13,10 +13,10 @@ use crate::buffers::{ArrayViewMut, Block, NumberVec, copy_array};
 
 const MASK_DTYPES: [&str; 4] = ["uint8", "uint16", "int32", "int64"];
 
-/// Description of a batch of masks.
+/// The Python `MaskPlan`: how each mask of a batch is processed.
 ///
-/// If the masks follow images, `sizes` has four numbers per mask: width and height of the upright image, and the width
-/// and height at which the image is decoded.
+/// If the masks follow the geometry of images, `sizes` has four numbers per mask: width and height of the upright
+/// image, and the width and height at which the image is decoded.
 #[derive(FromPyObject)]
 pub struct MaskPlanArgs<'py> {
     job: ImagePlanArgs<'py>,

@@ -1,4 +1,4 @@
-//! The steps after decoding, for pixels in memory.
+//! Processing of pixels in memory by the steps that follow decoding: geometry, colors, output format.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch::{Element, Job, SourcePixel, change_pixels};

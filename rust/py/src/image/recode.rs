@@ -11,7 +11,7 @@ use crate::buffers::{ArrayView, Block, take_pooled_buffer};
 /// Encode PNG files again: (data, row_splits, heights and widths).
 ///
 /// A row is empty, and its height and width are 0, if the file is not a valid PNG file, has more than `max_pixels`
-/// pixels, or contains more than pixels. With `upright`, this includes files that may have an EXIF orientation.
+/// pixels, or contains other data than pixels. With `upright`, this includes files that may have an EXIF orientation.
 #[pyfunction]
 pub fn recode_png(
     py: Python<'_>,

@@ -91,7 +91,7 @@ pub fn decode_truncated_jpeg(
     Ok((image, num_rows))
 }
 
-/// Parses the options of the JPEG decoder.
+/// Converts the names of options to the options of the JPEG decoder.
 fn parse_jpeg_options(
     channels: &str,
     (method, upsampling, cmyk): (&str, &str, &str),
