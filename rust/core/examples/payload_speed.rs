@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p recordmill-core --example payload_speed [clicks|sequences|lists|images]`
 use recordmill_core::payload::{
-    Column, ColumnData, ColumnSpec, FeatureCollector, Layout, Missing, Parser, PayloadKind, Plan, Section, ValueKind,
-    Values, ValuesRef, check, serialize,
+    Column, ColumnData, ColumnSpec, FeatureCollector, MissingPolicy, Parser, PayloadKind, Plan, Section, ValueCount,
+    ValueKind, Values, ValuesRef, serialize, validate_payload,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -25,14 +25,14 @@ impl Random {
 }
 
 /// Concatenated payloads and their row splits.
-type Payloads = (Vec<u8>, Vec<i64>);
+type PayloadBuffer = (Vec<u8>, Vec<i64>);
 
-fn iterate(payloads: &Payloads) -> impl Iterator<Item = &[u8]> {
+fn iterate_payloads(payloads: &PayloadBuffer) -> impl Iterator<Item = &[u8]> {
     payloads.1.windows(2).map(|pair| &payloads.0[pair[0] as usize..pair[1] as usize])
 }
 
 /// Runs `work` several times and prints the speed of the fastest round.
-fn measure(name: &str, payloads: &Payloads, values_per_record: usize, mut work: impl FnMut()) {
+fn measure_speed(name: &str, payloads: &PayloadBuffer, values_per_record: usize, mut work: impl FnMut()) {
     if std::env::args().nth(2).is_some_and(|wanted| !name.ends_with(&wanted)) {
         return;
     }
@@ -52,20 +52,20 @@ fn measure(name: &str, payloads: &Payloads, values_per_record: usize, mut work: 
     );
 }
 
-fn spec(name: &[u8], section: Section, kind: ValueKind, layout: Layout) -> ColumnSpec {
-    ColumnSpec { name: name.to_vec(), section, kind, layout, missing: Missing::Error }
+fn column_spec(name: &[u8], section: Section, kind: ValueKind, value_count: ValueCount) -> ColumnSpec {
+    ColumnSpec { name: name.to_vec(), section, kind, value_count, missing: MissingPolicy::Error }
 }
 
-fn parse(plan: &Plan, payloads: &Payloads) -> Vec<Column> {
+fn parse_payloads(plan: &Plan, payloads: &PayloadBuffer) -> Vec<Column> {
     let mut parser = Parser::new(plan, payloads.1.len() - 1);
-    for payload in iterate(payloads) {
-        parser.push(payload).expect("the payloads are valid");
+    for payload in iterate_payloads(payloads) {
+        parser.push_payload(payload).expect("the payloads are valid");
     }
     parser.finish()
 }
 
 /// Generates features as in click logs: 13 floats and 26 integers per record, one value each.
-fn click_features() -> Vec<(Vec<u8>, Values)> {
+fn generate_click_features() -> Vec<(Vec<u8>, Values)> {
     let mut random = Random(1);
     let mut features = Vec::new();
     for i in 0..13 {
@@ -80,7 +80,7 @@ fn click_features() -> Vec<(Vec<u8>, Values)> {
     features
 }
 
-fn borrow(values: &Values) -> ValuesRef<'_> {
+fn borrow_values(values: &Values) -> ValuesRef<'_> {
     match values {
         Values::Bytes { data, splits } => ValuesRef::Bytes { data, splits },
         Values::Float32(values) => ValuesRef::Float32(values),
@@ -91,11 +91,11 @@ fn borrow(values: &Values) -> ValuesRef<'_> {
     }
 }
 
-fn fixed<'a>(name: &'a [u8], values: &'a Values, count: usize) -> ColumnData<'a> {
+fn fixed_column<'a>(name: &'a [u8], values: &'a Values, count: usize) -> ColumnData<'a> {
     ColumnData {
         name,
         section: Section::Context,
-        values: borrow(values),
+        values: borrow_values(values),
         fixed: Some(count),
         row_splits: None,
         frame_splits: None,
@@ -104,11 +104,11 @@ fn fixed<'a>(name: &'a [u8], values: &'a Values, count: usize) -> ColumnData<'a>
     }
 }
 
-/// Shuffles the entries of each record.
-fn shuffle_entries(payloads: &Payloads) -> Payloads {
+/// Shuffles the entries of each record, so that their keys cannot be predicted.
+fn shuffle_entries(payloads: &PayloadBuffer) -> PayloadBuffer {
     let mut random = Random(2);
     let (mut out, mut splits) = (Vec::new(), vec![0]);
-    for payload in iterate(payloads) {
+    for payload in iterate_payloads(payloads) {
         let head = payload.len() - (payload[1] as usize & 0x7f | (payload[2] as usize) << 7);
         let mut entries = Vec::new();
         let mut rest = &payload[head..];
@@ -128,32 +128,39 @@ fn shuffle_entries(payloads: &Payloads) -> Payloads {
 }
 
 fn time_clicks() {
-    let features = click_features();
-    let columns: Vec<_> = features.iter().map(|(name, values)| fixed(name, values, 1)).collect();
+    let features = generate_click_features();
+    let columns: Vec<_> = features.iter().map(|(name, values)| fixed_column(name, values, 1)).collect();
     let payloads = serialize(PayloadKind::Example, NUM_RECORDS, &columns).expect("the columns are valid");
-    let specs =
-        features.iter().map(|(name, values)| spec(name, Section::Context, values.kind(), Layout::Fixed(1))).collect();
+    let specs = features
+        .iter()
+        .map(|(name, values)| column_spec(name, Section::Context, values.kind(), ValueCount::Fixed(1)))
+        .collect();
     let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is valid");
     let shuffled = shuffle_entries(&payloads);
-    for columns in [parse(&plan, &payloads), parse(&plan, &shuffled)] {
+    for columns in [parse_payloads(&plan, &payloads), parse_payloads(&plan, &shuffled)] {
         assert!(columns.iter().zip(&features).all(|(column, (_, values))| column.values == *values));
     }
-    measure("Example, 39 numbers", &payloads, 39, || drop(black_box(parse(&plan, &payloads))));
-    measure("Example, 39 numbers, shuffled keys", &shuffled, 39, || drop(black_box(parse(&plan, &shuffled))));
-    let one = vec![spec(b"C3", Section::Context, ValueKind::Int64, Layout::Fixed(1))];
-    let one = Plan::new(PayloadKind::Example, one).expect("the plan is valid");
-    assert_eq!(parse(&one, &payloads)[0].values, features.iter().find(|(name, _)| name == b"C3").expect("C3").1);
-    measure("Example, 1 of 39 numbers", &payloads, 39, || drop(black_box(parse(&one, &payloads))));
-    measure("Example, 39 numbers, check", &payloads, 39, || {
-        iterate(&payloads).for_each(|payload| check(PayloadKind::Example, payload).expect("valid"));
+    measure_speed("Example, 39 numbers", &payloads, 39, || drop(black_box(parse_payloads(&plan, &payloads))));
+    measure_speed("Example, 39 numbers, shuffled keys", &shuffled, 39, || {
+        drop(black_box(parse_payloads(&plan, &shuffled)))
     });
-    measure("Example, 39 numbers, statistics", &payloads, 39, || {
+    let one = vec![column_spec(b"C3", Section::Context, ValueKind::Int64, ValueCount::Fixed(1))];
+    let one = Plan::new(PayloadKind::Example, one).expect("the plan is valid");
+    assert_eq!(
+        parse_payloads(&one, &payloads)[0].values,
+        features.iter().find(|(name, _)| name == b"C3").expect("C3").1
+    );
+    measure_speed("Example, 1 of 39 numbers", &payloads, 39, || drop(black_box(parse_payloads(&one, &payloads))));
+    measure_speed("Example, 39 numbers, check", &payloads, 39, || {
+        iterate_payloads(&payloads).for_each(|payload| validate_payload(PayloadKind::Example, payload).expect("valid"));
+    });
+    measure_speed("Example, 39 numbers, statistics", &payloads, 39, || {
         let mut collector = FeatureCollector::new(PayloadKind::Example);
-        iterate(&payloads).for_each(|payload| collector.push(payload).expect("valid"));
+        iterate_payloads(&payloads).for_each(|payload| collector.push_payload(payload).expect("valid"));
         let features = collector.finish();
         assert!(features.iter().all(|feature| feature.num_present == NUM_RECORDS as u64 && !feature.mixed_kinds));
     });
-    measure("Example, 39 numbers, serialize", &payloads, 39, || {
+    measure_speed("Example, 39 numbers, serialize", &payloads, 39, || {
         black_box(serialize(PayloadKind::Example, NUM_RECORDS, &columns).expect("valid"));
     });
 }
@@ -163,18 +170,18 @@ fn time_sequences() {
     let values: Vec<i64> = (0..NUM_RECORDS * FRAMES).map(|_| (random.next() % 128) as i64).collect();
     let splits: Vec<i64> = (0..=NUM_RECORDS).map(|record| (record * FRAMES) as i64).collect();
     let ids = Values::Int64(values);
-    let column = ColumnData { section: Section::Lists, row_splits: Some(&splits), ..fixed(b"tokens", &ids, 1) };
+    let column = ColumnData { section: Section::Lists, row_splits: Some(&splits), ..fixed_column(b"tokens", &ids, 1) };
     let kind = PayloadKind::SequenceExample;
     let payloads = serialize(kind, NUM_RECORDS, &[column]).expect("the columns are valid");
-    let specs = vec![spec(b"tokens", Section::Lists, ValueKind::Int64, Layout::Fixed(1))];
+    let specs = vec![column_spec(b"tokens", Section::Lists, ValueKind::Int64, ValueCount::Fixed(1))];
     let plan = Plan::new(kind, specs).expect("the plan is valid");
-    let columns = parse(&plan, &payloads);
+    let columns = parse_payloads(&plan, &payloads);
     assert!(columns[0].values == ids && columns[0].row_splits.as_ref() == Some(&splits));
-    measure("SequenceExample, 100 frames of one int64", &payloads, FRAMES, || {
-        drop(black_box(parse(&plan, &payloads)));
+    measure_speed("SequenceExample, 100 frames of one int64", &payloads, FRAMES, || {
+        drop(black_box(parse_payloads(&plan, &payloads)));
     });
-    measure("SequenceExample, 100 frames, check", &payloads, FRAMES, || {
-        iterate(&payloads).for_each(|payload| check(kind, payload).expect("valid"));
+    measure_speed("SequenceExample, 100 frames, check", &payloads, FRAMES, || {
+        iterate_payloads(&payloads).for_each(|payload| validate_payload(kind, payload).expect("valid"));
     });
 }
 
@@ -182,11 +189,13 @@ fn time_lists() {
     let mut random = Random(4);
     let count = 512;
     let ids = Values::Int64((0..NUM_RECORDS * count).map(|_| (random.next() % 50_000) as i64).collect());
-    let payloads = serialize(PayloadKind::Example, NUM_RECORDS, &[fixed(b"ids", &ids, count)]).expect("valid");
-    let specs = vec![spec(b"ids", Section::Context, ValueKind::Int64, Layout::Ragged)];
+    let payloads = serialize(PayloadKind::Example, NUM_RECORDS, &[fixed_column(b"ids", &ids, count)]).expect("valid");
+    let specs = vec![column_spec(b"ids", Section::Context, ValueKind::Int64, ValueCount::Ragged)];
     let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is valid");
-    assert_eq!(parse(&plan, &payloads)[0].values, ids);
-    measure("Example, one list of 512 int64", &payloads, count, || drop(black_box(parse(&plan, &payloads))));
+    assert_eq!(parse_payloads(&plan, &payloads)[0].values, ids);
+    measure_speed("Example, one list of 512 int64", &payloads, count, || {
+        drop(black_box(parse_payloads(&plan, &payloads)))
+    });
 }
 
 fn time_images() {
@@ -196,15 +205,17 @@ fn time_images() {
     let splits: Vec<i64> = (0..=NUM_RECORDS / 8).map(|record| (record * len) as i64).collect();
     let images = Values::Bytes { data, splits };
     let labels = Values::Int64((0..NUM_RECORDS as i64 / 8).collect());
-    let columns = [fixed(b"image/encoded", &images, 1), fixed(b"image/label", &labels, 1)];
+    let columns = [fixed_column(b"image/encoded", &images, 1), fixed_column(b"image/label", &labels, 1)];
     let payloads = serialize(PayloadKind::Example, NUM_RECORDS / 8, &columns).expect("valid");
     let specs = vec![
-        spec(b"image/encoded", Section::Context, ValueKind::Bytes, Layout::Fixed(1)),
-        spec(b"image/label", Section::Context, ValueKind::Int64, Layout::Fixed(1)),
+        column_spec(b"image/encoded", Section::Context, ValueKind::Bytes, ValueCount::Fixed(1)),
+        column_spec(b"image/label", Section::Context, ValueKind::Int64, ValueCount::Fixed(1)),
     ];
     let plan = Plan::new(PayloadKind::Example, specs).expect("the plan is valid");
-    assert_eq!(parse(&plan, &payloads)[0].values, images);
-    measure("Example, an image of 20 kB and a label", &payloads, 2, || drop(black_box(parse(&plan, &payloads))));
+    assert_eq!(parse_payloads(&plan, &payloads)[0].values, images);
+    measure_speed("Example, an image of 20 kB and a label", &payloads, 2, || {
+        drop(black_box(parse_payloads(&plan, &payloads)))
+    });
 }
 
 fn main() {

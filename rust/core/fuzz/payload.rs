@@ -1,21 +1,21 @@
-//! The common part of all payload targets.
+//! Checks of one payload that the fuzz targets of all payload kinds share.
 use recordmill_core::payload::{
-    Column, ColumnData, ColumnSpec, FeatureCollector, Layout, LongString, Missing, Parser, PayloadKind, Plan, Section,
-    ValueKind, Values, ValuesRef, check, has_feature_lists, serialize,
+    Column, ColumnData, ColumnSpec, FeatureCollector, LongString, MissingPolicy, Parser, PayloadKind, Plan, Section,
+    ValueCount, ValueKind, Values, ValuesRef, has_feature_lists, serialize, validate_payload,
 };
 
-/// Passes `payload` to all functions that read payloads; panics if their results differ.
-pub fn exercise(kind: PayloadKind, payload: &[u8]) {
+/// Passes `payload` to every function that reads payloads; panics if their results disagree.
+pub fn assert_functions_agree(kind: PayloadKind, payload: &[u8]) {
     has_feature_lists(payload);
     find_long_string(kind, payload);
-    let validity = check(kind, payload);
+    let validity = validate_payload(kind, payload);
     let mut collector = FeatureCollector::new(kind);
-    assert_eq!(collector.push(payload), validity);
+    assert_eq!(collector.push_payload(payload), validity);
     let features = collector.finish();
     if validity.is_err() {
         assert!(features.is_empty());
         let empty_plan = Plan::new(kind, Vec::new()).expect("an empty plan");
-        assert_eq!(Parser::new(&empty_plan, 1).push(payload), validity);
+        assert_eq!(Parser::new(&empty_plan, 1).push_payload(payload), validity);
         return;
     }
     let specs: Vec<ColumnSpec> = features
@@ -25,47 +25,48 @@ pub fn exercise(kind: PayloadKind, payload: &[u8]) {
             name: feature.name.clone(),
             section: feature.section,
             kind: feature.kind.unwrap_or(ValueKind::Int64),
-            layout: Layout::Ragged,
-            missing: Missing::Error,
+            value_count: ValueCount::Ragged,
+            missing: MissingPolicy::Error,
         })
         .collect();
-    let parsed = parse(kind, &specs, payload, 1);
-    for (one, three) in parsed.iter().zip(parse(kind, &specs, payload, 3)) {
+    let parsed = parse_copies(kind, &specs, payload, 1);
+    for (one, three) in parsed.iter().zip(parse_copies(kind, &specs, payload, 3)) {
         assert_eq!(3 * one.values.len(), three.values.len());
     }
-    let columns: Vec<ColumnData> = specs.iter().zip(&parsed).map(|(spec, column)| borrow(spec, column)).collect();
+    let columns: Vec<ColumnData> =
+        specs.iter().zip(&parsed).map(|(spec, column)| borrow_column(spec, column)).collect();
     let (serialized, _) = serialize(kind, 1, &columns).expect("parsed columns can be serialized");
-    assert_eq!(format!("{:?}", parse(kind, &specs, &serialized, 1)), format!("{parsed:?}"));
+    assert_eq!(format!("{:?}", parse_copies(kind, &specs, &serialized, 1)), format!("{parsed:?}"));
 }
 
-/// Searches for a long string as if `payload` were the first bytes of a longer payload.
+/// Searches `payload` for a long string, as if it were the first bytes of a payload that is 1 MiB longer.
 fn find_long_string(kind: PayloadKind, payload: &[u8]) {
     let spec = ColumnSpec {
         name: if kind == PayloadKind::IrHeader { b"data".to_vec() } else { b"image".to_vec() },
         section: Section::Context,
         kind: ValueKind::Bytes,
-        layout: Layout::Fixed(1),
-        missing: Missing::Error,
+        value_count: ValueCount::Fixed(1),
+        missing: MissingPolicy::Error,
     };
     let plan = Plan::new(kind, vec![spec]).expect("a valid plan");
-    if let Some(string) = LongString::find(&plan, payload, payload.len() + (1 << 20)) {
+    if let Some(string) = LongString::locate(&plan, payload, payload.len() + (1 << 20)) {
         let mut rest = Vec::new();
-        string.shorten(payload, b"", &mut rest);
-        let _ = Parser::new(&plan, 1).push(&rest);
+        string.write_shortened(payload, b"", &mut rest);
+        let _ = Parser::new(&plan, 1).push_payload(&rest);
     }
 }
 
-/// Parses the same payload `times` times.
-fn parse(kind: PayloadKind, specs: &[ColumnSpec], payload: &[u8], times: usize) -> Vec<Column> {
+/// Parses `times` copies of `payload` into the columns of `specs`.
+fn parse_copies(kind: PayloadKind, specs: &[ColumnSpec], payload: &[u8], times: usize) -> Vec<Column> {
     let plan = Plan::new(kind, specs.to_vec()).expect("a plan for the features of the payload");
     let mut parser = Parser::new(&plan, times);
     for _ in 0..times {
-        parser.push(payload).expect("a valid payload with these features");
+        parser.push_payload(payload).expect("a valid payload with these features");
     }
     parser.finish()
 }
 
-fn borrow<'a>(spec: &'a ColumnSpec, column: &'a Column) -> ColumnData<'a> {
+fn borrow_column<'a>(spec: &'a ColumnSpec, column: &'a Column) -> ColumnData<'a> {
     let values = match &column.values {
         Values::Bytes { data, splits } => ValuesRef::Bytes { data, splits },
         Values::Float32(values) => ValuesRef::Float32(values),

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const MAX_CACHED_BYTES: u64 = 256 << 20;
 /// Reads up to this length indicate random access; longer reads gain nothing from a cache.
 const MAX_SHORT_READ: usize = 16 << 10;
-/// A short read costs about as much as copying this many bytes.
+/// Cost of a short read, expressed as the number of bytes that can be copied in the same time.
 const BYTES_PER_READ: u64 = 8 << 10;
 
 static CACHED_BYTES: AtomicU64 = AtomicU64::new(0);
 
 /// Counts the short reads of a file and caches its content after enough of them.
 ///
-/// No thread waits while another one loads the file, so a fork at that moment cannot deadlock.
+/// No thread waits while another thread loads the file. So a process that is forked at that time cannot deadlock.
 pub struct CachedFile {
     num_bytes: u64,
     short_reads: AtomicU64,
@@ -29,15 +29,15 @@ impl CachedFile {
     }
 
     /// Returns the content of the file if it is cached.
-    pub fn cached(&self) -> Option<&[u8]> {
+    pub fn cached_content(&self) -> Option<&[u8]> {
         self.content.get().map(Vec::as_slice)
     }
 
     /// Returns the content of the file if it is cached.
     ///
-    /// Otherwise counts a read of `read_len` bytes, and calls `load` to fill the cache if the file has become worth it.
-    pub fn content(&self, read_len: usize, load: impl FnOnce() -> Option<Vec<u8>>) -> Option<&[u8]> {
-        if let Some(content) = self.cached() {
+    /// Otherwise counts a read of `read_len` bytes. After enough short reads, calls `load` to fill the cache.
+    pub fn get_or_load(&self, read_len: usize, load: impl FnOnce() -> Option<Vec<u8>>) -> Option<&[u8]> {
+        if let Some(content) = self.cached_content() {
             return Some(content);
         }
         if read_len > MAX_SHORT_READ || self.is_decided.load(Ordering::Relaxed) {
@@ -53,7 +53,7 @@ impl CachedFile {
         if !is_cached {
             CACHED_BYTES.fetch_sub(self.num_bytes, Ordering::Relaxed);
         }
-        self.cached()
+        self.cached_content()
     }
 }
 
@@ -70,15 +70,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_is_loaded_once_after_many_short_reads_and_released_on_drop() {
+    fn file_is_cached_after_many_short_reads_and_released_on_drop() {
         let file = CachedFile::new(10 * BYTES_PER_READ);
         let mut loads = 0;
         for _ in 0..9 {
-            assert!(file.content(100, || unreachable!()).is_none());
-            assert!(file.content(MAX_SHORT_READ + 1, || unreachable!()).is_none());
+            assert!(file.get_or_load(100, || unreachable!()).is_none());
+            assert!(file.get_or_load(MAX_SHORT_READ + 1, || unreachable!()).is_none());
         }
         for _ in 0..3 {
-            let found = file.content(100, || {
+            let found = file.get_or_load(100, || {
                 loads += 1;
                 Some(vec![7; 10 * BYTES_PER_READ as usize])
             });

@@ -17,12 +17,12 @@ pub fn crc32c(data: &[u8]) -> u32 {
 pub struct Crc32c(Digest);
 
 impl Crc32c {
-    /// Starts with no data.
+    /// Creates the checksum of no data.
     pub fn new() -> Self {
         Self(Digest::new(CrcAlgorithm::Crc32Iscsi))
     }
 
-    /// Adds the next piece.
+    /// Adds the next piece of the data.
     pub fn update(&mut self, data: &[u8]) {
         self.0.update(data);
     }
@@ -47,13 +47,13 @@ pub fn crc32(crc: u32, data: &[u8]) -> u32 {
 }
 
 /// Returns TFRecord's masked form of a CRC: rotated right by 15 bits, plus a constant.
-pub fn mask(crc: u32) -> u32 {
+pub fn mask_crc(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(MASK_DELTA)
 }
 
 /// Returns the masked CRC-32C of `data`, as TFRecord stores it.
 pub fn masked_crc32c(data: &[u8]) -> u32 {
-    mask(crc32c(data))
+    mask_crc(crc32c(data))
 }
 
 /// Returns the masked CRC-32C of the eight little-endian bytes of `value`.
@@ -65,9 +65,9 @@ pub fn masked_crc32c_of_u64(value: u64) -> u32 {
     if is_x86_feature_detected!("sse4.2") {
         // SAFETY: the processor has just been asked for SSE 4.2, the one thing that the function needs.
         #[allow(unsafe_code)]
-        return mask(unsafe { crc32c_of_u64_sse42(value) });
+        return mask_crc(unsafe { crc32c_of_u64_sse42(value) });
     }
-    mask(crc32c_of_u64_by_table(value))
+    mask_crc(crc32c_of_u64_by_table(value))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -140,7 +140,7 @@ mod sse42 {
     use super::{INTERLEAVED_LENGTHS, crc32c};
     use std::arch::x86_64::_mm_crc32_u64;
 
-    /// A row in progress: its remaining words, its checksum so far, and its index.
+    /// A row whose checksum is being computed: its remaining words, its checksum so far, and its index.
     #[derive(Clone, Copy)]
     struct Lane<'a> {
         words: &'a [[u8; 8]],
@@ -184,7 +184,7 @@ mod sse42 {
             .filter_map(|(index, row)| Lane::new(index, row));
         let mut lanes = [next.next(), next.next(), next.next()];
         while let [Some(a), Some(b), Some(c)] = &mut lanes {
-            advance(a, b, c);
+            advance_lanes(a, b, c);
             for lane in &mut lanes {
                 if let Some(done) = lane.take_if(|lane| lane.words.is_empty()) {
                     checksums[done.row] = done.finish();
@@ -203,7 +203,7 @@ mod sse42 {
 
     /// Advances all lanes by the number of words that remain in the shortest one.
     #[target_feature(enable = "sse4.2")]
-    fn advance<'a>(a: &mut Lane<'a>, b: &mut Lane<'a>, c: &mut Lane<'a>) {
+    fn advance_lanes<'a>(a: &mut Lane<'a>, b: &mut Lane<'a>, c: &mut Lane<'a>) {
         let count = a.words.len().min(b.words.len()).min(c.words.len());
         let [(first, a_rest), (second, b_rest), (third, c_rest)] =
             [a.words, b.words, c.words].map(|words| words.split_at(count));

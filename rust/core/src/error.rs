@@ -62,9 +62,9 @@ pub struct Fault {
     pub offset: u64,
     /// Expected value; empty if there is no single expected value.
     pub expected: String,
-    /// Actual value; empty if `expected` is empty.
+    /// Value that was found; empty if `expected` is empty.
     pub found: String,
-    /// Description without the expected value, the actual value and the offset.
+    /// Description of the fault, without the values and the offset in the other fields.
     pub message: String,
 }
 
@@ -75,7 +75,7 @@ impl Fault {
     }
 
     /// Adds the expected and the actual value.
-    pub fn values(mut self, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
+    pub fn with_values(mut self, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
         self.expected = expected.to_string();
         self.found = found.to_string();
         self

@@ -1,6 +1,6 @@
-//! Records with one long byte string, which is read directly into the output.
+//! Reading of records that contain one long byte string: the string is read directly into the output.
 //!
-//! The rest of the payload is parsed as usual, with the string shortened to its first bytes.
+//! The parser receives a shortened payload, which contains only the first bytes of the string.
 use std::mem::MaybeUninit;
 
 use crate::checksum::Crc32c;
@@ -26,25 +26,25 @@ pub struct LongStringRecord {
 }
 
 impl LongStringRecord {
-    /// Returns the record of `length` stored bytes at `offset`.
+    /// Reads the start of the record of `length` stored bytes at `offset`, and finds its long string.
     ///
-    /// Returns None if no column of `plan` requests a long string of the record, or if the record needs the general
-    /// parser for another reason, such as a fault.
-    pub fn find<S: ReadAt>(source: &S, kind: FrameKind, plan: &Plan, (offset, length): (u64, usize)) -> Option<Self> {
+    /// Returns None if the record must be read in the general way: no column of `plan` requests a long string of it, or
+    /// it has a fault or several parts.
+    pub fn locate<S: ReadAt>(source: &S, kind: FrameKind, plan: &Plan, (offset, length): (u64, usize)) -> Option<Self> {
         let (mut start_bytes, mut read) = ([0; START_LEN], [MaybeUninit::uninit(); START_LEN]);
         if length < MIN_LONG_STRING {
             return None;
         }
-        // Unlike `read_at`, this does not count as a short read, after which the file would be cached in memory.
+        // `read_at` would count this as a short read, and a file with many short reads is cached in memory.
         start_bytes
             .copy_from_slice(source.read_into_at(offset, &mut read).ok()?.filter(|read| read.len() == START_LEN)?);
         let (frame, payload) = start_bytes.split_at(kind.header_len());
-        let header = kind.header(frame, offset).ok()?;
+        let header = kind.parse_header(frame, offset).ok()?;
         if header.part != PartKind::Whole || header.stored_len != length as u64 {
             return None;
         }
         let (header_len, data_len) = (kind.header_len(), header.data_len as usize);
-        let string = LongString::find(plan, payload, data_len)?;
+        let string = LongString::locate(plan, payload, data_len)?;
         let tail_len = data_len.checked_sub(string.start + string.len)?;
         let footer_len = length.checked_sub(header_len + data_len)?;
         start_bytes.copy_within(header_len.., 0);
@@ -60,7 +60,7 @@ impl LongStringRecord {
     }
 
     /// Returns the index of the column that the string belongs to.
-    pub fn column(&self) -> usize {
+    pub fn column_index(&self) -> usize {
         self.string.column
     }
 
@@ -70,15 +70,16 @@ impl LongStringRecord {
     }
 
     /// Returns the first bytes of the string, which represent it in the shortened payload.
-    pub fn prefix(&self) -> &[u8] {
+    pub fn string_prefix(&self) -> &[u8] {
         self.string.prefix(&self.start_bytes)
     }
 
-    /// Reads the string into `out`, which has its length, and the shortened payload into `rest`. `indexed` is the checksum of
-    /// the payload in an index, or -1.
+    /// Reads the string into `out`, which has its length, and writes the shortened payload to `rest`. `indexed` is the
+    /// checksum of the payload according to an index, or -1.
     ///
-    /// Returns None if a read fails, a checksum differs, or the record needs the general parser.
-    pub fn read<S: ReadAt>(
+    /// Returns None if the record must be read in the general way, because a read failed, a checksum is wrong, or the
+    /// feature of the string may occur again.
+    pub fn read_into<S: ReadAt>(
         &self,
         source: &S,
         verify: bool,
@@ -103,6 +104,6 @@ impl LongStringRecord {
                 return None;
             }
         }
-        self.string.shorten(&self.start_bytes, tail, rest).then_some(())
+        self.string.write_shortened(&self.start_bytes, tail, rest).then_some(())
     }
 }

@@ -22,7 +22,7 @@ pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
 ///
 /// Each counter yields two 64-bit words. The first word of the counter is the number of the pair, and the other three
 /// are `stream`. The key is `seed`.
-pub fn extend_words(words: &mut Vec<u64>, seed: u64, stream: [u32; 3], first: u64, count: usize) {
+pub fn append_random_words(words: &mut Vec<u64>, seed: u64, stream: [u32; 3], first: u64, count: usize) {
     let key = [seed as u32, (seed >> 32) as u32];
     let end = first + count as u64;
     for pair in first / 2..end.div_ceil(2) {
@@ -46,7 +46,7 @@ pub struct Permutation {
 }
 
 const MAX_LENGTH: u64 = 1 << 48;
-/// Numbers that are processed together for instruction-level parallelism; more would not fit into the registers.
+/// Number of values that are processed together for instruction-level parallelism; more would not fit into registers.
 const LANES: usize = 4;
 type Lanes = [u64; LANES];
 
@@ -93,14 +93,14 @@ impl Permutation {
     #[inline(always)]
     fn encrypt(&self, numbers: Lanes) -> Lanes {
         let [left, right] = self.moduli;
-        let (mut low, mut high) = self.split(numbers);
+        let (mut low, mut high) = self.split_numbers(numbers);
         for keys in self.keys.chunks(2) {
             for lane in 0..LANES {
-                low[lane] = add_mod(low[lane], mix_below(high[lane].wrapping_add(keys[0]), left), left);
+                low[lane] = add_mod(low[lane], hash_below(high[lane].wrapping_add(keys[0]), left), left);
             }
             let Some(key) = keys.get(1) else { break };
             for lane in 0..LANES {
-                high[lane] = add_mod(high[lane], mix_below(low[lane].wrapping_add(*key), right), right);
+                high[lane] = add_mod(high[lane], hash_below(low[lane].wrapping_add(*key), right), right);
             }
         }
         array::from_fn(|lane| high[lane] * left + low[lane])
@@ -109,21 +109,21 @@ impl Permutation {
     #[inline(always)]
     fn decrypt(&self, numbers: Lanes) -> Lanes {
         let [left, right] = self.moduli;
-        let (mut low, mut high) = self.split(numbers);
+        let (mut low, mut high) = self.split_numbers(numbers);
         for keys in self.keys.chunks(2).rev() {
             for lane in 0..LANES {
                 if let Some(key) = keys.get(1) {
-                    high[lane] = add_mod(high[lane], right - mix_below(low[lane].wrapping_add(*key), right), right);
+                    high[lane] = add_mod(high[lane], right - hash_below(low[lane].wrapping_add(*key), right), right);
                 }
-                low[lane] = add_mod(low[lane], left - mix_below(high[lane].wrapping_add(keys[0]), left), left);
+                low[lane] = add_mod(low[lane], left - hash_below(high[lane].wrapping_add(keys[0]), left), left);
             }
         }
         array::from_fn(|lane| high[lane] * left + low[lane])
     }
 
-    /// Returns the remainders and quotients by the first modulus.
+    /// Returns the remainder and the quotient of each number by the first modulus.
     #[inline(always)]
-    fn split(&self, numbers: Lanes) -> (Lanes, Lanes) {
+    fn split_numbers(&self, numbers: Lanes) -> (Lanes, Lanes) {
         let left = self.moduli[0];
         // Numbers have at most 48 bits, so the floating-point quotient is off by one at most.
         let estimate = numbers.map(|number| (number as f64 * self.inverse) as u64);
@@ -143,7 +143,7 @@ fn add_mod(one: u64, two: u64, modulus: u64) -> u64 {
 
 /// Hashes a word to a pseudorandom number below a 32-bit modulus.
 #[inline(always)]
-fn mix_below(word: u64, modulus: u64) -> u64 {
+fn hash_below(word: u64, modulus: u64) -> u64 {
     let mut word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     word ^= word >> 32;
     word = word.wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -160,7 +160,7 @@ pub fn random_order(length: u32, seed: u64, stream: [u32; 3]) -> Vec<i64> {
 
 fn random_words(length: u32, seed: u64, stream: [u32; 3]) -> Vec<u64> {
     let mut words = Vec::with_capacity(length as usize);
-    extend_words(&mut words, seed, stream, 0, length as usize);
+    append_random_words(&mut words, seed, stream, 0, length as usize);
     words
 }
 
@@ -194,13 +194,13 @@ mod philox_tests {
     #[test]
     fn extend_words_returns_the_same_words_for_any_split() {
         let mut all = Vec::new();
-        extend_words(&mut all, 7 << 32 | 5, [1, 2, 3], 0, 9);
+        append_random_words(&mut all, 7 << 32 | 5, [1, 2, 3], 0, 9);
         let [one, two, three, four] = philox([1, 1, 2, 3], [5, 7]).map(u64::from);
         assert_eq!(all[2..4], [two << 32 | one, four << 32 | three]);
         for first in 0..9 {
             for count in 0..9 - first {
                 let mut part = Vec::new();
-                extend_words(&mut part, 7 << 32 | 5, [1, 2, 3], first as u64, count);
+                append_random_words(&mut part, 7 << 32 | 5, [1, 2, 3], first as u64, count);
                 assert_eq!(part, all[first..first + count]);
             }
         }
@@ -252,7 +252,7 @@ mod permutation_tests {
 mod random_order_tests {
     use super::*;
 
-    fn check(words: &[u64]) {
+    fn assert_stable_argsort(words: &[u64]) {
         let mut expected: Vec<i64> = (0..words.len() as i64).collect();
         expected.sort_by_key(|&number| words[number as usize]);
         assert_eq!(argsort(words), expected);
@@ -260,13 +260,15 @@ mod random_order_tests {
 
     #[test]
     fn argsort_is_stable() {
-        check(&[]);
-        check(&[7]);
-        check(&[5, 1, 5, 1, 0]);
-        check(&[u64::MAX, 0, u64::MAX, u64::MAX - 1, 1 << 63, 0]);
-        check(&random_words(1000, 3, [1, 2, 3]).iter().map(|word| (word % 64) << 58).collect::<Vec<_>>());
-        (0..70).for_each(|length| check(&random_words(length, u64::from(length), [0; 3])));
-        check(&random_words(65_536, 1 << 40, [9, 0, 1]));
+        assert_stable_argsort(&[]);
+        assert_stable_argsort(&[7]);
+        assert_stable_argsort(&[5, 1, 5, 1, 0]);
+        assert_stable_argsort(&[u64::MAX, 0, u64::MAX, u64::MAX - 1, 1 << 63, 0]);
+        assert_stable_argsort(
+            &random_words(1000, 3, [1, 2, 3]).iter().map(|word| (word % 64) << 58).collect::<Vec<_>>(),
+        );
+        (0..70).for_each(|length| assert_stable_argsort(&random_words(length, u64::from(length), [0; 3])));
+        assert_stable_argsort(&random_words(65_536, 1 << 40, [9, 0, 1]));
     }
 
     #[test]

@@ -1,27 +1,28 @@
-//! Output of records that are written one after another.
+//! Output buffers to which records are appended one after another.
 use crate::error::Fault;
 
-/// Destination for records. Each record is written between a call of `begin` and a call of `end`.
+/// Destination for records. Each record is written between a call of [`begin_record`](Self::begin_record) and a call of
+/// [`end_record`](Self::end_record).
 pub trait RecordSink {
     /// Begins a record.
-    fn begin(&mut self);
+    fn begin_record(&mut self);
 
     /// Returns the buffer to which the caller appends the bytes of the record.
-    fn bytes(&mut self) -> &mut Vec<u8>;
+    fn buffer(&mut self) -> &mut Vec<u8>;
 
-    /// Ends the record. Fails if the format cannot store it.
-    fn end(&mut self) -> Result<(), Fault>;
+    /// Completes the record. Fails if the format cannot store it.
+    fn end_record(&mut self) -> Result<(), Fault>;
 }
 
 /// Concatenated records and their row splits.
-pub struct Rows {
+pub struct RowBuffer {
     /// The records, back to back.
     pub data: Vec<u8>,
     /// 0, followed by the end of each record in `data`.
     pub splits: Vec<i64>,
 }
 
-impl Rows {
+impl RowBuffer {
     /// Creates an empty sink that reuses the allocation of `buffer`.
     pub fn new(mut buffer: Vec<u8>) -> Self {
         buffer.clear();
@@ -29,14 +30,14 @@ impl Rows {
     }
 }
 
-impl RecordSink for Rows {
-    fn begin(&mut self) {}
+impl RecordSink for RowBuffer {
+    fn begin_record(&mut self) {}
 
-    fn bytes(&mut self) -> &mut Vec<u8> {
+    fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.data
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
+    fn end_record(&mut self) -> Result<(), Fault> {
         self.splits.push(self.data.len() as i64);
         Ok(())
     }

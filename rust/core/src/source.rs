@@ -1,4 +1,4 @@
-//! The trait of everything that can be read at an offset, such as an open file.
+//! The trait [`ReadAt`] of sources that can be read at any offset, such as open files.
 use crate::error::Fault;
 use std::fmt;
 use std::io::{self, IoSliceMut};
@@ -51,7 +51,7 @@ pub trait ReadAt: Send + Sync {
     /// Reads at `offset` into the buffers, in order, until all are full or the data ends. Returns the number of bytes
     /// read.
     fn read_vectored_at(&self, offset: u64, buffers: &mut [IoSliceMut<'_>]) -> Result<usize, SourceError> {
-        read_one_by_one(self, offset, buffers)
+        read_each_buffer(self, offset, buffers)
     }
 
     /// Reads at `offset` into uninitialized memory until it is full or the data ends.
@@ -82,7 +82,7 @@ pub trait ReadAt: Send + Sync {
 }
 
 /// Implements [`ReadAt::read_vectored_at`] with one call of [`ReadAt::read_at`] per buffer.
-pub fn read_one_by_one<S: ReadAt + ?Sized>(
+pub fn read_each_buffer<S: ReadAt + ?Sized>(
     source: &S,
     offset: u64,
     buffers: &mut [IoSliceMut<'_>],

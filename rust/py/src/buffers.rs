@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 /// Preferred capacity of a buffer whose final size is unknown.
 const USUAL_CAPACITY: usize = 256 << 10;
-/// Smaller buffers are not pooled.
+/// Minimum capacity of a pooled buffer.
 const MIN_POOLED: usize = 64 << 10;
 /// Maximum total capacity of the pooled buffers.
 const MAX_POOL_BYTES: usize = 96 << 20;
@@ -21,23 +21,24 @@ static POOL: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
 /// Takes a buffer from the pool, or returns an empty one. The buffer has arbitrary content.
 ///
-/// Reuse pays because the first access to fresh pages costs more than copying.
+/// Reuse is faster, because the first access to new memory pages costs more than copying.
 pub fn take_pooled_buffer() -> Vec<u8> {
-    take_with_capacity(USUAL_CAPACITY..=usize::MAX)
-        .or_else(|| take_with_capacity(0..=USUAL_CAPACITY))
+    take_pooled_with_capacity(USUAL_CAPACITY..=usize::MAX)
+        .or_else(|| take_pooled_with_capacity(0..=USUAL_CAPACITY))
         .unwrap_or_default()
 }
 
 /// Returns an empty buffer with capacity for `num_bytes`: a pooled one that is not much larger, or a new one.
 pub fn allocate_buffer(num_bytes: usize) -> Vec<u8> {
-    let mut buffer = take_with_capacity(num_bytes..=num_bytes.saturating_mul(4)).unwrap_or_default();
+    let mut buffer = take_pooled_with_capacity(num_bytes..=num_bytes.saturating_mul(4)).unwrap_or_default();
     buffer.clear();
-    // If this fails, the buffer grows while it is filled.
+    // If there is not enough memory now, the buffer grows while it is filled.
     let _ = buffer.try_reserve_exact(num_bytes);
     buffer
 }
 
-/// Copies the content of a buffer whose capacity is much larger, because Python may keep the result for a long time.
+/// Copies the content to a smaller buffer if most of the capacity is unused, because Python may keep the result for
+/// long.
 pub fn shrink_if_oversized(buffer: Vec<u8>) -> Vec<u8> {
     if buffer.capacity() <= buffer.len().saturating_mul(4).max(USUAL_CAPACITY) {
         return buffer;
@@ -48,7 +49,7 @@ pub fn shrink_if_oversized(buffer: Vec<u8>) -> Vec<u8> {
 }
 
 /// Takes the smallest pooled buffer with a capacity in the given range.
-fn take_with_capacity(range: RangeInclusive<usize>) -> Option<Vec<u8>> {
+fn take_pooled_with_capacity(range: RangeInclusive<usize>) -> Option<Vec<u8>> {
     // A fork while another thread holds the lock leaves it locked in the child, so this must not wait.
     let mut pool = POOL.try_lock().ok()?;
     let candidates = pool.iter().enumerate().filter(|(_, buffer)| range.contains(&buffer.capacity()));
@@ -61,7 +62,7 @@ pub fn recycle_buffer(buffer: Vec<u8>) {
     if buffer.len() < MIN_POOLED {
         return;
     }
-    // Must not wait for the lock, see `take_with_capacity`.
+    // This must not wait for the lock: a forked process may have inherited it in the locked state.
     if let Ok(mut pool) = POOL.try_lock() {
         let pool_bytes: usize = pool.iter().map(Vec::capacity).sum();
         if pool.len() < MAX_POOL_LEN && pool_bytes + buffer.capacity() <= MAX_POOL_BYTES {
@@ -71,7 +72,7 @@ pub fn recycle_buffer(buffer: Vec<u8>) {
 }
 
 /// A vector of one of the supported element types.
-pub enum Numbers {
+pub enum NumberVec {
     /// Bytes.
     UInt8(Vec<u8>),
     /// Unsigned 16-bit integers, or the bits of 16-bit floats.
@@ -88,9 +89,10 @@ pub enum Numbers {
     Float64(Vec<f64>),
 }
 
-impl Numbers {
-    /// Returns the address, the number of elements, the bytes per element, and the format of the buffer protocol.
-    fn layout(&self) -> (*const c_void, usize, isize, &'static CStr) {
+impl NumberVec {
+    /// Returns the address, the number of elements, the bytes per element, and the format string of the buffer
+    /// protocol.
+    fn buffer_layout(&self) -> (*const c_void, usize, isize, &'static CStr) {
         match self {
             Self::UInt8(values) => (values.as_ptr().cast(), values.len(), 1, c"B"),
             Self::UInt16(values) => (values.as_ptr().cast(), values.len(), 2, c"H"),
@@ -106,32 +108,32 @@ impl Numbers {
 /// One-dimensional array that owns its memory; `numpy.asarray` converts it without a copy.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct Block {
-    numbers: Numbers,
+    numbers: NumberVec,
     shape: [isize; 1],
     strides: [isize; 1],
 }
 
 impl Block {
-    /// Wraps a vector.
-    pub fn new(numbers: Numbers) -> Self {
-        let (_, length, itemsize, _) = numbers.layout();
+    /// Creates an array that owns the numbers.
+    pub fn new(numbers: NumberVec) -> Self {
+        let (_, length, itemsize, _) = numbers.buffer_layout();
         Self { numbers, shape: [length as isize], strides: [itemsize] }
     }
 
-    /// Wraps bytes.
-    pub fn bytes(data: Vec<u8>) -> Self {
-        Self::new(Numbers::UInt8(data))
+    /// Creates an array of bytes.
+    pub fn from_bytes(data: Vec<u8>) -> Self {
+        Self::new(NumberVec::UInt8(data))
     }
 
-    /// Wraps the first `len` bytes of a buffer.
-    pub fn prefix(buffer: Vec<u8>, len: usize) -> Self {
+    /// Creates an array of the first `len` bytes of a buffer.
+    pub fn from_prefix(buffer: Vec<u8>, len: usize) -> Self {
         assert!(len <= buffer.len());
-        Self { shape: [len as isize], strides: [1], numbers: Numbers::UInt8(buffer) }
+        Self { shape: [len as isize], strides: [1], numbers: NumberVec::UInt8(buffer) }
     }
 
-    /// Wraps 64-bit integers.
-    pub fn integers(data: Vec<i64>) -> Self {
-        Self::new(Numbers::Int64(data))
+    /// Creates an array of 64-bit integers.
+    pub fn from_integers(data: Vec<i64>) -> Self {
+        Self::new(NumberVec::Int64(data))
     }
 }
 
@@ -148,7 +150,7 @@ impl Block {
             return Err(PyBufferError::new_err("no view to fill"));
         }
         let block = slf.get();
-        let (pointer, _, itemsize, format) = block.numbers.layout();
+        let (pointer, _, itemsize, format) = block.numbers.buffer_layout();
         // SAFETY: `view` points to a Py_buffer (see above). `shape` is at most the vector's length. The vector, `shape`
         // and `strides` are part of the frozen object, never move and never change their length, and `view.obj` keeps
         // the object alive until the buffer is released.
@@ -172,7 +174,7 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Numbers::UInt8(data) = &mut self.numbers {
+        if let NumberVec::UInt8(data) = &mut self.numbers {
             recycle_buffer(std::mem::take(data));
         }
     }
@@ -184,11 +186,11 @@ pub fn copy_array<T: pyo3::buffer::Element>(py: Python<'_>, object: &Bound<'_, P
 }
 
 /// A contiguous array argument that is read in place, also while the interpreter lock is released.
-pub struct View<T: pyo3::buffer::Element>(PyBuffer<T>);
+pub struct ArrayView<T: pyo3::buffer::Element>(PyBuffer<T>);
 
-impl<T: pyo3::buffer::Element> View<T> {
+impl<T: pyo3::buffer::Element> ArrayView<T> {
     /// Gets the buffer of an object; it must be contiguous and have this element type.
-    pub fn get(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let buffer = PyBuffer::<T>::get(object)?;
         if !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err("the array must be contiguous"));
@@ -197,7 +199,7 @@ impl<T: pyo3::buffer::Element> View<T> {
     }
 
     /// Returns the elements.
-    pub fn slice(&self) -> &[T] {
+    pub fn as_slice(&self) -> &[T] {
         if self.0.item_count() == 0 {
             return &[];
         }
@@ -209,11 +211,11 @@ impl<T: pyo3::buffer::Element> View<T> {
 }
 
 /// A contiguous array argument that is written in place, also while the interpreter lock is released.
-pub struct ViewMut<T: pyo3::buffer::Element>(PyBuffer<T>);
+pub struct ArrayViewMut<T: pyo3::buffer::Element>(PyBuffer<T>);
 
-impl<T: pyo3::buffer::Element> ViewMut<T> {
+impl<T: pyo3::buffer::Element> ArrayViewMut<T> {
     /// Gets the buffer of an object; it must be writable and contiguous and have this element type.
-    pub fn get(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let buffer = PyBuffer::get(object)?;
         if !buffer.is_c_contiguous() || buffer.readonly() {
             return Err(PyValueError::new_err("the array must be contiguous and writable"));
@@ -222,11 +224,11 @@ impl<T: pyo3::buffer::Element> ViewMut<T> {
     }
 
     /// Returns the elements.
-    pub fn slice(&mut self) -> &mut [T] {
+    pub fn as_slice(&mut self) -> &mut [T] {
         if self.0.item_count() == 0 {
             return &mut [];
         }
-        // SAFETY: as for `View::slice`. The exporter declares the memory writable, and `&mut self` allows only one
+        // SAFETY: as for `ArrayView::slice`. The exporter declares the memory writable, and `&mut self` allows only one
         // reference at a time. Callers must not access the output during the call.
         unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<T>(), self.0.item_count()) }
     }

@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 #[derive(Default)]
 pub struct ByteStrings(RefCell<Vec<Py<PyBytes>>>);
 
-/// Memory of one string.
+/// Uninitialized memory of one `bytes` object that the caller fills.
 pub struct StringBuffer<'s> {
     start: *mut MaybeUninit<u8>,
     length: usize,
@@ -38,7 +38,7 @@ impl ByteStrings {
     }
 
     /// Returns the strings in the order of allocation.
-    pub fn into_inner(self) -> Vec<Py<PyBytes>> {
+    pub fn into_objects(self) -> Vec<Py<PyBytes>> {
         self.0.into_inner()
     }
 }

@@ -7,14 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use recordmill_core::error::Fault;
 use recordmill_core::framing::{
-    FrameKind, Selection, Window, for_each_cached_payload, for_each_payload, for_each_scattered_payload, is_scattered,
+    FrameKind, FrameSelection, SourceWindow, for_each_cached_payload, for_each_payload, for_each_scattered_payload,
+    is_scattered,
 };
 use recordmill_core::payload::{Column, Parser, Plan};
 use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{View, allocate_buffer, recycle_buffer, take_pooled_buffer};
+use crate::buffers::{ArrayView, allocate_buffer, recycle_buffer, take_pooled_buffer};
 use crate::error::source_error;
-use crate::framing::{PyFrameKind, checksum_view, frame_views};
+use crate::framing::{PyFrameKind, view_checksums, view_frames};
 use crate::payload::{PyPlan, columns_to_python};
 use crate::source::Source;
 
@@ -29,24 +30,24 @@ pub struct RecordSelection {
     verify: bool,
 }
 
-/// One number per record.
+/// One number per record: offsets, lengths or checksums.
 enum RecordNumbers {
-    Array(View<i64>),
+    Array(ArrayView<i64>),
     /// The number of a single record. An array would cost more than the rest of the call.
     Single([i64; 1]),
 }
 
 impl RecordNumbers {
-    fn slice(&self) -> &[i64] {
+    fn as_slice(&self) -> &[i64] {
         match self {
-            Self::Array(view) => view.slice(),
+            Self::Array(view) => view.as_slice(),
             Self::Single(number) => number,
         }
     }
 }
 
-/// Frames as a Python tuple: sources, index of the source of each frame, framing, offsets, lengths, and the checksums of the
-/// payloads in the sidecar index (-1 if unknown) or None.
+/// Frames as a Python tuple: sources, index of the source of each frame, framing, offsets, lengths, and the checksums
+/// of the payloads in the sidecar index (-1 if unknown) or None.
 pub type FrameArgs<'py> = (
     Vec<PyRef<'py, Source>>,
     Bound<'py, PyAny>,
@@ -65,20 +66,22 @@ impl RecordSelection {
         (sources, source_indices, kind, offsets, lengths, checksums): FrameArgs<'_>,
         verify: bool,
     ) -> PyResult<Self> {
-        let (offsets, lengths) = frame_views(&offsets, &lengths)?;
-        let checksums = checksum_view(checksums.as_ref(), &offsets)?.map(RecordNumbers::Array);
-        let source_indices = View::<i64>::get(&source_indices)?;
+        let (offsets, lengths) = view_frames(&offsets, &lengths)?;
+        let checksums = view_checksums(checksums.as_ref(), &offsets)?.map(RecordNumbers::Array);
+        let source_indices = ArrayView::<i64>::from_object(&source_indices)?;
         let is_source = |&source: &i64| usize::try_from(source).is_ok_and(|source| source < sources.len());
-        if source_indices.slice().len() != offsets.slice().len() || !source_indices.slice().iter().all(is_source) {
+        if source_indices.as_slice().len() != offsets.as_slice().len()
+            || !source_indices.as_slice().iter().all(is_source)
+        {
             return Err(PyValueError::new_err("source indices must be in range, with one index for every frame"));
         }
-        let sources = sources.iter().map(|source| source.plain().clone()).collect();
+        let sources = sources.iter().map(|source| source.uncompressed().clone()).collect();
         let [source_indices, offsets, lengths] = [source_indices, offsets, lengths].map(RecordNumbers::Array);
         Ok(Self { sources, source_indices, kind: kind.into(), offsets, lengths, checksums, verify })
     }
 
     /// Selects one record by the offset and length of its frame and the checksum of its payload in the index, or -1.
-    pub fn single(
+    pub fn from_frame(
         source: &Source,
         kind: PyFrameKind,
         (offset, length, checksum): (u64, u64, i64),
@@ -86,24 +89,24 @@ impl RecordSelection {
     ) -> PyResult<Self> {
         let [source_indices, offsets, lengths, checksums] =
             [0, i64::try_from(offset)?, i64::try_from(length)?, checksum].map(|n| RecordNumbers::Single([n]));
-        let (sources, checksums) = (vec![source.plain().clone()], Some(checksums));
+        let (sources, checksums) = (vec![source.uncompressed().clone()], Some(checksums));
         Ok(Self { sources, source_indices, kind: kind.into(), offsets, lengths, checksums, verify })
     }
 
     /// Returns the stored bytes of each record.
     pub fn lengths(&self) -> &[i64] {
-        self.lengths.slice()
+        self.lengths.as_slice()
     }
 
     /// Returns the source, and the offset and the length of the frame of a record.
-    pub fn frame(&self, ordinal: usize) -> (&Arc<dyn ReadAt>, (u64, usize)) {
-        let source = &self.sources[self.source_indices.slice()[ordinal] as usize];
-        (source, (self.offsets.slice()[ordinal] as u64, self.lengths()[ordinal] as usize))
+    pub fn locate_frame(&self, ordinal: usize) -> (&Arc<dyn ReadAt>, (u64, usize)) {
+        let source = &self.sources[self.source_indices.as_slice()[ordinal] as usize];
+        (source, (self.offsets.as_slice()[ordinal] as u64, self.lengths()[ordinal] as usize))
     }
 
-    /// Returns the checksum of a record's payload in the index, or -1.
+    /// Returns the checksum of a record's payload according to the index, or -1 if unknown.
     pub fn indexed_checksum(&self, ordinal: usize) -> i64 {
-        self.checksums.as_ref().map_or(-1, |checksums| checksums.slice()[ordinal])
+        self.checksums.as_ref().map_or(-1, |checksums| checksums.as_slice()[ordinal])
     }
 
     /// Returns the framing of the records.
@@ -112,7 +115,7 @@ impl RecordSelection {
     }
 
     /// Returns whether checksums are verified.
-    pub fn verify(&self) -> bool {
+    pub fn verifies_checksums(&self) -> bool {
         self.verify
     }
 
@@ -122,37 +125,38 @@ impl RecordSelection {
     }
 
     /// Parses the columns of the records in `range`.
-    pub fn parse(&self, range: Range<usize>, plan: &Plan) -> Result<Vec<Column>, RecordError> {
-        let source_indices = &self.source_indices.slice()[range.clone()];
+    pub fn parse_columns(&self, range: Range<usize>, plan: &Plan) -> Result<Vec<Column>, RecordError> {
+        let source_indices = &self.source_indices.as_slice()[range.clone()];
         let mut parser = Parser::new(plan, source_indices.len());
         let cached: Vec<_> = self.sources.iter().map_while(|source| source.cached()).collect();
         let cached = (cached.len() == self.sources.len()).then_some(cached);
         let is_sequential = self.sources.iter().any(|source| source.is_sequential());
-        let result =
-            if cached.is_some() || (!is_sequential && is_scattered(source_indices, self.selection(range.clone()))) {
-                self.parse_scattered(cached.as_deref(), range.clone(), &mut parser)
-            } else {
-                self.parse_runs(range.clone(), &mut parser)
-            };
+        let result = if cached.is_some()
+            || (!is_sequential && is_scattered(source_indices, self.frame_selection(range.clone())))
+        {
+            self.parse_scattered(cached.as_deref(), range.clone(), &mut parser)
+        } else {
+            self.parse_consecutive(range.clone(), &mut parser)
+        };
         let num_read = result.as_ref().map_or_else(|(_, ordinal)| ordinal + 1 - range.start, |()| source_indices.len());
         for (number, source) in self.sources.iter().enumerate() {
             if let Some(ordinal) = source_indices[..num_read].iter().position(|&source| source == number as i64) {
-                // Takes precedence over a fault, because the records of a changed file cannot be expected to be valid.
+                // A change of the file takes precedence over a fault, because it may be the cause of the fault.
                 source.check_unchanged().map_err(|error| (error, range.start + ordinal))?;
             }
         }
         result.map(|()| parser.finish())
     }
 
-    /// Parses records that are cached in memory, or read one by one.
+    /// Parses records whose files are cached in memory (`cached`), or reads each record by itself.
     fn parse_scattered(
         &self,
         cached: Option<&[&[u8]]>,
         range: Range<usize>,
         parser: &mut Parser<'_>,
     ) -> Result<(), RecordError> {
-        let (selection, max_bytes) = (self.selection(range.clone()), self.num_bytes(range.clone()));
-        let source_indices = &self.source_indices.slice()[range.clone()];
+        let (selection, max_bytes) = (self.frame_selection(range.clone()), self.num_bytes(range.clone()));
+        let source_indices = &self.source_indices.as_slice()[range.clone()];
         let visit = |ordinal: usize, payload: &[u8]| {
             push_payload(parser, payload, selection.offsets[ordinal], range.len(), max_bytes)
         };
@@ -169,14 +173,14 @@ impl RecordSelection {
     }
 
     /// Parses records in order; reads consecutive records of one source together.
-    fn parse_runs(&self, range: Range<usize>, parser: &mut Parser<'_>) -> Result<(), RecordError> {
+    fn parse_consecutive(&self, range: Range<usize>, parser: &mut Parser<'_>) -> Result<(), RecordError> {
         let mut buffer = take_pooled_buffer();
         let mut start = range.start;
         let max_bytes = self.num_bytes(range.clone());
-        for run in self.source_indices.slice()[range.clone()].chunk_by(|a, b| a == b) {
+        for run in self.source_indices.as_slice()[range.clone()].chunk_by(|a, b| a == b) {
             let end = start + run.len();
-            let selection = self.selection(start..end);
-            let mut window = Window::new(&self.sources[run[0] as usize], buffer);
+            let selection = self.frame_selection(start..end);
+            let mut window = SourceWindow::new(&self.sources[run[0] as usize], buffer);
             let result = for_each_payload(&mut window, selection, |ordinal, payload| {
                 push_payload(parser, payload, selection.offsets[ordinal], range.len(), max_bytes)
             });
@@ -193,10 +197,10 @@ impl RecordSelection {
     }
 
     /// Returns the frames of the records in `range`.
-    pub fn selection(&self, range: Range<usize>) -> Selection<'_> {
-        let (offsets, lengths) = (&self.offsets.slice()[range.clone()], &self.lengths()[range.clone()]);
-        let checksums = self.checksums.as_ref().map(|checksums| &checksums.slice()[range]);
-        Selection { kind: self.kind, offsets, lengths, verify: self.verify, checksums }
+    pub fn frame_selection(&self, range: Range<usize>) -> FrameSelection<'_> {
+        let (offsets, lengths) = (&self.offsets.as_slice()[range.clone()], &self.lengths()[range.clone()]);
+        let checksums = self.checksums.as_ref().map(|checksums| &checksums.as_slice()[range]);
+        FrameSelection { kind: self.kind, offsets, lengths, verify: self.verify, checksums }
     }
 }
 
@@ -209,15 +213,15 @@ fn push_payload(
     num_records: usize,
     max_bytes: usize,
 ) -> Result<(), SourceError> {
-    parser.push(payload).map_err(|fault| locate_in_shard(fault, offset))?;
+    parser.push_payload(payload).map_err(|fault| with_shard_offset(fault, offset))?;
     if parser.num_records() == 1 {
         parser.preallocate(num_records, max_bytes, allocate_buffer);
     }
     Ok(())
 }
 
-/// Converts the offset of a fault in the payload to the offset of the record in the shard.
-fn locate_in_shard(mut fault: Fault, offset: i64) -> Fault {
+/// Changes the offset of a fault from its position in the payload to the offset of the record in the shard.
+fn with_shard_offset(mut fault: Fault, offset: i64) -> Fault {
     fault.message.push_str(&format!(" (byte {} of the payload)", fault.offset));
     fault.offset = offset as u64;
     fault
@@ -232,7 +236,7 @@ pub fn record_error((error, ordinal): RecordError) -> PyErr {
 #[pyfunction]
 #[pyo3(signature = (frames, plan, *, verify=true))]
 pub fn read_columns(py: Python<'_>, frames: FrameArgs<'_>, plan: &PyPlan, verify: bool) -> PyResult<Vec<Py<PyTuple>>> {
-    let (records, plan) = (RecordSelection::new(frames, verify)?, plan.plan());
-    let columns = py.detach(|| records.parse(0..records.lengths().len(), plan));
+    let (records, plan) = (RecordSelection::new(frames, verify)?, plan.core_plan());
+    let columns = py.detach(|| records.parse_columns(0..records.lengths().len(), plan));
     columns_to_python(py, columns.map_err(record_error)?)
 }

@@ -29,7 +29,7 @@ pub fn fault_tuple(fault: Fault, ordinal: Option<usize>) -> FaultTuple {
     (fault.kind.as_str(), ordinal, fault.offset, fault.expected, fault.found, fault.message)
 }
 
-/// Returns the exception for a fault.
+/// Returns a CoreFault exception for a fault.
 pub fn fault_error(fault: Fault, ordinal: Option<usize>) -> PyErr {
     CoreFault::new_err(fault_tuple(fault, ordinal))
 }

@@ -1,4 +1,4 @@
-//! Records as Python objects: threads read and parse groups of records while the caller's thread creates the objects.
+//! Reading of records as Python objects: threads read and parse groups, and the caller's thread creates the objects.
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
@@ -16,7 +16,7 @@ use crate::source::Source;
 
 /// Bytes of the records of a group. The columns of a group fit into the processor's cache.
 const GROUP_BYTES: usize = 512 << 10;
-/// Minimum number of groups per thread, because starting a thread takes time.
+/// Minimum number of groups per thread; for fewer groups, starting a thread takes longer than it saves.
 const MIN_GROUPS_PER_THREAD: usize = 2;
 
 type ParseResult = Result<Vec<Column>, RecordError>;
@@ -32,7 +32,7 @@ pub fn read_examples(
     plan: &PyPlan,
     verify: bool,
 ) -> PyResult<Vec<(usize, Vec<Py<PyTuple>>)>> {
-    let (records, plan) = (RecordSelection::new(frames, verify)?, plan.plan());
+    let (records, plan) = (RecordSelection::new(frames, verify)?, plan.core_plan());
     if let Some(groups) = read_long_strings(py, &records, plan)? {
         return Ok(groups);
     }
@@ -42,7 +42,7 @@ pub fn read_examples(
         count => count.min(max_threads()),
     };
     if num_threads < 2 {
-        let parse = |group: &Range<usize>| py.detach(|| records.parse(group.clone(), plan));
+        let parse = |group: &Range<usize>| py.detach(|| records.parse_columns(group.clone(), plan));
         return groups.iter().map(|group| group_to_python(py, group.len(), parse(group))).collect();
     }
     thread::scope(|scope| {
@@ -56,7 +56,7 @@ pub fn read_examples(
                 None => None,
             };
             // If the thread could not be started, or has ended, this thread does its work.
-            let parsed = parsed.unwrap_or_else(|| py.detach(|| records.parse(group.clone(), plan)));
+            let parsed = parsed.unwrap_or_else(|| py.detach(|| records.parse_columns(group.clone(), plan)));
             group_to_python(py, group.len(), parsed)
         };
         groups.iter().enumerate().map(convert).collect()
@@ -76,9 +76,10 @@ pub fn read_example(
     plan: &PyPlan,
     verify: bool,
 ) -> PyResult<Vec<Py<PyTuple>>> {
-    let (records, plan) = (RecordSelection::single(source, kind, frame, verify)?, plan.plan());
+    let (records, plan) = (RecordSelection::from_frame(source, kind, frame, verify)?, plan.core_plan());
     let group = read_long_strings(py, &records, plan)?.and_then(|mut groups| groups.pop());
-    let (_, columns) = group.map_or_else(|| group_to_python(py, 1, py.detach(|| records.parse(0..1, plan))), Ok)?;
+    let (_, columns) =
+        group.map_or_else(|| group_to_python(py, 1, py.detach(|| records.parse_columns(0..1, plan))), Ok)?;
     Ok(columns)
 }
 
@@ -92,7 +93,7 @@ fn spawn_parser<'s>(
     let (sender, receiver): (SyncSender<ParseResult>, _) = sync_channel(1);
     let work = move || {
         for group in groups {
-            if sender.send(records.parse(group.clone(), plan)).is_err() {
+            if sender.send(records.parse_columns(group.clone(), plan)).is_err() {
                 return;
             }
         }

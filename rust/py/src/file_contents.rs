@@ -1,29 +1,29 @@
-//! Files whose contents are the values of a feature. They are read directly into the serialized records.
+//! Feature values that are the contents of files. A file is read directly into the serialized record.
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use recordmill_core::payload::PayloadSource;
-use recordmill_core::records::Rows;
+use recordmill_core::records::RowBuffer;
 use recordmill_core::source::SourceError;
 
 use crate::buffers::Block;
-use crate::files::{changed, open_regular};
+use crate::files::{changed_error, open_regular_file};
 
 /// Number of bytes that are kept from the start of each file.
-const HEAD_LEN: usize = 12;
+const HEADER_LEN: usize = 12;
 
 /// Contents of files as byte strings. A file is read when its string is written.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct WholeFiles {
     paths: Vec<PathBuf>,
     splits: Vec<i64>,
-    heads: Mutex<Rows>,
+    heads: Mutex<RowBuffer>,
 }
 
 #[pymethods]
 impl WholeFiles {
-    /// Get the sizes of the files; raises OSError.
+    /// Create byte strings of the contents of files, whose sizes are determined now; raises OSError.
     #[new]
     fn new(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Self> {
         py.detach(|| {
@@ -31,7 +31,7 @@ impl WholeFiles {
             for path in &paths {
                 splits.push(splits[splits.len() - 1] + std::fs::metadata(path)?.len() as i64);
             }
-            Ok(Self { paths, splits, heads: Mutex::new(Rows::new(Vec::new())) })
+            Ok(Self { paths, splits, heads: Mutex::new(RowBuffer::new(Vec::new())) })
         })
     }
 
@@ -39,7 +39,7 @@ impl WholeFiles {
     /// row_splits).
     fn heads(&self) -> (Block, Block) {
         let heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-        (Block::bytes(heads.data.clone()), Block::integers(heads.splits.clone()))
+        (Block::from_bytes(heads.data.clone()), Block::from_integers(heads.splits.clone()))
     }
 }
 
@@ -49,9 +49,9 @@ impl WholeFiles {
         &self.splits
     }
 
-    fn add_head(&self, content: &[u8]) {
+    fn add_header(&self, content: &[u8]) {
         let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-        heads.data.extend_from_slice(&content[..content.len().min(HEAD_LEN)]);
+        heads.data.extend_from_slice(&content[..content.len().min(HEADER_LEN)]);
         let end = heads.data.len() as i64;
         heads.splits.push(end);
     }
@@ -60,22 +60,22 @@ impl WholeFiles {
 impl PayloadSource for WholeFiles {
     fn read_string(&self, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
         let path = &self.paths[index];
-        let (file, metadata) = open_regular(path)?;
+        let (file, metadata) = open_regular_file(path)?;
         let length = metadata.len();
         if length as i64 != self.splits[index + 1] - self.splits[index] {
-            return Err(changed(format_args!("{} changed its length while it was packed", path.display())));
+            return Err(changed_error(format_args!("{} changed its size while it was packed", path.display())));
         }
         let (start, end) = (out.len(), out.len() + length as usize);
         out.reserve(length as usize);
         while out.len() < end {
             match rustix::io::read(&file, rustix::buffer::spare_capacity(out)) {
-                Ok(0) => return Err(changed(format_args!("{} shrank while it was read", path.display()))),
+                Ok(0) => return Err(changed_error(format_args!("{} was truncated while it was read", path.display()))),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(std::io::Error::from(error).into()),
             }
         }
         out.truncate(end);
-        self.add_head(&out[start..]);
+        self.add_header(&out[start..]);
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use recordmill_core::cached_file::CachedFile;
-use recordmill_core::source::{ReadAt, SourceError, read_one_by_one};
+use recordmill_core::source::{ReadAt, SourceError, read_each_buffer};
 use rustix::fs::OFlags;
 
 const IS_A_DIRECTORY: i32 = 21;
@@ -28,9 +28,9 @@ pub struct FileSource {
 impl FileSource {
     /// Opens a regular file for reading.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let (file, metadata) = open_regular(path)?;
+        let (file, metadata) = open_regular_file(path)?;
         let has_name = metadata.nlink() > 0;
-        let (num_bytes, modified) = (metadata.len(), modified(&metadata));
+        let (num_bytes, modified) = (metadata.len(), modification_time(&metadata));
         Ok(Self { file, num_bytes, modified, has_name, cache: CachedFile::new(num_bytes) })
     }
 
@@ -38,7 +38,7 @@ impl FileSource {
         let mut done = 0;
         while done < buf.len() {
             match self.file.read_at(&mut buf[done..], offset + done as u64) {
-                Ok(0) => return Err(self.shrunk(offset + done as u64)),
+                Ok(0) => return Err(self.truncated_error(offset + done as u64)),
                 Ok(count) => done += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
@@ -48,7 +48,7 @@ impl FileSource {
     }
 
     /// Reads the whole file. Returns None if it has changed or cannot be read.
-    fn load(&self) -> Option<Vec<u8>> {
+    fn read_whole(&self) -> Option<Vec<u8>> {
         let mut content = Vec::new();
         content.try_reserve_exact(self.num_bytes as usize).ok()?;
         content.resize(self.num_bytes as usize, 0);
@@ -58,7 +58,7 @@ impl FileSource {
     }
 }
 
-fn modified(metadata: &Metadata) -> (i64, i64) {
+fn modification_time(metadata: &Metadata) -> (i64, i64) {
     (metadata.mtime(), metadata.mtime_nsec())
 }
 
@@ -70,7 +70,7 @@ impl ReadAt for FileSource {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         let len = buf.len().min(usize::try_from(self.num_bytes.saturating_sub(offset)).unwrap_or(usize::MAX));
         let buf = &mut buf[..len];
-        match self.cache.content(len, || self.load()) {
+        match self.cache.get_or_load(len, || self.read_whole()) {
             Some(content) if len > 0 => buf.copy_from_slice(&content[offset as usize..][..len]),
             _ => self.read(offset, buf)?,
         }
@@ -81,7 +81,7 @@ impl ReadAt for FileSource {
         let total: usize = buffers.iter().map(|buffer| buffer.len()).sum();
         match rustix::io::preadv(&self.file, buffers, offset) {
             Ok(count) if count == total => Ok(count),
-            _ => read_one_by_one(self, offset, buffers),
+            _ => read_each_buffer(self, offset, buffers),
         }
     }
 
@@ -97,36 +97,36 @@ impl ReadAt for FileSource {
     }
 
     fn cached(&self) -> Option<&[u8]> {
-        self.cache.cached()
+        self.cache.cached_content()
     }
 
     fn check_unchanged(&self) -> Result<(), SourceError> {
         let metadata = self.file.metadata()?;
         if metadata.len() != self.num_bytes {
-            return Err(changed(format_args!("{} bytes when opened, {} now", self.num_bytes, metadata.len())));
+            return Err(changed_error(format_args!("{} bytes when opened, {} now", self.num_bytes, metadata.len())));
         }
-        if modified(&metadata) != self.modified {
-            return Err(changed(format_args!("it was written to after it was opened")));
+        if modification_time(&metadata) != self.modified {
+            return Err(changed_error(format_args!("it was written to after it was opened")));
         }
         if self.has_name && metadata.nlink() == 0 {
-            return Err(changed(format_args!("it was removed, or another file has its name")));
+            return Err(changed_error(format_args!("it was removed, or another file has its name")));
         }
         Ok(())
     }
 }
 
 impl FileSource {
-    fn shrunk(&self, offset: u64) -> SourceError {
-        changed(format_args!("{} bytes when opened, nothing at {offset} now", self.num_bytes))
+    fn truncated_error(&self, offset: u64) -> SourceError {
+        changed_error(format_args!("{} bytes when opened, nothing at {offset} now", self.num_bytes))
     }
 }
 
 /// Returns the error for a file that has changed.
-pub fn changed(detail: std::fmt::Arguments<'_>) -> SourceError {
+pub fn changed_error(detail: std::fmt::Arguments<'_>) -> SourceError {
     SourceError::Changed(detail.to_string())
 }
 
-/// The concatenation of several sources, as OFRecord reads the parts of a data set.
+/// The concatenation of several sources: the parts of an OFRecord dataset are one stream.
 pub struct ConcatenatedSource {
     parts: Vec<Arc<dyn ReadAt>>,
     /// Start of each part, and the end of the last one.
@@ -182,7 +182,7 @@ impl ReadAt for ConcatenatedSource {
 /// Appends the contents of whole files to `data`, and the end of each to `row_splits`. Stops at the first error.
 pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i64>) -> Result<(), (usize, io::Error)> {
     for (ordinal, path) in paths.iter().enumerate() {
-        let result = open_regular(path).and_then(|(mut file, metadata)| {
+        let result = open_regular_file(path).and_then(|(mut file, metadata)| {
             let length = metadata.len();
             data.reserve(length as usize + 1);
             match length {
@@ -198,8 +198,9 @@ pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i6
     Ok(())
 }
 
-/// Counts the leading files whose total size is at most `max_bytes`, at least one. Missing files have size 0.
-pub fn count_fitting(paths: &[PathBuf], max_bytes: u64) -> usize {
+/// Counts how many of the first files have a total size of at most `max_bytes`; at least 1. A missing file counts as 0
+/// bytes.
+pub fn count_fitting_files(paths: &[PathBuf], max_bytes: u64) -> usize {
     let sizes = paths.iter().map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len()));
     let ends = sizes.scan(0u64, |end, size| {
         *end = end.saturating_add(size);
@@ -209,7 +210,7 @@ pub fn count_fitting(paths: &[PathBuf], max_bytes: u64) -> usize {
 }
 
 /// Opens a regular file and returns its metadata. Fails for folders, pipes and devices.
-pub fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
+pub fn open_regular_file(path: &Path) -> io::Result<(File, Metadata)> {
     // Without this flag, opening a pipe would wait for a writer.
     let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;

@@ -5,12 +5,15 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::checksum;
-use recordmill_core::framing::{self, FrameKind, Frames, Limit, Payloads, Selection, SinglePartRecord, Window, gather};
+use recordmill_core::framing::{
+    self, FrameBuffer, FrameKind, FrameSelection, PayloadBuffer, ScanLimit, SinglePartRecord, SourceWindow,
+    gather_payloads,
+};
 use recordmill_core::payload::{self, PayloadKind};
-use recordmill_core::records::Rows;
+use recordmill_core::records::RowBuffer;
 use recordmill_core::source::ReadAt;
 
-use crate::buffers::{Block, View, copy_array, recycle_buffer, take_pooled_buffer};
+use crate::buffers::{ArrayView, Block, copy_array, recycle_buffer, take_pooled_buffer};
 use crate::byte_strings::ByteStrings;
 use crate::error::{FaultTuple, fault_error, fault_tuple, os_error_message, read_failure_error, source_error};
 use crate::files;
@@ -68,8 +71,8 @@ type ScanResult = (Block, Block, u64, Vec<FaultTuple>);
 
 /// Find the frames from `start` on: (offsets, lengths, end, faults).
 ///
-/// The ordinal of a fault that ends the scan is the number of frames. With `resync`, the scan continues after damage if the
-/// format allows it; the damaged bytes then count as one frame, whose ordinal the fault has.
+/// The ordinal of a fault that ends the scan is the number of frames. With `resync`, the scan continues after damage if
+/// the format allows it; the damaged bytes then count as one frame, whose ordinal the fault has.
 #[pyfunction]
 #[pyo3(signature = (source, kind, *, start=0, verify=false, max_records=u64::MAX, resync=false))]
 pub fn scan(
@@ -81,8 +84,8 @@ pub fn scan(
     max_records: u64,
     resync: bool,
 ) -> PyResult<ScanResult> {
-    let plain = source.plain().clone();
-    let limit = Limit { num_records: max_records, num_bytes: u64::MAX };
+    let plain = source.uncompressed().clone();
+    let limit = ScanLimit { num_records: max_records, num_bytes: u64::MAX };
     let interruptible = InterruptibleSource::new(&plain);
     let scan = py.detach(|| {
         let scan = if resync { framing::scan_past_damage } else { framing::scan };
@@ -90,37 +93,37 @@ pub fn scan(
         interruptible.check_unchanged()?;
         Ok(scan)
     });
-    let scan = scan.map_err(|error| interruptible.error(error))?;
+    let scan = scan.map_err(|error| interruptible.into_exception(error))?;
     let last = scan.fault.map(|fault| (scan.offsets.len(), fault));
     let faults = scan.skipped.into_iter().chain(last);
     let faults = faults.map(|(ordinal, fault)| fault_tuple(fault, Some(ordinal))).collect();
-    Ok((Block::integers(scan.offsets), Block::integers(scan.lengths), scan.end, faults))
+    Ok((Block::from_integers(scan.offsets), Block::from_integers(scan.lengths), scan.end, faults))
 }
 
-/// An index as a Python tuple: offsets, lengths, and the checksums of the payloads (-1 if unknown) or None.
+/// A sidecar index as a Python tuple: offsets, lengths, and the checksums of the payloads (-1 if unknown) or None.
 pub type IndexArgs<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
 /// The arrays of an index.
 pub struct IndexViews {
     /// Offset of each frame.
-    pub offsets: View<i64>,
+    pub offsets: ArrayView<i64>,
     /// Stored bytes of each frame.
-    pub lengths: View<i64>,
+    pub lengths: ArrayView<i64>,
     /// CRC-32C of each payload.
-    pub checksums: Option<View<i64>>,
+    pub checksums: Option<ArrayView<i64>>,
 }
 
 impl IndexViews {
     /// Gets and validates the arrays.
     pub fn new((offsets, lengths, checksums): &IndexArgs<'_>) -> PyResult<Self> {
-        let (offsets, lengths) = frame_views(offsets, lengths)?;
-        let checksums = checksum_view(checksums.as_ref(), &offsets)?;
+        let (offsets, lengths) = view_frames(offsets, lengths)?;
+        let checksums = view_checksums(checksums.as_ref(), &offsets)?;
         Ok(Self { offsets, lengths, checksums })
     }
 
-    fn as_index(&self) -> framing::Index<'_> {
-        let checksums = self.checksums.as_ref().map(View::slice).unwrap_or_default();
-        framing::Index { offsets: self.offsets.slice(), lengths: self.lengths.slice(), checksums }
+    fn as_index(&self) -> framing::FrameIndex<'_> {
+        let checksums = self.checksums.as_ref().map(ArrayView::as_slice).unwrap_or_default();
+        framing::FrameIndex { offsets: self.offsets.as_slice(), lengths: self.lengths.as_slice(), checksums }
     }
 }
 
@@ -128,8 +131,8 @@ type VerifyResult = (u64, Vec<FaultTuple>, u64, u64, Block, Block);
 
 /// Verify a whole shard: (number of valid records, faults, number of faults, end, offsets and lengths of valid frames).
 ///
-/// With `payload`, messages are validated too. With `index`, its lengths and checksums are compared, and it states where
-/// records begin after damage. The ordinal of a fault is the ordinal of its record.
+/// With `payload`, messages are validated too. With `index`, its lengths and checksums are compared, and it states
+/// where records begin after damage. The ordinal of a fault is the ordinal of its record.
 #[pyfunction]
 #[pyo3(signature = (source, kind, payload=None, *, index=None))]
 pub fn verify(
@@ -141,12 +144,12 @@ pub fn verify(
 ) -> PyResult<VerifyResult> {
     let index = index.as_ref().map(IndexViews::new).transpose()?;
     let index = index.as_ref().map(IndexViews::as_index).unwrap_or_default();
-    let plain = source.plain().clone();
+    let plain = source.uncompressed().clone();
     let message: Option<PayloadKind> = payload.map(Into::into);
     let interruptible = InterruptibleSource::new(&plain);
     let report = py.detach(|| {
         let mut inspect = |_: u64, offset: u64, data: &[u8]| {
-            let mut fault = payload::check(message?, data).err()?;
+            let mut fault = payload::validate_payload(message?, data).err()?;
             fault.message.push_str(&format!(" (byte {} of the payload)", fault.offset));
             fault.offset = offset;
             Some(fault)
@@ -155,10 +158,10 @@ pub fn verify(
         interruptible.check_unchanged()?;
         Ok(report)
     });
-    let report = report.map_err(|error| interruptible.error(error))?;
+    let report = report.map_err(|error| interruptible.into_exception(error))?;
     let faults = report.faults.into_iter();
     let faults = faults.map(|found| fault_tuple(found.fault, Some(found.record as usize))).collect();
-    let (offsets, lengths) = (Block::integers(report.offsets), Block::integers(report.lengths));
+    let (offsets, lengths) = (Block::from_integers(report.offsets), Block::from_integers(report.lengths));
     Ok((report.num_records, faults, report.num_faults, report.end, offsets, lengths))
 }
 
@@ -174,45 +177,54 @@ pub fn fetch(
     checksums: Option<&Bound<'_, PyAny>>,
     verify: bool,
 ) -> PyResult<(Block, Block)> {
-    let (offsets, lengths) = frame_views(offsets, lengths)?;
-    let checksums = checksum_view(checksums, &offsets)?;
-    let checksums = checksums.as_ref().map(View::slice);
-    let (offsets, lengths) = (offsets.slice(), lengths.slice());
-    let plain = source.plain().clone();
+    let (offsets, lengths) = view_frames(offsets, lengths)?;
+    let checksums = view_checksums(checksums, &offsets)?;
+    let checksums = checksums.as_ref().map(ArrayView::as_slice);
+    let (offsets, lengths) = (offsets.as_slice(), lengths.as_slice());
+    let plain = source.uncompressed().clone();
     let payloads = py.detach(|| {
-        let mut payloads = Payloads::new(take_pooled_buffer(), offsets.len());
-        let mut window = Window::new(&plain, take_pooled_buffer());
-        let selection = Selection { kind: kind.into(), offsets, lengths, verify, checksums };
-        let result = gather(&mut window, selection, &mut payloads);
+        let mut payloads = PayloadBuffer::new(take_pooled_buffer(), offsets.len());
+        let mut window = SourceWindow::new(&plain, take_pooled_buffer());
+        let selection = FrameSelection { kind: kind.into(), offsets, lengths, verify, checksums };
+        let result = gather_payloads(&mut window, selection, &mut payloads);
         recycle_buffer(window.into_buffer());
         plain.check_unchanged().map_err(|error| source_error(error, None))?;
         result.map_err(read_failure_error)?;
         Ok::<_, PyErr>(payloads)
     });
-    Ok(payload_blocks(payloads?))
+    Ok(payloads_to_python(payloads?))
 }
 
 /// Converts payloads for Python: (data, row_splits).
-pub fn payload_blocks(payloads: Payloads) -> (Block, Block) {
+pub fn payloads_to_python(payloads: PayloadBuffer) -> (Block, Block) {
     let (buffer, len, row_splits) = payloads.into_parts();
-    (Block::prefix(buffer, len), Block::integers(row_splits))
+    (Block::from_prefix(buffer, len), Block::from_integers(row_splits))
 }
 
 /// Gets and validates the checksums of payloads in an index, one for each frame.
-pub fn checksum_view(checksums: Option<&Bound<'_, PyAny>>, offsets: &View<i64>) -> PyResult<Option<View<i64>>> {
+pub fn view_checksums(
+    checksums: Option<&Bound<'_, PyAny>>,
+    offsets: &ArrayView<i64>,
+) -> PyResult<Option<ArrayView<i64>>> {
     let Some(checksums) = checksums else { return Ok(None) };
-    let checksums = View::<i64>::get(checksums)?;
-    if checksums.slice().len() != offsets.slice().len() {
+    let checksums = ArrayView::<i64>::from_object(checksums)?;
+    if checksums.as_slice().len() != offsets.as_slice().len() {
         return Err(PyValueError::new_err("checksums must have one value for each frame"));
     }
     Ok(Some(checksums))
 }
 
 /// Gets and validates the offsets and lengths of frames.
-pub fn frame_views(offsets: &Bound<'_, PyAny>, lengths: &Bound<'_, PyAny>) -> PyResult<(View<i64>, View<i64>)> {
-    let (offsets, lengths) = (View::<i64>::get(offsets)?, View::<i64>::get(lengths)?);
+pub fn view_frames(
+    offsets: &Bound<'_, PyAny>,
+    lengths: &Bound<'_, PyAny>,
+) -> PyResult<(ArrayView<i64>, ArrayView<i64>)> {
+    let (offsets, lengths) = (ArrayView::<i64>::from_object(offsets)?, ArrayView::<i64>::from_object(lengths)?);
     let is_valid = |values: &[i64]| values.iter().all(|&value| value >= 0);
-    if offsets.slice().len() != lengths.slice().len() || !is_valid(offsets.slice()) || !is_valid(lengths.slice()) {
+    if offsets.as_slice().len() != lengths.as_slice().len()
+        || !is_valid(offsets.as_slice())
+        || !is_valid(lengths.as_slice())
+    {
         return Err(PyValueError::new_err("offsets and lengths must have the same length and must not be negative"));
     }
     Ok((offsets, lengths))
@@ -226,11 +238,11 @@ pub fn frame(
     row_splits: &Bound<'_, PyAny>,
     kind: PyFrameKind,
 ) -> PyResult<(Block, Block, Block)> {
-    let view = View::<u8>::get(data)?;
+    let view = ArrayView::<u8>::from_object(data)?;
     let row_splits = copy_array::<i64>(py, row_splits)?;
-    let data = view.slice();
+    let data = view.as_slice();
     check_row_splits(&row_splits, data.len())?;
-    frame_rows(py, row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]), data.len(), kind)
+    frame_payloads(py, row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]), data.len(), kind)
 }
 
 /// Frame payloads that are separate `bytes` objects, like `frame`.
@@ -241,65 +253,66 @@ pub fn frame_each(py: Python<'_>, payloads: &Bound<'_, PyTuple>, kind: PyFrameKi
     let rows = payloads.iter().map(|payload| Ok(payload.cast::<PyBytes>()?.as_bytes()));
     let rows: Vec<&[u8]> = rows.collect::<PyResult<_>>()?;
     let num_bytes = rows.iter().map(|row| row.len()).sum();
-    frame_rows(py, rows.into_iter(), num_bytes, kind)
+    frame_payloads(py, rows.into_iter(), num_bytes, kind)
 }
 
-fn frame_rows<'a>(
+fn frame_payloads<'a>(
     py: Python<'_>,
     rows: impl ExactSizeIterator<Item = &'a [u8]> + Send,
     num_bytes: usize,
     kind: PyFrameKind,
 ) -> PyResult<(Block, Block, Block)> {
     let frames = py.detach(|| {
-        let mut frames = Frames::new(kind.into(), take_pooled_buffer());
+        let mut frames = FrameBuffer::new(kind.into(), take_pooled_buffer());
         frames.data.reserve(num_bytes + 24 * rows.len());
         for (ordinal, row) in rows.enumerate() {
-            frames.push(row).map_err(|fault| (fault, ordinal))?;
+            frames.push_payload(row).map_err(|fault| (fault, ordinal))?;
         }
         Ok(frames)
     });
-    Ok(frame_blocks(frames.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?))
+    Ok(frames_to_python(frames.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?))
 }
 
 /// Converts frames for Python: (bytes, lengths, checksums).
-pub fn frame_blocks(frames: Frames) -> (Block, Block, Block) {
-    (Block::bytes(frames.data), Block::integers(frames.lengths), Block::integers(frames.checksums))
+pub fn frames_to_python(frames: FrameBuffer) -> (Block, Block, Block) {
+    (Block::from_bytes(frames.data), Block::from_integers(frames.lengths), Block::from_integers(frames.checksums))
 }
 
 /// Return the CRC-32C of a buffer.
 #[pyfunction]
 pub fn crc32c(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let view = View::<u8>::get(data)?;
-    let data = view.slice();
+    let view = ArrayView::<u8>::from_object(data)?;
+    let data = view.as_slice();
     Ok(py.detach(|| checksum::crc32c(data)))
 }
 
-/// Count the leading files whose total size is at most `max_bytes`, at least one. Missing files have size 0.
+/// Count how many of the first files have a total size of at most `max_bytes`; at least 1. A missing file counts as 0
+/// bytes.
 #[pyfunction]
 pub fn count_fitting(py: Python<'_>, paths: Vec<PathBuf>, max_bytes: u64) -> usize {
-    py.detach(|| files::count_fitting(&paths, max_bytes))
+    py.detach(|| files::count_fitting_files(&paths, max_bytes))
 }
 
 /// Read whole files: (concatenated contents, row_splits). Raises OSError with the file's name.
 #[pyfunction]
 pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block)> {
     let rows = py.detach(|| {
-        let mut rows = Rows::new(take_pooled_buffer());
+        let mut rows = RowBuffer::new(take_pooled_buffer());
         files::read_files(&paths, &mut rows.data, &mut rows.splits).map(|()| rows)
     });
     let rows = rows.map_err(|(ordinal, error)| {
         let code = error.raw_os_error().unwrap_or(INPUT_OUTPUT_ERROR);
         PyOSError::new_err((code, os_error_message(code), paths[ordinal].clone()))
     })?;
-    Ok((Block::bytes(rows.data), Block::integers(rows.splits)))
+    Ok((Block::from_bytes(rows.data), Block::from_integers(rows.splits)))
 }
 
 // Consecutive records, each read directly into its Python `bytes` object.
 
-/// Number of payload bytes after which a call of `read_singles` returns.
+/// A call of `read_singles` returns after this number of payload bytes.
 const MAX_CALL_BYTES: usize = 256 << 10;
 
-/// Offset and payload of a record.
+/// Offset of a record and its payload.
 type OffsetAndPayload = (u64, Py<PyBytes>);
 
 /// Read records from `start` on: (list of offset and payload, offset of the next record).
@@ -317,21 +330,21 @@ pub fn read_singles(
     shortest: usize,
     verify: bool,
 ) -> PyResult<(Vec<OffsetAndPayload>, u64)> {
-    let plain = source.plain();
+    let plain = source.uncompressed();
     let (strings, mut offsets, mut next, mut num_bytes) = (ByteStrings::default(), Vec::new(), start, 0);
     while offsets.len() < max_records && num_bytes < MAX_CALL_BYTES {
         let record = py
-            .detach(|| SinglePartRecord::find(plain, kind.into(), next))
+            .detach(|| SinglePartRecord::locate(plain, kind.into(), next))
             .filter(|record| record.num_bytes() >= shortest);
         let Some(record) = record else { break };
         let mut string = strings.allocate(py, record.num_bytes())?;
-        if py.detach(|| record.read(plain, verify, string.memory())).is_none() {
+        if py.detach(|| record.read_payload(plain, verify, string.memory())).is_none() {
             break;
         }
         offsets.push(next);
         num_bytes += record.num_bytes();
-        next = record.end();
+        next = record.next_offset();
     }
     py.detach(|| plain.check_unchanged()).map_err(|error| source_error(error, None))?;
-    Ok((offsets.into_iter().zip(strings.into_inner()).collect(), next))
+    Ok((offsets.into_iter().zip(strings.into_objects()).collect(), next))
 }

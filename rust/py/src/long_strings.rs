@@ -17,20 +17,20 @@ use crate::payload::column_to_python;
 const ROUND_BYTES: usize = 64 << 20;
 /// Approximate number of bytes that a thread reads at a time.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Maximum number of threads; memory bandwidth limits the speed of more.
+/// Maximum number of threads; more are not faster, because memory bandwidth is the limit.
 const MAX_THREADS: usize = 4;
 
 /// Number of consecutive records, and their columns for Python.
 pub type RecordGroup = (usize, Vec<Py<PyTuple>>);
 
 /// A record to read, and the memory for its string if it has a long one.
-struct Task<'s> {
+struct ReadTask<'s> {
     ordinal: usize,
     long: Option<(LongStringRecord, StringBuffer<'s>)>,
 }
 
 /// Consecutive records that were read by one thread.
-struct Chunk {
+struct RecordChunk {
     number: usize,
     /// Columns, in which the long strings are shortened.
     columns: Vec<Column>,
@@ -38,9 +38,10 @@ struct Chunk {
     long: Vec<Option<usize>>,
 }
 
-/// Reads the selected records.
+/// Reads the selected records, if they contain long strings.
 ///
-/// Returns None if this has no advantage over the general path, or if any record needs it, for example for a fault.
+/// Returns None if the caller should use the general code: it is as fast, or a record needs it, for example for a
+/// fault.
 pub fn read_long_strings(py: Python<'_>, records: &RecordSelection, plan: &Plan) -> PyResult<Option<Vec<RecordGroup>>> {
     let lengths = records.lengths();
     let total = lengths.iter().fold(0_i64, |sum, &length| sum.saturating_add(length));
@@ -65,8 +66,8 @@ fn read_round(
     round: Range<usize>,
 ) -> PyResult<Option<Vec<RecordGroup>>> {
     let find = |ordinal| {
-        let (source, frame) = records.frame(ordinal);
-        LongStringRecord::find(source, records.kind(), plan, frame)
+        let (source, frame) = records.locate_frame(ordinal);
+        LongStringRecord::locate(source, records.kind(), plan, frame)
     };
     let found: Vec<_> = py.detach(|| round.clone().map(find).collect());
     if found.iter().flatten().count() * 2 < found.len() {
@@ -77,10 +78,10 @@ fn read_round(
     for (ordinal, record) in round.clone().zip(found) {
         let long = record.map(|record| Ok::<_, PyErr>((strings.allocate(py, record.num_bytes())?, record)));
         let long = long.transpose()?.map(|(buffer, record)| (record, buffer));
-        tasks.push(Task { ordinal, long });
+        tasks.push(ReadTask { ordinal, long });
     }
     let Some(chunks) = py.detach(|| read_chunks(records, plan, round, tasks)) else { return Ok(None) };
-    let mut strings = strings.into_inner().into_iter();
+    let mut strings = strings.into_objects().into_iter();
     chunks.into_iter().map(|chunk| chunk_to_python(py, chunk, &mut strings)).collect::<PyResult<_>>().map(Some)
 }
 
@@ -89,8 +90,8 @@ fn read_chunks(
     records: &RecordSelection,
     plan: &Plan,
     round: Range<usize>,
-    tasks: Vec<Task<'_>>,
-) -> Option<Vec<Chunk>> {
+    tasks: Vec<ReadTask<'_>>,
+) -> Option<Vec<RecordChunk>> {
     let mut tasks = tasks.into_iter();
     let chunks = split_by_bytes(records.lengths(), round, CHUNK_BYTES).into_iter().enumerate();
     let chunks: Vec<_> = chunks.map(|(number, range)| (number, tasks.by_ref().take(range.len()).collect())).collect();
@@ -131,22 +132,28 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read_chunk(records: &RecordSelection, plan: &Plan, number: usize, tasks: Vec<Task<'_>>) -> Option<Chunk> {
+fn read_chunk(records: &RecordSelection, plan: &Plan, number: usize, tasks: Vec<ReadTask<'_>>) -> Option<RecordChunk> {
     let mut parser = Parser::new(plan, tasks.len());
     let (mut long, mut bytes, mut joined) = (Vec::with_capacity(tasks.len()), Vec::new(), Vec::new());
     let mut sources = Vec::<&Arc<dyn ReadAt>>::new();
-    for Task { ordinal, long: long_record } in tasks {
-        let (source, (offset, length)) = records.frame(ordinal);
+    for ReadTask { ordinal, long: long_record } in tasks {
+        let (source, (offset, length)) = records.locate_frame(ordinal);
         if let Some((record, mut buffer)) = long_record {
-            record.read(source, records.verify(), records.indexed_checksum(ordinal), buffer.memory(), &mut bytes)?;
-            parser.push(&bytes).ok()?;
-            parser.last_string(record.column()).filter(|&string| string == record.prefix())?;
-            long.push(Some(record.column()));
+            record.read_into(
+                source,
+                records.verifies_checksums(),
+                records.indexed_checksum(ordinal),
+                buffer.memory(),
+                &mut bytes,
+            )?;
+            parser.push_payload(&bytes).ok()?;
+            parser.last_string(record.column_index()).filter(|&string| string == record.string_prefix())?;
+            long.push(Some(record.column_index()));
         } else {
             bytes.resize(length, 0);
             source.read_at(offset, &mut bytes).ok().filter(|&count| count == length)?;
-            let selection = records.selection(ordinal..ordinal + 1);
-            parser.push(selection.payload(0, &bytes, &mut joined).ok()?).ok()?;
+            let selection = records.frame_selection(ordinal..ordinal + 1);
+            parser.push_payload(selection.extract_payload(0, &bytes, &mut joined).ok()?).ok()?;
             long.push(None);
         }
         if !sources.iter().any(|known| Arc::ptr_eq(known, source)) {
@@ -154,13 +161,13 @@ fn read_chunk(records: &RecordSelection, plan: &Plan, number: usize, tasks: Vec<
         }
     }
     sources.iter().try_for_each(|source| source.check_unchanged()).ok()?;
-    Some(Chunk { number, columns: parser.finish(), long })
+    Some(RecordChunk { number, columns: parser.finish(), long })
 }
 
 /// Converts the columns of a chunk; `strings` yields the long strings of this chunk and all later ones.
 fn chunk_to_python(
     py: Python<'_>,
-    chunk: Chunk,
+    chunk: RecordChunk,
     strings: &mut impl Iterator<Item = Py<PyBytes>>,
 ) -> PyResult<RecordGroup> {
     let long: Vec<_> = chunk.long.iter().map(|column| column.map(|column| (column, strings.next()))).collect();

@@ -3,15 +3,17 @@ use std::hint::black_box;
 
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use recordmill_core::random::{self, Permutation, extend_words};
+use recordmill_core::random::{self, Permutation, append_random_words};
 
-use crate::buffers::{Block, Numbers, View, copy_array};
+use crate::buffers::{ArrayView, Block, NumberVec, copy_array};
 use crate::framing::{IndexArgs, IndexViews};
 
 /// Number of positions that are looked up together, so that their cache misses overlap.
 const GROUP_LEN: usize = 64;
 
-/// Apply a permutation of `0..length`, or its inverse, to each number; `left` and `keys` determine the permutation.
+/// Apply a permutation of `0..length`, or its inverse, to each number.
+///
+/// `keys` are the keys of its Feistel rounds. `left` is the divisor that splits a number into a pair for the rounds.
 #[pyfunction]
 #[pyo3(signature = (numbers, length, left, keys, *, invert=false))]
 pub fn permute(
@@ -27,13 +29,13 @@ pub fn permute(
         .ok_or_else(|| PyValueError::new_err(format!("left={left} cannot split {length} numbers into 32-bit pairs")))?;
     py.detach(|| if invert { permutation.invert(&mut numbers) } else { permutation.apply(&mut numbers) })
         .map_err(|outside| PyIndexError::new_err(format!("position {outside} is out of range for {length} numbers")))?;
-    Ok(Block::integers(numbers))
+    Ok(Block::from_integers(numbers))
 }
 
 /// Return 0 … length - 1 in random order, determined by seed and stream.
 #[pyfunction]
 pub fn random_order(py: Python<'_>, length: u32, seed: u64, stream: [u32; 3]) -> Block {
-    Block::integers(py.detach(|| random::random_order(length, seed, stream)))
+    Block::from_integers(py.detach(|| random::random_order(length, seed, stream)))
 }
 
 /// Return the random words `first` to `first + count - 1` of each position of an epoch, for one stage.
@@ -50,8 +52,8 @@ pub fn random_words(
     first: u64,
     count: usize,
 ) -> PyResult<Block> {
-    let view = View::<u64>::get(positions)?;
-    let positions = view.slice();
+    let view = ArrayView::<u64>::from_object(positions)?;
+    let positions = view.as_slice();
     let too_many = || PyValueError::new_err(format!("first + count must be at most 2^33, got {first} + {count}"));
     first.checked_add(count as u64).filter(|end| *end <= 1 << 33).ok_or_else(too_many)?;
     let total = positions.len().checked_mul(count).ok_or_else(too_many)?;
@@ -61,11 +63,11 @@ pub fn random_words(
     let words = py.detach(|| {
         for &position in positions {
             let stream = [position as u32, (position >> 32) as u32 | u32::from(stage) << 16, epoch];
-            extend_words(&mut words, seed, stream, first, count);
+            append_random_words(&mut words, seed, stream, first, count);
         }
         words
     });
-    Ok(Block::new(Numbers::UInt64(words)))
+    Ok(Block::new(NumberVec::UInt64(words)))
 }
 
 /// Table of the frames of many shards, in order: offset and length of each frame.
@@ -73,41 +75,42 @@ pub fn random_words(
 pub struct FrameTable {
     /// Position of the first record of each shard, and the total number of records.
     starts: Vec<i64>,
-    shards: Vec<Index>,
+    shards: Vec<ShardIndex>,
 }
 
 /// Offsets and lengths of the frames of one shard.
-struct Index {
-    offsets: View<i64>,
-    lengths: View<i64>,
-    checksums: Option<View<i64>>,
-    /// Whether each frame ends where the next one begins, so that lengths follow from offsets without a lookup.
+struct ShardIndex {
+    offsets: ArrayView<i64>,
+    lengths: ArrayView<i64>,
+    checksums: Option<ArrayView<i64>>,
+    /// Whether each frame ends where the next one begins; a length is then the difference of two offsets.
     is_dense: bool,
 }
 
-impl Index {
+impl ShardIndex {
     fn new(index: &IndexArgs<'_>) -> PyResult<Self> {
         let IndexViews { offsets, lengths, checksums } = IndexViews::new(index)?;
-        let ends = offsets.slice().iter().zip(lengths.slice()).map(|(offset, length)| offset.wrapping_add(*length));
-        let is_dense = offsets.slice().iter().skip(1).zip(ends).all(|(offset, end)| *offset == end);
+        let ends =
+            offsets.as_slice().iter().zip(lengths.as_slice()).map(|(offset, length)| offset.wrapping_add(*length));
+        let is_dense = offsets.as_slice().iter().skip(1).zip(ends).all(|(offset, end)| *offset == end);
         Ok(Self { offsets, lengths, checksums, is_dense })
     }
 
-    fn frame(&self, row: usize) -> (i64, i64) {
-        let offsets = self.offsets.slice();
+    fn locate_frame(&self, row: usize) -> (i64, i64) {
+        let offsets = self.offsets.as_slice();
         match offsets.get(row + 1) {
             Some(end) if self.is_dense => (offsets[row], end - offsets[row]),
-            _ => (offsets[row], self.lengths.slice()[row]),
+            _ => (offsets[row], self.lengths.as_slice()[row]),
         }
     }
 
-    fn checksum(&self, row: usize) -> i64 {
-        self.checksums.as_ref().map_or(-1, |checksums| checksums.slice()[row])
+    fn payload_checksum(&self, row: usize) -> i64 {
+        self.checksums.as_ref().map_or(-1, |checksums| checksums.as_slice()[row])
     }
 }
 
-/// Location of records: index of each record's shard in the list of shards, that list, rows, offsets, lengths, and checksums or
-/// None if no shard has any.
+/// Locations of records: for each record, the index of its shard in the list that follows; the list of shards that
+/// occur; rows, offsets, lengths, and checksums or None if no shard has any.
 type Locations = (Block, Vec<usize>, Block, Block, Block, Option<Block>);
 
 #[pymethods]
@@ -116,8 +119,8 @@ impl FrameTable {
     fn new(indexes: Vec<IndexArgs<'_>>) -> PyResult<Self> {
         let (mut starts, mut shards) = (vec![0], Vec::new());
         for index in &indexes {
-            let index = Index::new(index)?;
-            starts.push(starts[starts.len() - 1] + index.offsets.slice().len() as i64);
+            let index = ShardIndex::new(index)?;
+            starts.push(starts[starts.len() - 1] + index.offsets.as_slice().len() as i64);
             shards.push(index);
         }
         Ok(Self { starts, shards })
@@ -125,30 +128,31 @@ impl FrameTable {
 
     /// Find the records at the given positions.
     ///
-    /// Returns (index of each record's shard in the following list, shards that occur, rows, offsets, lengths, checksums).
+    /// Returns (index of each record's shard in the following list, shards that occur, rows, offsets, lengths,
+    /// checksums).
     fn locate(&self, py: Python<'_>, positions: &Bound<'_, PyAny>) -> PyResult<Locations> {
-        let positions = View::<i64>::get(positions)?;
-        let positions = positions.slice();
-        py.detach(|| self.find(positions)).map_err(|outside| {
-            PyIndexError::new_err(format!("position {outside} is out of range for {} records", self.len()))
+        let positions = ArrayView::<i64>::from_object(positions)?;
+        let positions = positions.as_slice();
+        py.detach(|| self.locate_positions(positions)).map_err(|outside| {
+            PyIndexError::new_err(format!("position {outside} is out of range for {} records", self.num_records()))
         })
     }
 }
 
 impl FrameTable {
-    fn len(&self) -> i64 {
+    fn num_records(&self) -> i64 {
         self.starts[self.shards.len()]
     }
 
-    /// Implements `locate`; the error is the first position that is out of range.
-    fn find(&self, positions: &[i64]) -> Result<Locations, i64> {
-        if let Some(&outside) = positions.iter().find(|position| !(0..self.len()).contains(*position)) {
+    /// Finds the records at the given positions; the error is the first position that is out of range.
+    fn locate_positions(&self, positions: &[i64]) -> Result<Locations, i64> {
+        if let Some(&outside) = positions.iter().find(|position| !(0..self.num_records()).contains(*position)) {
             return Err(outside);
         }
         let new = || Vec::with_capacity(positions.len());
         let (mut shard_indices, mut rows, mut offsets, mut lengths) = (new(), new(), new(), new());
         let mut checksums = self.shards.iter().any(|index| index.checksums.is_some()).then(new);
-        let indexes: Vec<_> = self.shards.iter().map(|index| (index.offsets.slice(), index)).collect();
+        let indexes: Vec<_> = self.shards.iter().map(|index| (index.offsets.as_slice(), index)).collect();
         for group in positions.chunks(GROUP_LEN) {
             let start = shard_indices.len();
             shard_indices.extend(group.iter().map(|&position| self.find_shard(position) as i64));
@@ -158,17 +162,18 @@ impl FrameTable {
             // Prefetches the offsets of the group, so that their cache misses overlap.
             black_box(locations().fold(0, |all, (&shard, &row)| all ^ indexes[shard as usize].0[row as usize]));
             for (&shard, &row) in locations() {
-                let (offset, length) = indexes[shard as usize].1.frame(row as usize);
+                let (offset, length) = indexes[shard as usize].1.locate_frame(row as usize);
                 offsets.push(offset);
                 lengths.push(length);
             }
             if let Some(checksums) = &mut checksums {
-                checksums.extend(locations().map(|(&shard, &row)| indexes[shard as usize].1.checksum(row as usize)));
+                checksums
+                    .extend(locations().map(|(&shard, &row)| indexes[shard as usize].1.payload_checksum(row as usize)));
             }
         }
-        let used = self.compact_shard_indices(&mut shard_indices);
-        let checksums = checksums.map(Block::integers);
-        let [shard_indices, rows, offsets, lengths] = [shard_indices, rows, offsets, lengths].map(Block::integers);
+        let used = self.number_used_shards(&mut shard_indices);
+        let checksums = checksums.map(Block::from_integers);
+        let [shard_indices, rows, offsets, lengths] = [shard_indices, rows, offsets, lengths].map(Block::from_integers);
         Ok((shard_indices, used, rows, offsets, lengths, checksums))
     }
 
@@ -183,7 +188,7 @@ impl FrameTable {
 
     /// Returns the shards that occur in `shard_indices`, in ascending order, and replaces each shard by its index in
     /// that list.
-    fn compact_shard_indices(&self, shard_indices: &mut [i64]) -> Vec<usize> {
+    fn number_used_shards(&self, shard_indices: &mut [i64]) -> Vec<usize> {
         let mut ordinals = vec![-1; self.shards.len()];
         shard_indices.iter().for_each(|&shard| ordinals[shard as usize] = 0);
         let used: Vec<_> = (0..ordinals.len()).filter(|&shard| ordinals[shard] == 0).collect();

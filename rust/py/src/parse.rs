@@ -7,15 +7,15 @@ use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::error::Fault;
 use recordmill_core::payload::{Column, Parser, Plan};
 
-use crate::buffers::{View, allocate_buffer, copy_array};
+use crate::buffers::{ArrayView, allocate_buffer, copy_array};
 use crate::error::fault_error;
 use crate::payload::{PyPlan, columns_to_python};
 use crate::rows::check_row_splits;
 
 /// Minimum number of payloads per thread; starting a thread takes longer than parsing fewer.
 const MIN_ROWS_PER_THREAD: usize = 256;
-/// Payloads with a larger average size are parsed by one thread: that is mostly copying, and the columns of several
-/// threads are copied once more.
+/// Payloads with a larger average size are parsed by one thread. They take longer to copy than to parse, and the
+/// columns of several threads are copied once more.
 const MAX_PARALLEL_PAYLOAD: usize = 4 << 10;
 
 /// Parse the payloads in a buffer into columns.
@@ -28,9 +28,9 @@ pub fn parse(
     plan: &PyPlan,
     threads: usize,
 ) -> PyResult<Vec<Py<PyTuple>>> {
-    let view = View::<u8>::get(data)?;
+    let view = ArrayView::<u8>::from_object(data)?;
     let row_splits = copy_array::<i64>(py, row_splits)?;
-    let data = view.slice();
+    let data = view.as_slice();
     check_row_splits(&row_splits, data.len())?;
     let rows: Vec<_> = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]).collect();
     parse_rows(py, &rows, plan, threads)
@@ -53,7 +53,7 @@ pub fn parse_each(
 }
 
 fn parse_rows(py: Python<'_>, rows: &[&[u8]], plan: &PyPlan, threads: usize) -> PyResult<Vec<Py<PyTuple>>> {
-    let columns = py.detach(|| parse_in_threads(plan.plan(), rows, threads));
+    let columns = py.detach(|| parse_in_threads(plan.core_plan(), rows, threads));
     columns_to_python(py, columns.map_err(|(fault, ordinal)| fault_error(fault, Some(ordinal)))?)
 }
 
@@ -94,7 +94,7 @@ fn parse_in_order(
 ) -> Result<Vec<Column>, (Fault, usize)> {
     let mut parser = Parser::new(plan, num_records);
     for (ordinal, payload) in rows.iter().enumerate() {
-        parser.push(payload).map_err(|fault| (fault, ordinal))?;
+        parser.push_payload(payload).map_err(|fault| (fault, ordinal))?;
         if ordinal == 0 {
             parser.preallocate(num_records, max_bytes, allocate_buffer);
         }

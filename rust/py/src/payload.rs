@@ -5,10 +5,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use recordmill_core::payload::{
-    self, Column, ColumnSpec, FeatureCollector, Layout, Missing, PayloadKind, Plan, Section, ValueKind, Values,
+    self, Column, ColumnSpec, FeatureCollector, MissingPolicy, PayloadKind, Plan, Section, ValueCount, ValueKind,
+    Values,
 };
 
-use crate::buffers::{Block, Numbers, View, copy_array};
+use crate::buffers::{ArrayView, Block, NumberVec, copy_array};
 use crate::error::{FaultTuple, fault_error, fault_tuple};
 use crate::rows::check_row_splits;
 
@@ -57,12 +58,13 @@ pub fn parse_value_kind(name: &str) -> PyResult<ValueKind> {
     })
 }
 
-/// Returns the section of feature lists or of context features.
-pub fn section(lists: bool) -> Section {
+/// Returns the section of feature lists if `lists` is true, otherwise that of context features.
+pub fn select_section(lists: bool) -> Section {
     if lists { Section::Lists } else { Section::Context }
 }
 
-/// Compiled list of the columns to parse: (name, lists, kind, values per record or None, missing) for each column.
+/// Compiled list of the columns to parse from payloads: (name, lists, kind, values per record or None, missing) for
+/// each column.
 ///
 /// `missing` is "error", "empty", or the default values: an array, or (data, splits) for bytes.
 #[pyclass(frozen, module = "recordmill._core", name = "Plan")]
@@ -74,7 +76,7 @@ type SpecArgs<'py> = (Vec<u8>, bool, String, Option<usize>, Bound<'py, PyAny>);
 impl PyPlan {
     #[new]
     fn new(py: Python<'_>, kind: PyPayloadKind, columns: Vec<SpecArgs<'_>>) -> PyResult<Self> {
-        let specs = columns.into_iter().map(|column| spec(py, column)).collect::<PyResult<_>>()?;
+        let specs = columns.into_iter().map(|column| parse_column_spec(py, column)).collect::<PyResult<_>>()?;
         let plan = Plan::new(kind.into(), specs).map_err(|fault| fault_error(fault, None))?;
         Ok(Self(Arc::new(plan)))
     }
@@ -82,19 +84,25 @@ impl PyPlan {
 
 impl PyPlan {
     /// Returns the plan of the core.
-    pub fn plan(&self) -> &Plan {
+    pub fn core_plan(&self) -> &Plan {
         &self.0
     }
 }
 
-fn spec(py: Python<'_>, (name, lists, kind, fixed, missing): SpecArgs<'_>) -> PyResult<ColumnSpec> {
+fn parse_column_spec(py: Python<'_>, (name, lists, kind, fixed, missing): SpecArgs<'_>) -> PyResult<ColumnSpec> {
     let kind = parse_value_kind(&kind)?;
     let missing = match missing.extract::<String>().as_deref() {
-        Ok("error") => Missing::Error,
-        Ok("empty") => Missing::Empty,
-        _ => Missing::Default(copy_values(py, kind, &missing)?),
+        Ok("error") => MissingPolicy::Error,
+        Ok("empty") => MissingPolicy::Empty,
+        _ => MissingPolicy::Default(copy_values(py, kind, &missing)?),
     };
-    Ok(ColumnSpec { name, section: section(lists), kind, layout: fixed.map_or(Layout::Ragged, Layout::Fixed), missing })
+    Ok(ColumnSpec {
+        name,
+        section: select_section(lists),
+        kind,
+        value_count: fixed.map_or(ValueCount::Ragged, ValueCount::Fixed),
+        missing,
+    })
 }
 
 fn copy_values(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>) -> PyResult<Values> {
@@ -118,15 +126,15 @@ pub fn column_to_python(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>>
     let block = |numbers| Py::new(py, Block::new(numbers));
     let values = match column.values {
         Values::Bytes { data, splits } => {
-            (block(Numbers::UInt8(data))?, block(Numbers::Int64(splits))?).into_pyobject(py)?.into_any().unbind()
+            (block(NumberVec::UInt8(data))?, block(NumberVec::Int64(splits))?).into_pyobject(py)?.into_any().unbind()
         }
-        Values::Float32(values) => block(Numbers::Float32(values))?.into_any(),
-        Values::Float64(values) => block(Numbers::Float64(values))?.into_any(),
-        Values::Int32(values) => block(Numbers::Int32(values))?.into_any(),
-        Values::Int64(values) => block(Numbers::Int64(values))?.into_any(),
-        Values::UInt64(values) => block(Numbers::UInt64(values))?.into_any(),
+        Values::Float32(values) => block(NumberVec::Float32(values))?.into_any(),
+        Values::Float64(values) => block(NumberVec::Float64(values))?.into_any(),
+        Values::Int32(values) => block(NumberVec::Int32(values))?.into_any(),
+        Values::Int64(values) => block(NumberVec::Int64(values))?.into_any(),
+        Values::UInt64(values) => block(NumberVec::UInt64(values))?.into_any(),
     };
-    let splits = |splits: Option<Vec<i64>>| splits.map(|splits| block(Numbers::Int64(splits))).transpose();
+    let splits = |splits: Option<Vec<i64>>| splits.map(|splits| block(NumberVec::Int64(splits))).transpose();
     Ok((values, splits(column.row_splits)?, splits(column.frame_splits)?).into_pyobject(py)?.unbind())
 }
 
@@ -148,15 +156,15 @@ fn survey(
     data: &Bound<'_, PyAny>,
     row_splits: &Bound<'_, PyAny>,
 ) -> PyResult<(Vec<StatsTuple>, Option<FaultTuple>)> {
-    let view = View::<u8>::get(data)?;
+    let view = ArrayView::<u8>::from_object(data)?;
     let row_splits = copy_array::<i64>(py, row_splits)?;
-    let data = view.slice();
+    let data = view.as_slice();
     check_row_splits(&row_splits, data.len())?;
     let (features, fault) = py.detach(|| {
         let mut collector = FeatureCollector::new(kind.into());
         let mut first_fault = None;
         for (ordinal, pair) in row_splits.windows(2).enumerate() {
-            if let Err(fault) = collector.push(&data[pair[0] as usize..pair[1] as usize]) {
+            if let Err(fault) = collector.push_payload(&data[pair[0] as usize..pair[1] as usize]) {
                 first_fault = Some(fault_tuple(fault, Some(ordinal)));
                 break;
             }
@@ -181,7 +189,7 @@ fn survey(
 /// Return whether a payload is a SequenceExample with feature lists.
 #[pyfunction]
 fn has_feature_lists(payload: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(payload::has_feature_lists(View::<u8>::get(payload)?.slice()))
+    Ok(payload::has_feature_lists(ArrayView::<u8>::from_object(payload)?.as_slice()))
 }
 
 /// Adds the functions and classes of payloads to the module.

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use recordmill_core::checksum::crc32c_of_rows;
 
-use crate::buffers::{Block, View, copy_array, take_pooled_buffer};
+use crate::buffers::{ArrayView, Block, copy_array, take_pooled_buffer};
 
 /// Checks that row splits start with 0, never decrease and end with the length of the data.
 pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
@@ -25,9 +25,9 @@ pub fn split<'py>(
     data: &Bound<'_, PyAny>,
     row_splits: &Bound<'_, PyAny>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let view = View::<u8>::get(data)?;
-    let row_splits = View::<i64>::get(row_splits)?;
-    let (data, row_splits) = (view.slice(), row_splits.slice());
+    let view = ArrayView::<u8>::from_object(data)?;
+    let row_splits = ArrayView::<i64>::from_object(row_splits)?;
+    let (data, row_splits) = (view.as_slice(), row_splits.as_slice());
     check_row_splits(row_splits, data.len())?;
     PyList::new(py, row_splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize])))
 }
@@ -35,9 +35,9 @@ pub fn split<'py>(
 /// Return the CRC-32C of each row of a ragged byte buffer.
 #[pyfunction]
 pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound<'_, PyAny>) -> PyResult<Block> {
-    let view = View::<u8>::get(data)?;
+    let view = ArrayView::<u8>::from_object(data)?;
     let row_splits = copy_array::<i64>(py, row_splits)?;
-    let data = view.slice();
+    let data = view.as_slice();
     check_row_splits(&row_splits, data.len())?;
     let checksums = py.detach(|| {
         let rows: Vec<_> = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]).collect();
@@ -45,7 +45,7 @@ pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound
         crc32c_of_rows(&rows, &mut checksums);
         checksums.into_iter().map(i64::from).collect()
     });
-    Ok(Block::integers(checksums))
+    Ok(Block::from_integers(checksums))
 }
 
 /// Pad the rows of a ragged buffer to the same number of items: (data, number of items per row).
@@ -60,9 +60,9 @@ pub fn pad(
     width: Option<usize>,
     fill: &[u8],
 ) -> PyResult<(Block, usize)> {
-    let view = View::<u8>::get(data)?;
-    let splits = View::<i64>::get(row_splits)?;
-    let (data, row_splits) = (view.slice(), splits.slice());
+    let view = ArrayView::<u8>::from_object(data)?;
+    let splits = ArrayView::<i64>::from_object(row_splits)?;
+    let (data, row_splits) = (view.as_slice(), splits.as_slice());
     if fill.is_empty() || !data.len().is_multiple_of(fill.len()) {
         return Err(PyValueError::new_err("the length of the data must be a multiple of the length of fill"));
     }
@@ -85,5 +85,5 @@ pub fn pad(
         }
         Ok::<_, PyErr>(out)
     })?;
-    Ok((Block::bytes(padded), width))
+    Ok((Block::from_bytes(padded), width))
 }

@@ -1,25 +1,25 @@
 //! Serialization of columns to payloads and frames.
 use pyo3::prelude::*;
-use recordmill_core::framing::Frames;
+use recordmill_core::framing::FrameBuffer;
 use recordmill_core::payload::{self, ColumnData, Section, ValueKind, ValuesRef};
-use recordmill_core::records::{RecordSink, Rows};
+use recordmill_core::records::{RecordSink, RowBuffer};
 
-use crate::buffers::{Block, View, copy_array, take_pooled_buffer};
+use crate::buffers::{ArrayView, Block, copy_array, take_pooled_buffer};
 use crate::error::source_error;
 use crate::file_contents::WholeFiles;
-use crate::framing::{PyFrameKind, frame_blocks};
-use crate::payload::{PyPayloadKind, parse_value_kind, section};
+use crate::framing::{PyFrameKind, frames_to_python};
+use crate::payload::{PyPayloadKind, parse_value_kind, select_section};
 use crate::rows::check_row_splits;
 
 /// Values of a column, kept alive while they are read without the interpreter lock.
 enum ValueBuffers {
-    Bytes(View<u8>, Vec<i64>),
+    Bytes(ArrayView<u8>, Vec<i64>),
     Files(Py<WholeFiles>),
-    Float32(View<f32>),
-    Float64(View<f64>),
-    Int32(View<i32>),
-    Int64(View<i64>),
-    UInt64(View<u64>),
+    Float32(ArrayView<f32>),
+    Float64(ArrayView<f64>),
+    Int32(ArrayView<i32>),
+    Int64(ArrayView<i64>),
+    UInt64(ArrayView<u64>),
 }
 
 /// A column, kept alive while it is read without the interpreter lock.
@@ -34,7 +34,7 @@ struct ColumnBuffers {
     scalar: bool,
 }
 
-/// Attributes of one column to write.
+/// Attributes of a Python object that describes one column to write.
 #[derive(FromPyObject)]
 pub struct ColumnArgs<'py> {
     name: Vec<u8>,
@@ -55,7 +55,7 @@ impl ColumnArgs<'_> {
         Ok(ColumnBuffers {
             values: get_value_buffers(py, parse_value_kind(&self.kind)?, &self.values)?,
             name: self.name,
-            section: section(self.lists),
+            section: select_section(self.lists),
             fixed: self.fixed,
             row_splits: integers(self.row_splits)?,
             frame_splits: integers(self.frame_splits)?,
@@ -70,28 +70,28 @@ fn get_value_buffers(py: Python<'_>, kind: ValueKind, object: &Bound<'_, PyAny>)
         ValueKind::Bytes if object.is_instance_of::<WholeFiles>() => ValueBuffers::Files(object.extract()?),
         ValueKind::Bytes => {
             let (data, splits): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
-            let (data, splits) = (View::get(&data)?, copy_array::<i64>(py, &splits)?);
-            check_row_splits(&splits, data.slice().len())?;
+            let (data, splits) = (ArrayView::from_object(&data)?, copy_array::<i64>(py, &splits)?);
+            check_row_splits(&splits, data.as_slice().len())?;
             ValueBuffers::Bytes(data, splits)
         }
-        ValueKind::Float32 => ValueBuffers::Float32(View::get(object)?),
-        ValueKind::Float64 => ValueBuffers::Float64(View::get(object)?),
-        ValueKind::Int32 => ValueBuffers::Int32(View::get(object)?),
-        ValueKind::Int64 => ValueBuffers::Int64(View::get(object)?),
-        ValueKind::UInt64 => ValueBuffers::UInt64(View::get(object)?),
+        ValueKind::Float32 => ValueBuffers::Float32(ArrayView::from_object(object)?),
+        ValueKind::Float64 => ValueBuffers::Float64(ArrayView::from_object(object)?),
+        ValueKind::Int32 => ValueBuffers::Int32(ArrayView::from_object(object)?),
+        ValueKind::Int64 => ValueBuffers::Int64(ArrayView::from_object(object)?),
+        ValueKind::UInt64 => ValueBuffers::UInt64(ArrayView::from_object(object)?),
     })
 }
 
 impl ColumnBuffers {
     fn column_data(&self) -> ColumnData<'_> {
         let values = match &self.values {
-            ValueBuffers::Bytes(data, splits) => ValuesRef::Bytes { data: data.slice(), splits },
+            ValueBuffers::Bytes(data, splits) => ValuesRef::Bytes { data: data.as_slice(), splits },
             ValueBuffers::Files(files) => ValuesRef::External { splits: files.get().splits(), source: files.get() },
-            ValueBuffers::Float32(values) => ValuesRef::Float32(values.slice()),
-            ValueBuffers::Float64(values) => ValuesRef::Float64(values.slice()),
-            ValueBuffers::Int32(values) => ValuesRef::Int32(values.slice()),
-            ValueBuffers::Int64(values) => ValuesRef::Int64(values.slice()),
-            ValueBuffers::UInt64(values) => ValuesRef::UInt64(values.slice()),
+            ValueBuffers::Float32(values) => ValuesRef::Float32(values.as_slice()),
+            ValueBuffers::Float64(values) => ValuesRef::Float64(values.as_slice()),
+            ValueBuffers::Int32(values) => ValuesRef::Int32(values.as_slice()),
+            ValueBuffers::Int64(values) => ValuesRef::Int64(values.as_slice()),
+            ValueBuffers::UInt64(values) => ValuesRef::UInt64(values.as_slice()),
         };
         ColumnData {
             name: &self.name,
@@ -114,9 +114,9 @@ pub fn serialize(
     num_records: usize,
     columns: Vec<ColumnArgs<'_>>,
 ) -> PyResult<(Block, Block)> {
-    let mut rows = Rows::new(take_pooled_buffer());
-    write(py, kind, num_records, columns, &mut rows)?;
-    Ok((Block::bytes(rows.data), Block::integers(rows.splits)))
+    let mut rows = RowBuffer::new(take_pooled_buffer());
+    serialize_into_sink(py, kind, num_records, columns, &mut rows)?;
+    Ok((Block::from_bytes(rows.data), Block::from_integers(rows.splits)))
 }
 
 /// Serialize columns to frames: (bytes, lengths, checksums), like `frame`.
@@ -128,12 +128,12 @@ pub fn serialize_frames(
     columns: Vec<ColumnArgs<'_>>,
     frame: PyFrameKind,
 ) -> PyResult<(Block, Block, Block)> {
-    let mut frames = Frames::new(frame.into(), take_pooled_buffer());
-    write(py, kind, num_records, columns, &mut frames)?;
-    Ok(frame_blocks(frames))
+    let mut frames = FrameBuffer::new(frame.into(), take_pooled_buffer());
+    serialize_into_sink(py, kind, num_records, columns, &mut frames)?;
+    Ok(frames_to_python(frames))
 }
 
-fn write(
+fn serialize_into_sink(
     py: Python<'_>,
     kind: PyPayloadKind,
     num_records: usize,

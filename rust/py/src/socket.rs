@@ -23,10 +23,11 @@ impl HandedFile {
     }
 }
 
-/// Receive the next packet, of at most `room` bytes, and its file or None. Return None after the last packet.
+/// Receive the next packet, of at most `room` bytes, and the file descriptor sent with it, or None. Return None after
+/// the last packet.
 ///
-/// Raises BlockingIOError if no packet is available. Unlike in Python code, no signal handler can run between the
-/// reception of a file and the creation of the object that owns it.
+/// Raises BlockingIOError if no packet is available. No signal handler can run between the reception of a
+/// descriptor and the creation of the object that owns it, as it could in Python code.
 #[pyfunction]
 pub fn next_packet<'py>(
     py: Python<'py>,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use recordmill_core::inflate::{CompressedSource, Container, Limits};
 use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{Block, View};
+use crate::buffers::{ArrayView, Block};
 use crate::error::{fault_error, source_error};
 use crate::files::{ConcatenatedSource, FileSource};
 
@@ -39,7 +39,7 @@ impl Source {
     }
 
     /// Returns the source of the uncompressed bytes.
-    pub fn plain(&self) -> &Arc<dyn ReadAt> {
+    pub fn uncompressed(&self) -> &Arc<dyn ReadAt> {
         &self.plain
     }
 }
@@ -58,7 +58,7 @@ impl Source {
     #[staticmethod]
     #[pyo3(signature = (data, *, compression=None, max_bytes=u64::MAX, spacing=1 << 20))]
     fn from_bytes(data: &Bound<'_, PyAny>, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {
-        let copy = View::<u8>::get(data)?.slice().to_vec();
+        let copy = ArrayView::<u8>::from_object(data)?.as_slice().to_vec();
         Self::new(Arc::new(copy), compression, max_bytes, spacing)
     }
 
@@ -66,8 +66,8 @@ impl Source {
     #[staticmethod]
     fn join(parts: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let parts = parts.iter().map(|part| part.plain.clone()).collect();
-        let joined =
-            ConcatenatedSource::new(parts).ok_or_else(|| PyValueError::new_err("compressed parts cannot be joined"))?;
+        let joined = ConcatenatedSource::new(parts)
+            .ok_or_else(|| PyValueError::new_err("compressed sources cannot be joined; decompress the files first"))?;
         let joined: Arc<dyn ReadAt> = Arc::new(joined);
         Ok(Self { raw: joined.clone(), plain: joined, compressed: None })
     }
@@ -86,12 +86,12 @@ impl Source {
 
     /// Read up to `length` uncompressed bytes at `offset`.
     fn read(&self, py: Python<'_>, offset: u64, length: usize) -> PyResult<Block> {
-        read(py, &self.plain, offset, length)
+        read_block(py, &self.plain, offset, length)
     }
 
     /// Read up to `length` stored bytes at `offset`.
     fn read_stored(&self, py: Python<'_>, offset: u64, length: usize) -> PyResult<Block> {
-        read(py, &self.raw, offset, length)
+        read_block(py, &self.raw, offset, length)
     }
 
     /// Raise CoreChanged if the file has changed since it was opened.
@@ -99,21 +99,21 @@ impl Source {
         self.raw.check_unchanged().map_err(|error| source_error(error, None))
     }
 
-    /// Return the known seek points, for `restore_seek_points`; None if the shard is not compressed.
+    /// Return the known seek points as bytes that `restore_seek_points` accepts; None if the shard is not compressed.
     fn save_seek_points(&self, py: Python<'_>) -> Option<Block> {
         let compressed = self.compressed.clone()?;
-        Some(Block::bytes(py.detach(move || compressed.save())))
+        Some(Block::from_bytes(py.detach(move || compressed.save_seek_points())))
     }
 
     /// Restore the seek points that another Source of the same file has saved.
     fn restore_seek_points(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(compressed) = self.compressed.clone() else { return Ok(()) };
-        let blob = View::<u8>::get(data)?.slice().to_vec();
-        py.detach(move || compressed.restore(&blob)).map_err(|fault| fault_error(fault, None))
+        let blob = ArrayView::<u8>::from_object(data)?.as_slice().to_vec();
+        py.detach(move || compressed.restore_seek_points(&blob)).map_err(|fault| fault_error(fault, None))
     }
 }
 
-fn read(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usize) -> PyResult<Block> {
+fn read_block(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usize) -> PyResult<Block> {
     let length = source.num_bytes().map_or(length, |total| length.min(total.saturating_sub(offset) as usize));
     let source = source.clone();
     let read = py.detach(move || {
@@ -128,7 +128,7 @@ fn read(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usize) ->
         data.truncate(done);
         Ok(data)
     });
-    read.map(Block::bytes).map_err(|error| source_error(error, None))
+    read.map(Block::from_bytes).map_err(|error| source_error(error, None))
 }
 
 // Long operations without the GIL that a signal handler can interrupt.
@@ -146,13 +146,13 @@ pub struct InterruptibleSource<'s> {
 }
 
 impl<'s> InterruptibleSource<'s> {
-    /// Wraps a source.
+    /// Creates a source that reads from `source` and checks for signals.
     pub fn new(source: &'s dyn ReadAt) -> Self {
         Self { source, bytes_since_check: AtomicUsize::new(0), raised: Mutex::new(None) }
     }
 
     /// Returns the exception for a read error: the one that a signal handler raised, if any.
-    pub fn error(self, error: SourceError) -> PyErr {
+    pub fn into_exception(self, error: SourceError) -> PyErr {
         let raised = self.raised.into_inner().unwrap_or_else(PoisonError::into_inner);
         raised.unwrap_or_else(|| source_error(error, None))
     }

@@ -1,4 +1,4 @@
-//! Payloads of a shard in batches, prefetched by threads, without an index.
+//! Iterator over the payloads of a shard in batches, which needs no index and prefetches with threads.
 //!
 //! One thread at a time finds the end of the next batch, which is cheap. Threads read, verify and copy batches in
 //! parallel. A caller that finds no finished batch produces one itself instead of waiting.
@@ -11,14 +11,14 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use recordmill_core::checksum::crc32c_of_rows;
 use recordmill_core::framing::{
-    FrameKind, Limit, MAX_READ_THROUGH, Payloads, Scan, Selection, Window, compact, compare_indexed_checksum, gather,
-    scan_window,
+    FrameKind, FrameSelection, MAX_READ_THROUGH, PayloadBuffer, ScanLimit, ScanResult, SourceWindow,
+    compare_indexed_checksum, extract_payloads_in_place, gather_payloads, scan_window,
 };
 use recordmill_core::source::{ReadAt, SourceError};
 
 use crate::buffers::{Block, copy_array, recycle_buffer, take_pooled_buffer};
 use crate::error::source_error;
-use crate::framing::{PyFrameKind, payload_blocks};
+use crate::framing::{PyFrameKind, payloads_to_python};
 use crate::source::Source;
 
 /// Maximum total size of the finished batches that wait for the caller, in bytes.
@@ -28,11 +28,11 @@ const CHECKSUM_GROUP_LEN: usize = 48;
 /// Interval at which a waiting caller checks for signals.
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-struct Batch {
-    payloads: Payloads,
+struct PayloadBatch {
+    payloads: PayloadBuffer,
     /// Ordinal of the first record.
     first: u64,
-    /// The error after the last payload.
+    /// The error that ended the batch after its last payload.
     error: Option<SourceError>,
     is_last: bool,
 }
@@ -40,7 +40,7 @@ struct Batch {
 /// Finished batches that wait for the caller.
 #[derive(Default)]
 struct ReadyBatches {
-    batches: BTreeMap<u64, Batch>,
+    batches: BTreeMap<u64, PayloadBatch>,
     /// Number of the batch that the caller takes next.
     next: u64,
     /// Number of batches whose production has started.
@@ -50,11 +50,11 @@ struct ReadyBatches {
 }
 
 /// State that the caller and the threads share.
-struct Shared {
-    request: Request,
-    /// Maximum number of batches that are started but not taken.
+struct StreamState {
+    request: StreamRequest,
+    /// Maximum number of batches whose production has started and that the caller has not taken.
     depth: u64,
-    cursor: Mutex<Cursor>,
+    cursor: Mutex<BatchCursor>,
     /// Notified when `cursor` has advanced.
     advanced: Condvar,
     ready: Mutex<ReadyBatches>,
@@ -66,64 +66,76 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-impl Shared {
+impl StreamState {
     /// Produces the next batch; returns its number and the batch, or None after the last one.
     ///
     /// The bytes are read from an estimated offset before the exact offset is known, so that threads read in parallel.
-    fn produce(&self) -> Option<(u64, Batch)> {
+    fn produce_batch(&self) -> Option<(u64, PayloadBatch)> {
         let (number, estimate) = lock(&self.cursor).start_batch(&self.request)?;
-        let mut window = Window::new(&self.request.source, take_pooled_buffer());
+        let mut window = SourceWindow::new(&self.request.source, take_pooled_buffer());
         if let Some((offset, length)) = estimate {
             // An error of this read is ignored, because it occurs again when the frames are scanned.
-            let _ = window.bytes(offset, length, 0);
+            let _ = window.read_bytes(offset, length, 0);
         }
-        let (first, scan) = self.find_frames(number, &mut window)?;
+        let (first, scan) = self.find_batch_frames(number, &mut window)?;
         let batch = match scan {
             Ok(scan) => self.read_payloads(window, scan, first),
-            Err(error) => Batch { payloads: Payloads::new(Vec::new(), 0), first, error: Some(error), is_last: true },
+            Err(error) => {
+                PayloadBatch { payloads: PayloadBuffer::new(Vec::new(), 0), first, error: Some(error), is_last: true }
+            }
         };
         Some((number, batch))
     }
 
     /// Waits until the cursor has reached a batch, then finds its frames. Returns None if the data ends before.
-    fn find_frames(&self, number: u64, window: &mut Window<'_>) -> Option<(u64, Result<Scan, SourceError>)> {
+    fn find_batch_frames(
+        &self,
+        number: u64,
+        window: &mut SourceWindow<'_>,
+    ) -> Option<(u64, Result<ScanResult, SourceError>)> {
         let mut cursor = lock(&self.cursor);
         while cursor.next != number && !cursor.is_done {
             cursor = self.advanced.wait(cursor).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
-        let scan = (!cursor.is_done).then(|| cursor.advance(&self.request, window));
+        let scan = (!cursor.is_done).then(|| cursor.scan_next_batch(&self.request, window));
         self.advanced.notify_all();
         scan
     }
 
     /// Extracts the payloads of frames from the window if it contains them, or reads them from the source.
-    fn read_payloads(&self, window: Window<'_>, scan: Scan, first: u64) -> Batch {
-        let Request { source, kind, verify, .. } = &self.request;
+    fn read_payloads(&self, window: SourceWindow<'_>, scan: ScanResult, first: u64) -> PayloadBatch {
+        let StreamRequest { source, kind, verify, .. } = &self.request;
         let start = scan.offsets.first().map_or(scan.end, |&offset| offset as u64);
-        let (mut payloads, result) = match window.into_range(start..scan.end) {
-            Ok((buffer, position)) => compact(*kind, &scan, buffer, position, *verify),
+        let (mut payloads, result) = match window.into_buffer_with(start..scan.end) {
+            Ok((buffer, position)) => extract_payloads_in_place(*kind, &scan, buffer, position, *verify),
             Err(mut window) => {
-                let mut payloads = Payloads::new(take_pooled_buffer(), scan.offsets.len());
+                let mut payloads = PayloadBuffer::new(take_pooled_buffer(), scan.offsets.len());
                 let (offsets, lengths) = (&scan.offsets[..], &scan.lengths[..]);
-                let selection = Selection { kind: *kind, offsets, lengths, verify: *verify, checksums: None };
-                let result = gather(&mut window, selection, &mut payloads);
+                let selection = FrameSelection { kind: *kind, offsets, lengths, verify: *verify, checksums: None };
+                let result = gather_payloads(&mut window, selection, &mut payloads);
                 recycle_buffer(window.into_buffer());
                 (payloads, result)
             }
         };
-        let result = self.check_checksums(&mut payloads, &scan, first).and(result.map_err(|failure| failure.error));
+        let result =
+            self.compare_indexed_checksums(&mut payloads, &scan, first).and(result.map_err(|failure| failure.error));
         let result = source.check_unchanged().and(result);
         let error = result.err().or(scan.fault.map(SourceError::Fault));
-        Batch { payloads, first, is_last: scan.finished || error.is_some(), error }
+        PayloadBatch { payloads, first, is_last: scan.finished || error.is_some(), error }
     }
 
     /// Compares payloads with their checksums in the index; removes the first one that differs and all after it.
-    fn check_checksums(&self, payloads: &mut Payloads, scan: &Scan, first: u64) -> Result<(), SourceError> {
+    fn compare_indexed_checksums(
+        &self,
+        payloads: &mut PayloadBuffer,
+        scan: &ScanResult,
+        first: u64,
+    ) -> Result<(), SourceError> {
         let checksums = self.request.checksums.get(first as usize..).unwrap_or_default();
         let count = checksums.len().min(payloads.num_payloads());
         for start in (0..count).step_by(CHECKSUM_GROUP_LEN) {
             let group = start..count.min(start + CHECKSUM_GROUP_LEN);
-            let rows: Vec<_> = group.clone().map(|ordinal| payloads.row(ordinal)).collect();
+            let rows: Vec<_> = group.clone().map(|ordinal| payloads.payload(ordinal)).collect();
             let mut found = [0; CHECKSUM_GROUP_LEN];
             crc32c_of_rows(&rows, &mut found[..rows.len()]);
             for (ordinal, found) in group.zip(found) {
@@ -138,13 +150,13 @@ impl Shared {
     }
 
     /// Takes the next batch. If it is not finished, produces a batch or waits up to `SIGNAL_CHECK_INTERVAL`.
-    fn take_next(&self) -> Option<Batch> {
+    fn take_next_batch(&self) -> Option<PayloadBatch> {
         let mut ready = lock(&self.ready);
-        if !ready.has_next() && ready.may_start(self.depth) {
-            self.produce_ready(ready);
+        if !ready.is_next_ready() && ready.may_start_batch(self.depth) {
+            self.produce_ready_batch(ready);
             ready = lock(&self.ready);
         }
-        if !ready.has_next() {
+        if !ready.is_next_ready() {
             let waited = self.changed.wait_timeout(ready, SIGNAL_CHECK_INTERVAL);
             ready = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
         }
@@ -157,10 +169,10 @@ impl Shared {
     }
 
     /// Produces a batch and adds it to the finished ones. Returns false after the last batch.
-    fn produce_ready(&self, mut ready: MutexGuard<'_, ReadyBatches>) -> bool {
+    fn produce_ready_batch(&self, mut ready: MutexGuard<'_, ReadyBatches>) -> bool {
         ready.num_started += 1;
         drop(ready);
-        let Some((number, batch)) = self.produce() else { return false };
+        let Some((number, batch)) = self.produce_batch() else { return false };
         let mut ready = lock(&self.ready);
         ready.num_bytes += batch.payloads.num_bytes();
         ready.batches.insert(number, batch);
@@ -169,13 +181,13 @@ impl Shared {
     }
 
     /// Runs a thread: produces batches as far ahead as the limits allow.
-    fn run_thread(&self) {
+    fn produce_in_thread(&self) {
         loop {
             let mut ready = lock(&self.ready);
-            while !ready.stop && !ready.may_start(self.depth) {
+            while !ready.stop && !ready.may_start_batch(self.depth) {
                 ready = self.changed.wait(ready).unwrap_or_else(std::sync::PoisonError::into_inner);
             }
-            if ready.stop || !self.produce_ready(ready) {
+            if ready.stop || !self.produce_ready_batch(ready) {
                 return;
             }
         }
@@ -183,12 +195,12 @@ impl Shared {
 }
 
 impl ReadyBatches {
-    fn has_next(&self) -> bool {
+    fn is_next_ready(&self) -> bool {
         self.batches.contains_key(&self.next)
     }
 
     /// Returns whether another batch may be started.
-    fn may_start(&self, depth: u64) -> bool {
+    fn may_start_batch(&self, depth: u64) -> bool {
         let ahead = self.num_started - self.next;
         ahead == 0 || (ahead < depth && self.num_bytes < MAX_READY_BYTES)
     }
@@ -199,7 +211,7 @@ impl ReadyBatches {
 /// The records before damage are returned before CoreFault is raised. With `threads` = 0, nothing is prefetched.
 #[pyclass(module = "recordmill._core")]
 pub struct BatchStream {
-    shared: Arc<Shared>,
+    shared: Arc<StreamState>,
     threads: Vec<JoinHandle<()>>,
     num_threads: usize,
     /// The error to raise next, and the ordinal of its record.
@@ -222,12 +234,12 @@ impl BatchStream {
         verify: bool,
         threads: usize,
     ) -> PyResult<Self> {
-        let (source, num_records) = (source.plain().clone(), num_records.max(1));
+        let (source, num_records) = (source.uncompressed().clone(), num_records.max(1));
         let checksums = checksums.map_or(Ok(Vec::new()), |checksums| copy_array(py, checksums))?;
-        let shared = Shared {
-            request: Request { source, kind: kind.into(), checksums, verify, num_records },
+        let shared = StreamState {
+            request: StreamRequest { source, kind: kind.into(), checksums, verify, num_records },
             depth: threads as u64 + 1,
-            cursor: Mutex::new(Cursor::new()),
+            cursor: Mutex::new(BatchCursor::new()),
             advanced: Condvar::new(),
             ready: Mutex::new(ReadyBatches::default()),
             changed: Condvar::new(),
@@ -257,7 +269,7 @@ impl BatchStream {
         if self.is_finished {
             return Ok(None);
         }
-        let Some(batch) = self.take_next(py)? else { return Ok(None) };
+        let Some(batch) = self.take_next_batch(py)? else { return Ok(None) };
         if batch.is_last {
             self.is_finished = true;
             self.signal_stop();
@@ -269,29 +281,29 @@ impl BatchStream {
             None if num_records == 0 => return Ok(None),
             None => {}
         }
-        Ok(Some(payload_blocks(batch.payloads)))
+        Ok(Some(payloads_to_python(batch.payloads)))
     }
 
     /// Stop the threads. A second call has no effect.
     fn close(&mut self, py: Python<'_>) {
         self.is_finished = true;
-        py.detach(|| self.stop());
+        py.detach(|| self.stop_threads());
     }
 }
 
 impl BatchStream {
-    fn take_next(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
+    fn take_next_batch(&mut self, py: Python<'_>) -> PyResult<Option<PayloadBatch>> {
         if self.num_threads == 0 {
-            return Ok(py.detach(|| self.shared.produce()).map(|(_, batch)| batch));
+            return Ok(py.detach(|| self.shared.produce_batch()).map(|(_, batch)| batch));
         }
         // The caller's thread produces batches as well.
         while self.threads.len() + 1 < self.num_threads.max(2) {
             let shared = self.shared.clone();
             let thread = std::thread::Builder::new().name("recordmill-read".into());
-            self.threads.push(thread.spawn(move || shared.run_thread())?);
+            self.threads.push(thread.spawn(move || shared.produce_in_thread())?);
         }
         loop {
-            if let Some(batch) = py.detach(|| self.shared.take_next()) {
+            if let Some(batch) = py.detach(|| self.shared.take_next_batch()) {
                 return Ok(Some(batch));
             }
             py.check_signals()?;
@@ -303,7 +315,7 @@ impl BatchStream {
         self.shared.changed.notify_all();
     }
 
-    fn stop(&mut self) {
+    fn stop_threads(&mut self) {
         self.signal_stop();
         for thread in std::mem::take(&mut self.threads) {
             let _ = thread.join();
@@ -314,7 +326,7 @@ impl BatchStream {
 impl Drop for BatchStream {
     fn drop(&mut self) {
         if self.process == std::process::id() {
-            self.stop();
+            self.stop_threads();
         } else {
             // The threads exist only in the parent process, so they cannot be joined here.
             std::mem::take(&mut self.threads).into_iter().for_each(std::mem::forget);
@@ -322,7 +334,7 @@ impl Drop for BatchStream {
     }
 }
 
-// Offsets of the batches in a shard: exact before the cursor, estimated after it.
+// Offsets of the batches in a shard. They are exact up to the cursor and estimated after it.
 
 /// Initial estimate of the stored bytes of a batch.
 const INITIAL_BATCH_LEN: usize = 256 << 10;
@@ -335,10 +347,10 @@ const MAX_BUFFERED_BATCH: usize = 8 << 20;
 const HEADER_READ_AHEAD: usize = 64;
 
 /// The shard to read, and the number of records per batch.
-struct Request {
+struct StreamRequest {
     source: Arc<dyn ReadAt>,
     kind: FrameKind,
-    /// CRC-32C of the first payloads in an index, -1 if it is unknown.
+    /// CRC-32C of the payloads according to an index, or -1 if unknown; may end before the last payload.
     checksums: Vec<i64>,
     /// Whether to verify checksums.
     verify: bool,
@@ -346,15 +358,15 @@ struct Request {
     num_records: u64,
 }
 
-/// The start of the next batch, and estimates of the batches after it.
-struct Cursor {
+/// The offset where the next batch starts, and estimates for the batches after it.
+struct BatchCursor {
     /// Offset of the next batch.
     offset: u64,
     /// Number of the next batch.
     next: u64,
     /// Ordinal of the first record of the next batch.
     record: u64,
-    /// Number of batches that were started.
+    /// Number of batches whose production has started.
     num_started: u64,
     /// Estimated length of a batch.
     batch_len: usize,
@@ -364,7 +376,7 @@ struct Cursor {
     is_done: bool,
 }
 
-impl Cursor {
+impl BatchCursor {
     /// Creates a cursor at the start of a shard.
     fn new() -> Self {
         Self {
@@ -379,12 +391,13 @@ impl Cursor {
     }
 
     /// Returns whether the bytes of a batch are buffered while its frames are found.
-    fn buffers_batch(&self, request: &Request) -> bool {
+    fn buffers_batch(&self, request: &StreamRequest) -> bool {
         request.source.is_sequential() || (self.batch_len <= MAX_BUFFERED_BATCH && self.record_len <= MAX_READ_THROUGH)
     }
 
-    /// Starts a batch; returns its number and, if available, an estimate of its offset and length.
-    fn start_batch(&mut self, request: &Request) -> Option<(u64, Option<(u64, usize)>)> {
+    /// Assigns the next batch to the caller; returns its number and, if available, an estimate of its offset and
+    /// length.
+    fn start_batch(&mut self, request: &StreamRequest) -> Option<(u64, Option<(u64, usize)>)> {
         if self.is_done {
             return None;
         }
@@ -396,7 +409,7 @@ impl Cursor {
         if self.record_len == 0 || request.source.is_sequential() || !self.buffers_batch(request) {
             return Some((number, None));
         }
-        let (ahead, margin) = (number - self.next, length_margin(self.batch_len));
+        let (ahead, margin) = (number - self.next, batch_len_margin(self.batch_len));
         let start = self.offset + ahead * self.batch_len as u64;
         let uncertainty = ahead * margin as u64;
         let length = self.batch_len + margin + 2 * uncertainty as usize;
@@ -404,11 +417,11 @@ impl Cursor {
     }
 
     /// Estimates the length of records and batches from the first records.
-    fn estimate_lengths(&mut self, request: &Request) {
-        let limit = Limit { num_records: request.num_records, num_bytes: SAMPLE_BYTES as u64 };
-        let mut window = Window::new(&request.source, Vec::new());
+    fn estimate_lengths(&mut self, request: &StreamRequest) {
+        let limit = ScanLimit { num_records: request.num_records, num_bytes: SAMPLE_BYTES as u64 };
+        let mut window = SourceWindow::new(&request.source, Vec::new());
         let scan = scan_window(&mut window, request.kind, self.offset, false, limit, SAMPLE_BYTES);
-        // An error is ignored, because it occurs again when the frames of the first batch are scan.
+        // An error is ignored, because it occurs again when the frames of the first batch are scanned.
         let Ok(scan) = scan else { return };
         if let Some(mean) = (scan.end - self.offset).checked_div(scan.offsets.len() as u64) {
             self.record_len = mean;
@@ -417,17 +430,21 @@ impl Cursor {
     }
 
     /// Finds the frames of the next batch; returns the ordinal of its first record and the frames.
-    fn advance(&mut self, request: &Request, window: &mut Window<'_>) -> (u64, Result<Scan, SourceError>) {
+    fn scan_next_batch(
+        &mut self,
+        request: &StreamRequest,
+        window: &mut SourceWindow<'_>,
+    ) -> (u64, Result<ScanResult, SourceError>) {
         let buffers_batch = self.buffers_batch(request);
         if buffers_batch {
             window.pin(self.offset);
         }
-        let limit = Limit { num_records: request.num_records, num_bytes: u64::MAX };
+        let limit = ScanLimit { num_records: request.num_records, num_bytes: u64::MAX };
         let ahead = match buffers_batch {
-            true if window.buffered(self.offset).is_empty() => {
-                self.batch_len.min(MAX_BUFFERED_BATCH) + length_margin(self.batch_len)
+            true if window.buffered_from(self.offset).is_empty() => {
+                self.batch_len.min(MAX_BUFFERED_BATCH) + batch_len_margin(self.batch_len)
             }
-            true => length_margin(self.batch_len),
+            true => batch_len_margin(self.batch_len),
             false => HEADER_READ_AHEAD,
         };
         let scan = scan_window(window, request.kind, self.offset, false, limit, ahead);
@@ -447,7 +464,7 @@ impl Cursor {
     }
 }
 
-/// Returns by how much a batch may be longer than the previous one, which has `batch_len` bytes.
-fn length_margin(batch_len: usize) -> usize {
+/// Returns the number of bytes by which a batch may exceed the previous one, which has `batch_len` bytes.
+fn batch_len_margin(batch_len: usize) -> usize {
     batch_len / 64 + 4096
 }

@@ -1,36 +1,36 @@
 //! In-place extraction of payloads: removes headers, footers and padding from frames that are already in memory.
-use super::gather::{ReadFailure, payload_of_frame};
-use super::payloads::Payloads;
-use super::scan::Scan;
+use super::gather::{ReadFailure, extract_payload};
+use super::payloads::PayloadBuffer;
+use super::scan::ScanResult;
 use super::{FrameKind, PartKind};
 use crate::checksum::crc32c_of_rows;
 use crate::error::Fault;
 use std::ops::Range;
 
-/// Number of records whose checksums are verified before they are moved. The data of a group of small records stays in
-/// the first-level cache in between.
+/// Number of records whose checksums are verified before their payloads are moved; few enough that small records stay
+/// in the first-level cache.
 const GROUP_LEN: usize = 48;
 
-/// Extracts the payloads of scanned records whose frames are in `buffer` from `start` on.
+/// Extracts the payloads of scanned frames, which are in `buffer` from `start` on, to the start of `buffer`.
 ///
-/// The scan has checked the headers. If a record has a fault, the payloads before it are returned as well.
-pub fn compact(
+/// Headers are not checked again. If a payload checksum is wrong, the payloads before it are returned with the error.
+pub fn extract_payloads_in_place(
     kind: FrameKind,
-    scan: &Scan,
+    scan: &ScanResult,
     buffer: Vec<u8>,
     start: usize,
     verify: bool,
-) -> (Payloads, Result<(), ReadFailure>) {
-    let mut payloads = Payloads::new(buffer, scan.offsets.len());
+) -> (PayloadBuffer, Result<(), ReadFailure>) {
+    let mut payloads = PayloadBuffer::new(buffer, scan.offsets.len());
     let (mut joined, mut position, mut first) = (Vec::new(), start, 0);
     for (offsets, lengths) in scan.offsets.chunks(GROUP_LEN).zip(scan.lengths.chunks(GROUP_LEN)) {
         let (num_valid, fault) = match verify && kind.has_checksum() {
-            true => verify_checksums(kind, offsets, lengths, payloads.buffer(position..)),
+            true => verify_checksums(kind, offsets, lengths, payloads.buffer_bytes(position..)),
             false => (offsets.len(), None),
         };
         for (ordinal, (&offset, &length)) in offsets[..num_valid].iter().zip(lengths).enumerate() {
             let end = position + length as usize;
-            if let Err(fault) = extract_payload(kind, &mut payloads, position..end, offset, &mut joined) {
+            if let Err(fault) = append_payload(kind, &mut payloads, position..end, offset, &mut joined) {
                 return (payloads, Err(ReadFailure { ordinal: first + ordinal, error: fault.into() }));
             }
             position = end;
@@ -64,40 +64,39 @@ fn verify_checksums(kind: FrameKind, offsets: &[i64], lengths: &[i64], stored: &
     (count, None)
 }
 
-/// Appends the payload of one frame, which is at `frame` in the buffer of `payloads`.
+/// Appends the payload of the frame that is at the range `frame` of the buffer of `payloads`.
 #[inline]
-fn extract_payload(
+fn append_payload(
     kind: FrameKind,
-    payloads: &mut Payloads,
+    payloads: &mut PayloadBuffer,
     frame: Range<usize>,
     offset: i64,
     joined: &mut Vec<u8>,
 ) -> Result<(), Fault> {
     match kind.footer_len() {
         Some(footer_len) => {
-            payloads.push_within(frame.start + kind.header_len()..frame.end - footer_len);
+            payloads.push_from_buffer(frame.start + kind.header_len()..frame.end - footer_len);
             Ok(())
         }
-        None => extract_padded_payload(kind, payloads, frame, offset, joined),
+        None => append_padded_payload(kind, payloads, frame, offset, joined),
     }
 }
 
-/// Appends the payload of a record that has padding or several parts, so that its length is known only from the
-/// headers.
-fn extract_padded_payload(
+/// Like [`append_payload`], for formats with padding or several parts, where only the headers state the payload length.
+fn append_padded_payload(
     kind: FrameKind,
-    payloads: &mut Payloads,
+    payloads: &mut PayloadBuffer,
     frame: Range<usize>,
     offset: i64,
     joined: &mut Vec<u8>,
 ) -> Result<(), Fault> {
-    let stored = payloads.buffer(frame.clone());
-    let header = kind.header(&stored[..kind.header_len()], offset as u64)?;
+    let stored = payloads.buffer_bytes(frame.clone());
+    let header = kind.parse_header(&stored[..kind.header_len()], offset as u64)?;
     if header.part == PartKind::Whole {
         let first = frame.start + kind.header_len();
-        payloads.push_within(first..first + header.data_len as usize);
+        payloads.push_from_buffer(first..first + header.data_len as usize);
     } else {
-        payload_of_frame(kind, stored, offset as u64, false, joined)?;
+        extract_payload(kind, stored, offset as u64, false, joined)?;
         payloads.push(joined);
     }
     Ok(())

@@ -3,19 +3,20 @@ use std::hint::black_box;
 use std::io::IoSliceMut;
 use std::ops::Range;
 
-use super::payloads::Payloads;
-use super::window::Window;
-use super::{FrameKind, MAX_MARGIN, PartKind, truncated_data, truncated_header};
+use super::payloads::PayloadBuffer;
+use super::window::SourceWindow;
+use super::{FrameKind, MAX_MARGIN, PartKind, truncated_data_fault, truncated_header_fault};
 use crate::checksum::crc32c;
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
-/// Bytes of one read of consecutive frames. They are still in the second-level cache when their checksums are computed.
+/// Number of bytes per read of consecutive frames; small enough that they stay in the second-level cache until their
+/// checksums are computed.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// The frames to read and how.
+/// Frames of one shard to read, and the checksums to verify.
 #[derive(Debug, Clone, Copy)]
-pub struct Selection<'a> {
+pub struct FrameSelection<'a> {
     /// Framing of the records.
     pub kind: FrameKind,
     /// Offset of each frame.
@@ -24,11 +25,11 @@ pub struct Selection<'a> {
     pub lengths: &'a [i64],
     /// Whether to verify payload checksums, if the format has them.
     pub verify: bool,
-    /// CRC-32C of each payload in an index, -1 if it is unknown. They are compared even without `verify`.
+    /// CRC-32C of each payload according to an index, or -1 if unknown; compared even if `verify` is false.
     pub checksums: Option<&'a [i64]>,
 }
 
-impl Selection<'_> {
+impl FrameSelection<'_> {
     /// Returns the selection without its first `count` frames.
     pub(super) fn skip(self, count: usize) -> Self {
         self.slice(count..self.offsets.len())
@@ -44,11 +45,16 @@ impl Selection<'_> {
         }
     }
 
-    /// Returns the payload in the stored bytes of a frame; `joined` is a buffer for records with several parts.
+    /// Extracts the payload from `frame`, the stored bytes of a record. The parts of a record are joined in `joined`.
     #[inline]
-    pub fn payload<'a>(self, ordinal: usize, frame: &'a [u8], joined: &'a mut Vec<u8>) -> Result<&'a [u8], Fault> {
+    pub fn extract_payload<'a>(
+        self,
+        ordinal: usize,
+        frame: &'a [u8],
+        joined: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], Fault> {
         let offset = self.offsets[ordinal] as u64;
-        let payload = payload_of_frame(self.kind, frame, offset, self.verify, joined)?;
+        let payload = extract_payload(self.kind, frame, offset, self.verify, joined)?;
         self.check_indexed_checksum(ordinal, payload)?;
         Ok(payload)
     }
@@ -64,7 +70,7 @@ impl Selection<'_> {
     }
 }
 
-/// Compares the CRC-32C of a payload with the one in an index; negative values are unknown.
+/// Compares `found`, the CRC-32C of a payload, with `expected`, its value in an index; a negative value is unknown.
 #[inline]
 pub fn compare_indexed_checksum(expected: i64, found: u32, offset: u64) -> Result<(), Fault> {
     if expected < 0 || expected == i64::from(found) {
@@ -72,7 +78,7 @@ pub fn compare_indexed_checksum(expected: i64, found: u32, offset: u64) -> Resul
     }
     let message = "the payload does not match its checksum in the sidecar index";
     let fault = Fault::new(FaultKind::SidecarChecksum, offset, message);
-    Err(fault.values(format_args!("{expected:#010x}"), format_args!("{found:#010x}")))
+    Err(fault.with_values(format_args!("{expected:#010x}"), format_args!("{found:#010x}")))
 }
 
 /// The error that stopped reading, and the frame at which it occurred.
@@ -86,8 +92,8 @@ pub struct ReadFailure {
 
 /// Calls `visit` with the ordinal and payload of each selected frame, in order.
 pub fn for_each_payload(
-    window: &mut Window<'_>,
-    selection: Selection<'_>,
+    window: &mut SourceWindow<'_>,
+    selection: FrameSelection<'_>,
     mut visit: impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
 ) -> Result<(), ReadFailure> {
     let mut joined = Vec::new();
@@ -100,22 +106,22 @@ pub fn for_each_payload(
 
 #[inline]
 fn read_and_visit(
-    window: &mut Window<'_>,
-    selection: Selection<'_>,
+    window: &mut SourceWindow<'_>,
+    selection: FrameSelection<'_>,
     ordinal: usize,
     joined: &mut Vec<u8>,
     visit: &mut impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
 ) -> Result<(), SourceError> {
     let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as usize);
-    let ahead = if window.ends_before(offset + length as u64) { run_length(selection, ordinal) } else { 0 };
-    visit_frame(selection, ordinal, window.bytes(offset, length, ahead)?, joined, visit)
+    let ahead = if window.ends_before(offset + length as u64) { consecutive_len(selection, ordinal) } else { 0 };
+    visit_frame(selection, ordinal, window.read_bytes(offset, length, ahead)?, joined, visit)
 }
 
-/// Calls `visit` with the payload of a selected frame. `frame` holds its stored bytes, or fewer if the data ends
-/// before.
+/// Calls `visit` with the payload in `frame`, the stored bytes of a selected frame. Fails if the data ends before its
+/// end.
 #[inline]
 pub(super) fn visit_frame(
-    selection: Selection<'_>,
+    selection: FrameSelection<'_>,
     ordinal: usize,
     frame: &[u8],
     joined: &mut Vec<u8>,
@@ -123,13 +129,13 @@ pub(super) fn visit_frame(
 ) -> Result<(), SourceError> {
     let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as u64);
     if (frame.len() as u64) < length {
-        return Err(truncated_data(offset, length, frame.len() as u64).into());
+        return Err(truncated_data_fault(offset, length, frame.len() as u64).into());
     }
-    visit(ordinal, selection.payload(ordinal, frame, joined)?)
+    visit(ordinal, selection.extract_payload(ordinal, frame, joined)?)
 }
 
-/// Returns the total length of the consecutive frames from `first` on, up to about one block.
-fn run_length(selection: Selection<'_>, first: usize) -> usize {
+/// Returns the total length of consecutive frames, starting with frame `first`; stops after about `BLOCK_BYTES`.
+fn consecutive_len(selection: FrameSelection<'_>, first: usize) -> usize {
     let start = selection.offsets[first];
     let mut end = start;
     for (offset, length) in selection.offsets[first..].iter().zip(&selection.lengths[first..]) {
@@ -141,9 +147,9 @@ fn run_length(selection: Selection<'_>, first: usize) -> usize {
     (end - start) as usize
 }
 
-/// Returns the payload in the stored bytes of one record; `joined` is a buffer for records with several parts.
+/// Extracts the payload from `frame`, the stored bytes of a record. The parts of a record are joined in `joined`.
 #[inline]
-pub fn payload_of_frame<'a>(
+pub fn extract_payload<'a>(
     kind: FrameKind,
     frame: &'a [u8],
     offset: u64,
@@ -152,14 +158,14 @@ pub fn payload_of_frame<'a>(
 ) -> Result<&'a [u8], Fault> {
     let header_len = kind.header_len();
     if frame.len() < header_len {
-        return Err(truncated_header(kind, offset, frame.len()));
+        return Err(truncated_header_fault(kind, offset, frame.len()));
     }
-    let header = kind.header(&frame[..header_len], offset)?;
+    let header = kind.parse_header(&frame[..header_len], offset)?;
     if header.part != PartKind::Whole {
         return join_parts(kind, frame, offset, joined);
     }
     if header.stored_len != frame.len() as u64 {
-        return Err(length_mismatch(offset, frame.len() as u64, header.stored_len));
+        return Err(frame_length_fault(offset, frame.len() as u64, header.stored_len));
     }
     let end = header_len + header.data_len as usize;
     if verify && kind.has_checksum() {
@@ -168,9 +174,9 @@ pub fn payload_of_frame<'a>(
     Ok(&frame[header_len..end])
 }
 
-pub(super) fn length_mismatch(offset: u64, expected: u64, found: u64) -> Fault {
+pub(super) fn frame_length_fault(offset: u64, expected: u64, found: u64) -> Fault {
     Fault::new(FaultKind::BadLength, offset, "the length of a record differs from the index")
-        .values(format_args!("{expected} bytes"), format_args!("{found} bytes"))
+        .with_values(format_args!("{expected} bytes"), format_args!("{found} bytes"))
 }
 
 fn join_parts<'a>(kind: FrameKind, frame: &[u8], offset: u64, joined: &'a mut Vec<u8>) -> Result<&'a [u8], Fault> {
@@ -180,21 +186,21 @@ fn join_parts<'a>(kind: FrameKind, frame: &[u8], offset: u64, joined: &'a mut Ve
     while position < frame.len() {
         let here = offset + position as u64;
         let header = frame.get(position..position + header_len);
-        let header = header.ok_or_else(|| truncated_header(kind, here, frame.len() - position))?;
-        let header = kind.header(header, here)?;
+        let header = header.ok_or_else(|| truncated_header_fault(kind, here, frame.len() - position))?;
+        let header = kind.parse_header(header, here)?;
         if (position == 0) != (header.part == PartKind::First) {
             let fault = Fault::new(FaultKind::BadContinuation, here, "the parts of a record are not in order");
-            return Err(fault.values("first, middle and last parts", format_args!("{:?}", header.part)));
+            return Err(fault.with_values("first, middle and last parts", format_args!("{:?}", header.part)));
         }
         let (start, end) = (position + header_len, position + header_len + header.data_len as usize);
-        let data = frame.get(start..end).ok_or_else(|| length_mismatch(offset, frame.len() as u64, end as u64))?;
+        let data = frame.get(start..end).ok_or_else(|| frame_length_fault(offset, frame.len() as u64, end as u64))?;
         if position > 0 {
             joined.extend_from_slice(kind.separator().unwrap_or_default());
         }
         joined.extend_from_slice(data);
         position += header.stored_len as usize;
         if header.part == PartKind::Last && position != frame.len() {
-            return Err(length_mismatch(offset, frame.len() as u64, position as u64));
+            return Err(frame_length_fault(offset, frame.len() as u64, position as u64));
         }
     }
     Ok(joined)
@@ -203,8 +209,12 @@ fn join_parts<'a>(kind: FrameKind, frame: &[u8], offset: u64, joined: &'a mut Ve
 /// Appends the payloads of the selected frames to `payloads`, up to the first fault.
 ///
 /// Long consecutive records are read directly into the output.
-pub fn gather(window: &mut Window<'_>, selection: Selection<'_>, payloads: &mut Payloads) -> Result<(), ReadFailure> {
-    let num_inside = count_inside(window.source().num_bytes(), selection);
+pub fn gather_payloads(
+    window: &mut SourceWindow<'_>,
+    selection: FrameSelection<'_>,
+    payloads: &mut PayloadBuffer,
+) -> Result<(), ReadFailure> {
+    let num_inside = count_frames_in_source(window.source().num_bytes(), selection);
     let outside = selection.skip(num_inside);
     let selection = selection.slice(0..num_inside);
     let mut next = 0;
@@ -222,23 +232,24 @@ pub fn gather(window: &mut Window<'_>, selection: Selection<'_>, payloads: &mut 
     match (outside.offsets, outside.lengths, window.source().num_bytes()) {
         ([offset, ..], [length, ..], Some(total)) => {
             let (offset, length) = (*offset as u64, *length as u64);
-            let error = truncated_data(offset, length, total.saturating_sub(offset).min(length)).into();
+            let error = truncated_data_fault(offset, length, total.saturating_sub(offset).min(length)).into();
             Err(ReadFailure { ordinal: num_inside, error })
         }
         _ => Ok(()),
     }
 }
 
-/// Counts the leading frames that end within the source, so that no memory is allocated for frames that cannot exist.
-fn count_inside(total: Option<u64>, selection: Selection<'_>) -> usize {
+/// Counts the leading frames that are inside a source of `total` bytes. No memory may be allocated for others, which
+/// can have any length.
+fn count_frames_in_source(total: Option<u64>, selection: FrameSelection<'_>) -> usize {
     let Some(total) = total else { return selection.offsets.len() };
     let ends = selection.offsets.iter().zip(selection.lengths).map(|(&offset, &length)| offset as u64 + length as u64);
     ends.take_while(|&end| end <= total).count()
 }
 
-/// Returns the end of the run of short frames that starts at `first`; None if the first frame is long.
-fn find_short_run_end(selection: Selection<'_>, first: usize) -> Option<usize> {
-    let count = selection.lengths[first..].iter().take_while(|&&length| !is_long(selection.kind, length)).count();
+/// Returns the ordinal of the next long frame after the short frame `first`; None if frame `first` is long.
+fn find_short_run_end(selection: FrameSelection<'_>, first: usize) -> Option<usize> {
+    let count = selection.lengths[first..].iter().take_while(|&&length| !is_long_frame(selection.kind, length)).count();
     (count > 0).then_some(first + count)
 }
 
@@ -248,56 +259,56 @@ fn find_short_run_end(selection: Selection<'_>, first: usize) -> Option<usize> {
 /// Shortest frame that is read directly into the output. For shorter frames, a copy is cheaper than a vectored read.
 const MIN_LONG_FRAME: i64 = 8 << 10;
 
-/// Returns whether a frame is long and the length of its payload follows from the length of the frame.
-fn is_long(kind: FrameKind, length: i64) -> bool {
+/// Returns whether a frame is long enough for a vectored read, and its payload length follows from its `length`.
+fn is_long_frame(kind: FrameKind, length: i64) -> bool {
     length >= MIN_LONG_FRAME && kind.footer_len().is_some()
 }
 
 /// Reads the long consecutive frames at the start of the selection and returns their number.
 fn read_long_frames(
-    window: &Window<'_>,
-    selection: Selection<'_>,
-    payloads: &mut Payloads,
+    window: &SourceWindow<'_>,
+    selection: FrameSelection<'_>,
+    payloads: &mut PayloadBuffer,
 ) -> Result<usize, ReadFailure> {
     let Some(footer_len) = selection.kind.footer_len() else { return Ok(0) };
     let mut done = 0;
     loop {
         let rest = selection.skip(done);
-        let count = count_block(rest);
+        let count = count_block_frames(rest);
         if count == 0 {
             return Ok(done);
         }
-        read_block(window, rest.slice(0..count), footer_len, payloads)
+        read_long_block(window, rest.slice(0..count), footer_len, payloads)
             .map_err(|failure| ReadFailure { ordinal: done + failure.ordinal, ..failure })?;
         done += count;
     }
 }
 
-/// Counts the long consecutive frames at the start of the selection, up to about one block.
-fn count_block(selection: Selection<'_>) -> usize {
+/// Counts the long consecutive frames at the start of the selection; stops after about `BLOCK_BYTES`.
+fn count_block_frames(selection: FrameSelection<'_>) -> usize {
     let start = selection.offsets.first().copied().unwrap_or(0);
     let mut end = start;
     let frames = selection.offsets.iter().zip(selection.lengths);
     let fitting = frames.take_while(|&(&offset, &length)| {
-        let fits = offset == end && is_long(selection.kind, length) && end - start < BLOCK_BYTES as i64;
+        let fits = offset == end && is_long_frame(selection.kind, length) && end - start < BLOCK_BYTES as i64;
         end = offset + length;
         fits
     });
     fitting.count()
 }
 
-fn read_block(
-    window: &Window<'_>,
-    run: Selection<'_>,
+fn read_long_block(
+    window: &SourceWindow<'_>,
+    run: FrameSelection<'_>,
     footer_len: usize,
-    payloads: &mut Payloads,
+    payloads: &mut PayloadBuffer,
 ) -> Result<(), ReadFailure> {
     let header_len = run.kind.header_len();
     let data_len = |length: i64| length as usize - header_len - footer_len;
     let mut margins = vec![[0; MAX_MARGIN]; run.offsets.len() + 1];
     let mut slices = Vec::with_capacity(2 * margins.len());
-    let payload_slices = payloads.next_slices(run.lengths.iter().map(|&length| data_len(length)));
-    // A margin holds the footer of one frame and the header of the next one; the first margin has only a header.
+    let payload_slices = payloads.reserve_slices(run.lengths.iter().map(|&length| data_len(length)));
+    // A margin is the footer of one frame and the header of the next frame; the first margin has only a header.
     let (between, last) = margins.split_at_mut(run.offsets.len());
     for (ordinal, (payload, margin)) in payload_slices.into_iter().zip(between).enumerate() {
         slices.push(IoSliceMut::new(&mut margin[if ordinal == 0 { footer_len } else { 0 }..footer_len + header_len]));
@@ -309,23 +320,29 @@ fn read_block(
     for (ordinal, (&offset, &length)) in run.offsets.iter().zip(run.lengths).enumerate() {
         let available = num_read - (offset - run.offsets[0]);
         let result = if available < length {
-            Err(truncated_data(offset as u64, length as u64, available.max(0) as u64))
+            Err(truncated_data_fault(offset as u64, length as u64, available.max(0) as u64))
         } else {
             let header = &margins[ordinal][footer_len..footer_len + header_len];
             let footer = &margins[ordinal + 1][..footer_len];
-            check_frame(run, ordinal, header, payloads.next(data_len(length)), footer)
+            check_frame(run, ordinal, header, payloads.uncommitted_payload(data_len(length)), footer)
         };
         result.map_err(|fault| ReadFailure { ordinal, error: fault.into() })?;
-        payloads.commit(data_len(length));
+        payloads.commit_payload(data_len(length));
     }
     Ok(())
 }
 
-fn check_frame(run: Selection<'_>, ordinal: usize, header: &[u8], data: &[u8], footer: &[u8]) -> Result<(), Fault> {
+fn check_frame(
+    run: FrameSelection<'_>,
+    ordinal: usize,
+    header: &[u8],
+    data: &[u8],
+    footer: &[u8],
+) -> Result<(), Fault> {
     let offset = run.offsets[ordinal] as u64;
-    let header = run.kind.header(header, offset)?;
+    let header = run.kind.parse_header(header, offset)?;
     if header.data_len != data.len() as u64 {
-        return Err(length_mismatch(offset, data.len() as u64, header.data_len));
+        return Err(frame_length_fault(offset, data.len() as u64, header.data_len));
     }
     if run.verify && run.kind.has_checksum() {
         run.kind.check_footer(crc32c(data), footer, offset)?;
@@ -335,13 +352,14 @@ fn check_frame(run: Selection<'_>, ordinal: usize, header: &[u8], data: &[u8], f
 
 // Short frames at random offsets: a group of frames is read before the first of them is parsed.
 
-/// Number of frames of a group. Consecutive system calls keep the kernel's data in the processor's caches.
+/// Number of frames that are read before the first of them is parsed. System calls in a row are faster, because the
+/// kernel's data stays in the processor's caches.
 const GROUP_LEN: usize = 128;
 /// Largest length of a short frame; reading longer frames in groups gains nothing.
 const MAX_SHORT_FRAME: i64 = 4 << 10;
 
 /// Returns whether most frames are short and not consecutive.
-pub fn is_scattered(source_indices: &[i64], selection: Selection<'_>) -> bool {
+pub fn is_scattered(source_indices: &[i64], selection: FrameSelection<'_>) -> bool {
     let (offsets, lengths) = (selection.offsets, selection.lengths);
     let follows = |next: &usize| {
         source_indices[*next] == source_indices[next - 1]
@@ -356,14 +374,14 @@ pub fn is_scattered(source_indices: &[i64], selection: Selection<'_>) -> bool {
 pub fn for_each_scattered_payload<S: ReadAt>(
     sources: &[S],
     source_indices: &[i64],
-    selection: Selection<'_>,
+    selection: FrameSelection<'_>,
     buffer: &mut Vec<u8>,
     mut visit: impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
 ) -> Result<(), ReadFailure> {
     let mut joined = Vec::new();
     for start in (0..source_indices.len()).step_by(GROUP_LEN) {
         let group = start..source_indices.len().min(start + GROUP_LEN);
-        let (count, outcome) = read_group(sources, source_indices, selection, group.clone(), buffer);
+        let (count, outcome) = read_frame_group(sources, source_indices, selection, group.clone(), buffer);
         let mut rest = &buffer[..];
         for ordinal in group.start..group.start + count {
             let (frame, next) = rest.split_at(selection.lengths[ordinal] as usize);
@@ -377,10 +395,10 @@ pub fn for_each_scattered_payload<S: ReadAt>(
 }
 
 /// Reads a group of frames back to back; returns the number of complete frames and the error of the next one.
-fn read_group<S: ReadAt>(
+fn read_frame_group<S: ReadAt>(
     sources: &[S],
     source_indices: &[i64],
-    selection: Selection<'_>,
+    selection: FrameSelection<'_>,
     group: Range<usize>,
     buffer: &mut Vec<u8>,
 ) -> (usize, Result<(), SourceError>) {
@@ -394,7 +412,7 @@ fn read_group<S: ReadAt>(
         let (frame, next) = rest.split_at_mut(length);
         match sources[source_indices[ordinal] as usize].read_at(offset, frame) {
             Ok(read) if read == length => {}
-            Ok(read) => return (count, Err(truncated_data(offset, length as u64, read as u64).into())),
+            Ok(read) => return (count, Err(truncated_data_fault(offset, length as u64, read as u64).into())),
             Err(error) => return (count, Err(error)),
         }
         rest = next;
@@ -416,7 +434,7 @@ const MAX_PREFETCH: usize = 16 * CACHE_LINE;
 pub fn for_each_cached_payload(
     contents: &[&[u8]],
     source_indices: &[i64],
-    selection: Selection<'_>,
+    selection: FrameSelection<'_>,
     mut visit: impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
 ) -> Result<(), ReadFailure> {
     let mut joined = Vec::new();
@@ -427,7 +445,8 @@ pub fn for_each_cached_payload(
     };
     for ordinal in 0..source_indices.len() {
         if ordinal % PREFETCH_GROUP_LEN == 0 {
-            (ordinal..source_indices.len().min(ordinal + PREFETCH_GROUP_LEN)).for_each(|ahead| prefetch(frame(ahead)));
+            (ordinal..source_indices.len().min(ordinal + PREFETCH_GROUP_LEN))
+                .for_each(|ahead| prefetch_frame(frame(ahead)));
         }
         let result = visit_frame(selection, ordinal, frame(ordinal), &mut joined, &mut visit);
         result.map_err(|error| ReadFailure { ordinal, error })?;
@@ -436,7 +455,7 @@ pub fn for_each_cached_payload(
 }
 
 #[inline]
-fn prefetch(frame: &[u8]) {
+fn prefetch_frame(frame: &[u8]) {
     let start = &frame[..frame.len().min(MAX_PREFETCH)];
     let lines = start.iter().step_by(CACHE_LINE).fold(0, |all, byte| all ^ byte);
     black_box(lines ^ start.last().unwrap_or(&0));
@@ -444,25 +463,26 @@ fn prefetch(frame: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Frames;
+    use super::super::FrameBuffer;
     use super::*;
 
     #[test]
-    fn gather_returns_payloads_of_long_and_short_frames_in_any_order() {
+    fn gather_payloads_returns_payloads_of_long_and_short_frames_in_any_order() {
         for &kind in FrameKind::ALL {
             let sizes: [usize; 9] = [40_000, 10, 9_000, 50_000, 70_001, 1, 8_192, 100_000, 20];
             let payloads: Vec<Vec<u8>> =
                 sizes.iter().map(|&size| (0..size).map(|i| i.wrapping_mul(size) as u8).collect()).collect();
-            let mut frames = Frames::new(kind, Vec::new());
-            payloads.iter().for_each(|payload| frames.push(payload).unwrap());
-            let Frames { data, lengths, .. } = frames;
+            let mut frames = FrameBuffer::new(kind, Vec::new());
+            payloads.iter().for_each(|payload| frames.push_payload(payload).unwrap());
+            let FrameBuffer { data, lengths, .. } = frames;
             let offsets: Vec<i64> = (0..lengths.len()).map(|i| lengths[..i].iter().sum()).collect();
             for order in [vec![0, 1, 2, 3, 4, 5, 6, 7, 8], vec![8, 3, 4, 0, 0, 1, 7]] {
                 let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
                 let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
-                let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
-                let mut found = Payloads::new(Vec::new(), 0);
-                gather(&mut Window::new(&data, Vec::new()), selection, &mut found).unwrap();
+                let selection =
+                    FrameSelection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
+                let mut found = PayloadBuffer::new(Vec::new(), 0);
+                gather_payloads(&mut SourceWindow::new(&data, Vec::new()), selection, &mut found).unwrap();
                 let (buffer, len, _) = found.into_parts();
                 let expected: Vec<u8> = order.iter().flat_map(|&i| payloads[i].clone()).collect();
                 assert_eq!(buffer[..len], expected[..]);
@@ -471,21 +491,22 @@ mod tests {
     }
 
     #[test]
-    fn gather_returns_payloads_before_a_frame_beyond_the_end_without_allocating_for_it() {
-        let mut frames = Frames::new(FrameKind::TfRecord, Vec::new());
-        frames.push(b"valid").unwrap();
-        let Frames { data, lengths, .. } = frames;
+    fn gather_payloads_returns_payloads_before_a_frame_beyond_the_end_without_allocating_for_it() {
+        let mut frames = FrameBuffer::new(FrameKind::TfRecord, Vec::new());
+        frames.push_payload(b"valid").unwrap();
+        let FrameBuffer { data, lengths, .. } = frames;
         for length in [lengths[0] + 1, 1 << 62] {
             let (offsets, lengths) = ([0, 0, 0], [lengths[0], length, 1 << 62]);
-            let selection = Selection {
+            let selection = FrameSelection {
                 kind: FrameKind::TfRecord,
                 offsets: &offsets,
                 lengths: &lengths,
                 verify: true,
                 checksums: None,
             };
-            let mut found = Payloads::new(Vec::new(), 0);
-            let failure = gather(&mut Window::new(&&data[..], Vec::new()), selection, &mut found).unwrap_err();
+            let mut found = PayloadBuffer::new(Vec::new(), 0);
+            let failure =
+                gather_payloads(&mut SourceWindow::new(&&data[..], Vec::new()), selection, &mut found).unwrap_err();
             assert_eq!(failure.ordinal, 1);
             assert!(matches!(failure.error, SourceError::Fault(Fault { kind: FaultKind::TruncatedPayload, .. })));
             let (buffer, len, _) = found.into_parts();
@@ -497,15 +518,16 @@ mod tests {
     fn scattered_frames_are_visited_up_to_the_first_truncated_one() {
         for &kind in FrameKind::ALL {
             let payloads: Vec<Vec<u8>> = (0..300usize).map(|size| vec![size as u8; 1 + size * 7]).collect();
-            let mut frames = Frames::new(kind, Vec::new());
-            payloads.iter().for_each(|payload| frames.push(payload).unwrap());
-            let Frames { data, lengths, .. } = frames;
+            let mut frames = FrameBuffer::new(kind, Vec::new());
+            payloads.iter().for_each(|payload| frames.push_payload(payload).unwrap());
+            let FrameBuffer { data, lengths, .. } = frames;
             let offsets: Vec<i64> = (0..lengths.len()).map(|i| lengths[..i].iter().sum()).collect();
             let order: Vec<usize> = (0..300).map(|i| (i * 77) % 300).collect();
             let source_indices: Vec<i64> = order.iter().map(|i| (i % 3) as i64).collect();
             let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
             let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
-            let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
+            let selection =
+                FrameSelection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
             assert!(is_scattered(&source_indices, selection));
             let cut = &data[..data.len() - 3];
             for (sources, whole) in [([&data[..]; 3], 300), ([cut; 3], order.iter().position(|&i| i == 299).unwrap())] {
@@ -530,7 +552,8 @@ mod tests {
     #[test]
     fn consecutive_and_long_frames_are_not_scattered() {
         let scattered = |offsets: &[i64], lengths: &[i64]| {
-            let selection = Selection { kind: FrameKind::TfRecord, offsets, lengths, verify: true, checksums: None };
+            let selection =
+                FrameSelection { kind: FrameKind::TfRecord, offsets, lengths, verify: true, checksums: None };
             is_scattered(&vec![0; offsets.len()], selection)
         };
         assert!(!scattered(&[0, 100, 200, 300], &[100; 4]));
@@ -538,10 +561,10 @@ mod tests {
         assert!(!scattered(&[0, 30_000, 10_000, 20_000], &[100, 100, 9000, 100]));
     }
 
-    fn framed(kind: FrameKind, payloads: &[Vec<u8>]) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
-        let mut frames = Frames::new(kind, Vec::new());
-        payloads.iter().for_each(|payload| frames.push(payload).unwrap());
-        let Frames { data, lengths, .. } = frames;
+    fn frame_payloads(kind: FrameKind, payloads: &[Vec<u8>]) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
+        let mut frames = FrameBuffer::new(kind, Vec::new());
+        payloads.iter().for_each(|payload| frames.push_payload(payload).unwrap());
+        let FrameBuffer { data, lengths, .. } = frames;
         let offsets = (0..lengths.len()).map(|i| lengths[..i].iter().sum()).collect();
         (data, offsets, lengths)
     }
@@ -550,12 +573,13 @@ mod tests {
     fn cached_frames_of_several_files_are_visited_in_the_given_order() {
         for &kind in FrameKind::ALL {
             let payloads: Vec<Vec<u8>> = (0..100usize).map(|size| vec![size as u8; 1 + size * 37]).collect();
-            let (data, offsets, lengths) = framed(kind, &payloads);
+            let (data, offsets, lengths) = frame_payloads(kind, &payloads);
             let order: Vec<usize> = (0..100).map(|i| (i * 37) % 100).collect();
             let source_indices: Vec<i64> = order.iter().map(|i| (i % 2) as i64).collect();
             let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
             let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
-            let selection = Selection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
+            let selection =
+                FrameSelection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
             let mut found = Vec::new();
             for_each_cached_payload(&[&data, &data], &source_indices, selection, |ordinal, payload| {
                 assert_eq!(ordinal, found.len());
@@ -569,8 +593,9 @@ mod tests {
 
     #[test]
     fn truncated_or_damaged_cached_frame_is_reported_with_its_ordinal() {
-        let (mut data, offsets, lengths) = framed(FrameKind::TfRecord, &[vec![1; 50], vec![2; 60], vec![3; 70]]);
-        let selection = Selection {
+        let (mut data, offsets, lengths) =
+            frame_payloads(FrameKind::TfRecord, &[vec![1; 50], vec![2; 60], vec![3; 70]]);
+        let selection = FrameSelection {
             kind: FrameKind::TfRecord,
             offsets: &offsets,
             lengths: &lengths,

@@ -14,21 +14,21 @@ mod verify;
 mod window;
 mod write;
 
-pub use compact::compact;
+pub use compact::extract_payloads_in_place;
 pub use gather::{
-    ReadFailure, Selection, compare_indexed_checksum, for_each_cached_payload, for_each_payload,
-    for_each_scattered_payload, gather, is_scattered, payload_of_frame,
+    FrameSelection, ReadFailure, compare_indexed_checksum, extract_payload, for_each_cached_payload, for_each_payload,
+    for_each_scattered_payload, gather_payloads, is_scattered,
 };
-pub use payloads::Payloads;
-pub use scan::{Limit, MAX_READ_THROUGH, Scan, scan, scan_past_damage, scan_window};
+pub use payloads::PayloadBuffer;
+pub use scan::{MAX_READ_THROUGH, ScanLimit, ScanResult, scan, scan_past_damage, scan_window};
 pub use single_part::SinglePartRecord;
-pub use verify::{Index, RecordFault, Verification, verify};
-pub use window::Window;
-pub use write::Frames;
+pub use verify::{FrameIndex, RecordFault, Verification, verify};
+pub use window::SourceWindow;
+pub use write::FrameBuffer;
 
 use crate::error::{Fault, FaultKind};
 
-/// Largest size of a footer and the header after it, in bytes.
+/// Maximum total length of a footer and the header that follows it, in bytes.
 const MAX_MARGIN: usize = 16;
 
 /// Position of a part in its record.
@@ -58,7 +58,7 @@ pub struct Header {
 /// The framing of one format. Each format implements this trait in its own file.
 ///
 /// All other code calls these functions through [`FrameKind`], so a new framing needs one file and one row of
-/// [`framings`].
+/// the macro `framings!`.
 trait Framing {
     /// Name of the format, in lower case.
     const NAME: &'static str;
@@ -74,11 +74,11 @@ trait Framing {
     const SEPARATOR: Option<&'static [u8]> = None;
 
     /// Parses a part's header; `header` holds the [`HEADER_LEN`](Self::HEADER_LEN) bytes at `offset`.
-    fn header(header: &[u8], offset: u64) -> Result<Header, Fault>;
+    fn parse_header(header: &[u8], offset: u64) -> Result<Header, Fault>;
 
-    /// Frames the payload at the end of `out`: writes the header into the reserved bytes at `start` and appends the
-    /// footer.
-    fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault>;
+    /// Completes the frame at the end of `out`, which consists of bytes reserved for the header, at `start`, and the
+    /// payload: writes the header and appends the footer.
+    fn finish_frame(out: &mut Vec<u8>, start: usize) -> Result<(), Fault>;
 
     /// Compares the CRC-32C of a payload with the checksum in its footer, which has [`FOOTER_LEN`](Self::FOOTER_LEN)
     /// bytes.
@@ -87,8 +87,8 @@ trait Framing {
         Ok(())
     }
 
-    /// Finds the first record header in `bytes`, which start at `offset`; `left` bytes remain from there to the shard's
-    /// end.
+    /// Finds the first record header in `bytes`, the bytes at `offset` of the shard; the shard has `left` bytes from
+    /// there to its end.
     fn resync(bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
         let _ = (bytes, offset, left);
         None
@@ -96,16 +96,17 @@ trait Framing {
 
     /// Returns a fault if the padding in the stored bytes of one record is not zero. Only called if `FOOTER_LEN` is
     /// None.
-    fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
+    fn find_padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
         let _ = (frame, offset);
         None
     }
 }
 
-/// Generates [`FrameKind`] and its dispatch to the framings. Each row is a kind and the type that implements it.
+/// Generates [`FrameKind`], whose methods call the framing of a kind. Each row is a kind and the type that implements
+/// [`Framing`] for it.
 macro_rules! framings {
     ($($(#[$doc:meta])* $kind:ident => $framing:ty,)+) => {
-        /// Framing of a format.
+        /// Identifies the framing of a format.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum FrameKind {
             $($(#[$doc])* $kind,)+
@@ -122,7 +123,7 @@ macro_rules! framings {
         };)+
 
         impl FrameKind {
-            /// All framings.
+            /// The kinds of all framings.
             pub const ALL: &[Self] = &[$(Self::$kind),+];
 
             /// Returns the name of the format, in lower case.
@@ -157,13 +158,13 @@ macro_rules! framings {
 
             /// Parses a part's header; `header` holds the [`header_len`](Self::header_len) bytes at `offset`.
             #[inline]
-            pub fn header(self, header: &[u8], offset: u64) -> Result<Header, Fault> {
-                match self { $(Self::$kind => <$framing>::header(header, offset),)+ }
+            pub fn parse_header(self, header: &[u8], offset: u64) -> Result<Header, Fault> {
+                match self { $(Self::$kind => <$framing>::parse_header(header, offset),)+ }
             }
 
-            /// Frames the payload at the end of `out`; `start` is the position of the bytes reserved for the header.
-            fn close(self, out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
-                match self { $(Self::$kind => <$framing>::close(out, start),)+ }
+            /// Completes the frame at the end of `out`; `start` is the position of the bytes reserved for the header.
+            fn finish_frame(self, out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
+                match self { $(Self::$kind => <$framing>::finish_frame(out, start),)+ }
             }
 
             /// Compares the CRC-32C of a payload with the checksum in `footer`, if the format has checksums.
@@ -174,14 +175,14 @@ macro_rules! framings {
 
             /// Finds the first record header in `bytes`, as reliably as the format allows.
             ///
-            /// `bytes` start at `offset`; `left` bytes remain from there to the shard's end.
+            /// `bytes` are at `offset` of the shard, which has `left` bytes from there to its end.
             pub fn resync(self, bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
                 match self { $(Self::$kind => <$framing>::resync(bytes, offset, left),)+ }
             }
 
             /// Returns a fault if the padding in the stored bytes of one record is not zero.
-            fn padding_fault(self, frame: &[u8], offset: u64) -> Option<Fault> {
-                match self { $(Self::$kind => <$framing>::padding_fault(frame, offset),)+ }
+            fn find_padding_fault(self, frame: &[u8], offset: u64) -> Option<Fault> {
+                match self { $(Self::$kind => <$framing>::find_padding_fault(frame, offset),)+ }
             }
         }
     };
@@ -203,12 +204,12 @@ impl FrameKind {
     }
 }
 
-fn truncated_header(kind: FrameKind, offset: u64, found: usize) -> Fault {
+fn truncated_header_fault(kind: FrameKind, offset: u64, found: usize) -> Fault {
     Fault::new(FaultKind::TruncatedHeader, offset, "the data end inside a record's header")
-        .values(format_args!("{} bytes", kind.header_len()), format_args!("{found} bytes"))
+        .with_values(format_args!("{} bytes", kind.header_len()), format_args!("{found} bytes"))
 }
 
-fn truncated_data(offset: u64, needed: u64, left: u64) -> Fault {
+fn truncated_data_fault(offset: u64, needed: u64, left: u64) -> Fault {
     Fault::new(FaultKind::TruncatedPayload, offset, "the data end inside a record")
-        .values(format_args!("{needed} bytes"), format_args!("{left} bytes left"))
+        .with_values(format_args!("{needed} bytes"), format_args!("{left} bytes left"))
 }

@@ -12,20 +12,20 @@ impl Framing for OfRecord {
     const FOOTER_LEN: Option<usize> = Some(0);
 
     #[inline]
-    fn header(header: &[u8], offset: u64) -> Result<Header, Fault> {
+    fn parse_header(header: &[u8], offset: u64) -> Result<Header, Fault> {
         let length = i64::from_le_bytes(header[..8].try_into().expect("eight bytes"));
         if length <= 0 || length > i64::MAX - HEADER as i64 {
             let fault = Fault::new(FaultKind::BadLength, offset, "the length of a record is invalid");
-            return Err(fault.values("more than 0", length));
+            return Err(fault.with_values("more than 0", length));
         }
         Ok(Header { data_len: length as u64, stored_len: length as u64 + HEADER as u64, part: PartKind::Whole })
     }
 
-    fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
+    fn finish_frame(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
         let (header, payload) = out[start..].split_at_mut(HEADER);
         if payload.is_empty() {
             let fault = Fault::new(FaultKind::BadLength, 0, "OFRecord cannot store an empty record");
-            return Err(fault.values("at least 1 byte", "0 bytes"));
+            return Err(fault.with_values("at least 1 byte", "0 bytes"));
         }
         header.copy_from_slice(&(payload.len() as i64).to_le_bytes());
         Ok(())
@@ -37,9 +37,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn header_rejects_zero_negative_and_too_large_lengths() {
+    fn parse_header_rejects_zero_negative_and_too_large_lengths() {
         for length in [0i64, -1, i64::MIN, i64::MAX] {
-            assert_eq!(OfRecord::header(&length.to_le_bytes(), 0).unwrap_err().kind, FaultKind::BadLength);
+            assert_eq!(OfRecord::parse_header(&length.to_le_bytes(), 0).unwrap_err().kind, FaultKind::BadLength);
         }
     }
 }

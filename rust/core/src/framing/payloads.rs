@@ -1,17 +1,17 @@
-//! Concatenated payloads in a buffer that is reused without being cleared.
+//! Output buffer for payloads. Its memory is reused without being cleared.
 use std::io::IoSliceMut;
 use std::ops::Range;
 use std::slice::SliceIndex;
 
 /// Concatenated payloads and their row splits.
-pub struct Payloads {
+pub struct PayloadBuffer {
     buffer: Vec<u8>,
-    /// Bytes at the start of `buffer` that hold payloads.
+    /// Number of bytes at the start of `buffer` that hold payloads.
     len: usize,
     row_splits: Vec<i64>,
 }
 
-impl Payloads {
+impl PayloadBuffer {
     /// Creates an empty list that overwrites `buffer`, with capacity for the row splits of `num_records` payloads.
     pub fn new(buffer: Vec<u8>, num_records: usize) -> Self {
         let mut row_splits = Vec::with_capacity(num_records + 1);
@@ -23,29 +23,31 @@ impl Payloads {
     #[inline]
     pub fn push(&mut self, payload: &[u8]) {
         let end = self.len + payload.len();
-        self.reserve(end);
+        self.grow_to(end);
         self.buffer[self.len..end].copy_from_slice(payload);
         self.len = end;
         self.row_splits.push(end as i64);
     }
 
-    /// Returns bytes of the buffer, which may be beyond the payloads.
+    /// Returns the bytes at `range` in the buffer, also those after the last payload.
     #[inline]
-    pub(super) fn buffer(&self, range: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
+    pub(super) fn buffer_bytes(&self, range: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
         &self.buffer[range]
     }
 
-    /// Appends a payload that is in the buffer already, beyond the payloads.
+    /// Appends a payload whose bytes are at `range` in the buffer, after the payloads: moves them to the end of the
+    /// list.
     #[inline]
-    pub(super) fn push_within(&mut self, range: Range<usize>) {
+    pub(super) fn push_from_buffer(&mut self, range: Range<usize>) {
         let length = range.len();
         self.buffer.copy_within(range, self.len);
-        self.commit(length);
+        self.commit_payload(length);
     }
 
-    /// Reserves slices for the next payloads. The caller fills them and then [commits](Self::commit) each payload.
-    pub fn next_slices(&mut self, lengths: impl Iterator<Item = usize> + Clone) -> Vec<IoSliceMut<'_>> {
-        self.reserve(self.len + lengths.clone().sum::<usize>());
+    /// Reserves slices for the next payloads. The caller fills them and then [commits](Self::commit_payload) each of
+    /// them.
+    pub fn reserve_slices(&mut self, lengths: impl Iterator<Item = usize> + Clone) -> Vec<IoSliceMut<'_>> {
+        self.grow_to(self.len + lengths.clone().sum::<usize>());
         let mut rest = &mut self.buffer[self.len..];
         let mut slices = Vec::new();
         for length in lengths {
@@ -56,27 +58,27 @@ impl Payloads {
         slices
     }
 
-    /// Appends the payload that was written to the first of the [next slices](Self::next_slices).
+    /// Appends the payload that was written to the first of the [reserved slices](Self::reserve_slices).
     #[inline]
-    pub fn commit(&mut self, length: usize) {
+    pub fn commit_payload(&mut self, length: usize) {
         self.len += length;
         self.row_splits.push(self.len as i64);
     }
 
-    /// Returns the payload that was written to the first of the [next slices](Self::next_slices).
-    pub fn next(&self, length: usize) -> &[u8] {
+    /// Returns the payload that was written to the first of the [reserved slices](Self::reserve_slices).
+    pub fn uncommitted_payload(&self, length: usize) -> &[u8] {
         &self.buffer[self.len..self.len + length]
     }
 
     #[inline]
-    fn reserve(&mut self, end: usize) {
+    fn grow_to(&mut self, end: usize) {
         if end > self.buffer.len() {
             self.buffer.resize(end.max(self.buffer.len() * 2).max(4096), 0);
         }
     }
 
-    /// Returns a payload.
-    pub fn row(&self, ordinal: usize) -> &[u8] {
+    /// Returns the payload with this ordinal.
+    pub fn payload(&self, ordinal: usize) -> &[u8] {
         &self.buffer[self.row_splits[ordinal] as usize..self.row_splits[ordinal + 1] as usize]
     }
 

@@ -21,11 +21,11 @@ impl Framing for RecordIo {
     const SEPARATOR: Option<&'static [u8]> = Some(&MAGIC);
 
     #[inline]
-    fn header(header: &[u8], offset: u64) -> Result<Header, Fault> {
+    fn parse_header(header: &[u8], offset: u64) -> Result<Header, Fault> {
         if header[..4] != MAGIC {
             let found = u32::from_le_bytes(header[..4].try_into().expect("four bytes"));
             let fault = Fault::new(FaultKind::BadMagic, offset, "no magic word where a record must begin");
-            return Err(fault.values("0xced7230a", format_args!("{found:#010x}")));
+            return Err(fault.with_values("0xced7230a", format_args!("{found:#010x}")));
         }
         let word = u32::from_le_bytes(header[4..8].try_into().expect("four bytes"));
         let part = match word >> LENGTH_BITS {
@@ -35,7 +35,7 @@ impl Framing for RecordIo {
             3 => PartKind::Last,
             flag => {
                 let fault = Fault::new(FaultKind::BadContinuation, offset, "the flag of a part is unknown");
-                return Err(fault.values("0 to 3", flag));
+                return Err(fault.with_values("0 to 3", flag));
             }
         };
         let length = u64::from(word & ((1 << LENGTH_BITS) - 1));
@@ -43,25 +43,25 @@ impl Framing for RecordIo {
     }
 
     /// Splits a payload that contains an aligned magic word into parts.
-    fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
+    fn finish_frame(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
         let payload = &out[start + HEADER..];
         let length = payload.len();
         if length >= 1 << LENGTH_BITS {
             let fault = Fault::new(FaultKind::BadLength, 0, "the record is too long for RecordIO");
-            return Err(fault.values("less than 2^29 bytes", format_args!("{length} bytes")));
+            return Err(fault.with_values("less than 2^29 bytes", format_args!("{length} bytes")));
         }
-        if let Some(first) = next_magic(payload, 0) {
+        if let Some(first) = find_magic_word(payload, 0) {
             let payload = payload.to_vec();
             out.truncate(start);
             push_parts(&payload, first, out);
             return Ok(());
         }
         out[start..start + HEADER].copy_from_slice(&part_header(0, length));
-        out.extend_from_slice(padding(length));
+        out.extend_from_slice(padding_bytes(length));
         Ok(())
     }
 
-    /// Finds an aligned magic word whose flag begins a record.
+    /// Finds an aligned magic word that is followed by the flag of a whole or first part.
     fn resync(bytes: &[u8], offset: u64, _: u64) -> Option<usize> {
         let first = (4 - offset % 4) as usize % 4;
         (first..bytes.len().saturating_sub(7))
@@ -69,17 +69,17 @@ impl Framing for RecordIo {
             .find(|&start| bytes[start..start + 4] == MAGIC && matches!(bytes[start + 7] >> 5, 0 | 1))
     }
 
-    fn padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
+    fn find_padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
         let mut position = 0;
         while position + HEADER <= frame.len() {
             let here = offset + position as u64;
-            let header = Self::header(&frame[position..position + HEADER], here).ok()?;
+            let header = Self::parse_header(&frame[position..position + HEADER], here).ok()?;
             let start = position + HEADER + header.data_len as usize;
             let end = position + header.stored_len as usize;
             let padding = frame.get(start..end)?;
             if padding.iter().any(|&byte| byte != 0) {
                 let fault = Fault::new(FaultKind::BadPadding, here, "padding bytes are not zero");
-                return Some(fault.values("zeros", format_args!("{padding:02x?}")));
+                return Some(fault.with_values("zeros", format_args!("{padding:02x?}")));
             }
             position = end;
         }
@@ -92,12 +92,12 @@ fn push_parts(payload: &[u8], first: usize, out: &mut Vec<u8>) {
     while let Some(end) = magic {
         push_part(&payload[start..end], if start == 0 { 1 } else { 2 }, out);
         start = end + 4;
-        magic = next_magic(payload, start);
+        magic = find_magic_word(payload, start);
     }
     push_part(&payload[start..], 3, out);
 }
 
-fn next_magic(payload: &[u8], from: usize) -> Option<usize> {
+fn find_magic_word(payload: &[u8], from: usize) -> Option<usize> {
     let words = payload[from..].chunks_exact(4);
     words.enumerate().find(|(_, word)| **word == MAGIC).map(|(index, _)| from + index * 4)
 }
@@ -109,34 +109,34 @@ fn part_header(flag: u32, length: usize) -> [u8; HEADER] {
     header
 }
 
-fn padding(length: usize) -> &'static [u8] {
+fn padding_bytes(length: usize) -> &'static [u8] {
     &[0; 3][..length.wrapping_neg() & 3]
 }
 
 fn push_part(data: &[u8], flag: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&part_header(flag, data.len()));
     out.extend_from_slice(data);
-    out.extend_from_slice(padding(data.len()));
+    out.extend_from_slice(padding_bytes(data.len()));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn frame(payload: &[u8]) -> Vec<u8> {
+    fn frame_payload(payload: &[u8]) -> Vec<u8> {
         let mut out = [&[0; HEADER], payload].concat();
-        RecordIo::close(&mut out, 0).unwrap();
+        RecordIo::finish_frame(&mut out, 0).unwrap();
         out
     }
 
     #[test]
-    fn close_splits_the_magic_word_into_two_empty_parts() {
-        assert_eq!(frame(&MAGIC), [MAGIC, [0, 0, 0, 0x20], MAGIC, [0, 0, 0, 0x60]].concat());
+    fn finish_frame_splits_the_magic_word_into_two_empty_parts() {
+        assert_eq!(frame_payload(&MAGIC), [MAGIC, [0, 0, 0, 0x20], MAGIC, [0, 0, 0, 0x60]].concat());
     }
 
     #[test]
-    fn close_keeps_an_unaligned_magic_word_in_one_part() {
-        let out = frame(&[1, MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3]]);
+    fn finish_frame_keeps_an_unaligned_magic_word_in_one_part() {
+        let out = frame_payload(&[1, MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3]]);
         assert_eq!(out.len(), 16);
         assert_eq!(out[4..8], [5, 0, 0, 0]);
     }

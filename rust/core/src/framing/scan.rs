@@ -1,25 +1,25 @@
 //! Scanning: finds the frames of a shard from their headers, with or without verification of the checksums.
 use std::hint::black_box;
 
-use super::verify::{find_record, resync_start};
-use super::window::Window;
-use super::{FrameKind, Header, PartKind, truncated_data, truncated_header};
+use super::verify::{find_next_record, resync_start};
+use super::window::SourceWindow;
+use super::{FrameKind, Header, PartKind, truncated_data_fault, truncated_header_fault};
 use crate::checksum::Crc32c;
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
-/// Bytes that are read at a time while records are short.
+/// Number of bytes per read while records are short.
 pub(super) const READ_AHEAD: usize = 256 << 10;
 /// After a record longer than this, the scan seeks to the next header instead of reading ahead.
 pub const MAX_READ_THROUGH: u64 = 4 << 10;
 /// Maximum number of damaged places that a scan skips.
 const MAX_SKIPPED: usize = 10_000;
-/// Typical difference between the lengths of two consecutive records; the cache lines in this range are prefetched.
+/// The next header is expected at an estimated position. Cache lines up to this distance from it are prefetched.
 const PREFETCH_RADIUS: usize = 128;
 
 /// The frames that a scan found, and the reason why it stopped.
 #[derive(Debug, Default)]
-pub struct Scan {
+pub struct ScanResult {
     /// Offset of each frame in the uncompressed shard.
     pub offsets: Vec<i64>,
     /// Stored bytes of each frame: headers, data, padding and footers of all its parts.
@@ -30,54 +30,61 @@ pub struct Scan {
     pub finished: bool,
     /// The fault that stopped the scan at `end`.
     pub fault: Option<Fault>,
-    /// Faults after which the scan continued, and the ordinal of the frame that stands for the damaged bytes.
+    /// Faults after which the scan continued, each with the ordinal of the frame that covers the damaged bytes.
     pub skipped: Vec<(usize, Fault)>,
 }
 
-/// Limits after which a scan stops before the end of the data.
+/// Limits of a scan, which may stop it before the end of the data.
 #[derive(Debug, Clone, Copy)]
-pub struct Limit {
+pub struct ScanLimit {
     /// Maximum number of frames.
     pub num_records: u64,
-    /// Number of bytes after which no further frame is scanned.
+    /// No frame is scanned that begins this many bytes after the start, or later.
     pub num_bytes: u64,
 }
 
-impl Limit {
+impl ScanLimit {
     /// No limit: scan to the end of the data.
     pub const NONE: Self = Self { num_records: u64::MAX, num_bytes: u64::MAX };
 }
 
 /// Result of parsing the record at an offset.
-pub(super) enum Step {
+pub(super) enum ScanStep {
     /// A valid record with this number of stored bytes.
     Record(u64),
     /// A record with this number of stored bytes whose payload is damaged.
     Damaged(u64, Fault),
     /// The end of the data.
     End,
-    /// A fault that hides the length of the record, so that the start of the next record is unknown.
+    /// A fault that makes the length of the record unknown, and so the start of the next record.
     LostSync(Fault),
 }
 
 /// Finds the frames from `start` on; with `verify`, also verifies the payload checksums that the format has.
-pub fn scan(source: &dyn ReadAt, kind: FrameKind, start: u64, verify: bool, limit: Limit) -> Result<Scan, SourceError> {
-    scan_window(&mut Window::new(source, Vec::new()), kind, start, verify, limit, READ_AHEAD)
+pub fn scan(
+    source: &dyn ReadAt,
+    kind: FrameKind,
+    start: u64,
+    verify: bool,
+    limit: ScanLimit,
+) -> Result<ScanResult, SourceError> {
+    scan_window(&mut SourceWindow::new(source, Vec::new()), kind, start, verify, limit, READ_AHEAD)
 }
 
-/// Like [`scan`], but continues after damage if the format allows it. The bytes up to the next record count as one frame.
+/// Like [`scan`], but continues after damage if the format allows it. The damaged bytes, up to the next record, count
+/// as one frame.
 pub fn scan_past_damage(
     source: &dyn ReadAt,
     kind: FrameKind,
     start: u64,
     verify: bool,
-    limit: Limit,
-) -> Result<Scan, SourceError> {
-    let mut window = Window::new(source, Vec::new());
+    limit: ScanLimit,
+) -> Result<ScanResult, SourceError> {
+    let mut window = SourceWindow::new(source, Vec::new());
     let mut all = scan_window(&mut window, kind, start, verify, limit, READ_AHEAD)?;
     while let Some(fault) = all.fault.take() {
         let next = match all.skipped.len() < MAX_SKIPPED {
-            true => find_record(&mut window, kind, resync_start(kind, &fault, all.end))?,
+            true => find_next_record(&mut window, kind, resync_start(kind, &fault, all.end))?,
             false => None,
         };
         let Some(next) = next else {
@@ -87,7 +94,7 @@ pub fn scan_past_damage(
         all.skipped.push((all.offsets.len(), fault));
         all.offsets.push(all.end as i64);
         all.lengths.push((next - all.end) as i64);
-        let rest = Limit { num_records: limit.num_records.saturating_sub(all.offsets.len() as u64), ..limit };
+        let rest = ScanLimit { num_records: limit.num_records.saturating_sub(all.offsets.len() as u64), ..limit };
         let found = scan_window(&mut window, kind, next, verify, rest, READ_AHEAD)?;
         all.offsets.extend(found.offsets);
         all.lengths.extend(found.lengths);
@@ -96,33 +103,33 @@ pub fn scan_past_damage(
     Ok(all)
 }
 
-/// Like [`scan`], but reads through `window`, which is filled `ahead` bytes at a time while records are short.
+/// Like [`scan`], but reads through `window`. While records are short, each read fetches `ahead` bytes.
 pub fn scan_window(
-    window: &mut Window<'_>,
+    window: &mut SourceWindow<'_>,
     kind: FrameKind,
     start: u64,
     verify: bool,
-    limit: Limit,
+    limit: ScanLimit,
     ahead: usize,
-) -> Result<Scan, SourceError> {
-    let mut found = Scan { end: start, ..Scan::default() };
+) -> Result<ScanResult, SourceError> {
+    let mut found = ScanResult { end: start, ..ScanResult::default() };
     let stop = start.saturating_add(limit.num_bytes);
     let mut scanner = Scanner { window, kind, verify, ahead, last_len: 0 };
     while (found.offsets.len() as u64) < limit.num_records && found.end < stop {
         if !verify && scanner.scan_buffered(&mut found, limit.num_records, stop) {
             continue;
         }
-        match scanner.step(found.end)? {
-            Step::Record(length) => {
+        match scanner.parse_record(found.end)? {
+            ScanStep::Record(length) => {
                 found.offsets.push(found.end as i64);
                 found.lengths.push(length as i64);
                 found.end += length;
             }
-            Step::End => {
+            ScanStep::End => {
                 found.finished = true;
                 break;
             }
-            Step::LostSync(fault) | Step::Damaged(_, fault) => {
+            ScanStep::LostSync(fault) | ScanStep::Damaged(_, fault) => {
                 found.fault = Some(fault);
                 break;
             }
@@ -131,9 +138,9 @@ pub fn scan_window(
     Ok(found)
 }
 
-/// Parses one record after another.
+/// State of a scan: parses one record at a time.
 pub(super) struct Scanner<'w, 's> {
-    pub window: &'w mut Window<'s>,
+    pub window: &'w mut SourceWindow<'s>,
     pub kind: FrameKind,
     pub verify: bool,
     pub ahead: usize,
@@ -144,23 +151,25 @@ pub(super) struct Scanner<'w, 's> {
 impl Scanner<'_, '_> {
     /// Parses the record at `start`.
     #[inline]
-    pub fn step(&mut self, start: u64) -> Result<Step, SourceError> {
-        match self.try_step(start) {
-            Err(SourceError::Fault(fault)) => Ok(Step::LostSync(fault)),
+    pub fn parse_record(&mut self, start: u64) -> Result<ScanStep, SourceError> {
+        match self.try_parse_record(start) {
+            Err(SourceError::Fault(fault)) => Ok(ScanStep::LostSync(fault)),
             other => other,
         }
     }
 
-    /// Adds the single-part records that are completely in the window; returns false if there is none at `found.end`.
+    /// Fast path: adds consecutive single-part records that the window contains completely. Returns false if it adds
+    /// none.
     ///
-    /// This fast path leaves records of several parts, incomplete records and faults to [`step`](Self::step).
-    fn scan_buffered(&mut self, found: &mut Scan, num_records: u64, stop: u64) -> bool {
+    /// It skips records of several parts, incomplete records and faults, which [`parse_record`](Self::parse_record)
+    /// handles.
+    fn scan_buffered(&mut self, found: &mut ScanResult, num_records: u64, stop: u64) -> bool {
         let (start, header_len) = (found.end, self.kind.header_len());
-        let buffered = self.window.buffered(start);
+        let buffered = self.window.buffered_from(start);
         let mut position = 0;
         while let Some(bytes) = buffered.get(position..position + header_len) {
             let offset = start + position as u64;
-            let Ok(header) = self.kind.header(bytes, offset) else { break };
+            let Ok(header) = self.kind.parse_header(bytes, offset) else { break };
             let fits = header.stored_len <= (buffered.len() - position) as u64 && header.part == PartKind::Whole;
             if !fits || found.offsets.len() as u64 == num_records || offset >= stop {
                 break;
@@ -174,96 +183,98 @@ impl Scanner<'_, '_> {
         position > 0
     }
 
-    fn try_step(&mut self, start: u64) -> Result<Step, SourceError> {
+    fn try_parse_record(&mut self, start: u64) -> Result<ScanStep, SourceError> {
         let mut offset = start;
         loop {
-            let header = match self.header(offset)? {
+            let header = match self.read_header(offset)? {
                 Ok(Some(header)) => header,
-                Ok(None) if offset == start => return Ok(Step::End),
-                Ok(None) => return Ok(Step::LostSync(missing_last_part(offset))),
-                Err(fault) => return Ok(Step::LostSync(fault)),
+                Ok(None) if offset == start => return Ok(ScanStep::End),
+                Ok(None) => return Ok(ScanStep::LostSync(missing_last_part_fault(offset))),
+                Err(fault) => return Ok(ScanStep::LostSync(fault)),
             };
             if let Some(fault) = check_part_order(header.part, offset == start, offset) {
-                return Ok(Step::LostSync(fault));
+                return Ok(ScanStep::LostSync(fault));
             }
             let end = offset + header.stored_len;
-            match self.check_data(offset, header, start)? {
-                Err(fault) if fault.kind == FaultKind::PayloadChecksum => return Ok(Step::Damaged(end - start, fault)),
-                Err(fault) => return Ok(Step::LostSync(fault)),
+            match self.check_part_data(offset, header, start)? {
+                Err(fault) if fault.kind == FaultKind::PayloadChecksum => {
+                    return Ok(ScanStep::Damaged(end - start, fault));
+                }
+                Err(fault) => return Ok(ScanStep::LostSync(fault)),
                 Ok(()) => offset = end,
             }
             if matches!(header.part, PartKind::Whole | PartKind::Last) {
-                return Ok(Step::Record(offset - start));
+                return Ok(ScanStep::Record(offset - start));
             }
         }
     }
 
     #[inline]
-    fn header(&mut self, offset: u64) -> Result<Result<Option<Header>, Fault>, SourceError> {
+    fn read_header(&mut self, offset: u64) -> Result<Result<Option<Header>, Fault>, SourceError> {
         let header_len = self.kind.header_len();
         let seeks = self.last_len > MAX_READ_THROUGH && !self.verify && !self.window.source().is_sequential();
         let ahead = if seeks { header_len } else { self.ahead };
-        let bytes = self.window.bytes(offset, header_len, ahead)?;
+        let bytes = self.window.read_bytes(offset, header_len, ahead)?;
         Ok(match bytes.len() {
             0 => Ok(None),
-            short if short < header_len => Err(truncated_header(self.kind, offset, short)),
-            _ => self.kind.header(bytes, offset).map(Some),
+            short if short < header_len => Err(truncated_header_fault(self.kind, offset, short)),
+            _ => self.kind.parse_header(bytes, offset).map(Some),
         })
     }
 
     /// Checks that the part at `offset` is complete and, with `verify`, that its checksum matches.
     ///
-    /// Faults are reported at the offset of the record.
+    /// Faults state `record`, the offset of the record, because a record may have several parts.
     #[inline]
-    fn check_data(&mut self, offset: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
+    fn check_part_data(&mut self, offset: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
         self.last_len = header.stored_len;
         match self.window.source().num_bytes() {
             Some(total) if header.stored_len > total.saturating_sub(offset) => {
-                return Ok(Err(truncated_data(record, header.stored_len, total.saturating_sub(offset))));
+                return Ok(Err(truncated_data_fault(record, header.stored_len, total.saturating_sub(offset))));
             }
-            None if !self.is_available(offset, header.stored_len)? => {
+            None if !self.has_bytes_at(offset, header.stored_len)? => {
                 let left = self.window.source().num_bytes().unwrap_or(offset).saturating_sub(offset);
-                return Ok(Err(truncated_data(record, header.stored_len, left)));
+                return Ok(Err(truncated_data_fault(record, header.stored_len, left)));
             }
             _ if self.window.is_pinned() && self.window.source().is_sequential() => {
-                self.is_available(offset, header.stored_len)?;
+                self.has_bytes_at(offset, header.stored_len)?;
             }
             _ => {}
         }
-        if self.verify && self.kind.has_checksum() { self.check_crc(offset, header, record) } else { Ok(Ok(())) }
+        if self.verify && self.kind.has_checksum() { self.check_part_crc(offset, header, record) } else { Ok(Ok(())) }
     }
 
-    /// Returns whether the source has `length` bytes at `offset`. A pinned window contains them afterwards.
-    fn is_available(&mut self, offset: u64, length: u64) -> Result<bool, SourceError> {
+    /// Returns whether the source has `length` bytes at `offset`. If the window is pinned, it contains them afterwards.
+    fn has_bytes_at(&mut self, offset: u64, length: u64) -> Result<bool, SourceError> {
         if self.window.is_pinned() {
-            return Ok(self.window.bytes(offset, length as usize, self.ahead)?.len() as u64 == length);
+            return Ok(self.window.read_bytes(offset, length as usize, self.ahead)?.len() as u64 == length);
         }
-        Ok(!self.window.bytes(offset + length - 1, 1, self.ahead)?.is_empty())
+        Ok(!self.window.read_bytes(offset + length - 1, 1, self.ahead)?.is_empty())
     }
 
-    fn check_crc(&mut self, offset: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
+    fn check_part_crc(&mut self, offset: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
         let mut crc = Crc32c::new();
         let mut from = offset + self.kind.header_len() as u64;
         let end = from + header.data_len;
         while from < end {
             let len = (end - from).min(self.ahead as u64) as usize;
-            let bytes = self.window.bytes(from, len, self.ahead)?;
+            let bytes = self.window.read_bytes(from, len, self.ahead)?;
             if bytes.is_empty() {
-                return Ok(Err(truncated_data(record, header.stored_len, from - offset)));
+                return Ok(Err(truncated_data_fault(record, header.stored_len, from - offset)));
             }
             crc.update(bytes);
             from += bytes.len() as u64;
         }
         let footer_len = self.kind.footer_len().unwrap_or(0);
-        let footer = self.window.bytes(end, footer_len, self.ahead)?;
+        let footer = self.window.read_bytes(end, footer_len, self.ahead)?;
         if footer.len() < footer_len {
-            return Ok(Err(truncated_data(record, header.stored_len, end - offset)));
+            return Ok(Err(truncated_data_fault(record, header.stored_len, end - offset)));
         }
         Ok(self.kind.check_footer(crc.finish(), footer, record))
     }
 }
 
-/// Prefetches the cache lines around `position`, the estimated position of a header that is parsed soon.
+/// Loads the cache lines around `position`, where the header of a later record is expected.
 #[inline]
 fn prefetch_around(buffered: &[u8], position: usize) {
     let range = position.saturating_sub(PREFETCH_RADIUS)..position + PREFETCH_RADIUS;
@@ -272,15 +283,15 @@ fn prefetch_around(buffered: &[u8], position: usize) {
     }
 }
 
-fn missing_last_part(offset: u64) -> Fault {
+fn missing_last_part_fault(offset: u64) -> Fault {
     Fault::new(FaultKind::BadContinuation, offset, "a record ends without its last part")
-        .values("a middle or last part", "the end of the data")
+        .with_values("a middle or last part", "the end of the data")
 }
 
 /// Returns a fault if a record starts with a middle or last part, or if a new record starts inside another one.
 fn check_part_order(part: PartKind, is_start: bool, offset: u64) -> Option<Fault> {
     let fault = |message, expected, found| {
-        Some(Fault::new(FaultKind::BadContinuation, offset, message).values(expected, found))
+        Some(Fault::new(FaultKind::BadContinuation, offset, message).with_values(expected, found))
     };
     match (part, is_start) {
         (PartKind::Middle | PartKind::Last, true) => {

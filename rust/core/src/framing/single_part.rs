@@ -1,4 +1,4 @@
-//! A record of a single part, found by its offset alone and read directly into the caller's memory.
+//! Reading of a single-part record at a known offset directly into the caller's memory.
 use std::mem::MaybeUninit;
 
 use super::{FrameKind, MAX_MARGIN, PartKind};
@@ -16,10 +16,10 @@ pub struct SinglePartRecord {
 
 impl SinglePartRecord {
     /// Reads the header at `offset`. Returns None if there is no record, or if it has several parts or a fault.
-    pub fn find<S: ReadAt + ?Sized>(source: &S, kind: FrameKind, offset: u64) -> Option<Self> {
+    pub fn locate<S: ReadAt + ?Sized>(source: &S, kind: FrameKind, offset: u64) -> Option<Self> {
         let mut memory = [MaybeUninit::uninit(); MAX_MARGIN];
         let bytes = source.read_into_at(offset, &mut memory[..kind.header_len()]).ok()??;
-        let header = kind.header(Some(&*bytes).filter(|bytes| bytes.len() == kind.header_len())?, offset).ok()?;
+        let header = kind.parse_header(Some(&*bytes).filter(|bytes| bytes.len() == kind.header_len())?, offset).ok()?;
         let end = offset
             .checked_add(header.stored_len)
             .filter(|&end| source.num_bytes().is_some_and(|total| end <= total))?;
@@ -32,12 +32,18 @@ impl SinglePartRecord {
     }
 
     /// Returns the offset of the next record.
-    pub fn end(&self) -> u64 {
+    pub fn next_offset(&self) -> u64 {
         self.end
     }
 
-    /// Reads the payload into `out`, which has its length. Returns None if a read fails or the checksum differs.
-    pub fn read<S: ReadAt + ?Sized>(&self, source: &S, verify: bool, out: &mut [MaybeUninit<u8>]) -> Option<()> {
+    /// Reads the payload into `out`, whose length must be [`num_bytes`](Self::num_bytes). Returns None if a read fails
+    /// or, with `verify`, the checksum is wrong.
+    pub fn read_payload<S: ReadAt + ?Sized>(
+        &self,
+        source: &S,
+        verify: bool,
+        out: &mut [MaybeUninit<u8>],
+    ) -> Option<()> {
         let start = self.offset + self.kind.header_len() as u64;
         let payload = &*source.read_into_at(start, out).ok()?.filter(|payload| payload.len() == self.data_len)?;
         if verify && self.kind.has_checksum() {

@@ -1,7 +1,7 @@
 //! TFRecord: u64 length, masked CRC-32C of the length, payload, masked CRC-32C of the payload. All numbers are
 //! little-endian.
 use super::{Framing, Header, PartKind};
-use crate::checksum::{mask, masked_crc32c, masked_crc32c_of_u64};
+use crate::checksum::{mask_crc, masked_crc32c, masked_crc32c_of_u64};
 use crate::error::{Fault, FaultKind};
 
 /// Bytes of the length and its checksum.
@@ -19,21 +19,21 @@ impl Framing for TfRecord {
     const CAN_RESYNC: bool = true;
 
     #[inline]
-    fn header(header: &[u8], offset: u64) -> Result<Header, Fault> {
+    fn parse_header(header: &[u8], offset: u64) -> Result<Header, Fault> {
         let (length, stored) = parse_header(header);
         let computed = masked_crc32c_of_u64(length);
         if computed != stored {
             let fault = Fault::new(FaultKind::LengthChecksum, offset, "the checksum of a record's length is wrong");
-            return Err(fault.values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")));
+            return Err(fault.with_values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")));
         }
         if length > i64::MAX as u64 - (HEADER + FOOTER) as u64 {
             let fault = Fault::new(FaultKind::BadLength, offset, "the length of a record is invalid");
-            return Err(fault.values("less than 2^63", length));
+            return Err(fault.with_values("less than 2^63", length));
         }
         Ok(Header { data_len: length, stored_len: length + (HEADER + FOOTER) as u64, part: PartKind::Whole })
     }
 
-    fn close(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
+    fn finish_frame(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
         let (header, payload) = out[start..].split_at_mut(HEADER);
         let length = payload.len() as u64;
         header[..8].copy_from_slice(&length.to_le_bytes());
@@ -45,13 +45,13 @@ impl Framing for TfRecord {
 
     #[inline]
     fn check_footer(crc: u32, footer: &[u8], offset: u64) -> Result<(), Fault> {
-        let computed = mask(crc);
+        let computed = mask_crc(crc);
         let stored = u32::from_le_bytes(footer[..4].try_into().expect("four bytes"));
         if computed == stored {
             return Ok(());
         }
         let fault = Fault::new(FaultKind::PayloadChecksum, offset, "the checksum of a record's payload is wrong");
-        Err(fault.values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")))
+        Err(fault.with_values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")))
     }
 
     /// Finds a header whose checksum matches and whose record fits into the rest of the shard.
@@ -78,18 +78,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn close_frames_empty_payload_in_sixteen_bytes() {
+    fn finish_frame_frames_empty_payload_in_sixteen_bytes() {
         let mut out = vec![0; HEADER];
-        TfRecord::close(&mut out, 0).unwrap();
+        TfRecord::finish_frame(&mut out, 0).unwrap();
         assert_eq!(out, [0, 0, 0, 0, 0, 0, 0, 0, 0x29, 0x03, 0x98, 0x07, 0xD8, 0xEA, 0x82, 0xA2]);
     }
 
     #[test]
-    fn header_rejects_impossible_length_with_matching_checksum() {
+    fn parse_header_rejects_impossible_length_with_matching_checksum() {
         for length in [1u64 << 63, u64::MAX - 15, u64::MAX] {
             let mut bytes = length.to_le_bytes().to_vec();
             bytes.extend(masked_crc32c(&length.to_le_bytes()).to_le_bytes());
-            assert_eq!(TfRecord::header(&bytes, 7).unwrap_err().kind, FaultKind::BadLength);
+            assert_eq!(TfRecord::parse_header(&bytes, 7).unwrap_err().kind, FaultKind::BadLength);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Verification of a whole shard: finds all faults, and continues after damage if the format allows it.
-use super::gather::length_mismatch;
-use super::scan::{READ_AHEAD, Scanner, Step};
-use super::window::Window;
-use super::{FrameKind, Selection, for_each_payload};
+use super::gather::frame_length_fault;
+use super::scan::{READ_AHEAD, ScanStep, Scanner};
+use super::window::SourceWindow;
+use super::{FrameKind, FrameSelection, for_each_payload};
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
-/// Longest record whose payload is inspected; a record must be in memory completely for that.
+/// Maximum length of records whose payloads are inspected, because an inspected record is completely in memory.
 const MAX_INSPECTED: u64 = 64 << 20;
 /// Maximum number of faults that are returned; further faults are only counted.
 const MAX_FAULTS: usize = 10_000;
@@ -14,7 +14,7 @@ const MAX_FAULTS: usize = 10_000;
 /// A fault and the record in which it was found.
 #[derive(Debug)]
 pub struct RecordFault {
-    /// Ordinal of the record. Damaged records count, if their length is known.
+    /// Ordinal of the record. Damaged records whose length is known are counted.
     pub record: u64,
     /// The fault.
     pub fault: Fault,
@@ -37,64 +37,65 @@ pub struct Verification {
     pub end: u64,
 }
 
-/// Frames of a shard according to an index: consecutive, from the first byte of the shard.
+/// Frames of a shard according to an index. They are consecutive, and the first one begins at offset 0.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Index<'a> {
+pub struct FrameIndex<'a> {
     /// Offset of each frame.
     pub offsets: &'a [i64],
     /// Stored bytes of each frame.
     pub lengths: &'a [i64],
-    /// CRC-32C of the first payloads, -1 if it is unknown.
+    /// CRC-32C of each payload, or -1 if unknown; may end before the last frame.
     pub checksums: &'a [i64],
 }
 
-impl Index<'_> {
-    /// Returns the stored bytes of a record if it begins at `offset`.
-    fn length(&self, record: u64, offset: u64) -> Option<u64> {
+impl FrameIndex<'_> {
+    /// Returns the length of the frame number `record` if it begins at `offset`.
+    fn frame_len(&self, record: u64, offset: u64) -> Option<u64> {
         let ordinal = record as usize;
         (self.offsets.get(ordinal) == Some(&(offset as i64))).then(|| self.lengths[ordinal] as u64)
     }
 
-    fn checksum(&self, record: u64) -> i64 {
+    fn payload_checksum(&self, record: u64) -> i64 {
         self.checksums.get(record as usize).copied().unwrap_or(-1)
     }
 }
 
 /// Additional check of a record: takes its ordinal, offset and payload, and returns a fault if there is one.
-pub type Inspect<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
+pub type PayloadCheck<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
 
 /// Verifies all of `source`; `inspect` checks the payload of each record whose frame is valid.
 ///
-/// The lengths and checksums of `index` are compared, and the index states where the next record begins after damage.
+/// Compares the lengths and checksums in `index`. After damage, continues at the next record according to `index`.
 pub fn verify(
     source: &dyn ReadAt,
     kind: FrameKind,
-    index: Index<'_>,
-    mut inspect: Option<Inspect<'_>>,
+    index: FrameIndex<'_>,
+    mut inspect: Option<PayloadCheck<'_>>,
 ) -> Result<Verification, SourceError> {
-    let mut window = Window::new(source, Vec::new());
+    let mut window = SourceWindow::new(source, Vec::new());
     let mut report = Verification::default();
     let mut record = 0;
     let mut offset = 0;
     loop {
-        let step = Scanner { window: &mut window, kind, verify: true, ahead: READ_AHEAD, last_len: 0 }.step(offset)?;
-        let (length, fault) = match (step, index.length(record, offset)) {
-            (Step::End, _) => break,
-            (Step::Record(found), Some(length)) if found != length => {
-                (length, Some(length_mismatch(offset, length, found)))
+        let step =
+            Scanner { window: &mut window, kind, verify: true, ahead: READ_AHEAD, last_len: 0 }.parse_record(offset)?;
+        let (length, fault) = match (step, index.frame_len(record, offset)) {
+            (ScanStep::End, _) => break,
+            (ScanStep::Record(found), Some(length)) if found != length => {
+                (length, Some(frame_length_fault(offset, length, found)))
             }
-            (Step::Record(length), indexed) => {
-                let checksum = if indexed.is_some() { index.checksum(record) } else { -1 };
-                let record = Record { ordinal: record, offset, length, checksum };
+            (ScanStep::Record(length), indexed) => {
+                let checksum = if indexed.is_some() { index.payload_checksum(record) } else { -1 };
+                let record = ValidRecord { ordinal: record, offset, length, checksum };
                 (length, inspect_record(&mut window, kind, record, &mut inspect)?)
             }
-            (Step::Damaged(length, fault), indexed) => (indexed.unwrap_or(length), Some(fault)),
-            (Step::LostSync(fault), Some(length)) if !ends_source(&fault) => (length, Some(fault)),
-            (Step::LostSync(fault), _) => {
+            (ScanStep::Damaged(length, fault), indexed) => (indexed.unwrap_or(length), Some(fault)),
+            (ScanStep::LostSync(fault), Some(length)) if !blocks_further_reads(&fault) => (length, Some(fault)),
+            (ScanStep::LostSync(fault), _) => {
                 let from = resync_start(kind, &fault, offset);
                 report.add_fault(record, fault);
                 record += 1;
-                match find_record(&mut window, kind, from)? {
+                match find_next_record(&mut window, kind, from)? {
                     Some(next) => offset = next,
                     None => break,
                 }
@@ -115,8 +116,8 @@ pub fn verify(
     Ok(report)
 }
 
-/// Returns whether no byte of the source after a fault can be read.
-fn ends_source(fault: &Fault) -> bool {
+/// Returns whether a fault prevents all reads after it, as in a damaged compressed stream.
+fn blocks_further_reads(fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::BadCompression | FaultKind::LimitExceeded)
 }
 
@@ -137,26 +138,26 @@ impl Verification {
 
 /// A record whose frame is valid.
 #[derive(Clone, Copy)]
-struct Record {
+struct ValidRecord {
     ordinal: u64,
     offset: u64,
     length: u64,
-    /// CRC-32C of the payload in the index, -1 if it is unknown.
+    /// CRC-32C of the payload according to the index, or -1 if unknown.
     checksum: i64,
 }
 
 /// Checks the padding, the payload and the indexed checksum of a record whose frame is valid.
 fn inspect_record(
-    window: &mut Window<'_>,
+    window: &mut SourceWindow<'_>,
     kind: FrameKind,
-    record: Record,
-    inspect: &mut Option<Inspect<'_>>,
+    record: ValidRecord,
+    inspect: &mut Option<PayloadCheck<'_>>,
 ) -> Result<Option<Fault>, SourceError> {
-    let Record { ordinal, offset, length, checksum } = record;
+    let ValidRecord { ordinal, offset, length, checksum } = record;
     let is_short = length <= MAX_INSPECTED;
     if is_short
         && kind.footer_len().is_none()
-        && let Some(fault) = kind.padding_fault(window.bytes(offset, length as usize, READ_AHEAD)?, offset)
+        && let Some(fault) = kind.find_padding_fault(window.read_bytes(offset, length as usize, READ_AHEAD)?, offset)
     {
         return Ok(Some(fault));
     }
@@ -166,7 +167,7 @@ fn inspect_record(
     }
     let (offsets, lengths, checksums) = ([offset as i64], [length as i64], [checksum]);
     let selection =
-        Selection { kind, offsets: &offsets, lengths: &lengths, verify: false, checksums: Some(&checksums) };
+        FrameSelection { kind, offsets: &offsets, lengths: &lengths, verify: false, checksums: Some(&checksums) };
     let (mut fault, mut inspect) = (None, inspect);
     let visited = for_each_payload(window, selection, |_, payload| {
         fault = inspect.as_mut().and_then(|inspect| inspect(ordinal, offset, payload));
@@ -181,20 +182,24 @@ fn inspect_record(
 
 /// Returns the first offset at which the next record may begin after a fault in the record at `offset`.
 ///
-/// If a new record began inside a record of several parts, the fault is at the start of the new record.
+/// A fault after `offset` in a format with several parts is at the start of a new record.
 pub(super) fn resync_start(kind: FrameKind, fault: &Fault, offset: u64) -> u64 {
     if kind.separator().is_some() && fault.offset > offset { fault.offset } else { offset + 1 }
 }
 
-/// Finds the next record at or after `from`. Returns None if there is none, the format has no means to find one, or the
-/// source is damaged.
-pub(super) fn find_record(window: &mut Window<'_>, kind: FrameKind, mut from: u64) -> Result<Option<u64>, SourceError> {
+/// Finds the next record at or after `from`. Returns None if there is none, or if the format has nothing by which
+/// records are found, or if the source cannot be decompressed.
+pub(super) fn find_next_record(
+    window: &mut SourceWindow<'_>,
+    kind: FrameKind,
+    mut from: u64,
+) -> Result<Option<u64>, SourceError> {
     if !kind.can_resync() {
         return Ok(None);
     }
     let source = window.source();
     loop {
-        let bytes = match window.bytes(from, READ_AHEAD, READ_AHEAD) {
+        let bytes = match window.read_bytes(from, READ_AHEAD, READ_AHEAD) {
             Err(SourceError::Fault(_)) => return Ok(None),
             other => other?,
         };

@@ -1,13 +1,13 @@
-//! A buffered, moving view of a source: serves small requests from large reads.
+//! A buffer over a source that serves many small sequential requests from few large reads.
 use std::ops::Range;
 
 use crate::source::{ReadAt, SourceError};
 
-/// Largest amount by which a small buffer grows per read while the length of the source is unknown.
+/// If the length of the source is unknown, a read is at most this long, or as long as the buffered bytes.
 const MAX_GROWTH: usize = 1 << 20;
 
 /// A buffer that holds the bytes `base..base + len` of a source and is refilled when other bytes are requested.
-pub struct Window<'s> {
+pub struct SourceWindow<'s> {
     source: &'s dyn ReadAt,
     base: u64,
     len: usize,
@@ -15,7 +15,7 @@ pub struct Window<'s> {
     pinned: Option<u64>,
 }
 
-impl<'s> Window<'s> {
+impl<'s> SourceWindow<'s> {
     /// Creates an empty window that overwrites `buffer`.
     pub fn new(source: &'s dyn ReadAt, buffer: Vec<u8>) -> Self {
         Self { source, base: 0, len: 0, buffer, pinned: None }
@@ -26,15 +26,16 @@ impl<'s> Window<'s> {
         self.buffer
     }
 
-    /// Returns the buffer and the position of `range` in it if the window holds all of it, and the window otherwise.
-    pub fn into_range(self, range: Range<u64>) -> Result<(Vec<u8>, usize), Self> {
+    /// Returns the buffer, and the position in it of the bytes `range` of the source; the window itself if it does not
+    /// hold all of them.
+    pub fn into_buffer_with(self, range: Range<u64>) -> Result<(Vec<u8>, usize), Self> {
         let is_buffered = range.start >= self.base && range.end <= self.base + self.len as u64;
         if is_buffered { Ok((self.buffer, (range.start - self.base) as usize)) } else { Err(self) }
     }
 
-    /// Returns the bytes from `offset` on that the window holds.
+    /// Returns the buffered bytes from `offset` of the source on; empty if `offset` is not buffered.
     #[inline]
-    pub fn buffered(&self, offset: u64) -> &[u8] {
+    pub fn buffered_from(&self, offset: u64) -> &[u8] {
         let start = offset.saturating_sub(self.base).min(self.len as u64) as usize;
         if offset < self.base { &[] } else { &self.buffer[start..self.len] }
     }
@@ -44,7 +45,7 @@ impl<'s> Window<'s> {
         self.source
     }
 
-    /// Keeps the bytes from `offset` on when later bytes are read, as long as there is no gap between reads.
+    /// Keeps the bytes from `offset` on in the buffer when later bytes are read, unless a read skips bytes.
     pub fn pin(&mut self, offset: u64) {
         self.pinned = Some(offset);
     }
@@ -60,11 +61,12 @@ impl<'s> Window<'s> {
         self.base + (self.len as u64) < offset
     }
 
-    /// Returns `count` bytes at `offset`, or fewer if the data ends before. If a read is needed, reads `ahead` bytes.
+    /// Returns `count` bytes at `offset`, or fewer at the end of the data. If they are not buffered, reads `ahead`
+    /// bytes.
     #[inline]
-    pub fn bytes(&mut self, offset: u64, count: usize, ahead: usize) -> Result<&[u8], SourceError> {
+    pub fn read_bytes(&mut self, offset: u64, count: usize, ahead: usize) -> Result<&[u8], SourceError> {
         if !self.contains(offset, count) {
-            self.fill(offset, count, ahead)?;
+            self.fill_buffer(offset, count, ahead)?;
         }
         let start = (offset - self.base) as usize;
         Ok(&self.buffer[start..self.len.min(start + count)])
@@ -77,11 +79,11 @@ impl<'s> Window<'s> {
             && count <= self.len - (offset - self.base) as usize
     }
 
-    fn fill(&mut self, offset: u64, count: usize, ahead: usize) -> Result<(), SourceError> {
-        self.move_to(offset);
+    fn fill_buffer(&mut self, offset: u64, count: usize, ahead: usize) -> Result<(), SourceError> {
+        self.drop_before(offset);
         let start = (offset - self.base) as usize;
         while self.len - start < count {
-            let end = self.len + self.read_len(count.max(ahead) - (self.len - start));
+            let end = self.len + self.next_read_len(count.max(ahead) - (self.len - start));
             if self.buffer.len() < end {
                 self.buffer.resize(end, 0);
             }
@@ -94,8 +96,8 @@ impl<'s> Window<'s> {
         Ok(())
     }
 
-    /// Returns how many of the `missing` bytes to read next: not more than the source has, as far as that is known.
-    fn read_len(&self, missing: usize) -> usize {
+    /// Returns the length of the next read: `missing`, or less if the source is shorter or its length is unknown.
+    fn next_read_len(&self, missing: usize) -> usize {
         match self.source.num_bytes() {
             Some(total) => {
                 missing.min(usize::try_from(total.saturating_sub(self.base + self.len as u64)).unwrap_or(missing))
@@ -105,7 +107,7 @@ impl<'s> Window<'s> {
     }
 
     /// Drops the bytes before `offset`, or before the pinned offset. Drops all bytes if `offset` is outside the window.
-    fn move_to(&mut self, offset: u64) {
+    fn drop_before(&mut self, offset: u64) {
         let end = self.base + self.len as u64;
         if offset < self.base || offset > end {
             (self.base, self.len) = (offset, 0);
@@ -123,15 +125,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_equal_the_source_in_any_order_of_requests() {
+    fn read_bytes_returns_source_bytes_in_any_order_of_requests() {
         let data: Vec<u8> = (0..=255).cycle().take(5000).collect();
-        let mut window = Window::new(&data, Vec::new());
+        let mut window = SourceWindow::new(&data, Vec::new());
         for (offset, count, ahead) in
             [(0, 10, 100), (5, 200, 0), (4000, 50, 64), (3990, 2000, 0), (6000, 4, 9), (0, 1, 1)]
         {
             let start = offset.min(data.len());
             let end = (offset + count).min(data.len());
-            assert_eq!(window.bytes(offset as u64, count, ahead).unwrap(), &data[start..end]);
+            assert_eq!(window.read_bytes(offset as u64, count, ahead).unwrap(), &data[start..end]);
         }
     }
 }

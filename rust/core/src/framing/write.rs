@@ -1,11 +1,11 @@
-//! Writing of frames in place: the payload is appended after reserved bytes, then header and footer are filled in.
+//! Writing of frames: a payload is appended after bytes reserved for the header; header and footer follow.
 use super::FrameKind;
 use crate::checksum::crc32c;
 use crate::error::Fault;
 use crate::records::RecordSink;
 
 /// Concatenated frames, their lengths, and the checksums of the payloads if the format stores none.
-pub struct Frames {
+pub struct FrameBuffer {
     /// The frames, back to back.
     pub data: Vec<u8>,
     /// Stored bytes of each frame.
@@ -16,37 +16,37 @@ pub struct Frames {
     start: usize,
 }
 
-impl Frames {
+impl FrameBuffer {
     /// Creates an empty list that reuses the allocation of `buffer`.
     pub fn new(kind: FrameKind, mut buffer: Vec<u8>) -> Self {
         buffer.clear();
         Self { data: buffer, lengths: Vec::new(), checksums: Vec::new(), kind, start: 0 }
     }
 
-    /// Appends one record.
-    pub fn push(&mut self, payload: &[u8]) -> Result<(), Fault> {
-        self.begin();
+    /// Appends the frame of one payload.
+    pub fn push_payload(&mut self, payload: &[u8]) -> Result<(), Fault> {
+        self.begin_record();
         self.data.extend_from_slice(payload);
-        self.end()
+        self.end_record()
     }
 }
 
-impl RecordSink for Frames {
-    fn begin(&mut self) {
+impl RecordSink for FrameBuffer {
+    fn begin_record(&mut self) {
         self.start = self.data.len();
         self.data.resize(self.start + self.kind.header_len(), 0);
     }
 
-    fn bytes(&mut self) -> &mut Vec<u8> {
+    fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.data
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
+    fn end_record(&mut self) -> Result<(), Fault> {
         if !self.kind.has_checksum() {
             let payload = &self.data[self.start + self.kind.header_len()..];
             self.checksums.push(i64::from(crc32c(payload)));
         }
-        self.kind.close(&mut self.data, self.start)?;
+        self.kind.finish_frame(&mut self.data, self.start)?;
         self.lengths.push((self.data.len() - self.start) as i64);
         Ok(())
     }

@@ -13,7 +13,7 @@ pub(super) struct BufferedInput {
 
 impl BufferedInput {
     /// Creates a reader that starts at `offset` of the file.
-    pub(super) fn at(offset: u64) -> Self {
+    pub(super) fn new_at(offset: u64) -> Self {
         Self { buf: vec![0; READ_BYTES], pos: 0, len: 0, start: offset }
     }
 
@@ -23,7 +23,7 @@ impl BufferedInput {
     }
 
     /// Returns the buffered bytes that are not consumed yet.
-    pub(super) fn chunk(&self) -> &[u8] {
+    pub(super) fn buffered_bytes(&self) -> &[u8] {
         &self.buf[self.pos..self.len]
     }
 
@@ -31,8 +31,8 @@ impl BufferedInput {
         self.pos = (self.pos + count).min(self.len);
     }
 
-    /// Reads more bytes if `chunk` is empty. Returns false at the end of the file.
-    pub(super) fn refill(&mut self, file: &dyn ReadAt) -> Result<bool, SourceError> {
+    /// Reads more bytes if no bytes are buffered. Returns false at the end of the file.
+    pub(super) fn refill_if_empty(&mut self, file: &dyn ReadAt) -> Result<bool, SourceError> {
         if self.pos == self.len {
             self.start += self.len as u64;
             (self.pos, self.len) = (0, 0);
@@ -42,8 +42,8 @@ impl BufferedInput {
     }
 
     /// Consumes and returns the next byte; None at the end of the file.
-    pub(super) fn next(&mut self, file: &dyn ReadAt) -> Result<Option<u8>, SourceError> {
-        if !self.refill(file)? {
+    pub(super) fn next_byte(&mut self, file: &dyn ReadAt) -> Result<Option<u8>, SourceError> {
+        if !self.refill_if_empty(file)? {
             return Ok(None);
         }
         let byte = self.buf[self.pos];

@@ -1,4 +1,4 @@
-//! A compressed file as a source: seek points and a small pool of cursors behind one lock.
+//! Random access to the uncompressed data of a compressed file, with seek points and a pool of cursors.
 use super::cursor::{Cursor, PointSchedule, StreamEnd, StreamOptions};
 use super::saved::{self, SavedPoints};
 use super::seek_points::{SeekPoint, SeekPoints};
@@ -7,7 +7,7 @@ use crate::error::Fault;
 use crate::source::{ReadAt, SourceError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of idle cursors (about 0.2 MB each) that are kept even if at most one thread reads at a time.
+/// Minimum number of idle cursors (about 0.2 MB each) in the pool, also if at most one thread reads at a time.
 const MIN_IDLE: usize = 4;
 const MAX_IDLE: usize = 32;
 /// Reads up to this length are copied from an idle cursor's output under the lock, which is faster than taking the
@@ -36,20 +36,20 @@ const MAX_SMALL_READ: usize = 16 * 1024;
 pub struct CompressedSource<S> {
     inner: S,
     options: StreamOptions,
-    shared: Mutex<Shared>,
+    shared: Mutex<SharedState>,
 }
 
-/// How a read at some offset is served.
+/// Result of [`acquire_cursor`](CompressedSource::acquire_cursor).
 enum ReadStart {
-    /// By this cursor.
+    /// The cursor that serves the read.
     Cursor(Cursor),
-    /// Not at all: the offset is at or after the end of the data.
+    /// No cursor: the offset is at or after the end of the data.
     PastEnd(StreamEnd),
 }
 
-struct Shared {
+struct SharedState {
     points: SeekPoints,
-    /// Cursors that no read is using, in the order of their last use.
+    /// Cursors that are not in use by a read, in the order of their last use.
     idle: Vec<Cursor>,
     num_busy: usize,
     peak_busy: usize,
@@ -57,25 +57,26 @@ struct Shared {
 }
 
 impl<S: ReadAt> CompressedSource<S> {
-    /// Wraps `inner` without reading from it.
+    /// Creates a source of the uncompressed data of `inner`, the compressed file, without reading from it.
     ///
     /// `spacing` is the minimum number of decompressed bytes between two seek points; `u64::MAX` records none. A seek
     /// point takes up to 32 KiB of memory. Beyond 4096 points, every second one is dropped and the spacing doubles.
     pub fn new(inner: S, container: Container, limits: Limits, spacing: u64) -> Self {
         let shared =
-            Shared { points: SeekPoints::new(spacing), idle: Vec::new(), num_busy: 0, peak_busy: 0, end: None };
+            SharedState { points: SeekPoints::new(spacing), idle: Vec::new(), num_busy: 0, peak_busy: 0, end: None };
         Self { inner, options: StreamOptions { container, max_bytes: limits.max_bytes }, shared: Mutex::new(shared) }
     }
 
-    /// Restores the seek points, and the total size if it was known, from the result of `save` for the same file.
+    /// Restores the seek points, and the total size if it was known, from the result of
+    /// [`save_seek_points`](Self::save_seek_points) for the same file.
     ///
     /// # Errors
     ///
     /// Returns a [`Fault`] if the blob is damaged, has another version or container, or belongs to a compressed file
     /// of another size; its offset is an offset in `blob`. In this case, the source does not change.
-    pub fn restore(&self, blob: &[u8]) -> Result<(), Fault> {
-        let saved = saved::decode(blob, self.options.container, self.inner.num_bytes())?;
-        let mut shared = self.lock();
+    pub fn restore_seek_points(&self, blob: &[u8]) -> Result<(), Fault> {
+        let saved = saved::decode_seek_points(blob, self.options.container, self.inner.num_bytes())?;
+        let mut shared = self.lock_state();
         if let Some(num_bytes) = saved.num_bytes.filter(|&num_bytes| num_bytes <= self.options.max_bytes) {
             shared.end.get_or_insert(StreamEnd { num_bytes, fault: None });
         }
@@ -83,50 +84,50 @@ impl<S: ReadAt> CompressedSource<S> {
         Ok(())
     }
 
-    /// Serializes the known seek points, and the total size if it is known, for `restore`.
-    pub fn save(&self) -> Vec<u8> {
+    /// Serializes the known seek points, and the total size if it is known, for
+    /// [`restore_seek_points`](Self::restore_seek_points).
+    pub fn save_seek_points(&self) -> Vec<u8> {
         let (mut points, num_bytes) = {
-            let shared = self.lock();
+            let shared = self.lock_state();
             (shared.points.clone(), shared.num_bytes())
         };
         points.deflate_windows();
-        self.lock().points.replace_windows(points.as_slice());
-        saved::encode(&SavedPoints { points, num_bytes }, self.options.container, self.inner.num_bytes())
+        self.lock_state().points.replace_windows(points.as_slice());
+        saved::encode_seek_points(&SavedPoints { points, num_bytes }, self.options.container, self.inner.num_bytes())
     }
 
     /// Returns the number of known seek points, without the start of the file.
     pub fn num_seek_points(&self) -> usize {
-        self.lock().points.as_slice().len()
+        self.lock_state().points.as_slice().len()
     }
 
     /// Returns the known seek points in ascending order of their offsets.
     pub fn seek_points(&self) -> Vec<SeekPoint> {
-        self.lock().points.as_slice().to_vec()
+        self.lock_state().points.as_slice().to_vec()
     }
 
     /// Returns the compressed source.
-    pub fn inner(&self) -> &S {
+    pub fn compressed_source(&self) -> &S {
         &self.inner
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock_state(&self) -> MutexGuard<'_, SharedState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the cursor that reaches `offset` with the least work, or the end of the data if `offset` is not before
-    /// it.
+    /// Returns the cursor that reaches `offset` with the least work, or the end of the data if `offset` is at or after it.
     fn acquire_cursor(&self, offset: u64) -> Result<ReadStart, Fault> {
         let (idle, point, schedule) = {
-            let mut shared = self.lock();
+            let mut shared = self.lock_state();
             if let Some(end) = shared.end.as_ref().filter(|end| offset >= end.num_bytes) {
                 return Ok(ReadStart::PastEnd(end.clone()));
             }
             shared.num_busy += 1;
             shared.peak_busy = shared.peak_busy.max(shared.num_busy);
-            shared.best_start(offset, offset.min(self.options.max_bytes))
+            shared.choose_start(offset, offset.min(self.options.max_bytes))
         };
-        let cursor = idle.map_or_else(|| Cursor::start(self.options, point.as_ref()), Ok);
-        let mut cursor = cursor.inspect_err(|_| self.lock().num_busy -= 1)?;
+        let cursor = idle.map_or_else(|| Cursor::new_at(self.options, point.as_ref()), Ok);
+        let mut cursor = cursor.inspect_err(|_| self.lock_state().num_busy -= 1)?;
         cursor.set_schedule(schedule);
         Ok(ReadStart::Cursor(cursor))
     }
@@ -134,37 +135,38 @@ impl<S: ReadAt> CompressedSource<S> {
     /// Adds the seek points and the stream end that a cursor found, and returns the cursor to the pool if it is usable.
     ///
     /// A cursor whose read failed is not usable, because its state may be inconsistent.
-    fn put_back(&self, mut cursor: Cursor, is_usable: bool) {
-        let mut shared = self.lock();
+    fn return_cursor(&self, mut cursor: Cursor, is_usable: bool) {
+        let mut shared = self.lock_state();
         shared.num_busy -= 1;
-        for point in cursor.take_points() {
+        for point in cursor.take_seek_points() {
             shared.points.push_if_spaced(point);
         }
         if let (None, Some(end)) = (&shared.end, cursor.stream_end()) {
             shared.end = Some(end.clone());
         }
         if is_usable {
-            shared.keep_idle(cursor);
+            shared.keep_idle_cursor(cursor);
         }
     }
 }
 
-impl Shared {
+impl SharedState {
     fn num_bytes(&self) -> Option<u64> {
         self.end.as_ref().filter(|end| end.fault.is_none()).map(|end| end.num_bytes)
     }
 
-    /// Fills `buf` and returns true if an idle cursor has all of its bytes in its output buffer.
+    /// Fills `buf` with the bytes at `offset` if the output buffer of an idle cursor contains them all; otherwise
+    /// returns false.
     fn copy_buffered(&self, offset: u64, buf: &mut [u8]) -> bool {
-        buf.len() <= MAX_SMALL_READ && self.idle.iter().rev().any(|cursor| cursor.copy_all(offset, buf))
+        buf.len() <= MAX_SMALL_READ && self.idle.iter().rev().any(|cursor| cursor.copy_if_buffered(offset, buf))
     }
 
     /// Chooses between an idle cursor and the last seek point at or before `reachable`: the one nearer to `offset`.
     ///
-    /// If neither is returned, the read starts at the start of the file.
-    fn best_start(&mut self, offset: u64, reachable: u64) -> (Option<Cursor>, Option<SeekPoint>, PointSchedule) {
+    /// Returns neither if the read must begin at the start of the file.
+    fn choose_start(&mut self, offset: u64, reachable: u64) -> (Option<Cursor>, Option<SeekPoint>, PointSchedule) {
         let schedule = PointSchedule { next_offset: self.points.next_offset(), spacing: self.points.spacing() };
-        let point = self.points.before(reachable);
+        let point = self.points.last_at_or_before(reachable);
         let point_offset = point.map_or(0, |point| point.offset_out);
         let reach = |cursor: &Cursor| cursor.end_offset().min(offset);
         let fits = |cursor: &Cursor| cursor.first_offset() <= offset && reach(cursor) >= point_offset;
@@ -175,7 +177,7 @@ impl Shared {
         }
     }
 
-    fn keep_idle(&mut self, cursor: Cursor) {
+    fn keep_idle_cursor(&mut self, cursor: Cursor) {
         self.idle.push(cursor);
         if self.idle.len() > self.peak_busy.clamp(MIN_IDLE, MAX_IDLE) {
             self.idle.remove(0);
@@ -186,14 +188,14 @@ impl Shared {
 impl<S: ReadAt> ReadAt for CompressedSource<S> {
     /// Returns the decompressed size once the valid end of the stream was read or restored; None for a damaged stream.
     fn num_bytes(&self) -> Option<u64> {
-        self.lock().num_bytes()
+        self.lock_state().num_bytes()
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         if buf.is_empty() {
             return Ok(0);
         }
-        if self.lock().copy_buffered(offset, buf) {
+        if self.lock_state().copy_buffered(offset, buf) {
             return Ok(buf.len());
         }
         let mut cursor = match self.acquire_cursor(offset)? {
@@ -202,7 +204,7 @@ impl<S: ReadAt> ReadAt for CompressedSource<S> {
         };
         let result = cursor.read_at(&self.inner, offset, buf);
         let fault = cursor.stream_end().and_then(|end| end.fault.clone());
-        self.put_back(cursor, result.is_ok());
+        self.return_cursor(cursor, result.is_ok());
         match (result, fault) {
             (Ok(0), Some(fault)) => Err(fault.into()),
             (result, _) => result,

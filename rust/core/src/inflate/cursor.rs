@@ -1,7 +1,7 @@
-//! One position in a compressed stream: a decompressor and its most recent output.
+//! A cursor in a compressed stream: a decompressor at some offset, and a buffer of its most recent output.
 use super::buffered_input::BufferedInput;
-use super::members::{MemberChecksum, MemberReader, Next};
-use super::seek_points::{BlockStart, SeekPoint, Window};
+use super::members::{MemberChecksum, MemberReader, NextMember};
+use super::seek_points::{BlockStart, HistoryWindow, SeekPoint};
 use super::{Container, WINDOW_BYTES};
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
@@ -13,14 +13,14 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress_with_limit};
 use std::sync::Arc;
 
 const OUTPUT_BYTES: usize = 96 * 1024;
-/// If less of the output buffer is free, the window is moved to its front first: the decompressor's fast loop needs
-/// space.
+/// If less of the output buffer is free, the window is moved to the front of the buffer, because the fast loop of the
+/// decompressor needs space.
 const MIN_FREE_OUTPUT: usize = 8 * 1024;
 const FLAGS: u32 = TINFL_FLAG_HAS_MORE_INPUT | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
 
 /// Part of the stream that a cursor reads next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum StreamPhase {
     Header,
     Blocks,
     Trailer,
@@ -41,7 +41,8 @@ pub(super) struct StreamEnd {
     pub(super) fault: Option<Fault>,
 }
 
-/// Where to record seek points: at the first opportunity from `next_offset` on, then every `spacing` bytes.
+/// Offsets at which a cursor records seek points: the first possible one from `next_offset` on, then every `spacing`
+/// bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PointSchedule {
     pub(super) next_offset: u64,
@@ -51,7 +52,7 @@ pub(super) struct PointSchedule {
 /// A decompressor at some position of the stream.
 pub(super) struct Cursor {
     options: StreamOptions,
-    phase: Phase,
+    phase: StreamPhase,
     input: BufferedInput,
     inflater: Box<DecompressorOxide>,
     checksum: MemberChecksum,
@@ -69,11 +70,11 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// Creates a cursor at a seek point, or at the start of the file if `point` is None.
-    pub(super) fn start(options: StreamOptions, point: Option<&SeekPoint>) -> Result<Self, Fault> {
+    pub(super) fn new_at(options: StreamOptions, point: Option<&SeekPoint>) -> Result<Self, Fault> {
         let mut cursor = Self {
             options,
-            phase: Phase::Header,
-            input: BufferedInput::at(point.map_or(0, |point| point.offset_in)),
+            phase: StreamPhase::Header,
+            input: BufferedInput::new_at(point.map_or(0, |point| point.offset_in)),
             inflater: Box::default(),
             checksum: MemberChecksum::new(options.container),
             out: vec![0; WINDOW_BYTES + OUTPUT_BYTES],
@@ -85,12 +86,12 @@ impl Cursor {
             stream_end: None,
         };
         if let Some(block) = point.and_then(|point| point.block.as_ref()) {
-            cursor.restore_block(block)?;
+            cursor.restore_block_start(block)?;
         }
         Ok(cursor)
     }
 
-    /// Returns the first offset that can be read without starting again.
+    /// Returns the first offset that this cursor can read; for earlier data, the stream must be inflated again.
     pub(super) fn first_offset(&self) -> u64 {
         self.out_offset
     }
@@ -110,7 +111,7 @@ impl Cursor {
     }
 
     /// Returns the seek points that were recorded since the last call.
-    pub(super) fn take_points(&mut self) -> Vec<SeekPoint> {
+    pub(super) fn take_seek_points(&mut self) -> Vec<SeekPoint> {
         std::mem::take(&mut self.points)
     }
 
@@ -118,25 +119,25 @@ impl Cursor {
     pub(super) fn read_at(&mut self, file: &dyn ReadAt, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         let mut done = 0;
         while done < buf.len() {
-            let count = self.copy_out(offset.saturating_add(done as u64), &mut buf[done..]);
+            let count = self.copy_buffered(offset.saturating_add(done as u64), &mut buf[done..]);
             done += count;
             if count == 0 {
                 if self.stream_end.is_some() {
                     break;
                 }
-                self.step(file)?;
+                self.process_next_piece(file)?;
             }
         }
         Ok(done)
     }
 
-    /// Fills `buf` and returns true if all of its bytes are in the output buffer.
-    pub(super) fn copy_all(&self, offset: u64, buf: &mut [u8]) -> bool {
+    /// Fills `buf` with the bytes at `offset` if all of them are in the output buffer; otherwise returns false.
+    pub(super) fn copy_if_buffered(&self, offset: u64, buf: &mut [u8]) -> bool {
         let output = self.output_from(offset).get(..buf.len());
         output.inspect(|output| buf.copy_from_slice(output)).is_some()
     }
 
-    fn copy_out(&self, offset: u64, buf: &mut [u8]) -> usize {
+    fn copy_buffered(&self, offset: u64, buf: &mut [u8]) -> usize {
         let output = self.output_from(offset);
         let count = output.len().min(buf.len());
         buf[..count].copy_from_slice(&output[..count]);
@@ -149,23 +150,23 @@ impl Cursor {
         start.and_then(|start| self.out[..self.filled].get(start..)).unwrap_or_default()
     }
 
-    fn restore_block(&mut self, block: &BlockStart) -> Result<(), Fault> {
+    fn restore_block_start(&mut self, block: &BlockStart) -> Result<(), Fault> {
         let window = block.window.bytes()?;
         self.out[..window.len()].copy_from_slice(&window);
         self.filled = window.len();
         self.out_offset -= window.len() as u64;
         self.checksum = block.checksum;
         *self.inflater = block.decompressor();
-        self.phase = Phase::Blocks;
+        self.phase = StreamPhase::Blocks;
         Ok(())
     }
 
-    /// Processes one header, one trailer, or a piece of deflate data. A fault becomes the stream end.
-    fn step(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
+    /// Processes one header, one trailer, or a piece of deflate data. Stores a fault as the end of the stream.
+    fn process_next_piece(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         let step = match self.phase {
-            Phase::Header => self.begin_member(file),
-            Phase::Blocks => self.inflate(file),
-            Phase::Trailer => self.end_member(file),
+            StreamPhase::Header => self.begin_member(file),
+            StreamPhase::Blocks => self.inflate_piece(file),
+            StreamPhase::Trailer => self.end_member(file),
         };
         match step {
             Err(SourceError::Fault(fault)) => {
@@ -183,38 +184,38 @@ impl Cursor {
 
     fn begin_member(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         let offset_in = self.input.position();
-        if self.member_reader(file).read_header()? == Next::End {
+        if self.member_reader(file).read_header()? == NextMember::End {
             self.stream_end = Some(StreamEnd { num_bytes: self.end_offset(), fault: None });
             return Ok(());
         }
         if self.end_offset() >= self.schedule.next_offset {
-            self.record_point(SeekPoint { offset_in, offset_out: self.end_offset(), block: None });
+            self.record_seek_point(SeekPoint { offset_in, offset_out: self.end_offset(), block: None });
         }
         self.inflater.init();
         self.checksum = MemberChecksum::new(self.options.container);
         self.member_start = self.filled;
-        self.phase = Phase::Blocks;
+        self.phase = StreamPhase::Blocks;
         Ok(())
     }
 
     fn end_member(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         let checksum = self.checksum;
         self.member_reader(file).check_trailer(&checksum)?;
-        self.phase = Phase::Header;
+        self.phase = StreamPhase::Header;
         Ok(())
     }
 
-    /// Calls the decompressor once.
-    fn inflate(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
+    /// Inflates as much as one call of the decompressor does.
+    fn inflate_piece(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         self.slide_window();
-        self.input.refill(file)?;
-        // One byte beyond the limit distinguishes a stream that is too long from one that just fits.
+        self.input.refill_if_empty(file)?;
+        // The output may exceed the limit by one byte: this shows that the stream is too long.
         let allowance = self.options.max_bytes.saturating_add(1).saturating_sub(self.end_offset());
         let max_output = (self.out.len() - self.filled).min(usize::try_from(allowance).unwrap_or(usize::MAX));
         let near_point = self.end_offset().saturating_add(max_output as u64) >= self.schedule.next_offset;
         let (status, num_consumed, num_output) = decompress_with_limit(
             &mut self.inflater,
-            self.input.chunk(),
+            self.input.buffered_bytes(),
             &mut self.out[self.member_start..],
             self.filled - self.member_start,
             max_output,
@@ -224,15 +225,15 @@ impl Cursor {
         self.checksum.update(&self.out[self.filled..self.filled + num_output]);
         self.filled += num_output;
         self.enforce_limit()?;
-        self.handle_status(status, num_consumed + num_output > 0)
+        self.handle_inflate_status(status, num_consumed + num_output > 0)
     }
 
-    fn handle_status(&mut self, status: TINFLStatus, made_progress: bool) -> Result<(), SourceError> {
+    fn handle_inflate_status(&mut self, status: TINFLStatus, made_progress: bool) -> Result<(), SourceError> {
         match status {
-            TINFLStatus::Done => self.phase = Phase::Trailer,
+            TINFLStatus::Done => self.phase = StreamPhase::Trailer,
             TINFLStatus::BlockBoundary => self.record_block_start(),
             TINFLStatus::NeedsMoreInput | TINFLStatus::HasMoreOutput if made_progress => {}
-            TINFLStatus::NeedsMoreInput if self.input.chunk().is_empty() => {
+            TINFLStatus::NeedsMoreInput if self.input.buffered_bytes().is_empty() => {
                 return Err(self.fault("stream ends early: inside a deflate block").into());
             }
             _ => {
@@ -263,7 +264,7 @@ impl Cursor {
         self.filled -= excess as usize;
         let max = self.options.max_bytes;
         let fault = Fault::new(FaultKind::LimitExceeded, max, "the decompressed data exceeds the limit");
-        Err(fault.values(format!("at most {max} bytes"), "more").into())
+        Err(fault.with_values(format!("at most {max} bytes"), "more").into())
     }
 
     fn record_block_start(&mut self) {
@@ -274,13 +275,13 @@ impl Cursor {
             return;
         };
         let window_start = self.member_start.max(self.filled.saturating_sub(WINDOW_BYTES));
-        let window = Window::Plain(Arc::from(&self.out[window_start..self.filled]));
+        let window = HistoryWindow::Plain(Arc::from(&self.out[window_start..self.filled]));
         let block = BlockStart { num_bits: state.num_bits, bits: state.bit_buf, checksum: self.checksum, window };
         let (offset_in, offset_out) = (self.input.position(), self.end_offset());
-        self.record_point(SeekPoint { offset_in, offset_out, block: Some(block) });
+        self.record_seek_point(SeekPoint { offset_in, offset_out, block: Some(block) });
     }
 
-    fn record_point(&mut self, point: SeekPoint) {
+    fn record_seek_point(&mut self, point: SeekPoint) {
         self.schedule.next_offset = point.offset_out.saturating_add(self.schedule.spacing);
         self.points.push(point);
     }

@@ -32,10 +32,10 @@ fn zlib_header_error(cmf: u8, flg: u8) -> Option<&'static str> {
     }
 }
 
-/// What follows the start of the file or the end of a member.
+/// Result of looking for the next member, at the start of the file or after a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
-    /// A member, whose header was consumed.
+pub(super) enum NextMember {
+    /// There is a member; its header has been read.
     Member,
     /// The end of the file, possibly after padding.
     End,
@@ -46,21 +46,21 @@ pub(super) struct MemberReader<'a> {
     pub(super) container: Container,
     pub(super) input: &'a mut BufferedInput,
     pub(super) file: &'a dyn ReadAt,
-    /// Offset in the decompressed data, for faults.
+    /// Offset in the decompressed data that faults state.
     pub(super) offset: u64,
 }
 
 impl MemberReader<'_> {
     /// Reads the header of the next member, or finds the end of the stream. An empty file is an empty stream.
-    pub(super) fn read_header(&mut self) -> Result<Next, SourceError> {
+    pub(super) fn read_header(&mut self) -> Result<NextMember, SourceError> {
         let start = self.input.position();
-        if !self.input.refill(self.file)? {
-            return Ok(Next::End);
+        if !self.input.refill_if_empty(self.file)? {
+            return Ok(NextMember::End);
         }
         match self.container {
-            Container::Gzip => self.next_gzip_member(start),
-            Container::Zlib if start == 0 => self.zlib_header(),
-            Container::Zlib => Err(self.garbage(start, "after the zlib stream")),
+            Container::Gzip => self.read_next_gzip_header(start),
+            Container::Zlib if start == 0 => self.read_zlib_header(),
+            Container::Zlib => Err(self.garbage_error(start, "after the zlib stream")),
         }
     }
 
@@ -68,48 +68,49 @@ impl MemberReader<'_> {
     pub(super) fn check_trailer(&mut self, computed: &MemberChecksum) -> Result<(), SourceError> {
         match self.container {
             Container::Gzip => {
-                let [crc, length] = [self.trailer_word(0, 8)?, self.trailer_word(4, 8)?].map(u32::from_le_bytes);
+                let [crc, length] =
+                    [self.read_trailer_word(0, 8)?, self.read_trailer_word(4, 8)?].map(u32::from_le_bytes);
                 self.compare_checksum("CRC-32 of the gzip member differs", computed.value, crc)?;
                 self.compare_length(computed.num_bytes, length)
             }
             Container::Zlib => {
-                let adler = u32::from_be_bytes(self.trailer_word(0, 4)?);
+                let adler = u32::from_be_bytes(self.read_trailer_word(0, 4)?);
                 self.compare_checksum("Adler-32 of the zlib stream differs", computed.value, adler)
             }
         }
     }
 
-    fn next_gzip_member(&mut self, start: u64) -> Result<Next, SourceError> {
-        if start != 0 && self.input.chunk()[0] != GZIP_MAGIC[0] {
+    fn read_next_gzip_header(&mut self, start: u64) -> Result<NextMember, SourceError> {
+        if start != 0 && self.input.buffered_bytes()[0] != GZIP_MAGIC[0] {
             return self.skip_padding(start);
         }
-        let magic = [self.input.next(self.file)?, self.input.next(self.file)?];
+        let magic = [self.input.next_byte(self.file)?, self.input.next_byte(self.file)?];
         if magic == GZIP_MAGIC.map(Some) {
-            return self.gzip_header();
+            return self.read_gzip_fields();
         }
         if start != 0 {
-            return Err(self.garbage(start, "after the last gzip member"));
+            return Err(self.garbage_error(start, "after the last gzip member"));
         }
         let found: String = magic.iter().flatten().map(|byte| format!("{byte:02x}")).collect();
         let fault = self.fault("not a gzip stream: the magic bytes are wrong");
-        Err(fault.values("1f8b", found).into())
+        Err(fault.with_values("1f8b", found).into())
     }
 
-    /// Reads a gzip header after the magic bytes (RFC 1952, section 2.3).
-    fn gzip_header(&mut self) -> Result<Next, SourceError> {
+    /// Reads the fields of a gzip header that follow the magic bytes (RFC 1952, section 2.3).
+    fn read_gzip_fields(&mut self) -> Result<NextMember, SourceError> {
         let mut crc = crc32(0, &GZIP_MAGIC);
-        let [method, flags, ..] = self.header_bytes::<8>(&mut crc)?;
+        let [method, flags, ..] = self.read_header_bytes::<8>(&mut crc)?;
         if method != METHOD_DEFLATE {
             return Err(self
                 .fault("unknown compression method in a gzip header")
-                .values(METHOD_DEFLATE, method)
+                .with_values(METHOD_DEFLATE, method)
                 .into());
         }
         if flags & FLAGS_RESERVED != 0 {
             return Err(self.fault("reserved flags are set in a gzip header").into());
         }
         if flags & FLAG_EXTRA != 0 {
-            let length = u16::from_le_bytes(self.header_bytes(&mut crc)?);
+            let length = u16::from_le_bytes(self.read_header_bytes(&mut crc)?);
             self.skip_header_bytes(usize::from(length), &mut crc)?;
         }
         for flag in [FLAG_NAME, FLAG_COMMENT] {
@@ -119,26 +120,26 @@ impl MemberReader<'_> {
         }
         if flags & FLAG_HEADER_CRC != 0 {
             let computed = crc as u16;
-            let stored = u16::from_le_bytes(self.header_bytes(&mut crc)?);
+            let stored = u16::from_le_bytes(self.read_header_bytes(&mut crc)?);
             self.compare_checksum("CRC-16 of a gzip header differs", computed.into(), stored.into())?;
         }
-        Ok(Next::Member)
+        Ok(NextMember::Member)
     }
 
-    fn zlib_header(&mut self) -> Result<Next, SourceError> {
-        let [cmf, flg] = self.header_bytes(&mut 0)?;
+    fn read_zlib_header(&mut self) -> Result<NextMember, SourceError> {
+        let [cmf, flg] = self.read_header_bytes(&mut 0)?;
         match zlib_header_error(cmf, flg) {
             Some(message) => {
-                Err(self.fault(message).values("a header such as 789c", format!("{cmf:02x}{flg:02x}")).into())
+                Err(self.fault(message).with_values("a header such as 789c", format!("{cmf:02x}{flg:02x}")).into())
             }
-            None => Ok(Next::Member),
+            None => Ok(NextMember::Member),
         }
     }
 
-    fn header_bytes<const N: usize>(&mut self, crc: &mut u32) -> Result<[u8; N], SourceError> {
+    fn read_header_bytes<const N: usize>(&mut self, crc: &mut u32) -> Result<[u8; N], SourceError> {
         let mut bytes = [0; N];
         for byte in &mut bytes {
-            *byte = self.input.next(self.file)?.ok_or_else(|| self.truncated_header())?;
+            *byte = self.input.next_byte(self.file)?.ok_or_else(|| self.truncated_header_error())?;
         }
         *crc = crc32(*crc, &bytes);
         Ok(bytes)
@@ -146,10 +147,10 @@ impl MemberReader<'_> {
 
     fn skip_header_bytes(&mut self, mut count: usize, crc: &mut u32) -> Result<(), SourceError> {
         while count > 0 {
-            if !self.input.refill(self.file)? {
-                return Err(self.truncated_header());
+            if !self.input.refill_if_empty(self.file)? {
+                return Err(self.truncated_header_error());
             }
-            let chunk = self.input.chunk();
+            let chunk = self.input.buffered_bytes();
             let step = count.min(chunk.len());
             *crc = crc32(*crc, &chunk[..step]);
             self.input.consume(step);
@@ -160,8 +161,8 @@ impl MemberReader<'_> {
 
     /// Skips text including its terminating zero byte.
     fn skip_header_text(&mut self, crc: &mut u32) -> Result<(), SourceError> {
-        while self.input.refill(self.file)? {
-            let chunk = self.input.chunk();
+        while self.input.refill_if_empty(self.file)? {
+            let chunk = self.input.buffered_bytes();
             let end = chunk.iter().position(|&byte| byte == 0);
             let step = end.map_or(chunk.len(), |position| position + 1);
             *crc = crc32(*crc, &chunk[..step]);
@@ -170,35 +171,38 @@ impl MemberReader<'_> {
                 return Ok(());
             }
         }
-        Err(self.truncated_header())
+        Err(self.truncated_header_error())
     }
 
-    /// Reads four bytes of a trailer with `total` bytes, after the first `num_read` of them.
-    fn trailer_word(&mut self, num_read: usize, total: usize) -> Result<[u8; 4], SourceError> {
+    /// Reads four bytes of a trailer of `total` bytes, of which `num_read` bytes were read before.
+    fn read_trailer_word(&mut self, num_read: usize, total: usize) -> Result<[u8; 4], SourceError> {
         let mut bytes = [0; 4];
         for (index, byte) in bytes.iter_mut().enumerate() {
-            *byte = self.input.next(self.file)?.ok_or_else(|| self.truncated_trailer(num_read + index, total))?;
+            *byte = self
+                .input
+                .next_byte(self.file)?
+                .ok_or_else(|| self.truncated_trailer_error(num_read + index, total))?;
         }
         Ok(bytes)
     }
 
     /// Skips zero bytes up to the end of the file, which tapes and block devices add. Other bytes are garbage.
-    fn skip_padding(&mut self, start: u64) -> Result<Next, SourceError> {
-        while self.input.refill(self.file)? {
-            let chunk = self.input.chunk();
+    fn skip_padding(&mut self, start: u64) -> Result<NextMember, SourceError> {
+        while self.input.refill_if_empty(self.file)? {
+            let chunk = self.input.buffered_bytes();
             if chunk.iter().any(|&byte| byte != 0) {
-                return Err(self.garbage(start, "after the last gzip member"));
+                return Err(self.garbage_error(start, "after the last gzip member"));
             }
             self.input.consume(chunk.len());
         }
-        Ok(Next::End)
+        Ok(NextMember::End)
     }
 
     fn compare_checksum(&self, message: &str, computed: u32, stored: u32) -> Result<(), SourceError> {
         if computed == stored {
             return Ok(());
         }
-        Err(self.fault(message).values(format!("{computed:#010x}"), format!("{stored:#010x}")).into())
+        Err(self.fault(message).with_values(format!("{computed:#010x}"), format!("{stored:#010x}")).into())
     }
 
     fn compare_length(&self, num_bytes: u64, stored: u32) -> Result<(), SourceError> {
@@ -207,20 +211,20 @@ impl MemberReader<'_> {
             return Ok(());
         }
         let fault = self.fault("length of the gzip member (modulo 2^32) differs");
-        Err(fault.values(format!("{computed} bytes"), format!("{stored} bytes")).into())
+        Err(fault.with_values(format!("{computed} bytes"), format!("{stored} bytes")).into())
     }
 
-    fn truncated_header(&self) -> SourceError {
+    fn truncated_header_error(&self) -> SourceError {
         self.fault(format!("stream ends early: inside a {} header", self.container.name())).into()
     }
 
-    fn truncated_trailer(&self, found: usize, total: usize) -> SourceError {
+    fn truncated_trailer_error(&self, found: usize, total: usize) -> SourceError {
         let what = if found == 0 { "missing" } else { "truncated" };
         let message = format!("stream ends early: {} trailer {what}", self.container.name());
-        self.fault(message).values(format!("{total} bytes"), format!("{found} bytes")).into()
+        self.fault(message).with_values(format!("{total} bytes"), format!("{found} bytes")).into()
     }
 
-    fn garbage(&self, start: u64, position: &str) -> SourceError {
+    fn garbage_error(&self, start: u64, position: &str) -> SourceError {
         let count = self.file.num_bytes().map(|size| format!("{} bytes of ", size.saturating_sub(start)));
         let message = format!("{}garbage {position}", count.unwrap_or_default());
         self.fault(message).into()
@@ -240,7 +244,7 @@ pub(super) struct MemberChecksum {
 }
 
 impl MemberChecksum {
-    /// Returns the checksum of no bytes.
+    /// Creates the checksum of a member without data.
     pub(super) fn new(container: Container) -> Self {
         let value = match container {
             Container::Gzip => 0,

@@ -9,7 +9,7 @@
 //!   deflated window u32, deflated window
 //! - CRC-32 of all preceding bytes, u32
 use super::members::MemberChecksum;
-use super::seek_points::{BlockStart, MAX_POINTS, SeekPoint, SeekPoints, Window};
+use super::seek_points::{BlockStart, HistoryWindow, MAX_POINTS, SeekPoint, SeekPoints};
 use super::{Container, WINDOW_BYTES};
 use crate::checksum::crc32;
 use crate::error::{Fault, FaultKind};
@@ -20,7 +20,7 @@ const UNKNOWN: u64 = u64::MAX;
 const KIND_MEMBER: u8 = 0;
 const KIND_BLOCK: u8 = 1;
 
-/// Seek points and size of a file that was read before.
+/// Content of a blob: the seek points and the size of a file, from earlier reads of it.
 pub(super) struct SavedPoints {
     pub(super) points: SeekPoints,
     /// Decompressed size, if the valid end of the stream was read.
@@ -28,7 +28,7 @@ pub(super) struct SavedPoints {
 }
 
 /// Serializes seek points; `compressed` is the size of the compressed file, if known.
-pub(super) fn encode(saved: &SavedPoints, container: Container, compressed: Option<u64>) -> Vec<u8> {
+pub(super) fn encode_seek_points(saved: &SavedPoints, container: Container, compressed: Option<u64>) -> Vec<u8> {
     let points = saved.points.as_slice();
     let mut blob = Vec::new();
     blob.extend(MAGIC);
@@ -53,7 +53,9 @@ fn encode_point(point: &SeekPoint, blob: &mut Vec<u8>) {
         blob.push(KIND_MEMBER);
         return;
     };
-    let Window::Deflated { num_bytes, data } = &block.window.deflated() else { unreachable!("deflated() deflates") };
+    let HistoryWindow::Deflated { num_bytes, data } = &block.window.deflated() else {
+        unreachable!("deflated() deflates")
+    };
     blob.extend([KIND_BLOCK, block.num_bits, block.bits]);
     blob.extend(block.checksum.value.to_le_bytes());
     blob.extend(block.checksum.num_bytes.to_le_bytes());
@@ -62,20 +64,24 @@ fn encode_point(point: &SeekPoint, blob: &mut Vec<u8>) {
     blob.extend(&data[..]);
 }
 
-/// Deserializes the result of `encode` for a file in `container` with `compressed` bytes.
-pub(super) fn decode(blob: &[u8], container: Container, compressed: Option<u64>) -> Result<SavedPoints, Fault> {
-    let blob = check_crc(blob)?;
+/// Deserializes the result of [`encode_seek_points`] for a file in `container` with `compressed` bytes.
+pub(super) fn decode_seek_points(
+    blob: &[u8],
+    container: Container,
+    compressed: Option<u64>,
+) -> Result<SavedPoints, Fault> {
+    let blob = strip_valid_crc(blob)?;
     let mut reader = BlobReader { blob, pos: 0, container, max_in: UNKNOWN, max_out: UNKNOWN };
-    reader.magic_and_version()?;
-    let [found, _] = reader.bytes()?;
+    reader.check_magic_and_version()?;
+    let [found, _] = reader.read_array()?;
     reader.ensure(found == container_code(container), "the saved seek points belong to another container")?;
-    let size = reader.u64()?;
+    let size = reader.read_u64()?;
     let same_size = size == UNKNOWN || compressed.is_none_or(|compressed| compressed == size);
     reader.ensure(same_size, "the saved seek points belong to a file of another size")?;
-    let num_bytes = Some(reader.u64()?).filter(|&num_bytes| num_bytes != UNKNOWN);
+    let num_bytes = Some(reader.read_u64()?).filter(|&num_bytes| num_bytes != UNKNOWN);
     (reader.max_in, reader.max_out) = (size, num_bytes.unwrap_or(UNKNOWN));
-    let spacing = reader.u64()?;
-    let points = reader.points()?;
+    let spacing = reader.read_u64()?;
+    let points = reader.read_points()?;
     reader.ensure(reader.pos == reader.blob.len(), "there are bytes after the last saved seek point")?;
     Ok(SavedPoints { points: SeekPoints::from_points(points, spacing), num_bytes })
 }
@@ -88,7 +94,7 @@ fn container_code(container: Container) -> u8 {
 }
 
 /// Verifies the checksum of the blob and returns the bytes before it.
-fn check_crc(blob: &[u8]) -> Result<&[u8], Fault> {
+fn strip_valid_crc(blob: &[u8]) -> Result<&[u8], Fault> {
     let fault = |message| Fault::new(FaultKind::BadCompression, blob.len() as u64, message);
     let (body, stored) = blob.split_last_chunk::<4>().ok_or_else(|| fault("the saved seek points are truncated"))?;
     if crc32(0, body) != u32::from_le_bytes(*stored) {
@@ -109,19 +115,19 @@ struct BlobReader<'a> {
 }
 
 impl<'a> BlobReader<'a> {
-    fn magic_and_version(&mut self) -> Result<(), Fault> {
-        let magic: [u8; 4] = self.bytes()?;
+    fn check_magic_and_version(&mut self) -> Result<(), Fault> {
+        let magic: [u8; 4] = self.read_array()?;
         self.ensure(magic == MAGIC, "these are not saved seek points")?;
-        let version = u16::from_le_bytes(self.bytes()?);
+        let version = u16::from_le_bytes(self.read_array()?);
         self.ensure(version == VERSION, "the saved seek points are of another version")
     }
 
-    fn points(&mut self) -> Result<Vec<SeekPoint>, Fault> {
-        let count = self.u32()? as usize;
+    fn read_points(&mut self) -> Result<Vec<SeekPoint>, Fault> {
+        let count = self.read_u32()? as usize;
         self.ensure(count <= MAX_POINTS, "there are too many saved seek points")?;
         let mut points: Vec<SeekPoint> = Vec::new();
         for _ in 0..count {
-            let point = self.point()?;
+            let point = self.read_point()?;
             let last = points.last().map_or((0, 0), |last| (last.offset_in, last.offset_out));
             let is_ascending = point.offset_in > last.0 && point.offset_out > last.1;
             let is_inside = point.offset_in <= self.max_in && point.offset_out <= self.max_out;
@@ -132,49 +138,49 @@ impl<'a> BlobReader<'a> {
         Ok(points)
     }
 
-    fn point(&mut self) -> Result<SeekPoint, Fault> {
-        let [offset_in, offset_out] = [self.u64()?, self.u64()?];
-        let block = match self.bytes()? {
+    fn read_point(&mut self) -> Result<SeekPoint, Fault> {
+        let [offset_in, offset_out] = [self.read_u64()?, self.read_u64()?];
+        let block = match self.read_array()? {
             [KIND_MEMBER] if self.container == Container::Gzip => None,
-            [KIND_BLOCK] => Some(self.block(offset_out)?),
+            [KIND_BLOCK] => Some(self.read_block_start(offset_out)?),
             _ => return Err(self.fault("a saved seek point has an unknown kind")),
         };
         Ok(SeekPoint { offset_in, offset_out, block })
     }
 
-    fn block(&mut self, offset_out: u64) -> Result<BlockStart, Fault> {
-        let [num_bits, bits] = self.bytes()?;
+    fn read_block_start(&mut self, offset_out: u64) -> Result<BlockStart, Fault> {
+        let [num_bits, bits] = self.read_array()?;
         self.ensure(num_bits < 8 && bits >> num_bits == 0, "a saved seek point has impossible bits")?;
-        let value = self.u32()?;
-        let checksum = MemberChecksum { container: self.container, value, num_bytes: self.u64()? };
-        let window_len = self.u32()?;
+        let value = self.read_u32()?;
+        let checksum = MemberChecksum { container: self.container, value, num_bytes: self.read_u64()? };
+        let window_len = self.read_u32()?;
         let is_valid =
             checksum.num_bytes <= offset_out && u64::from(window_len) == checksum.num_bytes.min(WINDOW_BYTES as u64);
         self.ensure(is_valid, "the window of a saved seek point has an impossible length")?;
-        let length = self.u32()? as usize;
-        let data = self.slice(length)?;
-        let window = Window::Deflated { num_bytes: window_len as usize, data: data.into() };
+        let length = self.read_u32()? as usize;
+        let data = self.read_slice(length)?;
+        let window = HistoryWindow::Deflated { num_bytes: window_len as usize, data: data.into() };
         Ok(BlockStart { num_bits, bits, checksum, window })
     }
 
-    fn slice(&mut self, length: usize) -> Result<&'a [u8], Fault> {
+    fn read_slice(&mut self, length: usize) -> Result<&'a [u8], Fault> {
         let rest = &self.blob[self.pos..];
         let slice = rest.get(..length).ok_or_else(|| self.fault("the saved seek points are truncated"))?;
         self.pos += length;
         Ok(slice)
     }
 
-    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        let slice = self.slice(N)?;
+    fn read_array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let slice = self.read_slice(N)?;
         slice.try_into().map_err(|_| self.fault("the saved seek points are truncated"))
     }
 
-    fn u32(&mut self) -> Result<u32, Fault> {
-        self.bytes().map(u32::from_le_bytes)
+    fn read_u32(&mut self) -> Result<u32, Fault> {
+        self.read_array().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Result<u64, Fault> {
-        self.bytes().map(u64::from_le_bytes)
+    fn read_u64(&mut self) -> Result<u64, Fault> {
+        self.read_array().map(u64::from_le_bytes)
     }
 
     fn ensure(&self, condition: bool, message: &str) -> Result<(), Fault> {

@@ -27,16 +27,16 @@ pub struct SeekPoint {
 pub(super) struct BlockStart {
     /// Number of bits (0 to 7) of the byte before `offset_in` that belong to the next block.
     pub(super) num_bits: u8,
-    /// Those bits, the first one lowest.
+    /// The bits that `num_bits` counts; the lowest one is the first of the next block.
     pub(super) bits: u8,
     /// Checksum and length of the member so far, so that its trailer can be verified.
     pub(super) checksum: MemberChecksum,
-    pub(super) window: Window,
+    pub(super) window: HistoryWindow,
 }
 
 /// The last bytes of a member before a point (up to 32 KiB), to which the next block may refer.
 #[derive(Debug, Clone)]
-pub(super) enum Window {
+pub(super) enum HistoryWindow {
     Plain(Arc<[u8]>),
     Deflated { num_bytes: usize, data: Arc<[u8]> },
 }
@@ -49,7 +49,7 @@ impl BlockStart {
     }
 }
 
-impl Window {
+impl HistoryWindow {
     /// Returns the window in deflated form.
     pub(super) fn deflated(&self) -> Self {
         match self {
@@ -73,7 +73,8 @@ impl Window {
     }
 }
 
-/// Seek points in ascending order, at least `spacing` decompressed bytes apart. The start of the file is implied.
+/// Seek points in ascending order, at least `spacing` decompressed bytes apart. The start of the file is not in the
+/// list.
 #[derive(Debug, Clone)]
 pub(super) struct SeekPoints {
     points: Vec<SeekPoint>,
@@ -117,7 +118,7 @@ impl SeekPoints {
     }
 
     /// Returns the last point at or before `offset`; None means the start of the file.
-    pub(super) fn before(&self, offset: u64) -> Option<&SeekPoint> {
+    pub(super) fn last_at_or_before(&self, offset: u64) -> Option<&SeekPoint> {
         let count = self.points.partition_point(|point| point.offset_out <= offset);
         self.points[..count].last()
     }
@@ -138,14 +139,14 @@ impl SeekPoints {
         }
     }
 
-    /// Deflates all plain windows.
+    /// Compresses the windows that are not compressed yet.
     pub(super) fn deflate_windows(&mut self) {
         for block in self.points.iter_mut().filter_map(|point| point.block.as_mut()) {
             block.window = block.window.deflated();
         }
     }
 
-    /// Replaces the windows of the points that `deflated` contains as well.
+    /// Replaces the windows of the points that are also in `deflated` by the deflated ones.
     pub(super) fn replace_windows(&mut self, deflated: &[SeekPoint]) {
         for point in deflated {
             let found = self.points.binary_search_by_key(&point.offset_out, |known| known.offset_out);
@@ -162,25 +163,25 @@ impl SeekPoints {
 mod tests {
     use super::*;
 
-    fn point(offset_out: u64) -> SeekPoint {
+    fn member_point(offset_out: u64) -> SeekPoint {
         SeekPoint { offset_in: offset_out / 3, offset_out, block: None }
     }
 
     #[test]
     fn push_if_spaced_ignores_points_before_or_close_to_the_last_one() {
         let mut list = SeekPoints::new(100);
-        [99, 100, 150, 199, 200, 50, 200, 301].into_iter().for_each(|offset| list.push_if_spaced(point(offset)));
+        [99, 100, 150, 199, 200, 50, 200, 301].into_iter().for_each(|offset| list.push_if_spaced(member_point(offset)));
         let offsets: Vec<u64> = list.as_slice().iter().map(|point| point.offset_out).collect();
         assert_eq!(offsets, [100, 200, 301]);
-        assert_eq!(list.before(99).map(|point| point.offset_out), None);
-        assert_eq!(list.before(300).map(|point| point.offset_out), Some(200));
-        assert_eq!(list.before(u64::MAX).map(|point| point.offset_out), Some(301));
+        assert_eq!(list.last_at_or_before(99).map(|point| point.offset_out), None);
+        assert_eq!(list.last_at_or_before(300).map(|point| point.offset_out), Some(200));
+        assert_eq!(list.last_at_or_before(u64::MAX).map(|point| point.offset_out), Some(301));
     }
 
     #[test]
     fn full_list_drops_every_second_point_and_doubles_the_spacing() {
         let mut list = SeekPoints::new(10);
-        (1..=3 * MAX_POINTS as u64).for_each(|index| list.push_if_spaced(point(index * 10)));
+        (1..=3 * MAX_POINTS as u64).for_each(|index| list.push_if_spaced(member_point(index * 10)));
         assert_eq!(list.spacing(), 40);
         assert!(list.as_slice().len() <= MAX_POINTS);
         assert!(list.as_slice().windows(2).all(|pair| pair[1].offset_out - pair[0].offset_out == 40));

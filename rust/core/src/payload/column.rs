@@ -3,17 +3,17 @@ use super::{Section, ValueKind};
 
 /// Number of values of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// The same number in every record (in a feature list: in every frame).
+pub enum ValueCount {
+    /// The same number of values in every record (in a feature list: in every frame).
     Fixed(usize),
-    /// Any number.
+    /// Any number of values.
     Ragged,
 }
 
-/// Treatment of records in which the key is absent or the feature has no kind.
+/// Policy for records in which the key is absent or the feature has no kind.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Missing {
-    /// Report a fault.
+pub enum MissingPolicy {
+    /// The record has a fault.
     Error,
     /// The record has no values (in a feature list: no frames).
     Empty,
@@ -31,9 +31,9 @@ pub struct ColumnSpec {
     /// Required kind of the values.
     pub kind: ValueKind,
     /// Required number of values.
-    pub layout: Layout,
-    /// Treatment of records without the feature.
-    pub missing: Missing,
+    pub value_count: ValueCount,
+    /// Policy for records without the feature.
+    pub missing: MissingPolicy,
 }
 
 /// Concatenated values of one kind.
@@ -105,7 +105,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// Keeps the first `len` values.
+    /// Removes all values but the first `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         match self {
             Self::Bytes { data, splits } => {

@@ -1,27 +1,27 @@
-//! Construction of one column, record by record.
-use super::wire::{Reader, WireResult};
-use super::{Column, ColumnSpec, Layout, Missing, Section, ValueKind, Values, quoted, varint};
+//! Builder of one column, to which records are added one by one.
+use super::wire::{WireReader, WireResult};
+use super::{Column, ColumnSpec, MissingPolicy, Section, ValueCount, ValueKind, Values, quote_name, varint};
 use crate::error::{Fault, FaultKind};
 
 /// Maximum number of values for which a column reserves memory in advance.
 const MAX_RESERVE: usize = 1 << 20;
 
-/// Actual kind or number of values of a feature or frame that differs from the specification.
+/// Difference between a feature or frame and the specification of its column: the kind or number of values found.
 #[derive(Debug, Clone, Copy)]
 enum Mismatch {
     Kind(Option<ValueKind>),
     Count(usize),
 }
 
-/// A column under construction. The values of the current record can be removed until the record is closed.
+/// Builder of a column. The values of the current record can be removed until the record is closed.
 #[derive(Debug)]
 pub struct ColumnBuilder {
     /// Values of all records.
     pub values: Values,
     /// Requested kind of the values.
-    pub wanted_kind: ValueKind,
+    pub requested_kind: ValueKind,
     /// Requested number of values.
-    pub layout: Layout,
+    pub value_count: ValueCount,
     /// Tag of a list of the requested kind; 0 if payloads are not protobuf messages.
     pub tag: u8,
     /// Number of the last record that had an entry for this column, counted from 1.
@@ -42,12 +42,12 @@ pub struct ColumnBuilder {
 impl ColumnBuilder {
     /// Creates an empty column with capacity for `num_records` records.
     pub fn new(spec: &ColumnSpec, tag: u8, num_records: usize) -> Self {
-        let per_record = if let Layout::Fixed(count) = spec.layout { count } else { 1 };
+        let per_record = if let ValueCount::Fixed(count) = spec.value_count { count } else { 1 };
         let capacity = num_records.saturating_mul(per_record).min(MAX_RESERVE);
         Self {
             values: Values::new(spec.kind, capacity),
-            wanted_kind: spec.kind,
-            layout: spec.layout,
+            requested_kind: spec.kind,
+            value_count: spec.value_count,
             tag,
             last_record: 0,
             kind: None,
@@ -62,12 +62,12 @@ impl ColumnBuilder {
     }
 
     /// Returns the position in `values` of the start of the current record.
-    fn record_base(&self) -> usize {
-        match (self.section, self.layout) {
-            (Section::Context, Layout::Fixed(count)) => self.num_records * count,
-            (Section::Context, Layout::Ragged) => self.last_row_split(),
-            (Section::Lists, Layout::Fixed(count)) => self.last_row_split() * count,
-            (Section::Lists, Layout::Ragged) => self.frame_splits[self.last_row_split()] as usize,
+    fn record_start(&self) -> usize {
+        match (self.section, self.value_count) {
+            (Section::Context, ValueCount::Fixed(count)) => self.num_records * count,
+            (Section::Context, ValueCount::Ragged) => self.last_row_split(),
+            (Section::Lists, ValueCount::Fixed(count)) => self.last_row_split() * count,
+            (Section::Lists, ValueCount::Ragged) => self.frame_splits[self.last_row_split()] as usize,
         }
     }
 
@@ -79,7 +79,7 @@ impl ColumnBuilder {
     #[inline]
     pub fn begin_entry(&mut self, record: u64) {
         if self.last_record == record {
-            self.rewind();
+            self.clear_current_record();
         }
         self.last_record = record;
         self.kind = None;
@@ -87,8 +87,8 @@ impl ColumnBuilder {
     }
 
     /// Removes all values of the current record.
-    fn rewind(&mut self) {
-        self.values.truncate(self.record_base());
+    fn clear_current_record(&mut self) {
+        self.values.truncate(self.record_start());
         if self.section == Section::Lists {
             self.num_frames = self.last_row_split();
             self.frame_splits.truncate(self.num_frames + 1);
@@ -106,19 +106,19 @@ impl ColumnBuilder {
     }
 
     /// Returns whether the current list has the requested kind.
-    pub fn is_wanted(&self) -> bool {
-        self.kind == Some(self.wanted_kind)
+    pub fn has_requested_kind(&self) -> bool {
+        self.kind == Some(self.requested_kind)
     }
 
     /// Appends the varints in `chunk`. If the list does not have the requested kind, only validates them.
-    pub fn push_varints(&mut self, chunk: Reader) -> WireResult<()> {
-        if !self.is_wanted() {
-            return varint::count(chunk).map(drop);
+    pub fn push_varints(&mut self, chunk: WireReader) -> WireResult<()> {
+        if !self.has_requested_kind() {
+            return varint::count_varints(chunk).map(drop);
         }
         match &mut self.values {
-            Values::Int32(values) => varint::decode(chunk, values, |value| value as i32),
-            Values::Int64(values) => varint::decode(chunk, values, |value| value as i64),
-            _ => varint::count(chunk).map(drop),
+            Values::Int32(values) => varint::decode_varints(chunk, values, |value| value as i32),
+            Values::Int64(values) => varint::decode_varints(chunk, values, |value| value as i64),
+            _ => varint::count_varints(chunk).map(drop),
         }
     }
 
@@ -131,9 +131,9 @@ impl ColumnBuilder {
     /// Ends a frame and checks its kind and number of values.
     pub fn end_frame(&mut self) {
         let count = self.values.len() - self.base;
-        let mismatch = match self.layout {
-            _ if self.kind.is_some_and(|kind| kind != self.wanted_kind) => Some(Mismatch::Kind(self.kind)),
-            Layout::Fixed(wanted) if count != wanted => Some(Mismatch::Count(count)),
+        let mismatch = match self.value_count {
+            _ if self.kind.is_some_and(|kind| kind != self.requested_kind) => Some(Mismatch::Kind(self.kind)),
+            ValueCount::Fixed(wanted) if count != wanted => Some(Mismatch::Count(count)),
             _ => None,
         };
         if let Some(mismatch) = mismatch {
@@ -146,61 +146,63 @@ impl ColumnBuilder {
     #[inline]
     pub fn add_frames(&mut self, count: usize) {
         self.num_frames += count;
-        if self.layout == Layout::Ragged {
+        if self.value_count == ValueCount::Ragged {
             self.frame_splits.push(self.values.len() as i64);
         }
     }
 
-    /// Closes a record whose context feature has the requested kind and fixed number of values.
+    /// Closes a record without a check: the caller has checked kind and number of the values of a context feature with
+    /// a fixed number.
     #[inline]
-    pub fn close_regular(&mut self) {
+    pub fn close_checked_record(&mut self) {
         self.num_records += 1;
     }
 
-    /// Closes record number `record`: fills in a missing feature, or checks the kind and the number of values.
-    pub fn close(&mut self, record: u64, spec: &ColumnSpec) -> Result<(), Fault> {
+    /// Closes record number `record`: applies the policy if the feature is missing, else checks its kind and number of
+    /// values.
+    pub fn close_record(&mut self, record: u64, spec: &ColumnSpec) -> Result<(), Fault> {
         let is_absent = self.last_record != record;
         match self.section {
             Section::Context if is_absent || self.kind.is_none() => self.fill_missing(spec, is_absent)?,
-            Section::Context => self.check_context(spec)?,
+            Section::Context => self.check_context_feature(spec)?,
             Section::Lists if is_absent => self.fill_missing(spec, is_absent)?,
             Section::Lists => self.check_frames(spec)?,
         }
         self.num_records += 1;
-        match (self.section, self.layout) {
+        match (self.section, self.value_count) {
             (Section::Lists, _) => self.row_splits.push(self.num_frames as i64),
-            (Section::Context, Layout::Ragged) => self.row_splits.push(self.values.len() as i64),
-            (Section::Context, Layout::Fixed(_)) => {}
+            (Section::Context, ValueCount::Ragged) => self.row_splits.push(self.values.len() as i64),
+            (Section::Context, ValueCount::Fixed(_)) => {}
         }
         Ok(())
     }
 
-    /// Removes the record at `position`, the last one, whether it is closed or not.
-    pub fn roll_back(&mut self, position: usize) {
+    /// Removes the last record, whose position is `position`, whether it is closed or not.
+    pub fn remove_last_record(&mut self, position: usize) {
         self.num_records = position;
         self.row_splits.truncate(position + 1);
-        self.rewind();
+        self.clear_current_record();
     }
 
     fn fill_missing(&mut self, spec: &ColumnSpec, is_absent: bool) -> Result<(), Fault> {
         match &spec.missing {
-            Missing::Error => {
+            MissingPolicy::Error => {
                 let found = if is_absent { "no such feature" } else { "a feature without a kind" };
-                Err(feature_fault(spec, "is missing").values(self.describe_wanted(), found))
+                Err(feature_fault(spec, "is missing").with_values(self.describe_requested(), found))
             }
-            Missing::Empty => Ok(()),
-            Missing::Default(values) => {
+            MissingPolicy::Empty => Ok(()),
+            MissingPolicy::Default(values) => {
                 self.values.extend_from(values);
                 Ok(())
             }
         }
     }
 
-    fn check_context(&self, spec: &ColumnSpec) -> Result<(), Fault> {
-        let count = self.values.len() - self.record_base();
-        match self.layout {
-            _ if !self.is_wanted() => Err(self.mismatch_fault(spec, "", Mismatch::Kind(self.kind))),
-            Layout::Fixed(wanted) if count != wanted => Err(self.mismatch_fault(spec, "", Mismatch::Count(count))),
+    fn check_context_feature(&self, spec: &ColumnSpec) -> Result<(), Fault> {
+        let count = self.values.len() - self.record_start();
+        match self.value_count {
+            _ if !self.has_requested_kind() => Err(self.mismatch_fault(spec, "", Mismatch::Kind(self.kind))),
+            ValueCount::Fixed(wanted) if count != wanted => Err(self.mismatch_fault(spec, "", Mismatch::Count(count))),
             _ => Ok(()),
         }
     }
@@ -215,23 +217,23 @@ impl ColumnBuilder {
     fn mismatch_fault(&self, spec: &ColumnSpec, location: &str, mismatch: Mismatch) -> Fault {
         match mismatch {
             Mismatch::Kind(kind) => feature_fault(spec, &format!("has the wrong kind{location}"))
-                .values(self.wanted_kind.as_str(), kind.map_or("no kind", ValueKind::as_str)),
+                .with_values(self.requested_kind.as_str(), kind.map_or("no kind", ValueKind::as_str)),
             Mismatch::Count(count) => feature_fault(spec, &format!("has the wrong number of values{location}"))
-                .values(self.describe_wanted(), describe_count(count, self.wanted_kind)),
+                .with_values(self.describe_requested(), describe_count(count, self.requested_kind)),
         }
     }
 
-    fn describe_wanted(&self) -> String {
-        match self.layout {
-            Layout::Fixed(count) => describe_count(count, self.wanted_kind),
-            Layout::Ragged => format!("{} values", self.wanted_kind.as_str()),
+    fn describe_requested(&self) -> String {
+        match self.value_count {
+            ValueCount::Fixed(count) => describe_count(count, self.requested_kind),
+            ValueCount::Ragged => format!("{} values", self.requested_kind.as_str()),
         }
     }
 
     /// Returns the finished column.
     pub fn into_column(self) -> Column {
-        let has_row_splits = self.section == Section::Lists || self.layout == Layout::Ragged;
-        let has_frame_splits = self.section == Section::Lists && self.layout == Layout::Ragged;
+        let has_row_splits = self.section == Section::Lists || self.value_count == ValueCount::Ragged;
+        let has_frame_splits = self.section == Section::Lists && self.value_count == ValueCount::Ragged;
         Column {
             values: self.values,
             row_splits: has_row_splits.then_some(self.row_splits),
@@ -246,5 +248,5 @@ fn describe_count(count: usize, kind: ValueKind) -> String {
 
 fn feature_fault(spec: &ColumnSpec, what: &str) -> Fault {
     let noun = if spec.section == Section::Lists { "feature list" } else { "feature" };
-    Fault::new(FaultKind::FeatureMismatch, 0, format!("{noun} {} {what}", quoted(&spec.name)))
+    Fault::new(FaultKind::FeatureMismatch, 0, format!("{noun} {} {what}", quote_name(&spec.name)))
 }

@@ -1,12 +1,12 @@
 //! Fast path for the common encoding of entries and frames: one-byte lengths, the key before the value, and one packed
 //! list or one byte string.
 //!
-//! Any other encoding is left to the general code in [`super::message`].
+//! The functions report any other encoding to the caller, which then uses the general code in [`super::message`].
 use super::column_builder::ColumnBuilder;
-use super::message::{Dialect, TENSORFLOW};
-use super::parser::Columns;
-use super::wire::{Reader, WireResult};
-use super::{Layout, ValueKind, Values, varint};
+use super::message::{MessageDialect, TENSORFLOW};
+use super::parser::ColumnBuilders;
+use super::wire::{WireReader, WireResult};
+use super::{ValueCount, ValueKind, Values, varint};
 
 /// Smallest length whose varint takes more than one byte.
 const MIN_TWO_BYTE_LEN: usize = 0x80;
@@ -23,7 +23,7 @@ const fn feature_header(tag: u8, len: u64) -> u64 {
 
 /// Returns the length of the data of the feature whose header is at `start`; None if it has another encoding.
 #[inline]
-fn data_len(buf: &[u8], start: usize, tag: u8) -> Option<usize> {
+fn feature_data_len(buf: &[u8], start: usize, tag: u8) -> Option<usize> {
     let word = varint::load_word(buf, start) & 0xff_ffff_ffff;
     let len = word >> 32;
     (word == feature_header(tag, len)).then_some(len as usize)
@@ -31,21 +31,25 @@ fn data_len(buf: &[u8], start: usize, tag: u8) -> Option<usize> {
 
 /// Parses the entry at `reader` into its column. Returns false if it has another encoding.
 #[inline]
-pub fn parse_entry(columns: &mut Columns, dialect: &Dialect, reader: &mut Reader) -> WireResult<bool> {
-    let Some(key) = columns.key_cache.find(reader.rest(), dialect, columns.plan) else { return Ok(false) };
-    let Some(data) = entry_data(reader, key.len, key.tag) else { return Ok(false) };
+pub fn parse_entry(
+    columns: &mut ColumnBuilders,
+    dialect: &MessageDialect,
+    reader: &mut WireReader,
+) -> WireResult<bool> {
+    let Some(key) = columns.key_cache.find_key(reader.rest(), dialect, columns.plan) else { return Ok(false) };
+    let Some(data) = find_entry_data(reader, key.len, key.tag) else { return Ok(false) };
     let end = data.buf.len();
     let is_parsed = match key.slot {
-        None => check_data(dialect, key.tag, reader.buf, data)?,
+        None => validate_feature_data(dialect, key.tag, reader.buf, data)?,
         Some(slot) => {
             let slot = &mut columns.slots[slot];
             if slot.last_record == columns.record {
                 return Ok(false);
             }
-            let Some(count) = push_data(&mut slot.values, reader.buf, data)? else { return Ok(false) };
+            let Some(count) = push_feature_data(&mut slot.values, reader.buf, data)? else { return Ok(false) };
             slot.last_record = columns.record;
-            slot.kind = Some(slot.wanted_kind);
-            columns.num_regular += usize::from(slot.layout == Layout::Fixed(count));
+            slot.kind = Some(slot.requested_kind);
+            columns.num_regular += usize::from(slot.value_count == ValueCount::Fixed(count));
             true
         }
     };
@@ -55,57 +59,61 @@ pub fn parse_entry(columns: &mut Columns, dialect: &Dialect, reader: &mut Reader
     Ok(is_parsed)
 }
 
-/// Returns the data of the entry at `reader`, whose feature begins after `start` bytes, if all lengths are consistent.
+/// Returns the data of the feature in the entry at `reader`; None if lengths are inconsistent. `start` is the length of
+/// the entry before the feature.
 #[inline]
-fn entry_data<'a>(reader: &Reader<'a>, start: usize, tag: u8) -> Option<Reader<'a>> {
+fn find_entry_data<'a>(reader: &WireReader<'a>, start: usize, tag: u8) -> Option<WireReader<'a>> {
     let entry_len = usize::from(*reader.buf.get(reader.pos + 1)?);
-    let len = data_len(reader.buf, reader.pos + start, tag)?;
+    let len = feature_data_len(reader.buf, reader.pos + start, tag)?;
     let data = reader.pos + start + FEATURE_HEADER_LEN;
     let is_consistent = entry_len < MIN_TWO_BYTE_LEN
         && entry_len + 2 == start + FEATURE_HEADER_LEN + len
         && data + len <= reader.buf.len();
-    is_consistent.then(|| reader.within(data, data + len))
+    is_consistent.then(|| reader.subreader(data, data + len))
 }
 
 /// Validates the entry at `reader`. Returns false if it has another encoding or needs the general code for its fault.
 #[inline]
-pub fn check_entry(dialect: &Dialect, reader: &mut Reader) -> WireResult<bool> {
+pub fn validate_entry(dialect: &MessageDialect, reader: &mut WireReader) -> WireResult<bool> {
     let [0x0a, _, 0x0a, len, rest @ ..] = reader.rest() else { return Ok(false) };
     let len = usize::from(*len);
     let Some((key, [0x12, _, tag, ..])) = rest.split_at_checked(len) else { return Ok(false) };
-    let Some(data) = entry_data(reader, len + 5, *tag) else { return Ok(false) };
+    let Some(data) = find_entry_data(reader, len + 5, *tag) else { return Ok(false) };
     let is_valid_key = !dialect.utf8_keys || std::str::from_utf8(key).is_ok();
-    let is_valid = is_valid_key && check_data(dialect, *tag, reader.buf, data)?;
+    let is_valid = is_valid_key && validate_feature_data(dialect, *tag, reader.buf, data)?;
     if is_valid {
         reader.pos = data.buf.len();
     }
     Ok(is_valid)
 }
 
-/// Validates `data`, a part of `buf`. Returns false if its length does not fit the kind or the tag is unknown.
+/// Validates the values of a feature, which are `data`, a part of `buf`. Returns false if their length does not fit the
+/// kind or `tag` is unknown.
 #[inline]
-fn check_data(dialect: &Dialect, tag: u8, buf: &[u8], data: Reader) -> WireResult<bool> {
+fn validate_feature_data(dialect: &MessageDialect, tag: u8, buf: &[u8], data: WireReader) -> WireResult<bool> {
     let len = data.buf.len() - data.pos;
-    Ok(match dialect.kind(u32::from(tag)) {
+    Ok(match dialect.list_kind(u32::from(tag)) {
         Some(ValueKind::Bytes) => true,
         Some(ValueKind::Float32) => len.is_multiple_of(4),
         Some(ValueKind::Float64) => len.is_multiple_of(8),
-        Some(_) => varint::decode_single(buf, data.pos, len).is_some() || varint::count(data).map(|_| true)?,
+        Some(_) => {
+            varint::decode_single_varint(buf, data.pos, len).is_some() || varint::count_varints(data).map(|_| true)?
+        }
         None => false,
     })
 }
 
 /// Appends the values in `data`, a part of `buf`, and returns their number; None if they have another encoding.
 #[inline(always)]
-fn push_data(values: &mut Values, buf: &[u8], data: Reader) -> WireResult<Option<usize>> {
+fn push_feature_data(values: &mut Values, buf: &[u8], data: WireReader) -> WireResult<Option<usize>> {
     let len = data.buf.len() - data.pos;
     match values {
         Values::Float32(values) if len == 4 => values.push(f32::from_bits(varint::load_word(buf, data.pos) as u32)),
-        Values::Int64(values) => match varint::decode_single(buf, data.pos, len) {
+        Values::Int64(values) => match varint::decode_single_varint(buf, data.pos, len) {
             Some(value) => values.push(value as i64),
             None => return push_varints(values, data, |value| value as i64),
         },
-        Values::Int32(values) => match varint::decode_single(buf, data.pos, len) {
+        Values::Int32(values) => match varint::decode_single_varint(buf, data.pos, len) {
             Some(value) => values.push(value as i32),
             None => return push_varints(values, data, |value| value as i32),
         },
@@ -133,35 +141,35 @@ fn push_fixed_or_bytes(values: &mut Values, data: &[u8]) -> Option<usize> {
 }
 
 #[inline(never)]
-fn push_varints<T>(values: &mut Vec<T>, data: Reader, cast: impl Fn(u64) -> T) -> WireResult<Option<usize>> {
+fn push_varints<T>(values: &mut Vec<T>, data: WireReader, cast: impl Fn(u64) -> T) -> WireResult<Option<usize>> {
     let before = values.len();
-    varint::decode(data, values, cast)?;
+    varint::decode_varints(data, values, cast)?;
     Ok(Some(values.len() - before))
 }
 
 /// Returns the data of the frame at `reader`; None if it is not one list with `tag`, or has another encoding.
 #[inline]
-fn frame_data<'a>(reader: &Reader<'a>, tag: u8) -> Option<Reader<'a>> {
-    let len = data_len(reader.buf, reader.pos + 1, tag)?;
+fn find_frame_data<'a>(reader: &WireReader<'a>, tag: u8) -> Option<WireReader<'a>> {
+    let len = feature_data_len(reader.buf, reader.pos + 1, tag)?;
     let start = reader.pos + FRAME_HEADER_LEN;
     let is_consistent = len + FEATURE_HEADER_LEN <= MIN_TWO_BYTE_LEN
         && reader.buf[reader.pos] == 0x0a
         && start + len <= reader.buf.len();
-    is_consistent.then(|| reader.within(start, start + len))
+    is_consistent.then(|| reader.subreader(start, start + len))
 }
 
 /// Parses the frames at `reader`, up to the first one that is not one packed list of the requested kind.
 #[inline]
-pub fn parse_frames(slot: &mut ColumnBuilder, reader: &mut Reader) -> WireResult<()> {
-    if let (Values::Int64(values), Layout::Fixed(1)) = (&mut slot.values, slot.layout) {
+pub fn parse_frames(slot: &mut ColumnBuilder, reader: &mut WireReader) -> WireResult<()> {
+    if let (Values::Int64(values), ValueCount::Fixed(1)) = (&mut slot.values, slot.value_count) {
         let count = parse_int64_frames(values, slot.tag, reader);
         slot.add_frames(count);
     }
-    while let Some(data) = frame_data(reader, slot.tag) {
+    while let Some(data) = find_frame_data(reader, slot.tag) {
         slot.begin_frame();
-        let Some(count) = push_data(&mut slot.values, reader.buf, data)? else { break };
-        slot.kind = Some(slot.wanted_kind);
-        if slot.layout == Layout::Ragged || slot.layout == Layout::Fixed(count) {
+        let Some(count) = push_feature_data(&mut slot.values, reader.buf, data)? else { break };
+        slot.kind = Some(slot.requested_kind);
+        if slot.value_count == ValueCount::Ragged || slot.value_count == ValueCount::Fixed(count) {
             slot.add_frames(1);
         } else {
             slot.end_frame();
@@ -176,7 +184,7 @@ pub fn parse_frames(slot: &mut ColumnBuilder, reader: &mut Reader) -> WireResult
 /// Stops at the first frame with another encoding, and at the last frames of the message, where eight bytes cannot be
 /// loaded at once.
 #[inline]
-fn parse_int64_frames(values: &mut Vec<i64>, tag: u8, reader: &mut Reader) -> usize {
+fn parse_int64_frames(values: &mut Vec<i64>, tag: u8, reader: &mut WireReader) -> usize {
     let (before, mut rest) = (values.len(), reader.rest());
     let mut words = [(0, 0); 64];
     loop {
@@ -185,7 +193,7 @@ fn parse_int64_frames(values: &mut Vec<i64>, tag: u8, reader: &mut Reader) -> us
             let num_valid = words[..count].iter().take_while(|word| varint::are_single_varints(&[**word])).count();
             (count, tail) = find_int64_frames(rest, tag, &mut words[..num_valid]);
         }
-        values.extend(words[..count].iter().map(|(word, mask)| varint::join_groups(word & mask) as i64));
+        values.extend(words[..count].iter().map(|(word, mask)| varint::join_7bit_groups(word & mask) as i64));
         rest = tail;
         if count < words.len() {
             reader.pos = reader.buf.len() - rest.len();
@@ -230,10 +238,10 @@ const INT64_FRAMES: [(u64, u64); 9] = {
 };
 
 /// Validates the frames at `reader`, up to the first one with another encoding.
-pub fn check_frames(reader: &mut Reader) -> WireResult<()> {
+pub fn validate_frames(reader: &mut WireReader) -> WireResult<()> {
     while let Some(&tag) = reader.buf.get(reader.pos + 2) {
-        let Some(data) = frame_data(reader, tag) else { break };
-        if !check_data(&TENSORFLOW, tag, reader.buf, data)? {
+        let Some(data) = find_frame_data(reader, tag) else { break };
+        if !validate_feature_data(&TENSORFLOW, tag, reader.buf, data)? {
             break;
         }
         reader.pos = data.buf.len();

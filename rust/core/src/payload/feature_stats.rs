@@ -1,13 +1,13 @@
 //! Statistics of the features in a set of records: names, kinds, and the numbers of values, frames and bytes.
 //!
-//! A record is counted only after all of it was validated.
+//! A record is added to the statistics only after its whole payload was validated.
 use super::message::FeatureSink;
-use super::wire::{Reader, WireResult};
-use super::{PayloadKind, Section, ValueKind, parse, varint};
+use super::wire::{WireReader, WireResult};
+use super::{PayloadKind, Section, ValueKind, parse_payload, varint};
 use crate::error::Fault;
 use std::collections::HashMap;
 
-/// Statistics of one feature. A minimum or maximum of nothing is 0.
+/// Statistics of one feature. A minimum or maximum is 0 if there are no numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureStats {
     /// Key of the feature.
@@ -46,13 +46,13 @@ impl FeatureCollector {
         Self { kind, counters: FeatureCounters::default() }
     }
 
-    /// Adds one record.
-    pub fn push(&mut self, payload: &[u8]) -> Result<(), Fault> {
+    /// Adds the features of one payload to the statistics, unless it is invalid.
+    pub fn push_payload(&mut self, payload: &[u8]) -> Result<(), Fault> {
         let num_known = self.counters.num_features();
-        let result = parse(self.kind, payload, &mut self.counters);
+        let result = parse_payload(self.kind, payload, &mut self.counters);
         match result {
-            Ok(()) => self.counters.commit(),
-            Err(_) => self.counters.roll_back(num_known),
+            Ok(()) => self.counters.commit_record(),
+            Err(_) => self.counters.discard_record(num_known),
         }
         Ok(result?)
     }
@@ -159,7 +159,7 @@ impl FeatureCounter {
         }
     }
 
-    fn commit(&mut self) {
+    fn commit_record(&mut self) {
         if self.section == Section::Lists {
             self.num_present += 1;
             self.frames.add(self.record_frames);
@@ -203,16 +203,16 @@ impl FeatureCounters {
     }
 
     /// Adds the current record, which is valid, to the statistics.
-    fn commit(&mut self) {
+    fn commit_record(&mut self) {
         for feature in self.present.drain(..) {
             let feature = &mut self.features[feature];
-            feature.commit();
+            feature.commit_record();
             feature.is_present = false;
         }
     }
 
     /// Discards the current record and the features from index `num_known` on, which occur only in it.
-    fn roll_back(&mut self, num_known: usize) {
+    fn discard_record(&mut self, num_known: usize) {
         for feature in self.present.drain(..) {
             self.features[feature].is_present = false;
         }
@@ -267,8 +267,8 @@ impl FeatureSink for FeatureCounters {
         current.count += chunk.len() as u64 / width;
     }
 
-    fn push_varints(&mut self, slot: usize, chunk: Reader) -> WireResult<()> {
-        self.features[slot].current.count += varint::count(chunk)? as u64;
+    fn push_varints(&mut self, slot: usize, chunk: WireReader) -> WireResult<()> {
+        self.features[slot].current.count += varint::count_varints(chunk)? as u64;
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! The payload of MXNet's image records: a header of flag, label, id and id2, then `flag` labels, then data.
 use super::message::FeatureSink;
-use super::serialize::put_string;
+use super::serialize::append_string;
 use super::wire::{WireError, WireResult};
-use super::write::put_fixed;
+use super::write::append_fixed;
 use super::{ColumnData, Section, ValueKind, ValuesRef};
 use crate::error::Fault;
 use crate::records::RecordSink;
@@ -25,8 +25,8 @@ pub const FLAG: &[u8] = b"flag";
 /// Name of the data column.
 pub const DATA: &[u8] = b"data";
 
-/// Parses one payload into `sink`.
-pub fn parse<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
+/// Parses the payload of one image record into `sink`.
+pub fn parse_image_record<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
     let Some((header, rest)) = payload.split_first_chunk::<HEADER_LEN>() else {
         return Err(WireError { offset: payload.len(), what: "the payload ends inside the 24-byte header" });
     };
@@ -37,23 +37,23 @@ pub fn parse<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
     }
     let (labels, data) = rest.split_at(num_bytes as usize);
     let labels = if flag == 0 { &header[4..8] } else { labels };
-    push_column(sink, LABEL, ValueKind::Float32, labels);
-    push_column(sink, ID, ValueKind::UInt64, &header[8..16]);
-    push_column(sink, ID2, ValueKind::UInt64, &header[16..24]);
-    push_column(sink, FLAG, ValueKind::Int64, &i64::from(flag).to_le_bytes());
-    if let Some(slot) = begin_column(sink, DATA, ValueKind::Bytes) {
+    push_column_values(sink, LABEL, ValueKind::Float32, labels);
+    push_column_values(sink, ID, ValueKind::UInt64, &header[8..16]);
+    push_column_values(sink, ID2, ValueKind::UInt64, &header[16..24]);
+    push_column_values(sink, FLAG, ValueKind::Int64, &i64::from(flag).to_le_bytes());
+    if let Some(slot) = begin_column_entry(sink, DATA, ValueKind::Bytes) {
         sink.push_bytes(slot, data);
     }
     Ok(())
 }
 
-fn push_column<S: FeatureSink>(sink: &mut S, name: &[u8], kind: ValueKind, values: &[u8]) {
-    if let Some(slot) = begin_column(sink, name, kind) {
+fn push_column_values<S: FeatureSink>(sink: &mut S, name: &[u8], kind: ValueKind, values: &[u8]) {
+    if let Some(slot) = begin_column_entry(sink, name, kind) {
         sink.push_fixed(slot, values);
     }
 }
 
-fn begin_column<S: FeatureSink>(sink: &mut S, name: &[u8], kind: ValueKind) -> Option<usize> {
+fn begin_column_entry<S: FeatureSink>(sink: &mut S, name: &[u8], kind: ValueKind) -> Option<usize> {
     let slot = sink.find_slot(Section::Context, name)?;
     sink.begin_entry(slot);
     sink.begin_list(slot, kind);
@@ -62,7 +62,7 @@ fn begin_column<S: FeatureSink>(sink: &mut S, name: &[u8], kind: ValueKind) -> O
 
 /// The columns of image records by name.
 #[derive(Default)]
-struct Fields<'a> {
+struct ImageRecordColumns<'a> {
     label: Option<(&'a ColumnData<'a>, &'a [f32])>,
     id: Option<(&'a ColumnData<'a>, &'a [u64])>,
     id2: Option<(&'a ColumnData<'a>, &'a [u64])>,
@@ -71,18 +71,22 @@ struct Fields<'a> {
 }
 
 /// Writes validated columns as `num_records` payloads. Fields without a column are 0 or empty.
-pub fn write(sink: &mut impl RecordSink, num_records: usize, columns: &[&ColumnData]) -> Result<(), SourceError> {
-    let fields = match_columns(columns)?;
+pub fn write_image_records(
+    sink: &mut impl RecordSink,
+    num_records: usize,
+    columns: &[&ColumnData],
+) -> Result<(), SourceError> {
+    let fields = match_columns_by_name(columns)?;
     for record in 0..num_records {
-        sink.begin();
-        write_record(&fields, record, sink.bytes())?;
-        sink.end()?;
+        sink.begin_record();
+        write_record(&fields, record, sink.buffer())?;
+        sink.end_record()?;
     }
     Ok(())
 }
 
-fn match_columns<'a>(columns: &[&'a ColumnData<'a>]) -> Result<Fields<'a>, Fault> {
-    let mut fields = Fields::default();
+fn match_columns_by_name<'a>(columns: &[&'a ColumnData<'a>]) -> Result<ImageRecordColumns<'a>, Fault> {
+    let mut fields = ImageRecordColumns::default();
     for &column in columns {
         match (column.name, column.values) {
             (LABEL, ValuesRef::Float32(values)) => fields.label = Some((column, values)),
@@ -90,20 +94,20 @@ fn match_columns<'a>(columns: &[&'a ColumnData<'a>]) -> Result<Fields<'a>, Fault
             (ID2, ValuesRef::UInt64(values)) => fields.id2 = Some((column, values)),
             (FLAG, ValuesRef::Int64(values)) => fields.flag = Some((column, values)),
             (DATA, ValuesRef::Bytes { .. } | ValuesRef::External { .. }) => fields.data = Some(column),
-            _ => return Err(unknown_column(column)),
+            _ => return Err(unknown_column_fault(column)),
         }
     }
     Ok(fields)
 }
 
-fn unknown_column(column: &ColumnData) -> Fault {
+fn unknown_column_fault(column: &ColumnData) -> Fault {
     let expected = "label float32, id or id2 uint64, flag int64, data bytes";
-    column.fault("is not a field of image records").values(expected, column.values.kind().as_str())
+    column.feature_fault("is not a field of image records").with_values(expected, column.values.kind().as_str())
 }
 
-fn write_record(fields: &Fields, record: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
+fn write_record(fields: &ImageRecordColumns, record: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
     let labels = match fields.label {
-        Some((column, values)) if column.is_present(record) => &values[column.row(record)],
+        Some((column, values)) if column.is_present(record) => &values[column.row_range(record)],
         _ => &[],
     };
     let flag = choose_flag(fields, record, labels)?;
@@ -113,51 +117,51 @@ fn write_record(fields: &Fields, record: usize, out: &mut Vec<u8>) -> Result<(),
     out.extend_from_slice(&single_value(fields.id, record)?.unwrap_or(0).to_le_bytes());
     out.extend_from_slice(&single_value(fields.id2, record)?.unwrap_or(0).to_le_bytes());
     if flag > 0 {
-        put_fixed(out, labels, |value: f32| value.to_le_bytes());
+        append_fixed(out, labels, |value: f32| value.to_le_bytes());
     }
     if let Some(column) = fields.data.filter(|column| column.is_present(record)) {
-        let row = column.row(record);
+        let row = column.row_range(record);
         if row.len() != 1 {
-            return Err(count_fault(column, record, 1, row.len()).into());
+            return Err(value_count_fault(column, record, 1, row.len()).into());
         }
-        put_string(&column.values, row.start, out)?;
+        append_string(&column.values, row.start, out)?;
     }
     Ok(())
 }
 
 /// Returns the flag of a record: from the flag column if there is one, otherwise 0 for a scalar label and the number of
 /// labels for a vector.
-fn choose_flag(fields: &Fields, record: usize, labels: &[f32]) -> Result<u32, Fault> {
+fn choose_flag(fields: &ImageRecordColumns, record: usize, labels: &[f32]) -> Result<u32, Fault> {
     let count = labels.len();
     let flag = single_value(fields.flag, record)?;
     let Some((column, _)) = fields.label else {
         return match (flag, fields.flag) {
-            (Some(flag), Some((column, _))) if flag != 0 => Err(count_fault(column, record, 0, flag)),
+            (Some(flag), Some((column, _))) if flag != 0 => Err(value_count_fault(column, record, 0, flag)),
             _ => Ok(0),
         };
     };
     let is_scalar = flag.map_or(column.scalar && column.is_present(record), |flag| flag == 0 && count > 0);
     if is_scalar {
-        return if count == 1 { Ok(0) } else { Err(count_fault(column, record, 1, count)) };
+        return if count == 1 { Ok(0) } else { Err(value_count_fault(column, record, 1, count)) };
     }
     if let Some(flag) = flag.filter(|&flag| flag != count as i64) {
-        return Err(count_fault(column, record, flag, count));
+        return Err(value_count_fault(column, record, flag, count));
     }
-    u32::try_from(count).map_err(|_| count_fault(column, record, u32::MAX, count))
+    u32::try_from(count).map_err(|_| value_count_fault(column, record, u32::MAX, count))
 }
 
 /// Returns the value of a record in a column that must have one value per record; None if the column or value is
 /// absent.
 fn single_value<T: Copy>(column: Option<(&ColumnData, &[T])>, record: usize) -> Result<Option<T>, Fault> {
     match column {
-        Some((column, values)) if column.is_present(record) => match values[column.row(record)] {
+        Some((column, values)) if column.is_present(record) => match values[column.row_range(record)] {
             [value] => Ok(Some(value)),
-            ref row => Err(count_fault(column, record, 1, row.len())),
+            ref row => Err(value_count_fault(column, record, 1, row.len())),
         },
         _ => Ok(None),
     }
 }
 
-fn count_fault(column: &ColumnData, record: usize, expected: impl Display, found: impl Display) -> Fault {
-    column.fault(&format!("has the wrong number of values in record {record}")).values(expected, found)
+fn value_count_fault(column: &ColumnData, record: usize, expected: impl Display, found: impl Display) -> Fault {
+    column.feature_fault(&format!("has the wrong number of values in record {record}")).with_values(expected, found)
 }

@@ -1,6 +1,6 @@
-//! Prediction of keys: writers usually store the same keys in the same order in all records.
+//! Cache that predicts the next key of a record, because writers usually store the same keys in the same order.
 use super::key_table::{self, KeyTable};
-use super::message::Dialect;
+use super::message::MessageDialect;
 use super::varint::load_word;
 use super::{Plan, Section};
 
@@ -19,7 +19,7 @@ pub struct CachedKey {
     /// The first bytes of the prefix, without the entry's length.
     head: [u64; 2],
     mask: [u64; 2],
-    /// The bytes of the prefix after `head`.
+    /// The bytes of the prefix that follow `head`.
     tail: Vec<u8>,
     /// Length of the prefix.
     pub len: usize,
@@ -47,7 +47,7 @@ impl CachedKey {
     }
 
     #[inline]
-    fn matches(&self, head: [u64; 2], entry: &[u8]) -> bool {
+    fn matches_entry(&self, head: [u64; 2], entry: &[u8]) -> bool {
         head[0] & self.mask[0] == self.head[0]
             && head[1] & self.mask[1] == self.head[1]
             && (self.tail.is_empty() || entry.get(HEAD_LEN..).is_some_and(|entry| entry.starts_with(&self.tail)))
@@ -70,7 +70,7 @@ impl KeyCache {
         Self { keys: vec![CachedKey::sentinel()], table: KeyTable::new(16), hashes: vec![0], last: 0 }
     }
 
-    /// Begins a record.
+    /// Makes the next entry the first one of a record.
     pub fn start_record(&mut self) {
         self.last = 0;
     }
@@ -78,49 +78,49 @@ impl KeyCache {
     /// Returns the key of the entry at the start of `rest`; None if the entry has another encoding, or the cache is
     /// full.
     #[inline]
-    pub fn find(&mut self, rest: &[u8], dialect: &Dialect, plan: &Plan) -> Option<&CachedKey> {
+    pub fn find_key(&mut self, rest: &[u8], dialect: &MessageDialect, plan: &Plan) -> Option<&CachedKey> {
         let head = [load_word(rest, 0), load_word(rest, 8)];
         let mut key = self.keys[self.last].next;
-        if !self.keys[key].matches(head, rest) {
-            key = self.look_up(head, rest, dialect, plan)?;
+        if !self.keys[key].matches_entry(head, rest) {
+            key = self.look_up_key(head, rest, dialect, plan)?;
             self.keys[self.last].next = key;
         }
         self.last = key;
         Some(&self.keys[key])
     }
 
-    fn look_up(&mut self, head: [u64; 2], rest: &[u8], dialect: &Dialect, plan: &Plan) -> Option<usize> {
+    fn look_up_key(&mut self, head: [u64; 2], rest: &[u8], dialect: &MessageDialect, plan: &Plan) -> Option<usize> {
         let [0x0a, 0..0x80, 0x0a, len @ 0..0x80, key @ ..] = rest else { return None };
         let len = usize::from(*len);
         if key.get(len) != Some(&0x12) {
             return None;
         }
         let key = &key[..len];
-        let hash = key_table::hash(Section::Context, key);
-        if let Some(key) = self.table.find(hash, |key| self.keys[key].matches(head, rest)) {
+        let hash = key_table::hash_key(Section::Context, key);
+        if let Some(key) = self.table.find_index(hash, |key| self.keys[key].matches_entry(head, rest)) {
             return Some(key);
         }
         if self.keys.len() >= MAX_CACHED || (dialect.utf8_keys && std::str::from_utf8(key).is_err()) {
             return None;
         }
-        let slot = plan.find(Section::Context, key);
+        let slot = plan.find_column(Section::Context, key);
         let tag = match slot {
-            Some(slot) => dialect.tag(plan.columns()[slot].kind)?,
+            Some(slot) => dialect.list_tag(plan.columns()[slot].kind)?,
             None => *rest.get(len + 6)?,
         };
-        Some(self.insert(CachedKey::new(&rest[..len + 5], tag, slot), hash))
+        Some(self.insert_key(CachedKey::new(&rest[..len + 5], tag, slot), hash))
     }
 
     #[cold]
-    fn insert(&mut self, key: CachedKey, hash: u64) -> usize {
+    fn insert_key(&mut self, key: CachedKey, hash: u64) -> usize {
         self.keys.push(key);
         self.hashes.push(hash);
         let index = self.keys.len() - 1;
         if self.table.has_capacity() {
-            self.table.insert(hash, index);
+            self.table.insert_index(hash, index);
         } else {
             self.table = KeyTable::new(2 * self.keys.len());
-            (1..=index).for_each(|index| self.table.insert(self.hashes[index], index));
+            (1..=index).for_each(|index| self.table.insert_index(self.hashes[index], index));
         }
         index
     }

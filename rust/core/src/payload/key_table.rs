@@ -26,7 +26,7 @@ impl KeyTable {
 
     /// Returns the first index stored for `hash` for which `matches` returns true.
     #[inline]
-    pub fn find(&self, hash: u64, matches: impl Fn(usize) -> bool) -> Option<usize> {
+    pub fn find_index(&self, hash: u64, matches: impl Fn(usize) -> bool) -> Option<usize> {
         let mask = self.buckets.len() - 1;
         let mut bucket = hash as usize & mask;
         loop {
@@ -39,7 +39,7 @@ impl KeyTable {
     }
 
     /// Stores `index` for `hash`. The table must have capacity.
-    pub fn insert(&mut self, hash: u64, index: usize) {
+    pub fn insert_index(&mut self, hash: u64, index: usize) {
         let mask = self.buckets.len() - 1;
         let mut bucket = hash as usize & mask;
         while self.buckets[bucket] != 0 {
@@ -52,7 +52,7 @@ impl KeyTable {
 
 /// Returns the hash of a key.
 #[inline]
-pub fn hash(section: Section, key: &[u8]) -> u64 {
+pub fn hash_key(section: Section, key: &[u8]) -> u64 {
     let mix = |state: u64, word: u64| (state.rotate_left(5) ^ word).wrapping_mul(FACTOR);
     let (words, tail) = key.as_chunks::<8>();
     let mut state = (key.len() as u64) << 1 | section as u64;

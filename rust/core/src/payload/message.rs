@@ -1,11 +1,11 @@
 //! Parsing of the three protobuf messages, with protobuf's own rules for repeated and unknown fields.
 use super::fast_path;
-use super::wire::{FIXED32_1, FIXED64_1, LEN_1, LEN_2, Reader, VARINT_1, WireError, WireResult};
+use super::wire::{FIXED32_1, FIXED64_1, LEN_1, LEN_2, VARINT_1, WireError, WireReader, WireResult};
 use super::{PayloadKind, Section, ValueKind, varint};
 
-/// Differences between the messages of the two frameworks.
+/// Properties in which the messages of TensorFlow and OneFlow differ.
 #[derive(Debug)]
-pub struct Dialect {
+pub struct MessageDialect {
     /// Kinds of the fields 1, 2, … of `Feature`.
     pub kinds: &'static [ValueKind],
     /// Whether a key that is not UTF-8 makes the message invalid.
@@ -15,22 +15,22 @@ pub struct Dialect {
 }
 
 /// `tf.train.Example` and `SequenceExample` (proto3).
-pub const TENSORFLOW: Dialect = Dialect {
+pub const TENSORFLOW: MessageDialect = MessageDialect {
     kinds: &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Int64],
     utf8_keys: true,
     drops_entries_with_unknown_fields: true,
 };
 
 /// `OFRecord` (proto2).
-pub const ONEFLOW: Dialect = Dialect {
+pub const ONEFLOW: MessageDialect = MessageDialect {
     kinds: &[ValueKind::Bytes, ValueKind::Float32, ValueKind::Float64, ValueKind::Int32, ValueKind::Int64],
     utf8_keys: false,
     drops_entries_with_unknown_fields: false,
 };
 
-impl Dialect {
+impl MessageDialect {
     /// Returns the dialect of a payload kind; None for image records, which are not protobuf messages.
-    pub fn of(kind: PayloadKind) -> Option<&'static Self> {
+    pub fn of_payload(kind: PayloadKind) -> Option<&'static Self> {
         match kind {
             PayloadKind::Example | PayloadKind::SequenceExample => Some(&TENSORFLOW),
             PayloadKind::OfRecord => Some(&ONEFLOW),
@@ -39,18 +39,18 @@ impl Dialect {
     }
 
     /// Returns the tag of the list of `kind` in a feature.
-    pub fn tag(&self, kind: ValueKind) -> Option<u8> {
+    pub fn list_tag(&self, kind: ValueKind) -> Option<u8> {
         self.kinds.iter().position(|&known| known == kind).map(|i| (i as u8 + 1) << 3 | 2)
     }
 
     /// Returns the kind of the list with `tag`.
     #[inline]
-    pub fn kind(&self, tag: u32) -> Option<ValueKind> {
+    pub fn list_kind(&self, tag: u32) -> Option<ValueKind> {
         if tag & 7 == 2 { self.kinds.get(((tag >> 3) as usize).wrapping_sub(1)).copied() } else { None }
     }
 }
 
-/// Receives the features of one record. Slots are the sink's own numbers of features.
+/// Receives the features of one record. A slot is a number by which the sink identifies a feature.
 ///
 /// For each map entry, the parser calls `find_slot` and, if there is a slot, `begin_entry`. Then it calls `begin_list`
 /// and one of the `push_*` functions for each list of values. In a feature list, each feature is enclosed by
@@ -71,8 +71,8 @@ pub trait FeatureSink {
     /// Adds little-endian values of four or eight bytes each.
     fn push_fixed(&mut self, slot: usize, chunk: &[u8]);
 
-    /// Adds the varints of which `chunk` consists.
-    fn push_varints(&mut self, slot: usize, chunk: Reader) -> WireResult<()>;
+    /// Adds the varints in `chunk`.
+    fn push_varints(&mut self, slot: usize, chunk: WireReader) -> WireResult<()>;
 
     /// Begins a frame.
     fn begin_frame(&mut self, slot: usize);
@@ -83,21 +83,21 @@ pub trait FeatureSink {
     /// Parses one context entry on the fast path. Returns false, without moving `reader`, if the general code is
     /// needed.
     #[inline]
-    fn parse_entry(&mut self, _dialect: &Dialect, _reader: &mut Reader) -> WireResult<bool> {
+    fn parse_entry(&mut self, _dialect: &MessageDialect, _reader: &mut WireReader) -> WireResult<bool> {
         Ok(false)
     }
 
     /// Parses frames on the fast path, up to the first one that needs the general code.
     #[inline]
-    fn parse_frames(&mut self, _slot: usize, _reader: &mut Reader) -> WireResult<()> {
+    fn parse_frames(&mut self, _slot: usize, _reader: &mut WireReader) -> WireResult<()> {
         Ok(())
     }
 }
 
 /// A sink without slots: all features are only validated.
-pub struct Discard;
+pub struct DiscardSink;
 
-impl FeatureSink for Discard {
+impl FeatureSink for DiscardSink {
     fn find_slot(&mut self, _section: Section, _key: &[u8]) -> Option<usize> {
         None
     }
@@ -110,8 +110,8 @@ impl FeatureSink for Discard {
 
     fn push_fixed(&mut self, _slot: usize, _chunk: &[u8]) {}
 
-    fn push_varints(&mut self, _slot: usize, chunk: Reader) -> WireResult<()> {
-        varint::count(chunk).map(drop)
+    fn push_varints(&mut self, _slot: usize, chunk: WireReader) -> WireResult<()> {
+        varint::count_varints(chunk).map(drop)
     }
 
     fn begin_frame(&mut self, _slot: usize) {}
@@ -119,23 +119,23 @@ impl FeatureSink for Discard {
     fn end_frame(&mut self, _slot: usize) {}
 
     #[inline]
-    fn parse_entry(&mut self, dialect: &Dialect, reader: &mut Reader) -> WireResult<bool> {
-        fast_path::check_entry(dialect, reader)
+    fn parse_entry(&mut self, dialect: &MessageDialect, reader: &mut WireReader) -> WireResult<bool> {
+        fast_path::validate_entry(dialect, reader)
     }
 
     #[inline]
-    fn parse_frames(&mut self, _slot: usize, reader: &mut Reader) -> WireResult<()> {
-        fast_path::check_frames(reader)
+    fn parse_frames(&mut self, _slot: usize, reader: &mut WireReader) -> WireResult<()> {
+        fast_path::validate_frames(reader)
     }
 }
 
 /// Parses an `Example`.
 pub fn parse_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
-    let mut reader = Reader::new(payload);
+    let mut reader = WireReader::new(payload);
     while !reader.is_empty() {
-        match reader.tag()? {
-            LEN_1 => parse_features(reader.message()?, &TENSORFLOW, sink)?,
-            tag => reader.skip(tag)?,
+        match reader.read_tag()? {
+            LEN_1 => parse_features(reader.read_message()?, &TENSORFLOW, sink)?,
+            tag => reader.skip_field(tag)?,
         }
     }
     Ok(())
@@ -143,12 +143,12 @@ pub fn parse_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult
 
 /// Parses a `SequenceExample`.
 pub fn parse_sequence_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
-    let mut reader = Reader::new(payload);
+    let mut reader = WireReader::new(payload);
     while !reader.is_empty() {
-        match reader.tag()? {
-            LEN_1 => parse_features(reader.message()?, &TENSORFLOW, sink)?,
-            LEN_2 => parse_feature_lists(reader.message()?, sink)?,
-            tag => reader.skip(tag)?,
+        match reader.read_tag()? {
+            LEN_1 => parse_features(reader.read_message()?, &TENSORFLOW, sink)?,
+            LEN_2 => parse_feature_lists(reader.read_message()?, sink)?,
+            tag => reader.skip_field(tag)?,
         }
     }
     Ok(())
@@ -156,48 +156,53 @@ pub fn parse_sequence_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> W
 
 /// Parses an `OFRecord`, which is itself a map of features.
 pub fn parse_ofrecord<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
-    parse_features(Reader::new(payload), &ONEFLOW, sink)
+    parse_features(WireReader::new(payload), &ONEFLOW, sink)
 }
 
-/// Returns whether the top-level fields are valid and contain feature lists.
+/// Returns whether all top-level fields of `payload` are valid, and at least one of them contains feature lists.
 pub fn contains_feature_lists(payload: &[u8]) -> bool {
-    let mut reader = Reader::new(payload);
+    let mut reader = WireReader::new(payload);
     let mut found = false;
     while !reader.is_empty() {
-        let Ok(tag) = reader.tag() else { return false };
+        let Ok(tag) = reader.read_tag() else { return false };
         found |= tag == LEN_2;
-        if reader.skip(tag).is_err() {
+        if reader.skip_field(tag).is_err() {
             return false;
         }
     }
     found
 }
 
-fn parse_features<S: FeatureSink>(mut reader: Reader, dialect: &Dialect, sink: &mut S) -> WireResult<()> {
+fn parse_features<S: FeatureSink>(mut reader: WireReader, dialect: &MessageDialect, sink: &mut S) -> WireResult<()> {
     while !reader.is_empty() {
         if sink.parse_entry(dialect, &mut reader)? {
             continue;
         }
-        match reader.tag()? {
-            LEN_1 => parse_entry(reader.message()?, Section::Context, dialect, sink)?,
-            tag => reader.skip(tag)?,
+        match reader.read_tag()? {
+            LEN_1 => parse_entry(reader.read_message()?, Section::Context, dialect, sink)?,
+            tag => reader.skip_field(tag)?,
         }
     }
     Ok(())
 }
 
-fn parse_feature_lists<S: FeatureSink>(mut reader: Reader, sink: &mut S) -> WireResult<()> {
+fn parse_feature_lists<S: FeatureSink>(mut reader: WireReader, sink: &mut S) -> WireResult<()> {
     while !reader.is_empty() {
-        match reader.tag()? {
-            LEN_1 => parse_entry(reader.message()?, Section::Lists, &TENSORFLOW, sink)?,
-            tag => reader.skip(tag)?,
+        match reader.read_tag()? {
+            LEN_1 => parse_entry(reader.read_message()?, Section::Lists, &TENSORFLOW, sink)?,
+            tag => reader.skip_field(tag)?,
         }
     }
     Ok(())
 }
 
 /// Parses one map entry. Its key may follow its value, so the entry is read twice: for the key, then for the values.
-fn parse_entry<S: FeatureSink>(reader: Reader, section: Section, dialect: &Dialect, sink: &mut S) -> WireResult<()> {
+fn parse_entry<S: FeatureSink>(
+    reader: WireReader,
+    section: Section,
+    dialect: &MessageDialect,
+    sink: &mut S,
+) -> WireResult<()> {
     let slot = match find_key(reader, dialect)? {
         Some(key) => sink.find_slot(section, key),
         None => None,
@@ -207,28 +212,28 @@ fn parse_entry<S: FeatureSink>(reader: Reader, section: Section, dialect: &Diale
             sink.begin_entry(slot);
             parse_entry_values(reader, section, dialect, slot, sink)
         }
-        None => parse_entry_values(reader, section, dialect, 0, &mut Discard),
+        None => parse_entry_values(reader, section, dialect, 0, &mut DiscardSink),
     }
 }
 
-/// Returns the last key of an entry (empty if there is none); None if protobuf drops the entry for an unknown field.
-fn find_key<'a>(mut reader: Reader<'a>, dialect: &Dialect) -> WireResult<Option<&'a [u8]>> {
+/// Returns the last key of an entry (empty if there is none); None if an unknown field makes protobuf drop the entry.
+fn find_key<'a>(mut reader: WireReader<'a>, dialect: &MessageDialect) -> WireResult<Option<&'a [u8]>> {
     let mut key: &[u8] = &[];
     let mut is_dropped = false;
     while !reader.is_empty() {
         let start = reader.pos;
-        match reader.tag()? {
+        match reader.read_tag()? {
             LEN_1 => {
-                key = reader.bytes()?;
+                key = reader.read_length_delimited()?;
                 if dialect.utf8_keys && std::str::from_utf8(key).is_err() {
                     return Err(WireError { offset: start, what: "a key is not UTF-8" });
                 }
             }
             LEN_2 => {
-                reader.bytes()?;
+                reader.read_length_delimited()?;
             }
             tag => {
-                reader.skip(tag)?;
+                reader.skip_field(tag)?;
                 is_dropped |= dialect.drops_entries_with_unknown_fields;
             }
         }
@@ -238,73 +243,78 @@ fn find_key<'a>(mut reader: Reader<'a>, dialect: &Dialect) -> WireResult<Option<
 
 /// Parses the values of an entry. Several values are merged.
 fn parse_entry_values<S: FeatureSink>(
-    mut reader: Reader,
+    mut reader: WireReader,
     section: Section,
-    dialect: &Dialect,
+    dialect: &MessageDialect,
     slot: usize,
     sink: &mut S,
 ) -> WireResult<()> {
     while !reader.is_empty() {
-        match (reader.tag()?, section) {
-            (LEN_2, Section::Context) => parse_feature(reader.message()?, dialect, slot, sink)?,
-            (LEN_2, Section::Lists) => parse_feature_list(reader.message()?, slot, sink)?,
-            (tag, _) => reader.skip(tag)?,
+        match (reader.read_tag()?, section) {
+            (LEN_2, Section::Context) => parse_feature(reader.read_message()?, dialect, slot, sink)?,
+            (LEN_2, Section::Lists) => parse_feature_list(reader.read_message()?, slot, sink)?,
+            (tag, _) => reader.skip_field(tag)?,
         }
     }
     Ok(())
 }
 
-fn parse_feature_list<S: FeatureSink>(mut reader: Reader, slot: usize, sink: &mut S) -> WireResult<()> {
+fn parse_feature_list<S: FeatureSink>(mut reader: WireReader, slot: usize, sink: &mut S) -> WireResult<()> {
     sink.parse_frames(slot, &mut reader)?;
     while !reader.is_empty() {
-        match reader.tag()? {
+        match reader.read_tag()? {
             LEN_1 => {
                 sink.begin_frame(slot);
-                parse_feature(reader.message()?, &TENSORFLOW, slot, sink)?;
+                parse_feature(reader.read_message()?, &TENSORFLOW, slot, sink)?;
                 sink.end_frame(slot);
                 sink.parse_frames(slot, &mut reader)?;
             }
-            tag => reader.skip(tag)?,
+            tag => reader.skip_field(tag)?,
         }
     }
     Ok(())
 }
 
-fn parse_feature<S: FeatureSink>(mut reader: Reader, dialect: &Dialect, slot: usize, sink: &mut S) -> WireResult<()> {
+fn parse_feature<S: FeatureSink>(
+    mut reader: WireReader,
+    dialect: &MessageDialect,
+    slot: usize,
+    sink: &mut S,
+) -> WireResult<()> {
     while !reader.is_empty() {
-        let tag = reader.tag()?;
-        match dialect.kind(tag) {
+        let tag = reader.read_tag()?;
+        match dialect.list_kind(tag) {
             Some(kind) => {
                 sink.begin_list(slot, kind);
-                parse_list(reader.message()?, kind, slot, sink)?;
+                parse_list(reader.read_message()?, kind, slot, sink)?;
             }
-            None => reader.skip(tag)?,
+            None => reader.skip_field(tag)?,
         }
     }
     Ok(())
 }
 
 /// Parses one list of values: field 1, packed (numbers only) or with one tag per value.
-fn parse_list<S: FeatureSink>(mut reader: Reader, kind: ValueKind, slot: usize, sink: &mut S) -> WireResult<()> {
+fn parse_list<S: FeatureSink>(mut reader: WireReader, kind: ValueKind, slot: usize, sink: &mut S) -> WireResult<()> {
     while !reader.is_empty() {
-        match (reader.tag()?, kind) {
-            (LEN_1, ValueKind::Bytes) => sink.push_bytes(slot, reader.bytes()?),
+        match (reader.read_tag()?, kind) {
+            (LEN_1, ValueKind::Bytes) => sink.push_bytes(slot, reader.read_length_delimited()?),
             (LEN_1, ValueKind::Float32) => sink.push_fixed(slot, read_packed(&mut reader, 4)?),
             (LEN_1, ValueKind::Float64) => sink.push_fixed(slot, read_packed(&mut reader, 8)?),
-            (LEN_1, _) => sink.push_varints(slot, reader.message()?)?,
-            (FIXED32_1, ValueKind::Float32) => sink.push_fixed(slot, reader.fixed32()?),
-            (FIXED64_1, ValueKind::Float64) => sink.push_fixed(slot, reader.fixed64()?),
-            (VARINT_1, ValueKind::Int32 | ValueKind::Int64) => sink.push_varints(slot, reader.one_varint()?)?,
-            (tag, _) => reader.skip(tag)?,
+            (LEN_1, _) => sink.push_varints(slot, reader.read_message()?)?,
+            (FIXED32_1, ValueKind::Float32) => sink.push_fixed(slot, reader.read_fixed32()?),
+            (FIXED64_1, ValueKind::Float64) => sink.push_fixed(slot, reader.read_fixed64()?),
+            (VARINT_1, ValueKind::Int32 | ValueKind::Int64) => sink.push_varints(slot, reader.read_varint_field()?)?,
+            (tag, _) => reader.skip_field(tag)?,
         }
     }
     Ok(())
 }
 
 /// Reads a packed field of values with `width` bytes each.
-fn read_packed<'a>(reader: &mut Reader<'a>, width: usize) -> WireResult<&'a [u8]> {
+fn read_packed<'a>(reader: &mut WireReader<'a>, width: usize) -> WireResult<&'a [u8]> {
     let start = reader.pos;
-    let chunk = reader.bytes()?;
+    let chunk = reader.read_length_delimited()?;
     if !chunk.len().is_multiple_of(width) {
         return Err(WireError { offset: start, what: "a packed list ends inside a value" });
     }

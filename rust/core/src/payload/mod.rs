@@ -17,7 +17,7 @@ mod varint;
 mod wire;
 mod write;
 
-pub use column::{Column, ColumnSpec, Layout, Missing, Values};
+pub use column::{Column, ColumnSpec, MissingPolicy, ValueCount, Values};
 pub use feature_stats::{FeatureCollector, FeatureStats};
 pub use long_string::{LongString, MIN_LONG_STRING};
 pub use parser::Parser;
@@ -25,7 +25,7 @@ pub use plan::Plan;
 pub use serialize::{ColumnData, PayloadSource, ValuesRef, serialize, serialize_into};
 
 use crate::error::Fault;
-use message::{Discard, FeatureSink};
+use message::{DiscardSink, FeatureSink};
 use wire::WireResult;
 
 /// Encoding of a payload.
@@ -82,26 +82,26 @@ pub enum Section {
 }
 
 /// Validates `payload` by protobuf's rules.
-pub fn check(kind: PayloadKind, payload: &[u8]) -> Result<(), Fault> {
-    Ok(parse(kind, payload, &mut Discard)?)
+pub fn validate_payload(kind: PayloadKind, payload: &[u8]) -> Result<(), Fault> {
+    Ok(parse_payload(kind, payload, &mut DiscardSink)?)
 }
 
 /// Returns whether `payload` is a valid `SequenceExample` with feature lists, which an `Example` does not have.
 pub fn has_feature_lists(payload: &[u8]) -> bool {
-    message::contains_feature_lists(payload) && check(PayloadKind::SequenceExample, payload).is_ok()
+    message::contains_feature_lists(payload) && validate_payload(PayloadKind::SequenceExample, payload).is_ok()
 }
 
 /// Parses `payload` into `sink`.
-fn parse<S: FeatureSink>(kind: PayloadKind, payload: &[u8], sink: &mut S) -> WireResult<()> {
+fn parse_payload<S: FeatureSink>(kind: PayloadKind, payload: &[u8], sink: &mut S) -> WireResult<()> {
     match kind {
         PayloadKind::Example => message::parse_example(payload, sink),
         PayloadKind::SequenceExample => message::parse_sequence_example(payload, sink),
         PayloadKind::OfRecord => message::parse_ofrecord(payload, sink),
-        PayloadKind::IrHeader => irheader::parse(payload, sink),
+        PayloadKind::IrHeader => irheader::parse_image_record(payload, sink),
     }
 }
 
-/// Returns the name of a feature in quotes, for messages.
-fn quoted(name: &[u8]) -> String {
+/// Returns the name of a feature in quotes, as error messages show it.
+fn quote_name(name: &[u8]) -> String {
     format!("'{}'", String::from_utf8_lossy(name))
 }

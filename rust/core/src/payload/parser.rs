@@ -1,9 +1,9 @@
-//! Parsing of many payloads into columns.
+//! Parser of many payloads into columns.
 use super::column_builder::ColumnBuilder;
 use super::key_cache::KeyCache;
-use super::message::{Dialect, FeatureSink};
-use super::wire::{Reader, WireResult};
-use super::{Column, Plan, Section, ValueKind, Values, fast_path, parse};
+use super::message::{FeatureSink, MessageDialect};
+use super::wire::{WireReader, WireResult};
+use super::{Column, Plan, Section, ValueKind, Values, fast_path, parse_payload};
 use crate::error::Fault;
 
 /// Smallest size of a column, in bytes, for which a buffer is allocated in advance.
@@ -11,33 +11,33 @@ const MIN_PREALLOCATED: usize = 64 << 10;
 
 /// Parses payloads into the columns of a plan. Invalid payloads do not change the columns.
 pub struct Parser<'p> {
-    columns: Columns<'p>,
+    columns: ColumnBuilders<'p>,
     num_records: usize,
 }
 
 /// The columns under construction.
-pub(super) struct Columns<'p> {
+pub(super) struct ColumnBuilders<'p> {
     pub plan: &'p Plan,
     pub slots: Vec<ColumnBuilder>,
     /// Number of the current record, counted from 1; invalid records count as well.
     pub record: u64,
-    /// Number of columns that the fast path has completed for the current record.
+    /// Number of columns whose values of the current record the fast path has parsed and checked.
     pub num_regular: usize,
     /// Whether the general code has parsed an entry of the current record.
     pub is_irregular: bool,
-    /// Keys of earlier records and their order.
+    /// Cache of the keys of earlier records and their order.
     pub key_cache: KeyCache,
 }
 
 impl<'p> Parser<'p> {
     /// Creates a parser with capacity for `num_records` records; more may follow.
     pub fn new(plan: &'p Plan, num_records: usize) -> Self {
-        let dialect = Dialect::of(plan.kind());
+        let dialect = MessageDialect::of_payload(plan.kind());
         let slots = plan.columns().iter().map(|spec| {
-            let tag = dialect.and_then(|dialect| dialect.tag(spec.kind)).unwrap_or(0);
+            let tag = dialect.and_then(|dialect| dialect.list_tag(spec.kind)).unwrap_or(0);
             ColumnBuilder::new(spec, tag, num_records)
         });
-        let columns = Columns {
+        let columns = ColumnBuilders {
             plan,
             slots: slots.collect(),
             record: 0,
@@ -71,16 +71,16 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Adds the features of one record.
-    pub fn push(&mut self, payload: &[u8]) -> Result<(), Fault> {
+    /// Appends the values of one payload to the columns.
+    pub fn push_payload(&mut self, payload: &[u8]) -> Result<(), Fault> {
         self.columns.begin_record();
-        let result = match parse(self.columns.plan.kind(), payload, &mut self.columns) {
+        let result = match parse_payload(self.columns.plan.kind(), payload, &mut self.columns) {
             Ok(()) => self.columns.end_record(),
             Err(error) => Err(error.into()),
         };
         match result {
             Ok(()) => self.num_records += 1,
-            Err(_) => self.columns.slots.iter_mut().for_each(|slot| slot.roll_back(self.num_records)),
+            Err(_) => self.columns.slots.iter_mut().for_each(|slot| slot.remove_last_record(self.num_records)),
         }
         result
     }
@@ -98,7 +98,7 @@ impl<'p> Parser<'p> {
     }
 }
 
-impl Columns<'_> {
+impl ColumnBuilders<'_> {
     fn begin_record(&mut self) {
         self.record += 1;
         self.num_regular = 0;
@@ -108,19 +108,19 @@ impl Columns<'_> {
 
     fn end_record(&mut self) -> Result<(), Fault> {
         if self.num_regular == self.slots.len() && !self.is_irregular {
-            self.slots.iter_mut().for_each(ColumnBuilder::close_regular);
+            self.slots.iter_mut().for_each(ColumnBuilder::close_checked_record);
             return Ok(());
         }
         for (slot, spec) in self.slots.iter_mut().zip(self.plan.columns()) {
-            slot.close(self.record, spec)?;
+            slot.close_record(self.record, spec)?;
         }
         Ok(())
     }
 }
 
-impl FeatureSink for Columns<'_> {
+impl FeatureSink for ColumnBuilders<'_> {
     fn find_slot(&mut self, section: Section, key: &[u8]) -> Option<usize> {
-        self.plan.find(section, key)
+        self.plan.find_column(section, key)
     }
 
     fn begin_entry(&mut self, slot: usize) {
@@ -134,19 +134,19 @@ impl FeatureSink for Columns<'_> {
 
     fn push_bytes(&mut self, slot: usize, value: &[u8]) {
         let slot = &mut self.slots[slot];
-        if slot.is_wanted() {
+        if slot.has_requested_kind() {
             slot.values.push_bytes(value);
         }
     }
 
     fn push_fixed(&mut self, slot: usize, chunk: &[u8]) {
         let slot = &mut self.slots[slot];
-        if slot.is_wanted() {
+        if slot.has_requested_kind() {
             slot.values.extend_fixed(chunk);
         }
     }
 
-    fn push_varints(&mut self, slot: usize, chunk: Reader) -> WireResult<()> {
+    fn push_varints(&mut self, slot: usize, chunk: WireReader) -> WireResult<()> {
         self.slots[slot].push_varints(chunk)
     }
 
@@ -159,12 +159,12 @@ impl FeatureSink for Columns<'_> {
     }
 
     #[inline]
-    fn parse_entry(&mut self, dialect: &Dialect, reader: &mut Reader) -> WireResult<bool> {
+    fn parse_entry(&mut self, dialect: &MessageDialect, reader: &mut WireReader) -> WireResult<bool> {
         fast_path::parse_entry(self, dialect, reader)
     }
 
     #[inline]
-    fn parse_frames(&mut self, slot: usize, reader: &mut Reader) -> WireResult<()> {
+    fn parse_frames(&mut self, slot: usize, reader: &mut WireReader) -> WireResult<()> {
         fast_path::parse_frames(&mut self.slots[slot], reader)
     }
 }

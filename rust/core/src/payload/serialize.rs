@@ -1,11 +1,11 @@
 //! Serialization of columns to payloads: the columns to write, and their validation.
 use std::cmp::Ordering;
 
-use super::message::Dialect;
+use super::message::MessageDialect;
 use super::plan::supports_kind;
-use super::{PayloadKind, Section, ValueKind, irheader, quoted, write};
+use super::{PayloadKind, Section, ValueKind, irheader, quote_name, write};
 use crate::error::{Fault, FaultKind};
-use crate::records::{RecordSink, Rows};
+use crate::records::{RecordSink, RowBuffer};
 use crate::source::SourceError;
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub trait PayloadSource: Sync {
     fn read_string(&self, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError>;
 }
 
-/// Borrowed values of one kind; see [`super::Values`].
+/// Borrowed values of one kind: like [`super::Values`], or strings that are not in memory.
 #[derive(Clone, Copy)]
 pub enum ValuesRef<'a> {
     /// Byte strings: string `i` is `data[splits[i]..splits[i + 1]]`.
@@ -25,7 +25,7 @@ pub enum ValuesRef<'a> {
         /// Start of each string, and the end of the last one.
         splits: &'a [i64],
     },
-    /// Byte strings that are read when they are written.
+    /// Byte strings that are read from their source while they are written.
     External {
         /// Start of each string in the concatenation of all strings, and the end of the last one.
         splits: &'a [i64],
@@ -115,22 +115,22 @@ impl ColumnData<'_> {
     }
 
     /// Returns the range of the values (context) or frames (lists) of record `record`.
-    pub(super) fn row(&self, record: usize) -> Range<usize> {
-        row_range(self.row_splits, self.fixed, record)
+    pub(super) fn row_range(&self, record: usize) -> Range<usize> {
+        range_in_splits(self.row_splits, self.fixed, record)
     }
 
     /// Returns the range of the values of frame `frame`.
-    pub(super) fn frame(&self, frame: usize) -> Range<usize> {
-        row_range(self.frame_splits, self.fixed, frame)
+    pub(super) fn frame_range(&self, frame: usize) -> Range<usize> {
+        range_in_splits(self.frame_splits, self.fixed, frame)
     }
 
     /// Returns a fault whose message starts with the name of the feature.
-    pub(super) fn fault(&self, what: &str) -> Fault {
-        Fault::new(FaultKind::FeatureMismatch, 0, format!("feature {} {what}", quoted(self.name)))
+    pub(super) fn feature_fault(&self, what: &str) -> Fault {
+        Fault::new(FaultKind::FeatureMismatch, 0, format!("feature {} {what}", quote_name(self.name)))
     }
 }
 
-fn row_range(splits: Option<&[i64]>, fixed: Option<usize>, position: usize) -> Range<usize> {
+fn range_in_splits(splits: Option<&[i64]>, fixed: Option<usize>, position: usize) -> Range<usize> {
     match splits {
         Some(splits) => splits[position] as usize..splits[position + 1] as usize,
         None => position * fixed.unwrap_or(0)..(position + 1) * fixed.unwrap_or(0),
@@ -141,7 +141,7 @@ fn row_range(splits: Option<&[i64]>, fixed: Option<usize>, position: usize) -> R
 ///
 /// The result is protobuf's deterministic encoding: entries sorted by key, key before value, numbers packed.
 pub fn serialize(kind: PayloadKind, num_records: usize, columns: &[ColumnData]) -> Result<(Vec<u8>, Vec<i64>), Fault> {
-    let mut rows = Rows::new(Vec::new());
+    let mut rows = RowBuffer::new(Vec::new());
     match serialize_into(kind, num_records, columns, &mut rows) {
         Ok(()) => Ok((rows.data, rows.splits)),
         Err(SourceError::Fault(fault)) => Err(fault),
@@ -158,24 +158,24 @@ pub fn serialize_into(
 ) -> Result<(), SourceError> {
     for column in columns {
         check_section_and_kind(kind, column)?;
-        check_shape(num_records, column)?;
+        check_arrays(num_records, column)?;
     }
     let mut sorted: Vec<&ColumnData> = columns.iter().collect();
-    sorted.sort_by(|a, b| a.section.cmp(&b.section).then_with(|| key_order(a.name, b.name)));
+    sorted.sort_by(|a, b| a.section.cmp(&b.section).then_with(|| compare_keys(a.name, b.name)));
     for pair in sorted.windows(2) {
         if (pair[0].section, pair[0].name) == (pair[1].section, pair[1].name) {
-            return Err(pair[1].fault("is given twice").into());
+            return Err(pair[1].feature_fault("is given twice").into());
         }
     }
-    sink.bytes().reserve(columns.iter().map(|column| column.values.num_bytes()).sum());
-    match Dialect::of(kind) {
+    sink.buffer().reserve(columns.iter().map(|column| column.values.num_bytes()).sum());
+    match MessageDialect::of_payload(kind) {
         Some(dialect) => write::write_messages(sink, kind, dialect, num_records, &sorted),
-        None => irheader::write(sink, num_records, &sorted),
+        None => irheader::write_image_records(sink, num_records, &sorted),
     }
 }
 
 /// Appends the byte string with the given index; does nothing if the values are not byte strings.
-pub(super) fn put_string(values: &ValuesRef, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
+pub(super) fn append_string(values: &ValuesRef, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
     match values {
         ValuesRef::Bytes { data, splits } => {
             out.extend_from_slice(&data[splits[index] as usize..splits[index + 1] as usize]);
@@ -194,56 +194,60 @@ pub(super) fn put_string(values: &ValuesRef, index: usize, out: &mut Vec<u8>) ->
     }
 }
 
-/// Checks that payloads of `kind` can contain the column.
+/// Checks that payloads of `kind` can contain the section and value kind of a column.
 fn check_section_and_kind(kind: PayloadKind, column: &ColumnData) -> Result<(), Fault> {
     if column.section == Section::Lists && kind != PayloadKind::SequenceExample {
-        return Err(column.fault("is given in feature lists, which only a SequenceExample has"));
+        return Err(column.feature_fault("is given in feature lists, which only a SequenceExample has"));
     }
     if !supports_kind(kind, column.values.kind()) {
         return Err(column
-            .fault("has a kind that the payload does not support")
-            .values(format!("a kind that {kind:?} supports"), column.values.kind().as_str()));
+            .feature_fault("has a kind that the payload does not support")
+            .with_values(format!("a kind that {kind:?} supports"), column.values.kind().as_str()));
     }
-    if Dialect::of(kind).is_some_and(|dialect| dialect.utf8_keys) && std::str::from_utf8(column.name).is_err() {
-        return Err(column.fault("has a name that is not UTF-8"));
+    if MessageDialect::of_payload(kind).is_some_and(|dialect| dialect.utf8_keys)
+        && std::str::from_utf8(column.name).is_err()
+    {
+        return Err(column.feature_fault("has a name that is not UTF-8"));
     }
     Ok(())
 }
 
 /// Checks that the column's arrays are consistent with each other and with the number of records.
-fn check_shape(num_records: usize, column: &ColumnData) -> Result<(), Fault> {
+fn check_arrays(num_records: usize, column: &ColumnData) -> Result<(), Fault> {
     if let ValuesRef::Bytes { splits, .. } | ValuesRef::External { splits, .. } = column.values {
         check_splits(column, "byte splits", splits, splits.len().max(1), column.values.num_bytes())?;
     }
     if let Some(present) = column.present.filter(|present| present.len() != num_records) {
-        return Err(column.fault("has a presence mask of the wrong length").values(num_records, present.len()));
+        return Err(column
+            .feature_fault("has a presence mask of the wrong length")
+            .with_values(num_records, present.len()));
     }
     let num_values = column.values.len();
     match (column.section, column.row_splits) {
-        (Section::Context, None) => check_fixed(column, num_records, num_values),
-        (Section::Context, Some(_)) if column.fixed.is_some() => Err(column.fault("is both fixed and ragged")),
+        (Section::Context, None) => check_value_count(column, num_records, num_values),
+        (Section::Context, Some(_)) if column.fixed.is_some() => Err(column.feature_fault("is both fixed and ragged")),
         (Section::Context, Some(splits)) => check_splits(column, "row splits", splits, num_records + 1, num_values),
-        (Section::Lists, None) => Err(column.fault("is a feature list without row splits")),
+        (Section::Lists, None) => Err(column.feature_fault("is a feature list without row splits")),
         (Section::Lists, Some(splits)) => {
             check_splits(column, "row splits", splits, num_records + 1, usize::MAX)?;
             let num_frames = splits[num_records] as usize;
             match column.frame_splits {
-                None => check_fixed(column, num_frames, num_values),
-                Some(_) if column.fixed.is_some() => Err(column.fault("has both fixed and ragged frames")),
+                None => check_value_count(column, num_frames, num_values),
+                Some(_) if column.fixed.is_some() => Err(column.feature_fault("has both fixed and ragged frames")),
                 Some(frames) => check_splits(column, "frame splits", frames, num_frames.saturating_add(1), num_values),
             }
         }
     }
 }
 
-fn check_fixed(column: &ColumnData, num_rows: usize, num_values: usize) -> Result<(), Fault> {
+fn check_value_count(column: &ColumnData, num_rows: usize, num_values: usize) -> Result<(), Fault> {
     let Some(count) = column.fixed else {
-        return Err(column.fault("has neither splits nor a fixed number of values"));
+        return Err(column.feature_fault("has neither splits nor a fixed number of values"));
     };
     if count.checked_mul(num_rows) != Some(num_values) {
         return Err(column
-            .fault("has the wrong total number of values")
-            .values(format!("{num_rows} times {count}"), num_values));
+            .feature_fault("has the wrong total number of values")
+            .with_values(format!("{num_rows} times {count}"), num_values));
     }
     Ok(())
 }
@@ -251,19 +255,19 @@ fn check_fixed(column: &ColumnData, num_rows: usize, num_values: usize) -> Resul
 /// Checks that `splits` are `len` non-decreasing offsets from 0 to `end`.
 fn check_splits(column: &ColumnData, what: &str, splits: &[i64], len: usize, end: usize) -> Result<(), Fault> {
     if splits.len() != len {
-        return Err(column.fault(&format!("has {what} of the wrong length")).values(len, splits.len()));
+        return Err(column.feature_fault(&format!("has {what} of the wrong length")).with_values(len, splits.len()));
     }
     if splits[0] < 0 || splits.windows(2).any(|pair| pair[0] > pair[1]) {
-        return Err(column.fault(&format!("has {what} that are decreasing or negative")));
+        return Err(column.feature_fault(&format!("has {what} that are decreasing or negative")));
     }
     if splits[len - 1] as u64 > end as u64 {
-        return Err(column.fault(&format!("has {what} beyond its values")).values(end, splits[len - 1]));
+        return Err(column.feature_fault(&format!("has {what} beyond its values")).with_values(end, splits[len - 1]));
     }
     Ok(())
 }
 
 /// Compares keys as in protobuf's deterministic encoding (upb, which Python uses): a key precedes its own prefixes.
-fn key_order(a: &[u8], b: &[u8]) -> Ordering {
+fn compare_keys(a: &[u8], b: &[u8]) -> Ordering {
     let common = a.len().min(b.len());
     a[..common].cmp(&b[..common]).then(b.len().cmp(&a.len()))
 }

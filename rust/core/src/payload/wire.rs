@@ -35,7 +35,7 @@ pub struct WireError {
     pub what: &'static str,
 }
 
-/// Result of parsing.
+/// Result of parsing, with an encoding error.
 pub type WireResult<T> = Result<T, WireError>;
 
 impl From<WireError> for Fault {
@@ -44,9 +44,10 @@ impl From<WireError> for Fault {
     }
 }
 
-/// A position in one message. The buffer starts with the payload, so that positions are offsets in the payload.
+/// Reader of one message, which may be nested in others. Its buffer starts with the payload, so that positions are
+/// offsets in the payload.
 #[derive(Debug, Clone, Copy)]
-pub struct Reader<'a> {
+pub struct WireReader<'a> {
     /// The payload up to the end of this message.
     pub buf: &'a [u8],
     /// Position of the next byte; at most `buf.len()`.
@@ -55,7 +56,7 @@ pub struct Reader<'a> {
     depth: u32,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> WireReader<'a> {
     /// Creates a reader at the start of a payload.
     pub fn new(payload: &'a [u8]) -> Self {
         Self { buf: payload, pos: 0, depth: MAX_DEPTH }
@@ -74,23 +75,23 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns an error at the current position.
-    fn error<T>(&self, what: &'static str) -> WireResult<T> {
+    fn error_here<T>(&self, what: &'static str) -> WireResult<T> {
         Err(WireError { offset: self.pos, what })
     }
 
     /// Reads a varint of up to ten bytes. Bits beyond the 64th are dropped.
     #[inline]
-    pub fn varint(&mut self) -> WireResult<u64> {
+    pub fn read_varint(&mut self) -> WireResult<u64> {
         match self.buf.get(self.pos) {
             Some(&byte) if byte < 0x80 => {
                 self.pos += 1;
                 Ok(u64::from(byte))
             }
-            _ => self.long_varint(),
+            _ => self.read_long_varint(),
         }
     }
 
-    fn long_varint(&mut self) -> WireResult<u64> {
+    fn read_long_varint(&mut self) -> WireResult<u64> {
         let mut value = 0;
         for (i, &byte) in self.rest().iter().take(MAX_VARINT).enumerate() {
             value |= u64::from(byte & 0x7f) << (7 * i);
@@ -100,7 +101,7 @@ impl<'a> Reader<'a> {
             }
         }
         let is_truncated = self.buf.len() - self.pos < MAX_VARINT;
-        self.error(if is_truncated {
+        self.error_here(if is_truncated {
             "a varint runs past the end of its message"
         } else {
             "a varint is longer than 10 bytes"
@@ -109,9 +110,9 @@ impl<'a> Reader<'a> {
 
     /// Reads a varint of up to five bytes whose value is at most `max`.
     #[inline]
-    fn short_varint(&mut self, max: u64, what: &'static str) -> WireResult<usize> {
+    fn read_short_varint(&mut self, max: u64, what: &'static str) -> WireResult<usize> {
         let start = self.pos;
-        let value = self.varint()?;
+        let value = self.read_varint()?;
         if value > max || self.pos - start > MAX_SHORT_VARINT {
             return Err(WireError { offset: start, what });
         }
@@ -120,9 +121,9 @@ impl<'a> Reader<'a> {
 
     /// Reads the tag of the next field: field number and wire type.
     #[inline]
-    pub fn tag(&mut self) -> WireResult<u32> {
+    pub fn read_tag(&mut self) -> WireResult<u32> {
         let start = self.pos;
-        let tag = self.any_tag()?;
+        let tag = self.read_any_tag()?;
         if tag >> 3 == 0 {
             return Err(WireError { offset: start, what: "a field number is 0" });
         }
@@ -130,62 +131,62 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn any_tag(&mut self) -> WireResult<u32> {
-        Ok(self.short_varint(u64::from(u32::MAX), "a tag does not fit into 32 bits")? as u32)
+    fn read_any_tag(&mut self) -> WireResult<u32> {
+        Ok(self.read_short_varint(u64::from(u32::MAX), "a tag does not fit into 32 bits")? as u32)
     }
 
     /// Reads `len` bytes.
     #[inline]
-    fn take(&mut self, len: usize) -> WireResult<&'a [u8]> {
+    fn take_bytes(&mut self, len: usize) -> WireResult<&'a [u8]> {
         match self.rest().get(..len) {
             Some(bytes) => {
                 self.pos += len;
                 Ok(bytes)
             }
-            None => self.error("a field runs past the end of its message"),
+            None => self.error_here("a field runs past the end of its message"),
         }
     }
 
     /// Reads a length-delimited field after its tag.
     #[inline]
-    pub fn bytes(&mut self) -> WireResult<&'a [u8]> {
+    pub fn read_length_delimited(&mut self) -> WireResult<&'a [u8]> {
         let start = self.pos;
-        let len = self.short_varint(MAX_LEN, "a length is 2 GiB or more")?;
-        self.take(len).map_err(|error| WireError { offset: start, ..error })
+        let len = self.read_short_varint(MAX_LEN, "a length is 2 GiB or more")?;
+        self.take_bytes(len).map_err(|error| WireError { offset: start, ..error })
     }
 
     /// Returns a reader of the message in a length-delimited field, after its tag.
     #[inline]
-    pub fn message(&mut self) -> WireResult<Reader<'a>> {
-        let len = self.bytes()?.len();
-        Ok(Reader { buf: &self.buf[..self.pos], pos: self.pos - len, depth: self.depth - 1 })
+    pub fn read_message(&mut self) -> WireResult<WireReader<'a>> {
+        let len = self.read_length_delimited()?.len();
+        Ok(WireReader { buf: &self.buf[..self.pos], pos: self.pos - len, depth: self.depth - 1 })
     }
 
     /// Reads a four-byte field after its tag.
-    pub fn fixed32(&mut self) -> WireResult<&'a [u8]> {
-        self.take(4)
+    pub fn read_fixed32(&mut self) -> WireResult<&'a [u8]> {
+        self.take_bytes(4)
     }
 
     /// Reads an eight-byte field after its tag.
-    pub fn fixed64(&mut self) -> WireResult<&'a [u8]> {
-        self.take(8)
+    pub fn read_fixed64(&mut self) -> WireResult<&'a [u8]> {
+        self.take_bytes(8)
     }
 
-    /// Skips a field after its `tag`.
-    pub fn skip(&mut self, tag: u32) -> WireResult<()> {
-        self.skip_nested(tag, self.depth)
+    /// Skips the content of a field whose `tag` has been read.
+    pub fn skip_field(&mut self, tag: u32) -> WireResult<()> {
+        self.skip_nested_field(tag, self.depth)
     }
 
-    fn skip_nested(&mut self, tag: u32, depth: u32) -> WireResult<()> {
+    fn skip_nested_field(&mut self, tag: u32, depth: u32) -> WireResult<()> {
         match tag & 7 {
-            VARINT => self.varint().map(drop),
-            FIXED64 => self.take(8).map(drop),
-            LEN => self.bytes().map(drop),
-            GROUP if depth == 0 => self.error("groups are nested more than 100 levels deep"),
+            VARINT => self.read_varint().map(drop),
+            FIXED64 => self.take_bytes(8).map(drop),
+            LEN => self.read_length_delimited().map(drop),
+            GROUP if depth == 0 => self.error_here("groups are nested more than 100 levels deep"),
             GROUP => self.skip_group(tag >> 3, depth - 1),
-            FIXED32 => self.take(4).map(drop),
-            END_GROUP => self.error("a group ends that has not begun"),
-            _ => self.error("a field has an unknown wire type"),
+            FIXED32 => self.take_bytes(4).map(drop),
+            END_GROUP => self.error_here("the end of a group has no matching start"),
+            _ => self.error_here("a field has an unknown wire type"),
         }
     }
 
@@ -193,28 +194,28 @@ impl<'a> Reader<'a> {
     fn skip_group(&mut self, field: u32, depth: u32) -> WireResult<()> {
         loop {
             let start = self.pos;
-            let tag = self.any_tag()?;
+            let tag = self.read_any_tag()?;
             if tag & 7 != END_GROUP {
-                self.skip_nested(tag, depth)?;
+                self.skip_nested_field(tag, depth)?;
             } else if tag >> 3 == field {
                 return Ok(());
             } else {
-                return Err(WireError { offset: start, what: "a group ends that has not begun" });
+                return Err(WireError { offset: start, what: "the end of a group has no matching start" });
             }
         }
     }
 
     /// Returns a reader of the bytes from `start` to `end` of the payload, which must be in this message.
     #[inline]
-    pub fn within(&self, start: usize, end: usize) -> Reader<'a> {
-        Reader { buf: &self.buf[..end], pos: start, depth: self.depth }
+    pub fn subreader(&self, start: usize, end: usize) -> WireReader<'a> {
+        WireReader { buf: &self.buf[..end], pos: start, depth: self.depth }
     }
 
-    /// Returns a reader of the varint of a field, after its tag.
-    pub fn one_varint(&mut self) -> WireResult<Reader<'a>> {
+    /// Reads a varint after its tag; returns a reader of its bytes.
+    pub fn read_varint_field(&mut self) -> WireResult<WireReader<'a>> {
         let start = self.pos;
-        self.varint()?;
-        Ok(self.within(start, self.pos))
+        self.read_varint()?;
+        Ok(self.subreader(start, self.pos))
     }
 }
 
@@ -226,7 +227,7 @@ pub fn varint_len(value: u64) -> usize {
 
 /// Appends the varint of `value`.
 #[inline]
-pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+pub fn append_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -249,22 +250,22 @@ mod tests {
         ];
         for (value, bytes) in cases {
             let mut out = Vec::new();
-            put_varint(&mut out, value);
+            append_varint(&mut out, value);
             assert_eq!((&out[..], varint_len(value)), (bytes, bytes.len()));
-            assert_eq!(Reader::new(bytes).varint(), Ok(value));
+            assert_eq!(WireReader::new(bytes).read_varint(), Ok(value));
         }
     }
 
     #[test]
     fn nested_message_positions_are_payload_offsets() {
         let payload = [0x0a, 0x03, 0x12, 0x01, 0x07, 0x50];
-        let mut outer = Reader::new(&payload);
-        assert_eq!(outer.tag(), Ok(LEN_1));
-        let mut inner = outer.message().expect("three bytes");
+        let mut outer = WireReader::new(&payload);
+        assert_eq!(outer.read_tag(), Ok(LEN_1));
+        let mut inner = outer.read_message().expect("three bytes");
         assert_eq!((inner.pos, inner.buf.len(), outer.pos), (2, 5, 5));
-        assert_eq!(inner.tag(), Ok(LEN_2));
-        assert_eq!(inner.bytes(), Ok(&[7][..]));
+        assert_eq!(inner.read_tag(), Ok(LEN_2));
+        assert_eq!(inner.read_length_delimited(), Ok(&[7][..]));
         assert!(inner.is_empty());
-        assert_eq!(inner.tag().map_err(|error| error.offset), Err(5));
+        assert_eq!(inner.read_tag().map_err(|error| error.offset), Err(5));
     }
 }

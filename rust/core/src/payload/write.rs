@@ -1,9 +1,9 @@
 //! Serialization of the three protobuf messages in canonical form.
 //!
 //! A length precedes the bytes that it counts, so all lengths of a record are computed before it is written.
-use super::message::Dialect;
-use super::serialize::put_string;
-use super::wire::{put_varint, varint_len};
+use super::message::MessageDialect;
+use super::serialize::append_string;
+use super::wire::{append_varint, varint_len};
 use super::{ColumnData, PayloadKind, Section, ValueKind, ValuesRef};
 use crate::error::{Fault, FaultKind};
 use crate::records::RecordSink;
@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// Maximum length of a message.
 const MAX_MESSAGE: usize = i32::MAX as usize;
-/// Maximum number of bytes of the tags and lengths of context and feature lists.
+/// Maximum total number of bytes of the tags and lengths that precede the context and the feature lists.
 const MAX_HEADERS: usize = 12;
 const FIELD_1: u8 = 0x0a;
 const FIELD_2: u8 = 0x12;
@@ -21,34 +21,34 @@ const FIELD_2: u8 = 0x12;
 pub fn write_messages(
     sink: &mut impl RecordSink,
     kind: PayloadKind,
-    dialect: &Dialect,
+    dialect: &MessageDialect,
     num_records: usize,
     columns: &[&ColumnData],
 ) -> Result<(), SourceError> {
     let num_context = columns.partition_point(|column| column.section == Section::Context);
-    let features: Vec<Feature> = columns.iter().map(|column| Feature::new(column)).collect();
+    let features: Vec<EncodedFeature> = columns.iter().map(|column| EncodedFeature::new(column)).collect();
     let mut sizes = Vec::new();
     for record in 0..num_records {
-        sink.begin();
-        let mut writer = Writer { dialect, record, out: sink.bytes(), sizes, next: 0 };
-        writer.put_message(kind, features.split_at(num_context))?;
+        sink.begin_record();
+        let mut writer = MessageWriter { dialect, record, out: sink.buffer(), sizes, next: 0 };
+        writer.write_message(kind, features.split_at(num_context))?;
         sizes = writer.sizes;
-        sink.end()?;
+        sink.end_record()?;
     }
     Ok(())
 }
 
 /// A column and the prefix of all its entries.
-struct Feature<'a> {
+struct EncodedFeature<'a> {
     column: &'a ColumnData<'a>,
-    /// The field of the key, and the tag of the value.
+    /// The encoded key, and the tag of the value.
     entry_prefix: Vec<u8>,
 }
 
-impl<'a> Feature<'a> {
+impl<'a> EncodedFeature<'a> {
     fn new(column: &'a ColumnData<'a>) -> Self {
         let mut entry_prefix = vec![FIELD_1];
-        put_varint(&mut entry_prefix, column.name.len() as u64);
+        append_varint(&mut entry_prefix, column.name.len() as u64);
         entry_prefix.extend_from_slice(column.name);
         entry_prefix.push(FIELD_2);
         Self { column, entry_prefix }
@@ -60,64 +60,64 @@ impl<'a> Feature<'a> {
     }
 }
 
-struct Writer<'d> {
-    dialect: &'d Dialect,
+struct MessageWriter<'d> {
+    dialect: &'d MessageDialect,
     record: usize,
     out: &'d mut Vec<u8>,
     /// Lengths in the order in which they are written: for each entry the length of its value, and for each feature the
     /// length of its values without the header of the packed field.
     sizes: Vec<usize>,
-    /// Index in `sizes` of the next length to write.
+    /// Index in `sizes` of the length that is written next.
     next: usize,
 }
 
-impl Writer<'_> {
-    fn put_message(
+impl MessageWriter<'_> {
+    fn write_message(
         &mut self,
         kind: PayloadKind,
-        (context, lists): (&[Feature], &[Feature]),
+        (context, lists): (&[EncodedFeature], &[EncodedFeature]),
     ) -> Result<(), SourceError> {
         self.sizes.clear();
-        let context_len = self.measure_map(context);
-        let lists_len = self.measure_map(lists);
+        let context_len = self.measure_feature_map(context);
+        let lists_len = self.measure_feature_map(lists);
         let len = context_len.unwrap_or(0).saturating_add(lists_len.unwrap_or(0));
         if len > MAX_MESSAGE {
             let what = format!("record {} exceeds the maximum length of a message", self.record);
-            return Err(Fault::new(FaultKind::LimitExceeded, 0, what).values(MAX_MESSAGE, len).into());
+            return Err(Fault::new(FaultKind::LimitExceeded, 0, what).with_values(MAX_MESSAGE, len).into());
         }
         self.out.reserve(len + MAX_HEADERS);
         if let Some(len) = context_len {
             if kind != PayloadKind::OfRecord {
-                self.put_header(FIELD_1, len);
+                self.write_tag_and_len(FIELD_1, len);
             }
-            self.put_map(context)?;
+            self.write_feature_map(context)?;
         }
         if let Some(len) = lists_len {
-            self.put_header(FIELD_2, len);
-            self.put_map(lists)?;
+            self.write_tag_and_len(FIELD_2, len);
+            self.write_feature_map(lists)?;
         }
         Ok(())
     }
 
     /// Returns the length of the map of the record's features; None if it has none.
-    fn measure_map(&mut self, features: &[Feature]) -> Option<usize> {
+    fn measure_feature_map(&mut self, features: &[EncodedFeature]) -> Option<usize> {
         let (record, mut total) = (self.record, None);
         for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
             let index = self.sizes.len();
             self.sizes.push(0);
-            let value_len = self.measure_value(feature.column);
+            let value_len = self.measure_entry_value(feature.column);
             self.sizes[index] = value_len;
             *total.get_or_insert(0) += field_len(feature.entry_len(value_len));
         }
         total
     }
 
-    fn measure_value(&mut self, column: &ColumnData) -> usize {
-        let row = column.row(self.record);
+    fn measure_entry_value(&mut self, column: &ColumnData) -> usize {
+        let row = column.row_range(self.record);
         match column.section {
             Section::Context => self.measure_feature(&column.values, row),
             Section::Lists => {
-                row.map(|frame| field_len(self.measure_feature(&column.values, column.frame(frame)))).sum()
+                row.map(|frame| field_len(self.measure_feature(&column.values, column.frame_range(frame)))).sum()
             }
         }
     }
@@ -133,48 +133,48 @@ impl Writer<'_> {
         self.sizes[self.next - 1]
     }
 
-    fn put_header(&mut self, tag: u8, len: usize) {
+    fn write_tag_and_len(&mut self, tag: u8, len: usize) {
         self.out.push(tag);
-        put_varint(self.out, len as u64);
+        append_varint(self.out, len as u64);
     }
 
-    fn put_map(&mut self, features: &[Feature]) -> Result<(), SourceError> {
+    fn write_feature_map(&mut self, features: &[EncodedFeature]) -> Result<(), SourceError> {
         let record = self.record;
         for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
             let value_len = self.next_size();
-            self.put_header(FIELD_1, feature.entry_len(value_len));
+            self.write_tag_and_len(FIELD_1, feature.entry_len(value_len));
             self.out.extend_from_slice(&feature.entry_prefix);
-            put_varint(self.out, value_len as u64);
-            self.put_value(feature.column)?;
+            append_varint(self.out, value_len as u64);
+            self.write_entry_value(feature.column)?;
         }
         Ok(())
     }
 
-    fn put_value(&mut self, column: &ColumnData) -> Result<(), SourceError> {
-        let row = column.row(self.record);
+    fn write_entry_value(&mut self, column: &ColumnData) -> Result<(), SourceError> {
+        let row = column.row_range(self.record);
         if column.section == Section::Context {
             let size = self.next_size();
-            return self.put_feature(&column.values, row, size);
+            return self.write_feature(&column.values, row, size);
         }
         for frame in row {
             let size = self.next_size();
-            self.put_header(FIELD_1, field_len(list_len(&column.values, size)));
-            self.put_feature(&column.values, column.frame(frame), size)?;
+            self.write_tag_and_len(FIELD_1, field_len(list_len(&column.values, size)));
+            self.write_feature(&column.values, column.frame_range(frame), size)?;
         }
         Ok(())
     }
 
-    fn put_feature(&mut self, values: &ValuesRef, range: Range<usize>, size: usize) -> Result<(), SourceError> {
-        let tag = self.dialect.tag(values.kind()).unwrap_or(0);
-        self.put_header(tag, list_len(values, size));
+    fn write_feature(&mut self, values: &ValuesRef, range: Range<usize>, size: usize) -> Result<(), SourceError> {
+        let tag = self.dialect.list_tag(values.kind()).unwrap_or(0);
+        self.write_tag_and_len(tag, list_len(values, size));
         if let ValuesRef::Bytes { splits, .. } | ValuesRef::External { splits, .. } = values {
             for i in range {
-                self.put_header(FIELD_1, (splits[i + 1] - splits[i]) as usize);
-                put_string(values, i, self.out)?;
+                self.write_tag_and_len(FIELD_1, (splits[i + 1] - splits[i]) as usize);
+                append_string(values, i, self.out)?;
             }
         } else if size > 0 {
-            self.put_header(FIELD_1, size);
-            put_packed(self.out, values, range);
+            self.write_tag_and_len(FIELD_1, size);
+            append_packed(self.out, values, range);
         }
         Ok(())
     }
@@ -204,19 +204,19 @@ fn values_len(values: &ValuesRef, range: Range<usize>) -> usize {
     }
 }
 
-fn put_packed(out: &mut Vec<u8>, values: &ValuesRef, range: Range<usize>) {
+fn append_packed(out: &mut Vec<u8>, values: &ValuesRef, range: Range<usize>) {
     match values {
-        ValuesRef::Float32(values) => put_fixed(out, &values[range], |value: f32| value.to_le_bytes()),
-        ValuesRef::Float64(values) => put_fixed(out, &values[range], |value: f64| value.to_le_bytes()),
-        ValuesRef::Int32(values) => values[range].iter().for_each(|&value| put_varint(out, value as i64 as u64)),
-        ValuesRef::Int64(values) => values[range].iter().for_each(|&value| put_varint(out, value as u64)),
-        ValuesRef::UInt64(values) => values[range].iter().for_each(|&value| put_varint(out, value)),
+        ValuesRef::Float32(values) => append_fixed(out, &values[range], |value: f32| value.to_le_bytes()),
+        ValuesRef::Float64(values) => append_fixed(out, &values[range], |value: f64| value.to_le_bytes()),
+        ValuesRef::Int32(values) => values[range].iter().for_each(|&value| append_varint(out, value as i64 as u64)),
+        ValuesRef::Int64(values) => values[range].iter().for_each(|&value| append_varint(out, value as u64)),
+        ValuesRef::UInt64(values) => values[range].iter().for_each(|&value| append_varint(out, value)),
         ValuesRef::Bytes { .. } | ValuesRef::External { .. } => {}
     }
 }
 
 /// Appends values of `WIDTH` bytes each, converted by `to_bytes`.
-pub fn put_fixed<T: Copy, const WIDTH: usize>(out: &mut Vec<u8>, values: &[T], to_bytes: impl Fn(T) -> [u8; WIDTH]) {
+pub fn append_fixed<T: Copy, const WIDTH: usize>(out: &mut Vec<u8>, values: &[T], to_bytes: impl Fn(T) -> [u8; WIDTH]) {
     let start = out.len();
     out.resize(start + WIDTH * values.len(), 0);
     for (bytes, &value) in out[start..].as_chunks_mut::<WIDTH>().0.iter_mut().zip(values) {

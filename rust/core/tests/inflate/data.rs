@@ -1,4 +1,4 @@
-//! Test data, several ways of compressing it, and functions that read whole sources.
+//! Test data, functions that compress it in several ways, and functions that read compressed sources.
 use miniz_oxide::deflate::core::{CompressorOxide, create_comp_flags_from_zip_params};
 use miniz_oxide::deflate::stream::deflate;
 use miniz_oxide::{MZFlush, mz_adler32_oxide};
@@ -28,7 +28,7 @@ impl Random {
 }
 
 /// Generates `len` bytes that alternate between text, noise and runs of one value.
-pub fn mixture(len: usize, seed: u64) -> Vec<u8> {
+pub fn generate_data(len: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let mut data = Vec::with_capacity(len + 4096);
     while data.len() < len {
@@ -45,7 +45,7 @@ pub fn mixture(len: usize, seed: u64) -> Vec<u8> {
 }
 
 /// Compresses pieces of `piece` bytes, each with a sync flush (an empty stored block) at its end, to raw deflate data.
-pub fn deflate_pieces(data: &[u8], level: i32, strategy: i32, piece: usize) -> Vec<u8> {
+pub fn deflate_with_flushes(data: &[u8], level: i32, strategy: i32, piece: usize) -> Vec<u8> {
     let mut compressor = CompressorOxide::new(create_comp_flags_from_zip_params(level, -15, strategy));
     let mut out = Vec::new();
     let mut buf = vec![0; 64 * 1024];
@@ -76,7 +76,7 @@ pub fn deflate_whole(data: &[u8], level: i32, strategy: i32) -> Vec<u8> {
 }
 
 /// Adds the header and trailer of a container to `raw`, the deflate data of `data`.
-pub fn wrap(container: Container, raw: &[u8], data: &[u8]) -> Vec<u8> {
+pub fn add_container(container: Container, raw: &[u8], data: &[u8]) -> Vec<u8> {
     match container {
         Container::Gzip => {
             let header = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3];
@@ -87,20 +87,20 @@ pub fn wrap(container: Container, raw: &[u8], data: &[u8]) -> Vec<u8> {
     }
 }
 
-pub fn gzip(data: &[u8], level: i32) -> Vec<u8> {
-    wrap(Container::Gzip, &deflate_whole(data, level, DEFAULT), data)
+pub fn compress_gzip(data: &[u8], level: i32) -> Vec<u8> {
+    add_container(Container::Gzip, &deflate_whole(data, level, DEFAULT), data)
 }
 
-pub fn zlib(data: &[u8], level: i32) -> Vec<u8> {
-    wrap(Container::Zlib, &deflate_whole(data, level, DEFAULT), data)
+pub fn compress_zlib(data: &[u8], level: i32) -> Vec<u8> {
+    add_container(Container::Zlib, &deflate_whole(data, level, DEFAULT), data)
 }
 
-pub fn open(file: Vec<u8>, container: Container, spacing: u64) -> CompressedSource<Vec<u8>> {
+pub fn open_source(file: Vec<u8>, container: Container, spacing: u64) -> CompressedSource<Vec<u8>> {
     CompressedSource::new(file, container, Limits::default(), spacing)
 }
 
 /// Reads all data in reads of `step` bytes; returns the data and the fault at its end.
-pub fn drain(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<Fault>) {
+pub fn read_all(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<Fault>) {
     let (mut data, mut buf) = (Vec::new(), vec![0; step]);
     loop {
         match source.read_at(data.len() as u64, &mut buf) {
@@ -113,7 +113,7 @@ pub fn drain(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<Fault>) {
 }
 
 /// Reads up to `len` bytes at `offset`.
-pub fn read(source: &dyn ReadAt, offset: u64, len: usize) -> Vec<u8> {
+pub fn read_range(source: &dyn ReadAt, offset: u64, len: usize) -> Vec<u8> {
     let mut buf = vec![0; len];
     let count = source.read_at(offset, &mut buf).expect("a valid stream");
     buf.truncate(count);
@@ -127,6 +127,6 @@ pub fn assert_random_reads(source: &dyn ReadAt, plain: &[u8], rounds: usize, see
         let offset = random.below(plain.len() as u64 + 10) as usize;
         let len = 1 + random.below([16, 3000, 200_000][random.0 as usize % 3]) as usize;
         let expected = &plain[offset.min(plain.len())..(offset + len).min(plain.len())];
-        assert!(read(source, offset as u64, len) == expected, "offset {offset}, length {len}");
+        assert!(read_range(source, offset as u64, len) == expected, "offset {offset}, length {len}");
     }
 }

@@ -1,5 +1,5 @@
 //! Streams written by the reference implementation (zlib 1.3 through Python).
-use super::data::{drain, open};
+use super::data::{open_source, read_all};
 use recordmill_core::inflate::{Container, detect};
 
 const TEXT: &[u8] = b"recordmill: recordmill: recordmill: the quick brown fox";
@@ -13,21 +13,21 @@ const GZIP_ALL_FIELDS: &str = "1f8b081f00f1536500030600524d020061626e616d652e746
 const GZIP_EMPTY: &str = "1f8b080000000000020303000000000000000000";
 const ZLIB_EMPTY: &str = "789c030000000001";
 
-pub fn bytes(hex: &str) -> Vec<u8> {
+pub fn parse_hex(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
     digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
 pub fn gzip_with_all_fields() -> (Vec<u8>, &'static [u8]) {
-    (bytes(GZIP_ALL_FIELDS), TEXT)
+    (parse_hex(GZIP_ALL_FIELDS), TEXT)
 }
 
 pub fn zlib_text() -> (Vec<u8>, &'static [u8]) {
-    (bytes(ZLIB), TEXT)
+    (parse_hex(ZLIB), TEXT)
 }
 
 pub fn gzip_text() -> (Vec<u8>, &'static [u8]) {
-    (bytes(GZIP), TEXT)
+    (parse_hex(GZIP), TEXT)
 }
 
 #[test]
@@ -39,8 +39,8 @@ fn reference_streams_decompress_to_their_text() {
         (ZLIB_FAST, Container::Zlib),
     ] {
         for step in [1, 7, 1000] {
-            let source = open(bytes(hex), container, 1 << 20);
-            assert_eq!(drain(&source, step), (TEXT.to_vec(), None));
+            let source = open_source(parse_hex(hex), container, 1 << 20);
+            assert_eq!(read_all(&source, step), (TEXT.to_vec(), None));
         }
     }
 }
@@ -48,22 +48,22 @@ fn reference_streams_decompress_to_their_text() {
 #[test]
 fn empty_reference_streams_decompress_to_nothing() {
     for (hex, container) in [(GZIP_EMPTY, Container::Gzip), (ZLIB_EMPTY, Container::Zlib)] {
-        assert_eq!(drain(&open(bytes(hex), container, 1 << 20), 10), (Vec::new(), None));
+        assert_eq!(read_all(&open_source(parse_hex(hex), container, 1 << 20), 10), (Vec::new(), None));
     }
 }
 
 #[test]
 fn empty_file_is_an_empty_stream() {
     for container in [Container::Gzip, Container::Zlib] {
-        assert_eq!(drain(&open(Vec::new(), container, 1 << 20), 10), (Vec::new(), None));
+        assert_eq!(read_all(&open_source(Vec::new(), container, 1 << 20), 10), (Vec::new(), None));
     }
 }
 
 #[test]
 fn detect_recognizes_supported_headers() {
-    assert_eq!(detect(&bytes(GZIP)), Some(Container::Gzip));
-    assert_eq!(detect(&bytes(ZLIB)), Some(Container::Zlib));
-    assert_eq!(detect(&bytes(ZLIB_FAST)), Some(Container::Zlib));
+    assert_eq!(detect(&parse_hex(GZIP)), Some(Container::Gzip));
+    assert_eq!(detect(&parse_hex(ZLIB)), Some(Container::Zlib));
+    assert_eq!(detect(&parse_hex(ZLIB_FAST)), Some(Container::Zlib));
     assert_eq!(detect(&[0x1F, 0x8B, 7]), None);
     assert_eq!(detect(&[0x1F, 0x8B]), None);
     assert_eq!(detect(&[0x78, 0xBB]), None, "preset dictionary");

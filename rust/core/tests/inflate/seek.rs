@@ -1,6 +1,8 @@
 //! Reads at random offsets of multi-megabyte streams with all block types, by one or several threads.
-use super::data::{DEFAULT, FIXED, Random, assert_random_reads, deflate_pieces, deflate_whole, drain, mixture};
-use super::data::{gzip, open, read, wrap};
+use super::data::{
+    DEFAULT, FIXED, Random, assert_random_reads, deflate_whole, deflate_with_flushes, generate_data, read_all,
+};
+use super::data::{add_container, compress_gzip, open_source, read_range};
 use recordmill_core::inflate::{CompressedSource, Container, Limits};
 use recordmill_core::source::{ReadAt, SourceError};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -26,13 +28,13 @@ impl ReadAt for CountingSource {
     }
 }
 
-fn assert_reads(raw: &[u8], plain: &[u8], name: &str) {
+fn assert_reads_of_containers(raw: &[u8], plain: &[u8], name: &str) {
     for container in [Container::Gzip, Container::Zlib] {
-        let file = wrap(container, raw, plain);
-        let cold = open(file.clone(), container, SPACING);
+        let file = add_container(container, raw, plain);
+        let cold = open_source(file.clone(), container, SPACING);
         assert_random_reads(&cold, plain, 20, 1);
-        let source = open(file, container, SPACING);
-        let (data, fault) = drain(&source, 100_000);
+        let source = open_source(file, container, SPACING);
+        let (data, fault) = read_all(&source, 100_000);
         assert!(data == plain && fault.is_none(), "{name} {container:?} {fault:?}");
         assert_eq!(source.num_bytes(), Some(plain.len() as u64));
         let num_points = source.num_seek_points() as u64;
@@ -43,13 +45,17 @@ fn assert_reads(raw: &[u8], plain: &[u8], name: &str) {
 
 #[test]
 fn random_reads_return_plain_data_for_all_block_types() {
-    let plain = mixture(1_500_000, 7);
+    let plain = generate_data(1_500_000, 7);
     for level in [0, 1, 6, 9] {
-        assert_reads(&deflate_whole(&plain, level, DEFAULT), &plain, &format!("level {level}"));
+        assert_reads_of_containers(&deflate_whole(&plain, level, DEFAULT), &plain, &format!("level {level}"));
     }
-    assert_reads(&deflate_whole(&plain, 6, FIXED), &plain, "fixed");
+    assert_reads_of_containers(&deflate_whole(&plain, 6, FIXED), &plain, "fixed");
     for piece in [700, 100_000] {
-        assert_reads(&deflate_pieces(&plain, 6, DEFAULT, piece), &plain, &format!("pieces of {piece}"));
+        assert_reads_of_containers(
+            &deflate_with_flushes(&plain, 6, DEFAULT, piece),
+            &plain,
+            &format!("pieces of {piece}"),
+        );
     }
 }
 
@@ -58,26 +64,26 @@ fn random_reads_return_plain_data_of_many_members() {
     let mut random = Random(3);
     let (mut plain, mut file) = (Vec::new(), Vec::new());
     for seed in 0..60 {
-        let part = mixture(random.below([1, 500, 90_000, 700_000][seed as usize % 4]) as usize, seed);
-        file.extend(gzip(&part, [0, 1, 6, 9][seed as usize % 3]));
+        let part = generate_data(random.below([1, 500, 90_000, 700_000][seed as usize % 4]) as usize, seed);
+        file.extend(compress_gzip(&part, [0, 1, 6, 9][seed as usize % 3]));
         plain.extend(part);
     }
     file.extend([0; 512]);
-    let source = open(file, Container::Gzip, SPACING);
+    let source = open_source(file, Container::Gzip, SPACING);
     assert_random_reads(&source, &plain, 40, 4);
-    assert!(drain(&source, 12_345) == (plain.clone(), None));
+    assert!(read_all(&source, 12_345) == (plain.clone(), None));
     assert!(source.seek_points().len() > 10);
     assert_random_reads(&source, &plain, 100, 5);
 }
 
 #[test]
 fn seek_points_of_several_passes_are_strictly_increasing() {
-    let plain = mixture(4_000_000, 9);
-    let source = open(gzip(&plain, 6), Container::Gzip, SPACING);
+    let plain = generate_data(4_000_000, 9);
+    let source = open_source(compress_gzip(&plain, 6), Container::Gzip, SPACING);
     for start in [0, 2_000_000, 1_000_000, 3_000_000] {
-        assert!(read(&source, start, 1_000_000) == plain[start as usize..start as usize + 1_000_000]);
+        assert!(read_range(&source, start, 1_000_000) == plain[start as usize..start as usize + 1_000_000]);
     }
-    drain(&source, 1 << 16);
+    read_all(&source, 1 << 16);
     let points = source.seek_points();
     assert!(
         points.windows(2).all(|pair| {
@@ -89,59 +95,59 @@ fn seek_points_of_several_passes_are_strictly_increasing() {
 
 #[test]
 fn read_with_known_seek_points_reads_little_of_the_file() {
-    let plain = mixture(8_000_000, 11);
-    let file = CountingSource { file: gzip(&plain, 6), num_read: AtomicU64::new(0) };
+    let plain = generate_data(8_000_000, 11);
+    let file = CountingSource { file: compress_gzip(&plain, 6), num_read: AtomicU64::new(0) };
     let size = file.file.len() as u64;
     let source = CompressedSource::new(file, Container::Gzip, Limits::default(), SPACING);
-    drain(&source, 1 << 16);
-    assert_eq!(source.inner().num_read.swap(0, Relaxed), size, "one pass reads every byte once");
+    read_all(&source, 1 << 16);
+    assert_eq!(source.compressed_source().num_read.swap(0, Relaxed), size, "one pass reads every byte once");
     let mut buf = [0; 100];
     for offset in [7_000_000, 500_000, 4_000_000, 6_900_000, 2_500_000] {
-        source.inner().num_read.store(0, Relaxed);
+        source.compressed_source().num_read.store(0, Relaxed);
         assert_eq!(source.read_at(offset, &mut buf).unwrap(), 100);
-        let num_read = source.inner().num_read.load(Relaxed);
+        let num_read = source.compressed_source().num_read.load(Relaxed);
         assert!(num_read < size / 4, "{num_read} of {size} bytes for one read at {offset}");
     }
 }
 
 #[test]
 fn two_alternating_readers_read_each_byte_at_most_about_twice() {
-    let plain = mixture(4_000_000, 13);
-    let file = CountingSource { file: gzip(&plain, 6), num_read: AtomicU64::new(0) };
+    let plain = generate_data(4_000_000, 13);
+    let file = CountingSource { file: compress_gzip(&plain, 6), num_read: AtomicU64::new(0) };
     let size = file.file.len() as u64;
     let source = CompressedSource::new(file, Container::Gzip, Limits::default(), SPACING);
     for offset in (0..2_000_000).step_by(500) {
         for start in [offset, offset + 2_000_000] {
-            assert!(read(&source, start, 500) == plain[start as usize..start as usize + 500]);
+            assert!(read_range(&source, start, 500) == plain[start as usize..start as usize + 500]);
         }
     }
-    let num_read = source.inner().num_read.load(Relaxed);
+    let num_read = source.compressed_source().num_read.load(Relaxed);
     assert!(num_read < 2 * size, "{num_read} of {size} bytes");
 }
 
 #[test]
 fn read_beyond_the_valid_end_is_empty() {
-    let plain = mixture(50_000, 15);
-    let source = open(gzip(&plain, 6), Container::Gzip, SPACING);
+    let plain = generate_data(50_000, 15);
+    let source = open_source(compress_gzip(&plain, 6), Container::Gzip, SPACING);
     assert_eq!(source.num_bytes(), None);
-    assert_eq!(read(&source, u64::MAX, 10), []);
+    assert_eq!(read_range(&source, u64::MAX, 10), []);
     assert_eq!(source.num_bytes(), Some(50_000));
-    assert_eq!(read(&source, 50_000, 10), []);
-    assert_eq!(read(&source, 49_995, 10), plain[49_995..]);
-    assert_eq!(read(&source, 0, 0), []);
+    assert_eq!(read_range(&source, 50_000, 10), []);
+    assert_eq!(read_range(&source, 49_995, 10), plain[49_995..]);
+    assert_eq!(read_range(&source, 0, 0), []);
 }
 
 #[test]
 fn concurrent_random_reads_return_plain_data() {
-    let plain = mixture(3_000_000, 31);
-    let source = open(gzip(&plain, 6), Container::Gzip, 200_000);
+    let plain = generate_data(3_000_000, 31);
+    let source = open_source(compress_gzip(&plain, 6), Container::Gzip, 200_000);
     thread::scope(|scope| {
         for seed in 0..4 {
             let (source, plain) = (&source, &plain);
             scope.spawn(move || assert_random_reads(source, plain, 40, seed));
         }
     });
-    drain(&source, 1 << 16);
+    read_all(&source, 1 << 16);
     let points = source.seek_points();
     assert!(points.len() >= 5);
     assert!(points.windows(2).all(|pair| pair[0].offset_out + 200_000 <= pair[1].offset_out));
@@ -149,11 +155,12 @@ fn concurrent_random_reads_return_plain_data() {
 
 #[test]
 fn concurrent_sequential_reads_return_plain_data() {
-    let plain = mixture(4_000_000, 32);
-    let source = open(gzip(&plain, 6), Container::Gzip, 200_000);
+    let plain = generate_data(4_000_000, 32);
+    let source = open_source(compress_gzip(&plain, 6), Container::Gzip, 200_000);
     let parts: Vec<Vec<u8>> = thread::scope(|scope| {
         let source = &source;
-        let part = |start: u64| move || (0..1000).flat_map(|step| read(source, start + step * 500, 500)).collect();
+        let part =
+            |start: u64| move || (0..1000).flat_map(|step| read_range(source, start + step * 500, 500)).collect();
         let handles: Vec<_> = (0..8).map(|index| scope.spawn(part(index * 500_000))).collect();
         handles.into_iter().map(|handle| handle.join().unwrap()).collect()
     });

@@ -1,31 +1,36 @@
 //! Damaged payloads: no function panics, and all functions agree whether a payload is valid.
 use crate::common::*;
 use recordmill_core::payload::{
-    ColumnSpec, FeatureCollector, Layout, Missing, Parser, PayloadKind, Plan, ValueKind, check, has_feature_lists,
+    ColumnSpec, FeatureCollector, MissingPolicy, Parser, PayloadKind, Plan, ValueCount, ValueKind, has_feature_lists,
+    validate_payload,
 };
 
 fn example_sample() -> Vec<u8> {
-    example(&[
-        entry(b"image/encoded", &strings(&[&[0xff; 150], b"second"])),
-        entry(b"label", &int64s(&[3])),
-        entry(b"score", &floats(&[0.5, 0.25])),
-        field(1, &join(&[&field(2, &int64s(&[-1])), &field(1, b"late")])),
-        field(9, b"unknown"),
+    encode_example(&[
+        encode_entry(b"image/encoded", &encode_bytes_feature(&[&[0xff; 150], b"second"])),
+        encode_entry(b"label", &encode_int64_feature(&[3])),
+        encode_entry(b"score", &encode_float_feature(&[0.5, 0.25])),
+        encode_field(1, &concat(&[&encode_field(2, &encode_int64_feature(&[-1])), &encode_field(1, b"late")])),
+        encode_field(9, b"unknown"),
     ])
 }
 
 fn sequence_sample() -> Vec<u8> {
-    let frames: Vec<u8> = (0..30).flat_map(|i| field(1, &int64s(&[i, 1 << i]))).collect();
-    join(&[&example_sample(), &field(2, &entry(b"label", &frames))])
+    let frames: Vec<u8> = (0..30).flat_map(|i| encode_field(1, &encode_int64_feature(&[i, 1 << i]))).collect();
+    concat(&[&example_sample(), &encode_field(2, &encode_entry(b"label", &frames))])
 }
 
 fn ofrecord_sample() -> Vec<u8> {
-    let doubles = field(3, &field(1, &[0; 16]));
-    join(&[&entry(b"label", &field(4, &packed(&[-5]))), &entry(b"score", &floats(&[1.0])), &entry(b"wide", &doubles)])
+    let doubles = encode_field(3, &encode_field(1, &[0; 16]));
+    concat(&[
+        &encode_entry(b"label", &encode_field(4, &encode_packed_varints(&[-5]))),
+        &encode_entry(b"score", &encode_float_feature(&[1.0])),
+        &encode_entry(b"wide", &doubles),
+    ])
 }
 
 fn irheader_sample() -> Vec<u8> {
-    join(&[&hex("02000000 00000000 0100000000000000 0000000000000000"), &[0; 8], b"data"])
+    concat(&[&parse_hex("02000000 00000000 0100000000000000 0000000000000000"), &[0; 8], b"data"])
 }
 
 fn samples() -> [(PayloadKind, Vec<u8>); 4] {
@@ -37,37 +42,37 @@ fn samples() -> [(PayloadKind, Vec<u8>); 4] {
     ]
 }
 
-/// Returns columns for the names in the samples, which may be missing.
+/// Returns specifications of optional columns for the feature names in the samples.
 fn sample_specs(kind: PayloadKind) -> Vec<ColumnSpec> {
     let mut specs = vec![
         spec(
             "label",
             if kind == PayloadKind::IrHeader { ValueKind::Float32 } else { ValueKind::Int64 },
-            Layout::Ragged,
+            ValueCount::Ragged,
         ),
-        spec("score", ValueKind::Float32, Layout::Ragged),
-        spec("image/encoded", ValueKind::Bytes, Layout::Ragged),
-        spec("data", ValueKind::Bytes, Layout::Ragged),
+        spec("score", ValueKind::Float32, ValueCount::Ragged),
+        spec("image/encoded", ValueKind::Bytes, ValueCount::Ragged),
+        spec("data", ValueKind::Bytes, ValueCount::Ragged),
     ];
     if kind == PayloadKind::SequenceExample {
-        specs.push(list_spec("label", ValueKind::Int64, Layout::Ragged));
+        specs.push(list_spec("label", ValueKind::Int64, ValueCount::Ragged));
     }
-    specs.into_iter().map(|column| ColumnSpec { missing: Missing::Empty, ..column }).collect()
+    specs.into_iter().map(|column| ColumnSpec { missing: MissingPolicy::Empty, ..column }).collect()
 }
 
-/// Passes a payload to all functions that read payloads.
+/// Passes `payload` to every function that reads payloads, and checks that they agree whether it is valid.
 ///
 /// The parser parses a valid payload before it, so that its key cache predicts the same keys.
-fn check_all_readers(kind: PayloadKind, valid: &[u8], payload: &[u8]) {
-    let validity = check(kind, payload);
+fn assert_readers_agree(kind: PayloadKind, valid: &[u8], payload: &[u8]) {
+    let validity = validate_payload(kind, payload);
     let empty_plan = Plan::new(kind, Vec::new()).unwrap();
     let mut parser = Parser::new(&empty_plan, 1);
-    parser.push(valid).unwrap();
-    assert_eq!(parser.push(payload), validity);
+    parser.push_payload(valid).unwrap();
+    assert_eq!(parser.push_payload(payload), validity);
     let plan = Plan::new(kind, sample_specs(kind)).unwrap();
     let mut parser = Parser::new(&plan, 1);
-    let first = parser.push(valid);
-    let second = parser.push(payload);
+    let first = parser.push_payload(valid);
+    let second = parser.push_payload(payload);
     assert!(validity.is_ok() || second.is_err());
     let num_records = usize::from(first.is_ok()) + usize::from(second.is_ok());
     assert_eq!(parser.num_records(), num_records);
@@ -75,7 +80,7 @@ fn check_all_readers(kind: PayloadKind, valid: &[u8], payload: &[u8]) {
         assert_eq!(column.row_splits.unwrap().len(), num_records + 1);
     }
     let mut collector = FeatureCollector::new(kind);
-    assert_eq!(collector.push(payload), validity);
+    assert_eq!(collector.push_payload(payload), validity);
     assert!(validity.is_ok() || collector.finish().is_empty());
     has_feature_lists(payload);
 }
@@ -83,9 +88,9 @@ fn check_all_readers(kind: PayloadKind, valid: &[u8], payload: &[u8]) {
 #[test]
 fn truncated_payloads_never_panic() {
     for (kind, sample) in samples() {
-        check(kind, &sample).unwrap();
+        validate_payload(kind, &sample).unwrap();
         for len in 0..sample.len() {
-            check_all_readers(kind, &sample, &sample[..len]);
+            assert_readers_agree(kind, &sample, &sample[..len]);
         }
     }
 }
@@ -96,7 +101,7 @@ fn payloads_with_a_flipped_bit_never_panic() {
         for bit in 0..8 * sample.len() {
             let mut payload = sample.clone();
             payload[bit / 8] ^= 1 << (bit % 8);
-            check_all_readers(kind, &sample, &payload);
+            assert_readers_agree(kind, &sample, &payload);
         }
     }
 }
@@ -108,7 +113,7 @@ fn payloads_with_an_extreme_byte_never_panic() {
             for byte in [0x00, 0x0a, 0x12, 0x1b, 0x7f, 0x80, 0xfa, 0xff] {
                 let mut payload = sample.clone();
                 payload[i] = byte;
-                check_all_readers(kind, &sample, &payload);
+                assert_readers_agree(kind, &sample, &payload);
             }
         }
     }
@@ -129,7 +134,7 @@ fn payloads_with_random_edits_never_panic() {
                     _ => payload.extend_from_within(position..),
                 }
             }
-            check_all_readers(kind, &sample, &payload);
+            assert_readers_agree(kind, &sample, &payload);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Round trips of random columns through `serialize`, `check`, `FeatureCollector` and `Parser`.
 use crate::common::*;
 use recordmill_core::payload::{
-    Column, ColumnData, ColumnSpec, FeatureCollector, Layout, Missing, Parser, PayloadKind, Plan, Section, ValueKind,
-    Values, ValuesRef, check, serialize,
+    Column, ColumnData, ColumnSpec, FeatureCollector, MissingPolicy, Parser, PayloadKind, Plan, Section, ValueCount,
+    ValueKind, Values, ValuesRef, serialize, validate_payload,
 };
 
 const NUM_ROUNDS: u64 = 60;
@@ -20,7 +20,7 @@ fn random_values(random: &mut Random, kind: ValueKind, count: usize) -> Values {
             for word in words {
                 strings.push(vec![word as u8; if word % 7 == 0 { 200 } else { word as usize % 5 }]);
             }
-            bytes(&strings.iter().map(|string| &string[..]).collect::<Vec<_>>())
+            byte_values(&strings.iter().map(|string| &string[..]).collect::<Vec<_>>())
         }
     }
 }
@@ -35,7 +35,7 @@ fn random_splits(random: &mut Random, num_rows: usize) -> Vec<i64> {
     splits
 }
 
-fn borrow(values: &Values) -> ValuesRef<'_> {
+fn borrow_values(values: &Values) -> ValuesRef<'_> {
     match values {
         Values::Bytes { data, splits } => ValuesRef::Bytes { data, splits },
         Values::Float32(values) => ValuesRef::Float32(values),
@@ -46,12 +46,12 @@ fn borrow(values: &Values) -> ValuesRef<'_> {
     }
 }
 
-fn data<'a>(spec: &'a ColumnSpec, column: &'a Column) -> ColumnData<'a> {
+fn borrow_column<'a>(spec: &'a ColumnSpec, column: &'a Column) -> ColumnData<'a> {
     ColumnData {
         name: &spec.name,
         section: spec.section,
-        values: borrow(&column.values),
-        fixed: if let Layout::Fixed(count) = spec.layout { Some(count) } else { None },
+        values: borrow_values(&column.values),
+        fixed: if let ValueCount::Fixed(count) = spec.value_count { Some(count) } else { None },
         row_splits: column.row_splits.as_deref(),
         frame_splits: column.frame_splits.as_deref(),
         present: None,
@@ -63,25 +63,25 @@ fn random_column(random: &mut Random, spec: &ColumnSpec, num_records: usize) -> 
     let rows = random_splits(random, num_records);
     let num_frames = rows[num_records] as usize;
     let frames = random_splits(random, num_frames);
-    let (count, row_splits, frame_splits) = match (spec.section, spec.layout) {
-        (Section::Context, Layout::Fixed(count)) => (num_records * count, None, None),
-        (Section::Context, Layout::Ragged) => (num_frames, Some(rows), None),
-        (Section::Lists, Layout::Fixed(count)) => (num_frames * count, Some(rows), None),
-        (Section::Lists, Layout::Ragged) => (frames[num_frames] as usize, Some(rows), Some(frames)),
+    let (count, row_splits, frame_splits) = match (spec.section, spec.value_count) {
+        (Section::Context, ValueCount::Fixed(count)) => (num_records * count, None, None),
+        (Section::Context, ValueCount::Ragged) => (num_frames, Some(rows), None),
+        (Section::Lists, ValueCount::Fixed(count)) => (num_frames * count, Some(rows), None),
+        (Section::Lists, ValueCount::Ragged) => (frames[num_frames] as usize, Some(rows), Some(frames)),
     };
     Column { values: random_values(random, spec.kind, count), row_splits, frame_splits }
 }
 
 fn random_spec(random: &mut Random, position: usize, kinds: &[ValueKind], lists: bool) -> ColumnSpec {
-    let layout = match random.below(4) {
-        0 => Layout::Ragged,
-        1 => Layout::Fixed(random.below(6)),
-        _ => Layout::Fixed(1),
+    let value_count = match random.below(4) {
+        0 => ValueCount::Ragged,
+        1 => ValueCount::Fixed(random.below(6)),
+        _ => ValueCount::Fixed(1),
     };
     let name = format!("{}{position}", "feature/".repeat(random.below(20)));
-    let spec = spec(&name, kinds[random.below(kinds.len())], layout);
+    let spec = spec(&name, kinds[random.below(kinds.len())], value_count);
     let section = if lists && random.below(2) == 0 { Section::Lists } else { Section::Context };
-    ColumnSpec { section, missing: Missing::Error, ..spec }
+    ColumnSpec { section, missing: MissingPolicy::Error, ..spec }
 }
 
 fn assert_round_trip(kind: PayloadKind, kinds: &[ValueKind]) {
@@ -93,16 +93,17 @@ fn assert_round_trip(kind: PayloadKind, kinds: &[ValueKind]) {
             .map(|position| random_spec(&mut random, position, kinds, kind == PayloadKind::SequenceExample))
             .collect();
         let columns: Vec<_> = specs.iter().map(|spec| random_column(&mut random, spec, num_records)).collect();
-        let column_data: Vec<_> = specs.iter().zip(&columns).map(|(spec, column)| data(spec, column)).collect();
+        let column_data: Vec<_> =
+            specs.iter().zip(&columns).map(|(spec, column)| borrow_column(spec, column)).collect();
         let (payloads, splits) = serialize(kind, num_records, &column_data).unwrap();
         let plan = Plan::new(kind, specs.clone()).unwrap();
         let mut parser = Parser::new(&plan, num_records);
         let mut collector = FeatureCollector::new(kind);
         for pair in splits.windows(2) {
             let payload = &payloads[pair[0] as usize..pair[1] as usize];
-            check(kind, payload).unwrap();
-            parser.push(payload).unwrap();
-            collector.push(payload).unwrap();
+            validate_payload(kind, payload).unwrap();
+            parser.push_payload(payload).unwrap();
+            collector.push_payload(payload).unwrap();
         }
         assert_eq!(parser.finish(), columns, "seed {seed}");
         let features = collector.finish();
@@ -133,10 +134,10 @@ fn image_records_round_trip() {
         let mut random = Random(seed);
         let num_records = 1 + random.below(20);
         let specs = [
-            spec("label", ValueKind::Float32, Layout::Ragged),
-            spec("id", ValueKind::UInt64, Layout::Fixed(1)),
-            spec("id2", ValueKind::UInt64, Layout::Fixed(1)),
-            spec("data", ValueKind::Bytes, Layout::Fixed(1)),
+            spec("label", ValueKind::Float32, ValueCount::Ragged),
+            spec("id", ValueKind::UInt64, ValueCount::Fixed(1)),
+            spec("id2", ValueKind::UInt64, ValueCount::Fixed(1)),
+            spec("data", ValueKind::Bytes, ValueCount::Fixed(1)),
         ];
         let mut columns: Vec<_> = specs.iter().map(|spec| random_column(&mut random, spec, num_records)).collect();
         let label_counts: Vec<i64> = (1..=num_records as i64).map(|record| record % 3 + 1).collect();
@@ -148,7 +149,8 @@ fn image_records_round_trip() {
         let num_labels = label_splits[num_records] as usize;
         columns[0].values = random_values(&mut random, ValueKind::Float32, num_labels);
         columns[0].row_splits = Some(label_splits);
-        let column_data: Vec<_> = specs.iter().zip(&columns).map(|(spec, column)| data(spec, column)).collect();
+        let column_data: Vec<_> =
+            specs.iter().zip(&columns).map(|(spec, column)| borrow_column(spec, column)).collect();
         let (payloads, splits) = serialize(PayloadKind::IrHeader, num_records, &column_data).unwrap();
         let payloads: Vec<_> =
             splits.windows(2).map(|pair| payloads[pair[0] as usize..pair[1] as usize].to_vec()).collect();

@@ -2,30 +2,38 @@
 use crate::common::*;
 use recordmill_core::error::FaultKind;
 use recordmill_core::payload::{
-    ColumnSpec, Layout, Missing, Parser, PayloadKind, Plan, ValueKind, Values, check, has_feature_lists,
+    ColumnSpec, MissingPolicy, Parser, PayloadKind, Plan, ValueCount, ValueKind, Values, has_feature_lists,
+    validate_payload,
 };
 
 const KIND: PayloadKind = PayloadKind::SequenceExample;
 
 /// Encodes a feature list.
-fn list(frames: &[Vec<u8>]) -> Vec<u8> {
-    frames.iter().flat_map(|frame| field(1, frame)).collect()
+fn encode_feature_list(frames: &[Vec<u8>]) -> Vec<u8> {
+    frames.iter().flat_map(|frame| encode_field(1, frame)).collect()
 }
 
-fn sequence(entries: &[Vec<u8>]) -> Vec<u8> {
-    field(2, &entries.concat())
+fn encode_sequence(entries: &[Vec<u8>]) -> Vec<u8> {
+    encode_field(2, &entries.concat())
 }
 
 fn ragged_spec() -> ColumnSpec {
-    list_spec("a", ValueKind::Int64, Layout::Ragged)
+    list_spec("a", ValueKind::Int64, ValueCount::Ragged)
 }
 
 #[test]
 fn parse_returns_both_splits_of_ragged_frames() {
     let payloads = vec![
-        sequence(&[entry(b"a", &list(&[int64s(&[1, 2]), int64s(&[]), int64s(&[3])]))]),
-        sequence(&[entry(b"a", &list(&[]))]),
-        sequence(&[entry(b"a", &list(&[Vec::new(), int64s(&[-4; 30])]))]),
+        encode_sequence(&[encode_entry(
+            b"a",
+            &encode_feature_list(&[
+                encode_int64_feature(&[1, 2]),
+                encode_int64_feature(&[]),
+                encode_int64_feature(&[3]),
+            ]),
+        )]),
+        encode_sequence(&[encode_entry(b"a", &encode_feature_list(&[]))]),
+        encode_sequence(&[encode_entry(b"a", &encode_feature_list(&[Vec::new(), encode_int64_feature(&[-4; 30])]))]),
     ];
     let found = parse(KIND, &[ragged_spec()], &payloads).unwrap().remove(0);
     let mut values = vec![1, 2, 3];
@@ -37,17 +45,21 @@ fn parse_returns_both_splits_of_ragged_frames() {
 
 #[test]
 fn parse_returns_row_splits_of_fixed_frames() {
-    let frames: Vec<_> = (0..100).map(|i| int64s(&[i, -i])).collect();
-    let payloads = vec![sequence(&[entry(b"a", &list(&frames))]), sequence(&[entry(b"a", &list(&frames[..1]))])];
-    let found = parse(KIND, &[list_spec("a", ValueKind::Int64, Layout::Fixed(2))], &payloads).unwrap().remove(0);
+    let frames: Vec<_> = (0..100).map(|i| encode_int64_feature(&[i, -i])).collect();
+    let payloads = vec![
+        encode_sequence(&[encode_entry(b"a", &encode_feature_list(&frames))]),
+        encode_sequence(&[encode_entry(b"a", &encode_feature_list(&frames[..1]))]),
+    ];
+    let found = parse(KIND, &[list_spec("a", ValueKind::Int64, ValueCount::Fixed(2))], &payloads).unwrap().remove(0);
     assert_eq!(found.values, Values::Int64((0..100).chain([0]).flat_map(|i| [i, -i]).collect()));
     assert_eq!((found.row_splits, found.frame_splits), (Some(vec![0, 100, 101]), None));
 }
 
 #[test]
 fn parse_counts_frames_without_values() {
-    let payload = sequence(&[entry(b"a", &list(&[int64s(&[]), Vec::new()]))]);
-    let spec = list_spec("a", ValueKind::Int64, Layout::Fixed(0));
+    let payload =
+        encode_sequence(&[encode_entry(b"a", &encode_feature_list(&[encode_int64_feature(&[]), Vec::new()]))]);
+    let spec = list_spec("a", ValueKind::Int64, ValueCount::Fixed(0));
     let found = parse(KIND, &[spec], &[payload.clone(), payload]).unwrap().remove(0);
     assert_eq!(found.row_splits, Some(vec![0, 2, 4]));
 }
@@ -55,13 +67,14 @@ fn parse_counts_frames_without_values() {
 #[test]
 fn parse_fault_names_the_mismatched_frame() {
     let cases = [
-        (int64s(&[1, 2]), "wrong number of values", "2 int64 values"),
+        (encode_int64_feature(&[1, 2]), "wrong number of values", "2 int64 values"),
         (Vec::new(), "wrong number of values", "0 int64 values"),
-        (floats(&[1.0]), "wrong kind", "float32"),
+        (encode_float_feature(&[1.0]), "wrong kind", "float32"),
     ];
     for (frame, what, found) in cases {
-        let payload = sequence(&[entry(b"a", &list(&[int64s(&[1]), frame]))]);
-        let spec = list_spec("a", ValueKind::Int64, Layout::Fixed(1));
+        let payload =
+            encode_sequence(&[encode_entry(b"a", &encode_feature_list(&[encode_int64_feature(&[1]), frame]))]);
+        let spec = list_spec("a", ValueKind::Int64, ValueCount::Fixed(1));
         let fault = parse(KIND, &[spec], &[payload]).unwrap_err();
         assert_eq!(fault.message, format!("feature list 'a' has the {what} in frame 1"));
         assert_eq!((fault.kind, fault.found.as_str()), (FaultKind::FeatureMismatch, found));
@@ -70,19 +83,23 @@ fn parse_fault_names_the_mismatched_frame() {
 
 #[test]
 fn parse_joins_frames_of_repeated_values_of_an_entry() {
-    let (first, second) = (list(&[int64s(&[1])]), list(&[int64s(&[2]), int64s(&[3])]));
-    let content = join(&[&field(1, b"a"), &field(2, &first), &field(2, &second)]);
-    let found = parse(KIND, &[ragged_spec()], &[sequence(&[field(1, &content)])]).unwrap().remove(0);
+    let (first, second) = (
+        encode_feature_list(&[encode_int64_feature(&[1])]),
+        encode_feature_list(&[encode_int64_feature(&[2]), encode_int64_feature(&[3])]),
+    );
+    let content = concat(&[&encode_field(1, b"a"), &encode_field(2, &first), &encode_field(2, &second)]);
+    let found = parse(KIND, &[ragged_spec()], &[encode_sequence(&[encode_field(1, &content)])]).unwrap().remove(0);
     assert_eq!((found.values, found.row_splits), (Values::Int64(vec![1, 2, 3]), Some(vec![0, 3])));
 }
 
 #[test]
 fn parse_uses_the_last_of_repeated_feature_lists() {
-    let mismatched = entry(b"a", &list(&[floats(&[1.0]), int64s(&[1, 2])]));
-    let matching = entry(b"a", &list(&[int64s(&[7])]));
-    let payload = sequence(&[mismatched, matching]);
-    for layout in [Layout::Ragged, Layout::Fixed(1)] {
-        let found = parse(KIND, &[list_spec("a", ValueKind::Int64, layout)], &vec![payload.clone(); 2]).unwrap();
+    let mismatched =
+        encode_entry(b"a", &encode_feature_list(&[encode_float_feature(&[1.0]), encode_int64_feature(&[1, 2])]));
+    let matching = encode_entry(b"a", &encode_feature_list(&[encode_int64_feature(&[7])]));
+    let payload = encode_sequence(&[mismatched, matching]);
+    for value_count in [ValueCount::Ragged, ValueCount::Fixed(1)] {
+        let found = parse(KIND, &[list_spec("a", ValueKind::Int64, value_count)], &vec![payload.clone(); 2]).unwrap();
         assert_eq!((&found[0].values, &found[0].row_splits), (&Values::Int64(vec![7, 7]), &Some(vec![0, 1, 2])));
     }
 }
@@ -91,8 +108,8 @@ fn parse_uses_the_last_of_repeated_feature_lists() {
 fn parse_applies_the_policy_for_missing_feature_lists() {
     let fault = parse(KIND, &[ragged_spec()], &[Vec::new()]).unwrap_err();
     assert_eq!(fault.message, "feature list 'a' is missing");
-    for layout in [Layout::Ragged, Layout::Fixed(3)] {
-        let spec = ColumnSpec { missing: Missing::Empty, layout, ..ragged_spec() };
+    for value_count in [ValueCount::Ragged, ValueCount::Fixed(3)] {
+        let spec = ColumnSpec { missing: MissingPolicy::Empty, value_count, ..ragged_spec() };
         let found = parse(KIND, &[spec], &vec![Vec::new(); 2]).unwrap().remove(0);
         assert_eq!((found.values, found.row_splits), (Values::Int64(vec![]), Some(vec![0, 0, 0])));
     }
@@ -100,25 +117,35 @@ fn parse_applies_the_policy_for_missing_feature_lists() {
 
 #[test]
 fn parse_separates_context_and_lists_with_the_same_key() {
-    let payload = join(&[
-        &sequence(&[entry(b"a", &list(&[strings(&[b"x"]), strings(&[b"y", b""])]))]),
-        &example(&[entry(b"a", &int64s(&[5]))]),
+    let payload = concat(&[
+        &encode_sequence(&[encode_entry(
+            b"a",
+            &encode_feature_list(&[encode_bytes_feature(&[b"x"]), encode_bytes_feature(&[b"y", b""])]),
+        )]),
+        &encode_example(&[encode_entry(b"a", &encode_int64_feature(&[5]))]),
     ]);
-    let specs = [spec("a", ValueKind::Int64, Layout::Fixed(1)), list_spec("a", ValueKind::Bytes, Layout::Ragged)];
+    let specs =
+        [spec("a", ValueKind::Int64, ValueCount::Fixed(1)), list_spec("a", ValueKind::Bytes, ValueCount::Ragged)];
     let found = parse(KIND, &specs, &[payload.clone(), payload]).unwrap();
     assert_eq!(found[0].values, Values::Int64(vec![5, 5]));
-    assert_eq!(found[1].values, bytes(&[b"x", b"y", b"", b"x", b"y", b""]));
+    assert_eq!(found[1].values, byte_values(&[b"x", b"y", b"", b"x", b"y", b""]));
     assert_eq!(found[1].frame_splits, Some(vec![0, 1, 3, 4, 6]));
 }
 
 #[test]
-fn push_of_invalid_sequence_does_not_change_columns() {
-    let good = sequence(&[entry(b"a", &list(&[int64s(&[1, 2]), int64s(&[3])]))]);
-    let bad = sequence(&[entry(b"a", &list(&[int64s(&[9]), floats(&[1.0])]))]);
+fn push_payload_of_invalid_sequence_does_not_change_columns() {
+    let good = encode_sequence(&[encode_entry(
+        b"a",
+        &encode_feature_list(&[encode_int64_feature(&[1, 2]), encode_int64_feature(&[3])]),
+    )]);
+    let bad = encode_sequence(&[encode_entry(
+        b"a",
+        &encode_feature_list(&[encode_int64_feature(&[9]), encode_float_feature(&[1.0])]),
+    )]);
     let plan = Plan::new(KIND, vec![ragged_spec()]).unwrap();
     let mut parser = Parser::new(&plan, 4);
     for payload in [&bad, &good, &good[..good.len() - 1].to_vec(), &bad, &good] {
-        assert_eq!(parser.push(payload).is_ok(), payload == &good);
+        assert_eq!(parser.push_payload(payload).is_ok(), payload == &good);
     }
     let found = parser.finish().remove(0);
     assert_eq!(found.values, Values::Int64(vec![1, 2, 3, 1, 2, 3]));
@@ -127,29 +154,34 @@ fn push_of_invalid_sequence_does_not_change_columns() {
 
 #[test]
 fn has_feature_lists_requires_valid_feature_lists() {
-    let lists = sequence(&[entry(b"a", &list(&[int64s(&[1])]))]);
-    let context = example(&[entry(b"a", &int64s(&[5]))]);
-    assert!(has_feature_lists(&join(&[&context, &lists])));
-    assert!(has_feature_lists(&hex("12 00")));
+    let lists = encode_sequence(&[encode_entry(b"a", &encode_feature_list(&[encode_int64_feature(&[1])]))]);
+    let context = encode_example(&[encode_entry(b"a", &encode_int64_feature(&[5]))]);
+    assert!(has_feature_lists(&concat(&[&context, &lists])));
+    assert!(has_feature_lists(&parse_hex("12 00")));
     assert!(!has_feature_lists(&context));
     assert!(!has_feature_lists(b""));
-    assert!(!has_feature_lists(&join(&[&context, &field(2, b"no map")])));
-    assert!(!has_feature_lists(&join(&[&lists, &hex("0a")])));
-    assert!(check(PayloadKind::Example, &join(&[&context, &field(2, b"no map")])).is_ok());
+    assert!(!has_feature_lists(&concat(&[&context, &encode_field(2, b"no map")])));
+    assert!(!has_feature_lists(&concat(&[&lists, &parse_hex("0a")])));
+    assert!(validate_payload(PayloadKind::Example, &concat(&[&context, &encode_field(2, b"no map")])).is_ok());
 }
 
 /// Encodes a frame whose packed integers are `bytes`.
-fn int64_frame(bytes: &[u8]) -> Vec<u8> {
-    field(3, &field(1, bytes))
+fn encode_int64_frame(bytes: &[u8]) -> Vec<u8> {
+    encode_field(3, &encode_field(1, bytes))
 }
 
 #[test]
 fn parse_reads_frames_of_integers_of_all_lengths() {
     let numbers = |row: i64| (0..row).map(move |i| (i * 0x9e37_79b9 + row) << (i % 5 * 13) >> (i % 7 * 9));
     let payloads: Vec<_> = [0, 1, 63, 64, 65, 127, 128, 129, 300]
-        .map(|row| sequence(&[entry(b"a", &list(&numbers(row).map(|value| int64s(&[value])).collect::<Vec<_>>()))]))
+        .map(|row| {
+            encode_sequence(&[encode_entry(
+                b"a",
+                &encode_feature_list(&numbers(row).map(|value| encode_int64_feature(&[value])).collect::<Vec<_>>()),
+            )])
+        })
         .into();
-    let spec = list_spec("a", ValueKind::Int64, Layout::Fixed(1));
+    let spec = list_spec("a", ValueKind::Int64, ValueCount::Fixed(1));
     let found = parse(KIND, &[spec], &payloads).unwrap().remove(0);
     assert_eq!(
         found.values,
@@ -161,10 +193,10 @@ fn parse_reads_frames_of_integers_of_all_lengths() {
 fn parse_handles_an_unusual_frame_among_many() {
     for position in [0, 1, 62, 63, 64, 65, 99] {
         let with = |bytes: &[u8]| {
-            let mut frames: Vec<_> = (0..100).map(|i| int64s(&[i * i])).collect();
-            frames[position] = int64_frame(bytes);
-            let spec = list_spec("a", ValueKind::Int64, Layout::Fixed(1));
-            parse_values(KIND, spec, &sequence(&[entry(b"a", &list(&frames))]))
+            let mut frames: Vec<_> = (0..100).map(|i| encode_int64_feature(&[i * i])).collect();
+            frames[position] = encode_int64_frame(bytes);
+            let spec = list_spec("a", ValueKind::Int64, ValueCount::Fixed(1));
+            parse_values(KIND, spec, &encode_sequence(&[encode_entry(b"a", &encode_feature_list(&frames))]))
         };
         let expected =
             |value| Values::Int64((0..100).map(|i| if i == position as i64 { value } else { i * i }).collect());

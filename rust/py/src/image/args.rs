@@ -14,28 +14,28 @@ use recordmill_image::pixels::{Size, Window};
 
 use super::image_error;
 use super::kernels::parse_kernel;
-use crate::buffers::{View, copy_array};
+use crate::buffers::{ArrayView, copy_array};
 
 /// Number of values that describe the geometry of one image: window, size after resize, placement, flips, scale.
 const GEOMETRY_LEN: usize = 13;
 
-/// Returns the value for `word`, the argument `name`, from a table of the supported words.
-pub fn parse_word<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
+/// Returns the value of `word` in the table `known`; `name` is the name of the argument, for the error.
+pub fn parse_choice<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
     let found = known.iter().find(|(known_word, _)| *known_word == word);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let words: Vec<_> = known.iter().map(|(known_word, _)| *known_word).collect();
-        unsupported_word(name, &words, word)
+        unsupported_choice(name, &words, word)
     })
 }
 
-/// Returns the error for a word that is not supported.
-pub fn unsupported_word(name: &str, supported: &[&str], word: &str) -> PyErr {
+/// Returns the error for an argument `name` that is none of the `supported` words.
+pub fn unsupported_choice(name: &str, supported: &[&str], word: &str) -> PyErr {
     PyValueError::new_err(format!("{name} must be one of {}, got {word:?}", supported.join(", ")))
 }
 
-/// Options of decoding.
+/// Options of image decoding, as a Python argument.
 #[derive(FromPyObject)]
-pub struct ReadingArgs {
+pub struct DecodeOptionArgs {
     want: String,
     gray: String,
     deep: String,
@@ -46,17 +46,17 @@ pub struct ReadingArgs {
     max_pixels: usize,
 }
 
-impl ReadingArgs {
-    /// Parses the options.
-    pub fn parse(&self) -> PyResult<DecodeOptions> {
+impl DecodeOptionArgs {
+    /// Converts the names of the options to the values that the decoder uses.
+    pub fn parse_options(&self) -> PyResult<DecodeOptions> {
         Ok(DecodeOptions {
-            want: parse_word(
+            want: parse_choice(
                 "want",
                 &self.want,
                 &[("rgb", OutputChannels::Rgb), ("gray", OutputChannels::Gray), ("stored", OutputChannels::Stored)],
             )?,
-            gray: parse_word("gray", &self.gray, &[("pillow", Gray::Pillow), ("libpng", Gray::Libpng)])?,
-            deep: parse_word(
+            gray: parse_choice("gray", &self.gray, &[("pillow", Gray::Pillow), ("libpng", Gray::Libpng)])?,
+            deep: parse_choice(
                 "deep",
                 &self.deep,
                 &[("refuse", SixteenBit::Refuse), ("high_byte", SixteenBit::HighByte), ("keep", SixteenBit::Keep)],
@@ -72,17 +72,17 @@ impl ReadingArgs {
 
 /// Parses the name of an inverse DCT.
 pub fn parse_dct(word: &str) -> PyResult<Dct> {
-    parse_word("dct", word, &[("accurate", Dct::Islow), ("fast", Dct::Ifast)])
+    parse_choice("dct", word, &[("accurate", Dct::Islow), ("fast", Dct::Ifast)])
 }
 
 /// Parses the name of an upsampling method; returns whether chroma is interpolated.
 pub fn parse_upsampling(word: &str) -> PyResult<bool> {
-    parse_word("upsampling", word, &[("fancy", true), ("plain", false)])
+    parse_choice("upsampling", word, &[("fancy", true), ("plain", false)])
 }
 
 /// Parses the name of a CMYK conversion.
 pub fn parse_cmyk(word: &str) -> PyResult<CmykConversion> {
-    parse_word(
+    parse_choice(
         "cmyk",
         word,
         &[
@@ -104,12 +104,13 @@ pub fn parse_scale(denominator: usize) -> PyResult<Scale> {
     })
 }
 
-/// Description of a batch of images. `geometry` has thirteen values per image, and `matrix` six.
+/// The Python `ImagePlan`: how each image of a batch is processed. `geometry` has thirteen values per image, `matrix`
+/// six.
 #[derive(FromPyObject)]
-pub struct JobArgs<'py> {
-    pub payloads: Payloads<'py>,
-    pub points: Payloads<'py>,
-    pub reading: ReadingArgs,
+pub struct ImagePlanArgs<'py> {
+    pub payloads: EncodedImages<'py>,
+    pub points: EncodedImages<'py>,
+    pub reading: DecodeOptionArgs,
     orientations: Bound<'py, PyAny>,
     geometry: Bound<'py, PyAny>,
     matrix: Option<Bound<'py, PyAny>>,
@@ -129,24 +130,26 @@ pub struct JobArgs<'py> {
     first: Vec<f32>,
 }
 
-impl JobArgs<'_> {
+impl ImagePlanArgs<'_> {
     /// Parses the geometry of each image.
     pub fn parse_geometry(&self, py: Python<'_>) -> PyResult<Vec<ImageGeometry>> {
         let orientations = copy_array::<i64>(py, &self.orientations)?;
         let geometry = copy_array::<i64>(py, &self.geometry)?;
         let matrices = self.matrix.as_ref().map(|matrix| copy_array::<f64>(py, matrix)).transpose()?;
-        let (count, num_points) = (self.payloads.len()?, self.points.len()?);
+        let (count, num_points) = (self.payloads.num_images()?, self.points.num_images()?);
         let is_matching = matrices.as_ref().is_none_or(|matrices| matrices.len() == 6 * count);
         if orientations.len() != count
             || (num_points != count && num_points != 0)
             || geometry.len() != GEOMETRY_LEN * count
             || !is_matching
         {
-            return Err(PyValueError::new_err("the arrays of the job must have a row for every payload"));
+            return Err(PyValueError::new_err(
+                "orientations, geometry, matrix and points must have one row for every payload",
+            ));
         }
-        let matrix = |row: usize| matrices.as_ref().map(|numbers| affine(&numbers[6 * row..]));
+        let matrix = |row: usize| matrices.as_ref().map(|numbers| parse_affine(&numbers[6 * row..]));
         let rows = orientations.iter().zip(geometry.as_chunks::<GEOMETRY_LEN>().0).enumerate();
-        rows.map(|(row, (&orientation, numbers))| image_geometry(orientation, numbers, matrix(row))).collect()
+        rows.map(|(row, (&orientation, numbers))| parse_image_geometry(orientation, numbers, matrix(row))).collect()
     }
 
     /// Parses the resize kernel.
@@ -160,18 +163,18 @@ impl JobArgs<'_> {
             "constant" => Padding::Constant(self.fill.clone()),
             "edge" => Padding::Edge,
             "reflect" => Padding::Reflect,
-            other => return Err(unsupported_word("mode", &["constant", "edge", "reflect"], other)),
+            other => return Err(unsupported_choice("mode", &["constant", "edge", "reflect"], other)),
         })
     }
 
     /// Parses the sampling of the affine map.
     pub fn parse_sampling(&self) -> PyResult<Sampling> {
-        parse_word("sampling", &self.sampling, &[("nearest", Sampling::Nearest), ("bilinear", Sampling::Bilinear)])
+        parse_choice("sampling", &self.sampling, &[("nearest", Sampling::Nearest), ("bilinear", Sampling::Bilinear)])
     }
 
-    /// Parses the color steps.
+    /// Converts the color steps, with the parameters of each image.
     pub fn parse_colors(&self, py: Python<'_>) -> PyResult<Vec<ColorStep>> {
-        let (steps, count) = (self.colors.iter(), self.payloads.len()?);
+        let (steps, count) = (self.colors.iter(), self.payloads.num_images()?);
         steps
             .map(|(kind, numbers, fill)| {
                 ColorStep::parse(kind, &copy_array::<f64>(py, numbers)?, fill, count).map_err(PyValueError::new_err)
@@ -182,7 +185,7 @@ impl JobArgs<'_> {
     /// Parses the format of the output.
     pub fn parse_output_format(&self) -> PyResult<OutputFormat> {
         Ok(OutputFormat {
-            layout: parse_word("layout", &self.layout, &[("hwc", Layout::Nhwc), ("chw", Layout::Nchw)])?,
+            layout: parse_choice("layout", &self.layout, &[("hwc", Layout::Nhwc), ("chw", Layout::Nchw)])?,
             reverse: self.reverse,
             normalize: Normalize::new(&self.mean, &self.factor).map_err(image_error)?,
             deep: Normalize::new(&self.deep_mean, &self.deep_factor).map_err(image_error)?,
@@ -193,20 +196,24 @@ impl JobArgs<'_> {
     }
 }
 
-fn affine(numbers: &[f64]) -> Affine {
+fn parse_affine(numbers: &[f64]) -> Affine {
     let [a, b, c, d, e, f] = std::array::from_fn(|index| numbers[index]);
     Affine { a, b, c, d, e, f }
 }
 
-fn image_geometry(orientation: i64, numbers: &[i64; GEOMETRY_LEN], matrix: Option<Affine>) -> PyResult<ImageGeometry> {
+fn parse_image_geometry(
+    orientation: i64,
+    numbers: &[i64; GEOMETRY_LEN],
+    matrix: Option<Affine>,
+) -> PyResult<ImageGeometry> {
     let size = |index: usize| -> PyResult<Size> {
         let side = |number: i64| usize::try_from(number).ok().filter(|&side| side > 0);
-        let error = || PyValueError::new_err("sizes of the geometry must be positive");
+        let error = || PyValueError::new_err("widths and heights in geometry must be positive");
         let (width, height) = side(numbers[index]).zip(side(numbers[index + 1])).ok_or_else(error)?;
         Ok(Size { width, height })
     };
     let coordinate = |index: usize| {
-        let error = |_| PyValueError::new_err("windows of the geometry must be inside the image");
+        let error = |_| PyValueError::new_err("coordinates of windows in geometry must not be negative");
         usize::try_from(numbers[index]).map_err(error)
     };
     let window_size = size(2)?;
@@ -225,7 +232,7 @@ fn image_geometry(orientation: i64, numbers: &[i64; GEOMETRY_LEN], matrix: Optio
 
 /// Encoded images as a Python argument: `(data, row_splits)`, or a list of buffers.
 #[derive(FromPyObject)]
-pub enum Payloads<'py> {
+pub enum EncodedImages<'py> {
     /// Rows of one buffer, and their row splits.
     Rows(Bound<'py, PyAny>, Bound<'py, PyAny>),
     /// One buffer per image.
@@ -234,43 +241,47 @@ pub enum Payloads<'py> {
 }
 
 /// Views of the buffers of encoded images, which keep them alive while they are read.
-pub enum PayloadViews {
+pub enum EncodedImageViews {
     /// Rows of one buffer, and their row splits.
-    Rows(View<u8>, View<i64>),
+    Rows(ArrayView<u8>, ArrayView<i64>),
     /// One buffer per image.
-    Each(Vec<View<u8>>),
+    Each(Vec<ArrayView<u8>>),
 }
 
-impl Payloads<'_> {
+impl EncodedImages<'_> {
     /// Returns the number of images.
-    pub fn len(&self) -> PyResult<usize> {
+    pub fn num_images(&self) -> PyResult<usize> {
         match self {
             Self::Rows(_, splits) => Ok(splits.len()?.saturating_sub(1)),
             Self::Each(buffers) => Ok(buffers.len()),
         }
     }
 
-    /// Gets views of the buffers.
-    pub fn views(&self) -> PyResult<PayloadViews> {
+    /// Returns views of the buffers, which keep them alive.
+    pub fn get_views(&self) -> PyResult<EncodedImageViews> {
         match self {
-            Self::Rows(data, splits) => Ok(PayloadViews::Rows(View::get(data)?, View::get(splits)?)),
-            Self::Each(buffers) => Ok(PayloadViews::Each(buffers.iter().map(View::get).collect::<PyResult<_>>()?)),
+            Self::Rows(data, splits) => {
+                Ok(EncodedImageViews::Rows(ArrayView::from_object(data)?, ArrayView::from_object(splits)?))
+            }
+            Self::Each(buffers) => {
+                Ok(EncodedImageViews::Each(buffers.iter().map(ArrayView::from_object).collect::<PyResult<_>>()?))
+            }
         }
     }
 }
 
-impl PayloadViews {
+impl EncodedImageViews {
     /// Returns the bytes of each image.
-    pub fn slices(&self) -> PyResult<Vec<&[u8]>> {
+    pub fn as_slices(&self) -> PyResult<Vec<&[u8]>> {
         match self {
-            Self::Rows(data, splits) => rows(data.slice(), splits.slice()),
-            Self::Each(buffers) => Ok(buffers.iter().map(View::slice).collect()),
+            Self::Rows(data, splits) => split_rows(data.as_slice(), splits.as_slice()),
+            Self::Each(buffers) => Ok(buffers.iter().map(ArrayView::as_slice).collect()),
         }
     }
 }
 
 /// Splits a buffer into rows. Fails if a row is not inside the buffer.
-fn rows<'a>(data: &'a [u8], splits: &[i64]) -> PyResult<Vec<&'a [u8]>> {
+fn split_rows<'a>(data: &'a [u8], splits: &[i64]) -> PyResult<Vec<&'a [u8]>> {
     let row = |bounds: &[i64]| {
         let (start, end) = (usize::try_from(bounds[0]).ok()?, usize::try_from(bounds[1]).ok()?);
         data.get(start..end)

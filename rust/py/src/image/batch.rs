@@ -5,13 +5,13 @@ use recordmill_image::batch;
 use recordmill_image::batch::{DecodeOptions, Decoded, Element, Job, decode_each, decode_into, describe};
 use recordmill_image::fault::Result as Outcome;
 
-use super::args::{JobArgs, Payloads, ReadingArgs, unsupported_word};
+use super::args::{DecodeOptionArgs, EncodedImages, ImagePlanArgs, unsupported_choice};
 use super::{FaultTuple, fault_tuple};
-use crate::buffers::{Block, Numbers, ViewMut};
+use crate::buffers::{ArrayViewMut, Block, NumberVec};
 
 pub(super) const DTYPES: [&str; 4] = ["uint8", "uint16", "float16", "float32"];
 
-/// Faults and the rows of their images.
+/// Faults, each with the row of its image.
 pub(super) type RowFaults = Vec<(usize, FaultTuple)>;
 
 /// Read the headers of images: (table with seven columns, faults by row).
@@ -21,17 +21,17 @@ pub(super) type RowFaults = Vec<(usize, FaultTuple)>;
 #[pyfunction]
 pub fn image_headers(
     py: Python<'_>,
-    payloads: Payloads<'_>,
-    reading: ReadingArgs,
+    payloads: EncodedImages<'_>,
+    reading: DecodeOptionArgs,
     upright: bool,
 ) -> PyResult<(Block, RowFaults)> {
-    let (views, reading) = (payloads.views()?, reading.parse()?);
-    let payloads = views.slices()?;
-    let (table, faults) = py.detach(|| header_table(&payloads, &reading, upright));
-    Ok((Block::integers(table), faults))
+    let (views, reading) = (payloads.get_views()?, reading.parse_options()?);
+    let payloads = views.as_slices()?;
+    let (table, faults) = py.detach(|| build_header_table(&payloads, &reading, upright));
+    Ok((Block::from_integers(table), faults))
 }
 
-fn header_table(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (Vec<i64>, RowFaults) {
+fn build_header_table(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (Vec<i64>, RowFaults) {
     let (mut table, mut faults) = (Vec::with_capacity(7 * payloads.len()), Vec::new());
     for (row, data) in payloads.iter().enumerate() {
         let numbers = match describe(data, reading, upright) {
@@ -51,25 +51,25 @@ fn header_table(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (
     (table, faults)
 }
 
-/// Calls `$run` with the job that `$args` describes.
+/// Converts `$args`, an `ImagePlanArgs`, to a `Job`, and calls `$run` with it, without the interpreter lock.
 macro_rules! with_job {
     ($py:ident, $args:ident, $run:expr) => {{
-        let views = $args.payloads.views()?;
-        let payloads = views.slices()?;
+        let views = $args.payloads.get_views()?;
+        let payloads = views.as_slices()?;
         $crate::image::batch::with_payloads!($py, $args, &payloads, $run)
     }};
 }
 
-/// Like `with_job`, but with other payloads than those of `$args`.
+/// Like `with_job`, but the job has the payloads `$payloads` instead of those in `$args`.
 macro_rules! with_payloads {
     ($py:ident, $args:ident, $payloads:expr, $run:expr) => {{
         let (geometry, colors) = ($args.parse_geometry($py)?, $args.parse_colors($py)?);
-        let tables = $args.points.views()?;
-        let points = tables.slices()?;
+        let tables = $args.points.get_views()?;
+        let points = tables.as_slices()?;
         let job = recordmill_image::batch::Job {
             payloads: $payloads,
             points: &points,
-            decode_options: $args.reading.parse()?,
+            decode_options: $args.reading.parse_options()?,
             geometry: &geometry,
             kernel: $args.parse_kernel()?,
             padding: $args.parse_padding()?,
@@ -90,7 +90,7 @@ pub(super) use {with_job, with_payloads};
 #[pyfunction]
 pub fn decode_images(
     py: Python<'_>,
-    job: JobArgs<'_>,
+    job: ImagePlanArgs<'_>,
     dtype: &str,
     out: &Bound<'_, PyAny>,
     threads: usize,
@@ -99,19 +99,19 @@ pub fn decode_images(
         "uint8" => decode_into_array::<u8>(py, &job, out, threads),
         "uint16" | "float16" => decode_into_array::<u16>(py, &job, out, threads),
         "float32" => decode_into_array::<f32>(py, &job, out, threads),
-        other => Err(unsupported_word("dtype", &DTYPES, other)),
+        other => Err(unsupported_choice("dtype", &DTYPES, other)),
     }
 }
 
 fn decode_into_array<T: Element + pyo3::buffer::Element>(
     py: Python<'_>,
-    args: &JobArgs<'_>,
+    args: &ImagePlanArgs<'_>,
     out: &Bound<'_, PyAny>,
     threads: usize,
 ) -> PyResult<RowFaults> {
-    let mut out = ViewMut::<T>::get(out)?;
-    let memory = out.slice();
-    let count = args.payloads.len()?;
+    let mut out = ArrayViewMut::<T>::from_object(out)?;
+    let memory = out.as_slice();
+    let count = args.payloads.num_images()?;
     if count > 0 && !memory.len().is_multiple_of(count) {
         return Err(PyValueError::new_err("the size of the output must be a multiple of the number of payloads"));
     }
@@ -124,20 +124,25 @@ pub(super) type ImageOrFault = (Option<(Block, usize, usize, usize)>, Option<Fau
 
 /// Decode images to separate arrays: for each image ((values, height, width, channels) or None, fault or None).
 #[pyfunction]
-pub fn decode_each_image(py: Python<'_>, job: JobArgs<'_>, dtype: &str, threads: usize) -> PyResult<Vec<ImageOrFault>> {
+pub fn decode_each_image(
+    py: Python<'_>,
+    job: ImagePlanArgs<'_>,
+    dtype: &str,
+    threads: usize,
+) -> PyResult<Vec<ImageOrFault>> {
     match dtype {
-        "uint8" => decode_to_arrays(py, &job, threads, Numbers::UInt8),
-        "uint16" | "float16" => decode_to_arrays(py, &job, threads, Numbers::UInt16),
-        "float32" => decode_to_arrays(py, &job, threads, Numbers::Float32),
-        other => Err(unsupported_word("dtype", &DTYPES, other)),
+        "uint8" => decode_to_arrays(py, &job, threads, NumberVec::UInt8),
+        "uint16" | "float16" => decode_to_arrays(py, &job, threads, NumberVec::UInt16),
+        "float32" => decode_to_arrays(py, &job, threads, NumberVec::Float32),
+        other => Err(unsupported_choice("dtype", &DTYPES, other)),
     }
 }
 
 fn decode_to_arrays<T: Element>(
     py: Python<'_>,
-    args: &JobArgs<'_>,
+    args: &ImagePlanArgs<'_>,
     threads: usize,
-    wrap: fn(Vec<T>) -> Numbers,
+    wrap: fn(Vec<T>) -> NumberVec,
 ) -> PyResult<Vec<ImageOrFault>> {
     let images: Vec<Outcome<Decoded<T>>> = with_job!(py, args, |job: &Job| decode_each(job, threads));
     let results = images.into_iter().map(|image| match image {
@@ -164,13 +169,13 @@ pub fn entry_points(
     fixed: usize,
     threads: usize,
 ) -> PyResult<(Block, Block)> {
-    let views = Payloads::Rows(data, row_splits).views()?;
-    let payloads = views.slices()?;
+    let views = EncodedImages::Rows(data, row_splits).get_views()?;
+    let payloads = views.as_slices()?;
     let tables = py.detach(|| batch::entry_points(&payloads, share, fixed, threads));
     let mut splits = vec![0];
     splits.extend(tables.iter().scan(0, |end, table| {
         *end += table.len() as i64;
         Some(*end)
     }));
-    Ok((Block::bytes(tables.concat()), Block::integers(splits)))
+    Ok((Block::from_bytes(tables.concat()), Block::from_integers(splits)))
 }

@@ -8,10 +8,10 @@ use recordmill_image::geometry::warp::Affine;
 use recordmill_image::geometry::warp_fixed::{Taps, warp_fixed as warped};
 use recordmill_image::pixels::Size;
 
-use super::args::{parse_word, unsupported_word};
+use super::args::{parse_choice, unsupported_choice};
 use super::image_error;
 use super::kernels::{parse_kernel, parse_nearest};
-use crate::buffers::{Block, Numbers, View, copy_array};
+use crate::buffers::{ArrayView, Block, NumberVec, copy_array};
 
 const PIXEL_TYPES: [&str; 3] = ["uint8", "uint16", "float32"];
 
@@ -32,7 +32,7 @@ pub fn resize_floats(
         "uint8" => resize_array::<u8>(py, pixels, shape, size, kernel),
         "uint16" => resize_array::<u16>(py, pixels, shape, size, kernel),
         "float32" => resize_array::<f32>(py, pixels, shape, size, kernel),
-        other => Err(unsupported_word("source", &PIXEL_TYPES, other)),
+        other => Err(unsupported_choice("source", &PIXEL_TYPES, other)),
     }
 }
 
@@ -43,11 +43,11 @@ fn resize_array<T: PixelType + pyo3::buffer::Element>(
     size: (usize, usize),
     kernel: Kernel,
 ) -> PyResult<Block> {
-    let view = View::<T>::get(pixels)?;
-    let values = view.slice();
+    let view = ArrayView::<T>::from_object(pixels)?;
+    let values = view.as_slice();
     let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
     let output = py.detach(|| resize_many(values, from, channels, size, kernel)).map_err(image_error)?;
-    Ok(Block::new(Numbers::Float32(output)))
+    Ok(Block::new(NumberVec::Float32(output)))
 }
 
 /// Resize one image in a flat array by nearest-neighbor sampling; `shape` is (height, width, channels) and `size` is
@@ -65,23 +65,23 @@ pub fn pick_pixels(
 ) -> PyResult<Block> {
     let rule = parse_nearest(rule)?;
     match source {
-        "uint8" => pick_array(py, pixels, shape, size, rule, Numbers::UInt8),
-        "uint16" => pick_array(py, pixels, shape, size, rule, Numbers::UInt16),
-        "float32" => pick_array(py, pixels, shape, size, rule, Numbers::Float32),
-        other => Err(unsupported_word("source", &PIXEL_TYPES, other)),
+        "uint8" => resize_nearest_array(py, pixels, shape, size, rule, NumberVec::UInt8),
+        "uint16" => resize_nearest_array(py, pixels, shape, size, rule, NumberVec::UInt16),
+        "float32" => resize_nearest_array(py, pixels, shape, size, rule, NumberVec::Float32),
+        other => Err(unsupported_choice("source", &PIXEL_TYPES, other)),
     }
 }
 
-fn pick_array<T: PixelType + pyo3::buffer::Element>(
+fn resize_nearest_array<T: PixelType + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     (height, width, channels): (usize, usize, usize),
     size: (usize, usize),
     rule: Nearest,
-    wrap: fn(Vec<T>) -> Numbers,
+    wrap: fn(Vec<T>) -> NumberVec,
 ) -> PyResult<Block> {
-    let view = View::<T>::get(pixels)?;
-    let values = view.slice();
+    let view = ArrayView::<T>::from_object(pixels)?;
+    let values = view.as_slice();
     let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
     let pick = || resize_nearest(geometry::view::View::new(values, from, channels)?, size, rule);
     let output = py.detach(pick).map_err(image_error)?;
@@ -109,23 +109,23 @@ pub fn cut_boxes(
     let size = Size { width: size.1, height: size.0 };
     let boxes = Boxes { coordinates: &places, image_indices: &images, size, nearest, extrapolation_value: beyond };
     match source {
-        "uint8" => cut_array::<u8>(py, pixels, shape, boxes),
-        "uint16" => cut_array::<u16>(py, pixels, shape, boxes),
-        "float32" => cut_array::<f32>(py, pixels, shape, boxes),
-        other => Err(unsupported_word("source", &PIXEL_TYPES, other)),
+        "uint8" => resize_boxes_array::<u8>(py, pixels, shape, boxes),
+        "uint16" => resize_boxes_array::<u16>(py, pixels, shape, boxes),
+        "float32" => resize_boxes_array::<f32>(py, pixels, shape, boxes),
+        other => Err(unsupported_choice("source", &PIXEL_TYPES, other)),
     }
 }
 
-fn cut_array<T: PixelType + pyo3::buffer::Element>(
+fn resize_boxes_array<T: PixelType + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     (height, width, channels): (usize, usize, usize),
     boxes: Boxes,
 ) -> PyResult<Block> {
-    let view = View::<T>::get(pixels)?;
-    let images = Images { values: view.slice(), size: Size { width, height }, channels };
+    let view = ArrayView::<T>::from_object(pixels)?;
+    let images = Images { values: view.as_slice(), size: Size { width, height }, channels };
     let output = py.detach(|| resize_boxes(images, boxes)).map_err(image_error)?;
-    Ok(Block::new(Numbers::Float32(output)))
+    Ok(Block::new(NumberVec::Float32(output)))
 }
 
 // Affine maps of images in memory.
@@ -145,12 +145,12 @@ pub fn warp_fixed(
 ) -> PyResult<Block> {
     let known =
         [("nearest", Taps::Nearest), ("bilinear", Taps::Linear), ("cubic", Taps::Cubic), ("lanczos4", Taps::Lanczos4)];
-    let taps = parse_word("kernel", kernel, &known)?;
+    let taps = parse_choice("kernel", kernel, &known)?;
     let [a, b, c, d, e, f] = matrix;
-    let view = View::<u8>::get(pixels)?;
-    let (values, (height, width, channels)) = (view.slice(), shape);
+    let view = ArrayView::<u8>::from_object(pixels)?;
+    let (values, (height, width, channels)) = (view.as_slice(), shape);
     let (from, size) = (Size { width, height }, Size { width: size.1, height: size.0 });
     let warp =
         || warped(geometry::view::View::new(values, from, channels)?, &Affine { a, b, c, d, e, f }, size, taps, fill);
-    Ok(Block::new(Numbers::UInt8(py.detach(warp).map_err(image_error)?)))
+    Ok(Block::new(NumberVec::UInt8(py.detach(warp).map_err(image_error)?)))
 }

@@ -6,7 +6,7 @@ use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::tensorflow::Method;
 use recordmill_image::geometry::resize::{Kernel, Nearest};
 
-use super::args::parse_word;
+use super::args::parse_choice;
 
 const PILLOW: [(&str, Filter); 7] = [
     ("box", Filter::Box),
@@ -46,11 +46,11 @@ pub fn parse_kernel(name: &str) -> PyResult<Kernel> {
         return Ok(Kernel::Nearest(parse_nearest(name)?));
     }
     match library {
-        "pillow" => Ok(Kernel::Pillow(parse_word("kernel", word, &PILLOW)?)),
-        "opencv" => Ok(Kernel::Opencv(parse_word("kernel", word, &OPENCV)?)),
+        "pillow" => Ok(Kernel::Pillow(parse_choice("kernel", word, &PILLOW)?)),
+        "opencv" => Ok(Kernel::Opencv(parse_choice("kernel", word, &OPENCV)?)),
         "tensorflow" => {
             let antialiased = word.strip_prefix(ANTIALIASED);
-            let method = parse_word("kernel", antialiased.unwrap_or(word), &TENSORFLOW)?;
+            let method = parse_choice("kernel", antialiased.unwrap_or(word), &TENSORFLOW)?;
             Ok(Kernel::Tensorflow { method, antialias: antialiased.is_some() })
         }
         _ => {
@@ -67,5 +67,5 @@ pub fn parse_nearest(name: &str) -> PyResult<Nearest> {
         ("opencv:nearest", Nearest::Opencv),
         ("tensorflow:nearest", Nearest::Tensorflow),
     ];
-    parse_word("kernel", name, &known)
+    parse_choice("kernel", name, &known)
 }

@@ -5,31 +5,31 @@ use recordmill_image::batch::{Class, Decoded, Job, MaskPlan, masks_each, masks_i
 use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::Size;
 
-use super::args::{JobArgs, unsupported_word};
+use super::args::{ImagePlanArgs, unsupported_choice};
 use super::batch::{ImageOrFault, RowFaults, with_job};
 use super::fault_tuple;
 use super::kernels::parse_nearest;
-use crate::buffers::{Block, Numbers, ViewMut, copy_array};
+use crate::buffers::{ArrayViewMut, Block, NumberVec, copy_array};
 
 const MASK_DTYPES: [&str; 4] = ["uint8", "uint16", "int32", "int64"];
 
-/// Description of a batch of masks.
+/// The Python `MaskPlan`: how each mask of a batch is processed.
 ///
-/// If the masks follow images, `sizes` has four numbers per mask: width and height of the upright image, and the width
-/// and height at which the image is decoded.
+/// If the masks follow the geometry of images, `sizes` has four numbers per mask: width and height of the upright
+/// image, and the width and height at which the image is decoded.
 #[derive(FromPyObject)]
-pub struct MaskArgs<'py> {
-    job: JobArgs<'py>,
+pub struct MaskPlanArgs<'py> {
+    job: ImagePlanArgs<'py>,
     upright: bool,
     sizes: Option<Bound<'py, PyAny>>,
     fit: bool,
     rule: String,
 }
 
-impl MaskArgs<'_> {
-    fn plan(&self, py: Python<'_>) -> PyResult<MaskPlan> {
+impl MaskPlanArgs<'_> {
+    fn parse_plan(&self, py: Python<'_>) -> PyResult<MaskPlan> {
         let sizes = self.sizes.as_ref().map(|sizes| copy_array::<i64>(py, sizes)).transpose()?.unwrap_or_default();
-        if self.sizes.is_some() && sizes.len() != 4 * self.job.payloads.len()? {
+        if self.sizes.is_some() && sizes.len() != 4 * self.job.payloads.num_images()? {
             return Err(PyValueError::new_err("sizes must have four numbers for every mask"));
         }
         let side = |number: i64| usize::try_from(number).unwrap_or(0);
@@ -43,7 +43,7 @@ impl MaskArgs<'_> {
 #[pyfunction]
 pub fn decode_masks(
     py: Python<'_>,
-    masks: MaskArgs<'_>,
+    masks: MaskPlanArgs<'_>,
     dtype: &str,
     out: &Bound<'_, PyAny>,
     threads: usize,
@@ -53,19 +53,19 @@ pub fn decode_masks(
         "uint16" => decode_into_array::<u16>(py, &masks, out, threads),
         "int32" => decode_into_array::<i32>(py, &masks, out, threads),
         "int64" => decode_into_array::<i64>(py, &masks, out, threads),
-        other => Err(unsupported_word("dtype", &MASK_DTYPES, other)),
+        other => Err(unsupported_choice("dtype", &MASK_DTYPES, other)),
     }
 }
 
 fn decode_into_array<C: Class + pyo3::buffer::Element>(
     py: Python<'_>,
-    masks: &MaskArgs<'_>,
+    masks: &MaskPlanArgs<'_>,
     out: &Bound<'_, PyAny>,
     threads: usize,
 ) -> PyResult<RowFaults> {
-    let (mut out, plan, args) = (ViewMut::<C>::get(out)?, masks.plan(py)?, &masks.job);
-    let memory = out.slice();
-    let count = args.payloads.len()?;
+    let (mut out, plan, args) = (ArrayViewMut::<C>::from_object(out)?, masks.parse_plan(py)?, &masks.job);
+    let memory = out.as_slice();
+    let count = args.payloads.num_images()?;
     if count > 0 && !memory.len().is_multiple_of(count) {
         return Err(PyValueError::new_err("the size of the output must be a multiple of the number of payloads"));
     }
@@ -77,26 +77,26 @@ fn decode_into_array<C: Class + pyo3::buffer::Element>(
 #[pyfunction]
 pub fn decode_each_mask(
     py: Python<'_>,
-    masks: MaskArgs<'_>,
+    masks: MaskPlanArgs<'_>,
     dtype: &str,
     threads: usize,
 ) -> PyResult<Vec<ImageOrFault>> {
     match dtype {
-        "uint8" => decode_to_arrays::<u8>(py, &masks, threads, Numbers::UInt8),
-        "uint16" => decode_to_arrays::<u16>(py, &masks, threads, Numbers::UInt16),
-        "int32" => decode_to_arrays::<i32>(py, &masks, threads, Numbers::Int32),
-        "int64" => decode_to_arrays::<i64>(py, &masks, threads, Numbers::Int64),
-        other => Err(unsupported_word("dtype", &MASK_DTYPES, other)),
+        "uint8" => decode_to_arrays::<u8>(py, &masks, threads, NumberVec::UInt8),
+        "uint16" => decode_to_arrays::<u16>(py, &masks, threads, NumberVec::UInt16),
+        "int32" => decode_to_arrays::<i32>(py, &masks, threads, NumberVec::Int32),
+        "int64" => decode_to_arrays::<i64>(py, &masks, threads, NumberVec::Int64),
+        other => Err(unsupported_choice("dtype", &MASK_DTYPES, other)),
     }
 }
 
 fn decode_to_arrays<C: Class>(
     py: Python<'_>,
-    masks: &MaskArgs<'_>,
+    masks: &MaskPlanArgs<'_>,
     threads: usize,
-    wrap: fn(Vec<C>) -> Numbers,
+    wrap: fn(Vec<C>) -> NumberVec,
 ) -> PyResult<Vec<ImageOrFault>> {
-    let (plan, args) = (masks.plan(py)?, &masks.job);
+    let (plan, args) = (masks.parse_plan(py)?, &masks.job);
     let masks: Vec<Outcome<Decoded<C>>> = with_job!(py, args, |job: &Job| masks_each(job, &plan, threads));
     let results = masks.into_iter().map(|mask| match mask {
         Ok(mask) => (Some((Block::new(wrap(mask.values)), mask.size.height, mask.size.width, 1)), None),

@@ -1,7 +1,7 @@
 //! Decoding of images and masks, transformations of pixels, and encoding of PNG.
 mod args;
 mod batch;
-mod colors;
+mod float_colors;
 mod geometry;
 mod kernels;
 mod masks;
@@ -42,8 +42,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(masks::decode_masks, module)?)?;
     module.add_function(wrap_pyfunction!(masks::decode_each_mask, module)?)?;
     module.add_function(wrap_pyfunction!(pixels::change_image, module)?)?;
-    module.add_function(wrap_pyfunction!(colors::change_colors, module)?)?;
-    module.add_function(wrap_pyfunction!(colors::change_hls, module)?)?;
+    module.add_function(wrap_pyfunction!(float_colors::change_colors, module)?)?;
+    module.add_function(wrap_pyfunction!(float_colors::change_hls, module)?)?;
     module.add_function(wrap_pyfunction!(geometry::warp_fixed, module)?)?;
     module.add_function(wrap_pyfunction!(geometry::cut_boxes, module)?)?;
     module.add_function(wrap_pyfunction!(geometry::pick_pixels, module)?)?;

@@ -7,7 +7,7 @@ use recordmill_image::jpeg::{Header, Limits, Options, Region};
 use recordmill_image::pixels::Size;
 
 use super::image_error;
-use crate::buffers::{Block, View, recycle_buffer, shrink_if_oversized, take_pooled_buffer};
+use crate::buffers::{ArrayView, Block, recycle_buffer, shrink_if_oversized, take_pooled_buffer};
 
 /// Decode a JPEG file to (values, height, width, bytes per pixel): 1 byte for gray, 4 bytes for RGB and an unused byte.
 ///
@@ -19,13 +19,14 @@ pub fn decode_plain_jpeg(
     upright: bool,
     max_pixels: usize,
 ) -> PyResult<(Block, usize, usize, usize)> {
-    let view = View::<u8>::get(data)?;
-    let data = view.slice();
+    let view = ArrayView::<u8>::from_object(data)?;
+    let data = view.as_slice();
     let limits = Limits { max_pixels, ..Limits::default() };
     let decoded = py.detach(|| {
         let mut worker = WorkerState::take();
         let mut out = take_pooled_buffer();
-        let decoded = check_metadata(data, upright).and_then(|()| decode(&mut worker, data, limits, &mut out));
+        let decoded =
+            refuse_metadata(data, upright).and_then(|()| decode_pillow_pixels(&mut worker, data, limits, &mut out));
         worker.give_back();
         if decoded.is_err() {
             recycle_buffer(std::mem::take(&mut out));
@@ -33,10 +34,10 @@ pub fn decode_plain_jpeg(
         decoded.map(|(size, bytes_per_pixel)| (out, size, bytes_per_pixel))
     });
     let (out, size, bytes_per_pixel) = decoded.map_err(image_error)?;
-    Ok((Block::bytes(shrink_if_oversized(out)), size.height, size.width, bytes_per_pixel))
+    Ok((Block::from_bytes(shrink_if_oversized(out)), size.height, size.width, bytes_per_pixel))
 }
 
-fn check_metadata(data: &[u8], upright: bool) -> Outcome<()> {
+fn refuse_metadata(data: &[u8], upright: bool) -> Outcome<()> {
     let header = Header::parse(data)?;
     if header.has_comment || (upright && header.has_app1) {
         return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "pixels alone", "a comment, or EXIF or XMP"));
@@ -45,7 +46,12 @@ fn check_metadata(data: &[u8], upright: bool) -> Outcome<()> {
 }
 
 /// Decodes to `out`, whose content is replaced; returns the size and the bytes per pixel.
-fn decode(worker: &mut WorkerState, data: &[u8], limits: Limits, out: &mut Vec<u8>) -> Outcome<(Size, usize)> {
+fn decode_pillow_pixels(
+    worker: &mut WorkerState,
+    data: &[u8],
+    limits: Limits,
+    out: &mut Vec<u8>,
+) -> Outcome<(Size, usize)> {
     let options = Options { limits, ..Options::default() };
     let WorkerState { jpeg, pixels, .. } = worker;
     let (size, channels) = jpeg.decode_to(data, Region::default(), &options, None, pixels)?;

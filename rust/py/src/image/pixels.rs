@@ -1,13 +1,13 @@
-//! The steps after decoding, for pixels in memory.
+//! Processing of pixels in memory by the steps that follow decoding: geometry, colors, output format.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch::{Element, Job, SourcePixel, change_pixels};
 use recordmill_image::pixels::Size;
 
-use super::args::{JobArgs, unsupported_word};
+use super::args::{ImagePlanArgs, unsupported_choice};
 use super::batch::{DTYPES, with_payloads};
 use super::image_error;
-use crate::buffers::{Block, Numbers, View};
+use crate::buffers::{ArrayView, Block, NumberVec};
 
 /// Values, height, width, channels.
 type Image = (Block, usize, usize, usize);
@@ -19,14 +19,14 @@ pub fn change_image(
     pixels: &Bound<'_, PyAny>,
     shape: (usize, usize, usize),
     source: &str,
-    job: JobArgs<'_>,
+    job: ImagePlanArgs<'_>,
     dtype: &str,
 ) -> PyResult<Image> {
     match source {
         "uint8" => change_array::<u8>(py, pixels, shape, &job, dtype),
         "uint16" => change_array::<u16>(py, pixels, shape, &job, dtype),
         "float32" => change_array::<f32>(py, pixels, shape, &job, dtype),
-        other => Err(unsupported_word("source", &["uint8", "uint16", "float32"], other)),
+        other => Err(unsupported_choice("source", &["uint8", "uint16", "float32"], other)),
     }
 }
 
@@ -34,16 +34,16 @@ fn change_array<S: SourcePixel + pyo3::buffer::Element>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     shape: (usize, usize, usize),
-    job: &JobArgs<'_>,
+    job: &ImagePlanArgs<'_>,
     dtype: &str,
 ) -> PyResult<Image> {
-    let view = View::<S>::get(pixels)?;
-    let values = view.slice();
+    let view = ArrayView::<S>::from_object(pixels)?;
+    let values = view.as_slice();
     match dtype {
-        "uint8" => change_values::<S, u8>(py, values, shape, job, Numbers::UInt8),
-        "uint16" | "float16" => change_values::<S, u16>(py, values, shape, job, Numbers::UInt16),
-        "float32" => change_values::<S, f32>(py, values, shape, job, Numbers::Float32),
-        other => Err(unsupported_word("dtype", &DTYPES, other)),
+        "uint8" => change_values::<S, u8>(py, values, shape, job, NumberVec::UInt8),
+        "uint16" | "float16" => change_values::<S, u16>(py, values, shape, job, NumberVec::UInt16),
+        "float32" => change_values::<S, f32>(py, values, shape, job, NumberVec::Float32),
+        other => Err(unsupported_choice("dtype", &DTYPES, other)),
     }
 }
 
@@ -51,8 +51,8 @@ fn change_values<S: SourcePixel, T: Element>(
     py: Python<'_>,
     values: &[S],
     (height, width, channels): (usize, usize, usize),
-    args: &JobArgs<'_>,
-    wrap: fn(Vec<T>) -> Numbers,
+    args: &ImagePlanArgs<'_>,
+    wrap: fn(Vec<T>) -> NumberVec,
 ) -> PyResult<Image> {
     let mut values = values.to_vec();
     let size = Size { width, height };

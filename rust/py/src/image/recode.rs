@@ -4,18 +4,18 @@ use recordmill_image::batch::WorkerState;
 use recordmill_image::pixels::Size;
 use recordmill_image::png::{Channels, Limits, RecodeOptions, Recoder};
 
-use super::args::{Payloads, unsupported_word};
+use super::args::{EncodedImages, unsupported_choice};
 use super::image_error;
-use crate::buffers::{Block, View, take_pooled_buffer};
+use crate::buffers::{ArrayView, Block, take_pooled_buffer};
 
 /// Encode PNG files again: (data, row_splits, heights and widths).
 ///
 /// A row is empty, and its height and width are 0, if the file is not a valid PNG file, has more than `max_pixels`
-/// pixels, or contains more than pixels. With `upright`, this includes files that may have an EXIF orientation.
+/// pixels, or contains other data than pixels. With `upright`, this includes files that may have an EXIF orientation.
 #[pyfunction]
 pub fn recode_png(
     py: Python<'_>,
-    files: Payloads<'_>,
+    files: EncodedImages<'_>,
     channels: &str,
     upright: bool,
     max_pixels: u64,
@@ -24,21 +24,21 @@ pub fn recode_png(
         "stored" => Channels::AsStored,
         "gray" => Channels::Gray,
         "rgb" => Channels::Rgb,
-        other => return Err(unsupported_word("channels", &["stored", "gray", "rgb"], other)),
+        other => return Err(unsupported_choice("channels", &["stored", "gray", "rgb"], other)),
     };
     let options = RecodeOptions { channels, upright, limits: Limits { max_pixels, ..Limits::default() } };
-    let views = files.views()?;
-    let files = views.slices()?;
+    let views = files.get_views()?;
+    let files = views.as_slices()?;
     let (data, splits, sides) = py.detach(|| {
         let mut worker = WorkerState::take();
-        let recoded = recode(&mut worker, &files, options);
+        let recoded = recode_files(&mut worker, &files, options);
         worker.give_back();
         recoded
     });
-    Ok((Block::bytes(data), Block::integers(splits), Block::integers(sides)))
+    Ok((Block::from_bytes(data), Block::from_integers(splits), Block::from_integers(sides)))
 }
 
-fn recode(worker: &mut WorkerState, files: &[&[u8]], options: RecodeOptions) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
+fn recode_files(worker: &mut WorkerState, files: &[&[u8]], options: RecodeOptions) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
     let WorkerState { png, png_encoder, pixels, .. } = worker;
     let mut recoder = Recoder { decoder: png, encoder: png_encoder, pixels };
     let mut data = take_pooled_buffer();
@@ -61,8 +61,8 @@ pub fn encode_png(
     width: usize,
     channels: usize,
 ) -> PyResult<Block> {
-    let view = View::<u8>::get(samples)?;
-    let samples = view.slice();
+    let view = ArrayView::<u8>::from_object(samples)?;
+    let samples = view.as_slice();
     let encoded = py.detach(|| {
         let mut worker = WorkerState::take();
         let mut out = Vec::new();
@@ -70,5 +70,5 @@ pub fn encode_png(
         worker.give_back();
         encoded.map(|()| out)
     });
-    encoded.map(Block::bytes).map_err(image_error)
+    encoded.map(Block::from_bytes).map_err(image_error)
 }

@@ -5,17 +5,17 @@ use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::{Pixels, Samples, Window};
 use recordmill_image::{jpeg, png};
 
-use super::args::{parse_cmyk, parse_dct, parse_scale, parse_upsampling, parse_word};
+use super::args::{parse_choice, parse_cmyk, parse_dct, parse_scale, parse_upsampling};
 use super::image_error;
-use crate::buffers::{Block, Numbers, View, shrink_if_oversized, take_pooled_buffer};
+use crate::buffers::{ArrayView, Block, NumberVec, shrink_if_oversized, take_pooled_buffer};
 
 /// Values, height, width, channels.
 type Image = (Block, usize, usize, usize);
 
 fn to_image(pixels: Pixels) -> Image {
     let numbers = match pixels.samples {
-        Samples::U8(values) => Numbers::UInt8(values),
-        Samples::U16(values) => Numbers::UInt16(values),
+        Samples::U8(values) => NumberVec::UInt8(values),
+        Samples::U16(values) => NumberVec::UInt16(values),
     };
     (Block::new(numbers), pixels.size.height, pixels.size.width, pixels.channels)
 }
@@ -49,12 +49,12 @@ pub fn decode_jpeg(
     max_pixels: usize,
     points: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Image> {
-    let view = View::<u8>::get(data)?;
-    let options = parse_options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
+    let view = ArrayView::<u8>::from_object(data)?;
+    let options = parse_jpeg_options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
-    let data = view.slice();
-    let table = points.map(|points| View::<u8>::get(&points)).transpose()?;
-    let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.slice())).transpose().map_err(image_error)?;
+    let data = view.as_slice();
+    let table = points.map(|points| ArrayView::<u8>::from_object(&points)).transpose()?;
+    let points = table.map(|table| jpeg::EntryPoints::from_bytes(table.as_slice())).transpose().map_err(image_error)?;
     run_decoder(py, |worker| {
         let mut samples = take_pooled_buffer();
         let (size, channels) =
@@ -78,10 +78,10 @@ pub fn decode_truncated_jpeg(
     max_pixels: usize,
     recovers: bool,
 ) -> PyResult<(Image, usize)> {
-    let view = View::<u8>::get(data)?;
-    let options = parse_options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
+    let view = ArrayView::<u8>::from_object(data)?;
+    let options = parse_jpeg_options(channels, (method, upsampling, cmyk), denominator, max_pixels)?;
     let window = window.map(|(x, y, width, height)| Window { x, y, width, height });
-    let (data, mut num_rows) = (view.slice(), 0);
+    let (data, mut num_rows) = (view.as_slice(), 0);
     let image = run_decoder(py, |worker| {
         let mut samples = take_pooled_buffer();
         let (size, channels, rows) = worker.jpeg.decode_truncated(data, window, &options, recovers, &mut samples)?;
@@ -91,8 +91,8 @@ pub fn decode_truncated_jpeg(
     Ok((image, num_rows))
 }
 
-/// Parses the options of the JPEG decoder.
-fn parse_options(
+/// Converts the names of options to the options of the JPEG decoder.
+fn parse_jpeg_options(
     channels: &str,
     (method, upsampling, cmyk): (&str, &str, &str),
     denominator: usize,
@@ -104,7 +104,7 @@ fn parse_options(
         ("rgb", jpeg::Channels::Rgb),
         ("bgr", jpeg::Channels::Bgr),
     ];
-    let channels = parse_word("channels", channels, &known)?;
+    let channels = parse_choice("channels", channels, &known)?;
     let limits = jpeg::Limits { max_pixels, ..jpeg::Limits::default() };
     let (dct, fancy, cmyk) = (parse_dct(method)?, parse_upsampling(upsampling)?, parse_cmyk(cmyk)?);
     Ok(jpeg::Options { channels, dct, fancy, cmyk, scale: parse_scale(denominator)?, limits })
@@ -116,13 +116,13 @@ fn parse_options(
 /// then.
 #[pyfunction]
 pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pixels: u64) -> PyResult<Image> {
-    let view = View::<u8>::get(data)?;
+    let view = ArrayView::<u8>::from_object(data)?;
     let limits = png::Limits { max_pixels, ..png::Limits::default() };
     let (palette, channels) = match indices {
         true => (png::Palette::Classes, png::Channels::AsStored),
         false => (png::Palette::Colors, png::Channels::WithTransparency),
     };
-    let data = view.slice();
+    let data = view.as_slice();
     run_decoder(py, |worker| {
         let options = png::Options { palette, channels, limits, ..png::Options::default() };
         worker.png.decode(data, &options)

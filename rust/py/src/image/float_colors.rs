@@ -3,9 +3,9 @@ use pyo3::prelude::*;
 use recordmill_image::color::floats::{self, ChannelValue, Operation};
 use recordmill_image::color::hls::{self, Direction};
 
-use super::args::unsupported_word;
+use super::args::unsupported_choice;
 use super::image_error;
-use crate::buffers::{Block, Numbers, View};
+use crate::buffers::{ArrayView, Block, NumberVec};
 
 /// Apply a color change to the pixels of a flat array; raises ImageRefused.
 #[pyfunction]
@@ -18,9 +18,9 @@ pub fn change_colors(
 ) -> PyResult<Block> {
     let change = parse_change(change, amount)?;
     match source {
-        "uint8" => change_array(py, pixels, change, Numbers::UInt8),
-        "float32" => change_array(py, pixels, change, Numbers::Float32),
-        other => Err(unsupported_word("source", &["uint8", "float32"], other)),
+        "uint8" => change_array(py, pixels, change, NumberVec::UInt8),
+        "float32" => change_array(py, pixels, change, NumberVec::Float32),
+        other => Err(unsupported_choice("source", &["uint8", "float32"], other)),
     }
 }
 
@@ -28,10 +28,10 @@ fn change_array<T: ChannelValue + pyo3::buffer::Element + Send + Sync>(
     py: Python<'_>,
     pixels: &Bound<'_, PyAny>,
     change: Operation,
-    wrap: fn(Vec<T>) -> Numbers,
+    wrap: fn(Vec<T>) -> NumberVec,
 ) -> PyResult<Block> {
-    let view = View::<T>::get(pixels)?;
-    let values = view.slice();
+    let view = ArrayView::<T>::from_object(pixels)?;
+    let values = view.as_slice();
     let output = py.detach(|| floats::change(values, change)).map_err(image_error)?;
     Ok(Block::new(wrap(output)))
 }
@@ -42,7 +42,7 @@ fn parse_change(word: &str, amount: f32) -> PyResult<Operation> {
         "from_hsv" => Ok(Operation::FromHsv),
         "saturate" => Ok(Operation::ScaleSaturation(amount)),
         "turn" => Ok(Operation::ShiftHue(amount)),
-        other => Err(unsupported_word("change", &["to_hsv", "from_hsv", "saturate", "turn"], other)),
+        other => Err(unsupported_choice("change", &["to_hsv", "from_hsv", "saturate", "turn"], other)),
     }
 }
 
@@ -55,8 +55,8 @@ pub fn change_hls(
     width: usize,
     behind: usize,
 ) -> PyResult<Block> {
-    let view = View::<u8>::get(pixels)?;
-    let (values, direction) = (view.slice(), if back { Direction::HlsToRgb } else { Direction::RgbToHls });
+    let view = ArrayView::<u8>::from_object(pixels)?;
+    let (values, direction) = (view.as_slice(), if back { Direction::HlsToRgb } else { Direction::RgbToHls });
     let output = py.detach(|| hls::change(values, direction, width, behind)).map_err(image_error)?;
-    Ok(Block::new(Numbers::UInt8(output)))
+    Ok(Block::new(NumberVec::UInt8(output)))
 }
