@@ -169,11 +169,29 @@ def test_reader_detects_change_of_shard_cached_in_memory(
     for position in [*range(100)] * (1 + before.st_size // 500_000):
         assert reader[position] == payloads[position]
     path.write_bytes(bytes(len(data)))
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert reader.fetch(range(99, -1, -1)) == payloads[::-1]
-    os.utime(path)
-    with pytest.raises(rm.ShardChangedError):
+    with pytest.raises(rm.ShardChangedError, match="written to"):
         reader[0]
+
+
+def test_reader_detects_change_despite_restored_modification_time(shard: tuple[Path, list[bytes]]) -> None:
+    path, _ = shard
+    before, num_bytes = path.stat(), path.stat().st_size
+    reader = rm.ShardReader(path)
+    assert len(reader) == 100
+    path.write_bytes(bytes(num_bytes))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(rm.ShardChangedError, match="modification time was restored"):
+        reader[0]
+
+
+def test_reader_accepts_new_mode_and_name_of_its_file(shard: tuple[Path, list[bytes]]) -> None:
+    path, payloads = shard
+    reader = rm.ShardReader(path)
+    assert reader[0] == payloads[0]
+    path.chmod(0o444)
+    assert reader[1] == payloads[1]
+    path.rename(path.with_name("other"))
+    assert reader[2] == payloads[2]
 
 
 def test_reader_without_verify_ignores_checksums(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
-use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyMemoryView, PyType};
 
 /// Preferred capacity of a buffer whose final size is unknown.
 const USUAL_CAPACITY: usize = 256 << 10;
@@ -109,6 +111,7 @@ impl NumberVec {
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct Block {
     numbers: NumberVec,
+    is_immutable: bool,
     shape: [isize; 1],
     strides: [isize; 1],
 }
@@ -117,7 +120,7 @@ impl Block {
     /// Creates an array that owns the numbers.
     pub fn new(numbers: NumberVec) -> Self {
         let (_, length, itemsize, _) = numbers.buffer_layout();
-        Self { numbers, shape: [length as isize], strides: [itemsize] }
+        Self { numbers, is_immutable: false, shape: [length as isize], strides: [itemsize] }
     }
 
     /// Creates an array of bytes.
@@ -125,10 +128,10 @@ impl Block {
         Self::new(NumberVec::UInt8(data))
     }
 
-    /// Creates an array of the first `len` bytes of a buffer.
-    pub fn from_prefix(buffer: Vec<u8>, len: usize) -> Self {
+    /// Creates a read-only array of the first `len` bytes of a buffer. Other calls can read it without a copy.
+    pub fn immutable_bytes(buffer: Vec<u8>, len: usize) -> Self {
         assert!(len <= buffer.len());
-        Self { shape: [len as isize], strides: [1], numbers: NumberVec::UInt8(buffer) }
+        Self { is_immutable: true, shape: [len as isize], strides: [1], numbers: NumberVec::UInt8(buffer) }
     }
 
     /// Creates an array of 64-bit integers.
@@ -150,6 +153,9 @@ impl Block {
             return Err(PyBufferError::new_err("no view to fill"));
         }
         let block = slf.get();
+        if block.is_immutable && flags & ffi::PyBUF_WRITABLE != 0 {
+            return Err(PyBufferError::new_err("the array is read-only"));
+        }
         let (pointer, _, itemsize, format) = block.numbers.buffer_layout();
         // SAFETY: `view` points to a Py_buffer (see above). `shape` is at most the vector's length. The vector, `shape`
         // and `strides` are part of the frozen object, never move and never change their length, and `view.obj` keeps
@@ -157,7 +163,7 @@ impl Block {
         unsafe {
             (*view).buf = pointer.cast_mut();
             (*view).len = block.shape[0] * itemsize;
-            (*view).readonly = 0;
+            (*view).readonly = block.is_immutable.into();
             (*view).itemsize = itemsize;
             (*view).format =
                 if flags & ffi::PyBUF_FORMAT == 0 { std::ptr::null_mut() } else { format.as_ptr().cast_mut() };
@@ -180,37 +186,105 @@ impl Drop for Block {
     }
 }
 
-/// Copies a contiguous array argument.
+// Array arguments. While the interpreter lock is released, other threads may write to the memory of mutable objects, but
+// a Rust slice must not change while it exists. So the elements of mutable objects are copied first.
+
+/// Copies an array argument.
 pub fn copy_array<T: pyo3::buffer::Element>(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
-    PyBuffer::<T>::get(object)?.to_vec(py)
+    let buffer = PyBuffer::<T>::get(object)?;
+    if buffer.is_c_contiguous() { with_elements(object, copy_elements)? } else { buffer.to_vec(py) }
 }
 
-/// A contiguous array argument that is read in place, also while the interpreter lock is released.
-pub struct ArrayView<T: pyo3::buffer::Element>(PyBuffer<T>);
+/// Calls `read` with the elements of a contiguous array argument. `read` must not run Python code, which could write to
+/// the array, and must not release the interpreter lock.
+pub fn with_elements<T: pyo3::buffer::Element, R>(
+    object: &Bound<'_, PyAny>,
+    read: impl FnOnce(&[T]) -> R,
+) -> PyResult<R> {
+    let buffer = get_contiguous_buffer::<T>(object)?;
+    // SAFETY: the interpreter lock is held (`object` proves it), and `read` neither releases it nor runs Python code.
+    Ok(read(unsafe { elements(&buffer) }))
+}
+
+fn copy_elements<T: Copy>(elements: &[T]) -> PyResult<Vec<T>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(elements.len()).map_err(|_| {
+        PyMemoryError::new_err(format!("cannot allocate {} bytes for a copy of an array", size_of_val(elements)))
+    })?;
+    copy.extend_from_slice(elements);
+    Ok(copy)
+}
+
+fn get_contiguous_buffer<T: pyo3::buffer::Element>(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<T>> {
+    let buffer = PyBuffer::<T>::get(object)?;
+    if !buffer.is_c_contiguous() {
+        return Err(PyValueError::new_err("the array must be contiguous"));
+    }
+    Ok(buffer)
+}
+
+/// Returns the elements of a contiguous buffer.
+///
+/// # Safety
+/// Nothing may write to the memory while the result exists.
+unsafe fn elements<T: pyo3::buffer::Element>(buffer: &PyBuffer<T>) -> &[T] {
+    if buffer.item_count() == 0 {
+        return &[];
+    }
+    // SAFETY: the buffer keeps the memory alive and in place; PyBuffer checked element type, alignment and contiguity.
+    // The elements are plain numbers, for which every bit pattern is valid. Nothing writes to them (see above).
+    unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast::<T>(), buffer.item_count()) }
+}
+
+/// A contiguous array argument that can be read while the interpreter lock is released: immutable memory, or a copy.
+pub struct ArrayView<T: pyo3::buffer::Element>(ArrayMemory<T>);
+
+enum ArrayMemory<T: pyo3::buffer::Element> {
+    Immutable(PyBuffer<T>),
+    Copied(Vec<T>),
+}
 
 impl<T: pyo3::buffer::Element> ArrayView<T> {
     /// Gets the buffer of an object; it must be contiguous and have this element type.
     pub fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let buffer = PyBuffer::<T>::get(object)?;
-        if !buffer.is_c_contiguous() {
-            return Err(PyValueError::new_err("the array must be contiguous"));
+        let buffer = get_contiguous_buffer(object)?;
+        if buffer.readonly() && is_immutable(object)? {
+            return Ok(Self(ArrayMemory::Immutable(buffer)));
         }
-        Ok(Self(buffer))
+        drop(buffer);
+        Ok(Self(ArrayMemory::Copied(with_elements(object, copy_elements)??)))
     }
 
     /// Returns the elements.
     pub fn as_slice(&self) -> &[T] {
-        if self.0.item_count() == 0 {
-            return &[];
+        match &self.0 {
+            // SAFETY: the memory belongs to an immutable object, see `is_immutable`.
+            ArrayMemory::Immutable(buffer) => unsafe { elements(buffer) },
+            ArrayMemory::Copied(values) => values,
         }
-        // SAFETY: the exported buffer keeps the memory alive and in place; PyBuffer checked element type, alignment and
-        // contiguity. Callers must not write to an argument during the call, as with NumPy's own functions that release
-        // the lock. The elements are plain numbers, for which every bit pattern is valid.
-        unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<T>(), self.0.item_count()) }
+    }
+}
+
+/// Returns whether an object is a `bytes` object or an immutable `Block`, or a memoryview or a NumPy array of one.
+fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let ndarray = NDARRAY.import(object.py(), "numpy", "ndarray")?;
+    let mut owner = object.clone();
+    loop {
+        owner = if owner.is_exact_instance(ndarray) {
+            owner.getattr("base")?
+        } else if owner.is_exact_instance_of::<PyMemoryView>() {
+            owner.getattr("obj")?
+        } else {
+            let block = owner.cast::<Block>().ok();
+            return Ok(owner.is_instance_of::<PyBytes>() || block.is_some_and(|block| block.get().is_immutable));
+        }
     }
 }
 
 /// A contiguous array argument that is written in place, also while the interpreter lock is released.
+///
+/// Python code must not use the array during the call, as for the outputs of NumPy's functions.
 pub struct ArrayViewMut<T: pyo3::buffer::Element>(PyBuffer<T>);
 
 impl<T: pyo3::buffer::Element> ArrayViewMut<T> {
@@ -223,13 +297,23 @@ impl<T: pyo3::buffer::Element> ArrayViewMut<T> {
         Ok(Self(buffer))
     }
 
+    /// Fails if the array shares memory with an input of the same call.
+    pub fn check_no_overlap(&self, input: &Bound<'_, PyAny>) -> PyResult<()> {
+        let input = PyUntypedBuffer::get(input)?;
+        let (output, other) = (self.0.buf_ptr() as usize, input.buf_ptr() as usize);
+        if output < other + input.len_bytes() && other < output + self.0.len_bytes() {
+            return Err(PyValueError::new_err("the output must not share memory with an input"));
+        }
+        Ok(())
+    }
+
     /// Returns the elements.
     pub fn as_slice(&mut self) -> &mut [T] {
         if self.0.item_count() == 0 {
             return &mut [];
         }
-        // SAFETY: as for `ArrayView::slice`. The exporter declares the memory writable, and `&mut self` allows only one
-        // reference at a time. Callers must not access the output during the call.
+        // SAFETY: as for `elements`. The exporter declares the memory writable, `&mut self` allows only one reference at a
+        // time, and the memory is not an input (`check_no_overlap`). Callers must not use the array during the call.
         unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<T>(), self.0.item_count()) }
     }
 }

@@ -5,8 +5,10 @@ use std::mem::MaybeUninit;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use recordmill_core::cached_file::CachedFile;
+use recordmill_core::checksum::crc32c;
 use recordmill_core::source::{ReadAt, SourceError, read_each_buffer};
 use rustix::fs::OFlags;
 
@@ -20,6 +22,10 @@ pub struct FileSource {
     num_bytes: u64,
     /// Time of the last modification: seconds and nanoseconds.
     modified: (i64, i64),
+    /// Time of the last change of content or metadata (ctime), updated when the content turns out to be the same.
+    changed: AtomicI64,
+    /// CRC-32C of blocks at the time of opening.
+    probes: Vec<u32>,
     /// Whether the file had a name when it was opened.
     has_name: bool,
     cache: CachedFile,
@@ -31,7 +37,21 @@ impl FileSource {
         let (file, metadata) = open_regular_file(path)?;
         let has_name = metadata.nlink() > 0;
         let (num_bytes, modified) = (metadata.len(), modification_time(&metadata));
-        Ok(Self { file, num_bytes, modified, has_name, cache: CachedFile::new(num_bytes) })
+        let (changed, probes) = (AtomicI64::new(change_time(&metadata)), compute_probes(&file, num_bytes)?);
+        Ok(Self { file, num_bytes, modified, changed, probes, has_name, cache: CachedFile::new(num_bytes) })
+    }
+
+    /// Fails if the content may have changed although size and modification time are the same: programs can restore
+    /// the modification time, but not the ctime. Renaming the file or changing its mode also updates the ctime.
+    fn check_change_time(&self, metadata: &Metadata) -> Result<(), SourceError> {
+        if self.changed.load(Ordering::Relaxed) == change_time(metadata) {
+            return Ok(());
+        }
+        if compute_probes(&self.file, self.num_bytes)? != self.probes {
+            return Err(changed_error(format_args!("it was written to, and its modification time was restored")));
+        }
+        self.changed.store(change_time(metadata), Ordering::Relaxed);
+        Ok(())
     }
 
     fn read(&self, offset: u64, buf: &mut [u8]) -> Result<(), SourceError> {
@@ -60,6 +80,28 @@ impl FileSource {
 
 fn modification_time(metadata: &Metadata) -> (i64, i64) {
     (metadata.mtime(), metadata.mtime_nsec())
+}
+
+/// Returns the ctime in nanoseconds.
+fn change_time(metadata: &Metadata) -> i64 {
+    metadata.ctime().wrapping_mul(1_000_000_000).wrapping_add(metadata.ctime_nsec())
+}
+
+/// Number of blocks whose checksums are computed when a file is opened; they are spread evenly over the file.
+const NUM_PROBES: u64 = 8;
+const PROBE_BYTES: u64 = 4 << 10;
+
+fn compute_probes(file: &File, num_bytes: u64) -> io::Result<Vec<u32>> {
+    let last = num_bytes.saturating_sub(PROBE_BYTES);
+    let count = NUM_PROBES.min(num_bytes.div_ceil(PROBE_BYTES));
+    let mut block = [0; PROBE_BYTES as usize];
+    let probe = |index| {
+        // The last block ends at the end of the file.
+        let offset = if index + 1 == count { last } else { last / (count - 1) * index };
+        let num_read = file.read_at(&mut block, offset)?;
+        Ok(crc32c(&block[..num_read]))
+    };
+    (0..count).map(probe).collect()
 }
 
 impl ReadAt for FileSource {
@@ -111,7 +153,7 @@ impl ReadAt for FileSource {
         if self.has_name && metadata.nlink() == 0 {
             return Err(changed_error(format_args!("it was removed, or another file has its name")));
         }
-        Ok(())
+        self.check_change_time(&metadata)
     }
 }
 

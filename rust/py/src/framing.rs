@@ -198,7 +198,7 @@ pub fn fetch(
 /// Converts payloads for Python: (data, row_splits).
 pub fn payloads_to_python(payloads: PayloadBuffer) -> (Block, Block) {
     let (buffer, len, row_splits) = payloads.into_parts();
-    (Block::from_prefix(buffer, len), Block::from_integers(row_splits))
+    (Block::immutable_bytes(buffer, len), Block::from_integers(row_splits))
 }
 
 /// Gets and validates the checksums of payloads in an index, one for each frame.

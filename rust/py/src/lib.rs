@@ -23,8 +23,8 @@ mod stream;
 
 use pyo3::prelude::*;
 
-/// Native functions of recordmill.
-#[pymodule(gil_used = false)]
+/// Native functions of recordmill. Reading Python's arrays relies on the interpreter lock, see `buffers`.
+#[pymodule(gil_used = true)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("CoreFault", py.get_type::<error::CoreFault>())?;

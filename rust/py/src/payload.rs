@@ -126,7 +126,9 @@ pub fn column_to_python(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>>
     let block = |numbers| Py::new(py, Block::new(numbers));
     let values = match column.values {
         Values::Bytes { data, splits } => {
-            (block(NumberVec::UInt8(data))?, block(NumberVec::Int64(splits))?).into_pyobject(py)?.into_any().unbind()
+            let len = data.len();
+            let data = Py::new(py, Block::immutable_bytes(data, len))?;
+            (data, block(NumberVec::Int64(splits))?).into_pyobject(py)?.into_any().unbind()
         }
         Values::Float32(values) => block(NumberVec::Float32(values))?.into_any(),
         Values::Float64(values) => block(NumberVec::Float64(values))?.into_any(),

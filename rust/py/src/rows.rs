@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use recordmill_core::checksum::crc32c_of_rows;
 
-use crate::buffers::{ArrayView, Block, copy_array, take_pooled_buffer};
+use crate::buffers::{ArrayView, Block, copy_array, take_pooled_buffer, with_elements};
 
 /// Checks that row splits start with 0, never decrease and end with the length of the data.
 pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
@@ -25,11 +25,14 @@ pub fn split<'py>(
     data: &Bound<'_, PyAny>,
     row_splits: &Bound<'_, PyAny>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let view = ArrayView::<u8>::from_object(data)?;
-    let row_splits = ArrayView::<i64>::from_object(row_splits)?;
-    let (data, row_splits) = (view.as_slice(), row_splits.as_slice());
-    check_row_splits(row_splits, data.len())?;
-    PyList::new(py, row_splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize])))
+    let row_splits = copy_array::<i64>(py, row_splits)?;
+    // Creating `bytes` objects runs no Python code.
+    let rows = with_elements(data, |data: &[u8]| {
+        check_row_splits(&row_splits, data.len())?;
+        let rows = row_splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize]));
+        PyResult::Ok(rows.collect::<Vec<_>>())
+    })??;
+    PyList::new(py, rows)
 }
 
 /// Return the CRC-32C of each row of a ragged byte buffer.

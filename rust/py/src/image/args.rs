@@ -14,7 +14,7 @@ use recordmill_image::pixels::{Size, Window};
 
 use super::image_error;
 use super::kernels::parse_kernel;
-use crate::buffers::{ArrayView, copy_array};
+use crate::buffers::{ArrayView, ArrayViewMut, copy_array};
 
 /// Number of values that describe the geometry of one image: window, size after resize, placement, flips, scale.
 const GEOMETRY_LEN: usize = 13;
@@ -131,6 +131,12 @@ pub struct ImagePlanArgs<'py> {
 }
 
 impl ImagePlanArgs<'_> {
+    /// Fails if an encoded image or its entry points share memory with the output of the call.
+    pub fn check_no_overlap<T: pyo3::buffer::Element>(&self, out: &ArrayViewMut<T>) -> PyResult<()> {
+        self.payloads.check_no_overlap(out)?;
+        self.points.check_no_overlap(out)
+    }
+
     /// Parses the geometry of each image.
     pub fn parse_geometry(&self, py: Python<'_>) -> PyResult<Vec<ImageGeometry>> {
         let orientations = copy_array::<i64>(py, &self.orientations)?;
@@ -240,7 +246,7 @@ pub enum EncodedImages<'py> {
     Each(Vec<Bound<'py, PyAny>>),
 }
 
-/// Views of the buffers of encoded images, which keep them alive while they are read.
+/// The buffers of encoded images, for reading while the interpreter lock is released.
 pub enum EncodedImageViews {
     /// Rows of one buffer, and their row splits.
     Rows(ArrayView<u8>, ArrayView<i64>),
@@ -257,7 +263,15 @@ impl EncodedImages<'_> {
         }
     }
 
-    /// Returns views of the buffers, which keep them alive.
+    /// Fails if a buffer shares memory with the output of the call.
+    pub fn check_no_overlap<T: pyo3::buffer::Element>(&self, out: &ArrayViewMut<T>) -> PyResult<()> {
+        match self {
+            Self::Rows(data, splits) => [data, splits].into_iter().try_for_each(|input| out.check_no_overlap(input)),
+            Self::Each(buffers) => buffers.iter().try_for_each(|input| out.check_no_overlap(input)),
+        }
+    }
+
+    /// Returns the buffers for reading while the interpreter lock is released.
     pub fn get_views(&self) -> PyResult<EncodedImageViews> {
         match self {
             Self::Rows(data, splits) => {

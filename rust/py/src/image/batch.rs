@@ -110,6 +110,7 @@ fn decode_into_array<T: Element + pyo3::buffer::Element>(
     threads: usize,
 ) -> PyResult<RowFaults> {
     let mut out = ArrayViewMut::<T>::from_object(out)?;
+    args.check_no_overlap(&out)?;
     let memory = out.as_slice();
     let count = args.payloads.num_images()?;
     if count > 0 && !memory.len().is_multiple_of(count) {

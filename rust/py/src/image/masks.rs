@@ -64,6 +64,7 @@ fn decode_into_array<C: Class + pyo3::buffer::Element>(
     threads: usize,
 ) -> PyResult<RowFaults> {
     let (mut out, plan, args) = (ArrayViewMut::<C>::from_object(out)?, masks.parse_plan(py)?, &masks.job);
+    args.check_no_overlap(&out)?;
     let memory = out.as_slice();
     let count = args.payloads.num_images()?;
     if count > 0 && !memory.len().is_multiple_of(count) {
