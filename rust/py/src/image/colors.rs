@@ -32,7 +32,7 @@ fn change_array<T: ChannelValue + pyo3::buffer::Element + Send + Sync>(
 ) -> PyResult<Block> {
     let view = View::<T>::get(pixels)?;
     let values = view.slice();
-    let output = py.detach(|| floats::change(values, change)).map_err(image_error)?;
+    let output = py.detach(|| floats::apply_operation(values, change)).map_err(image_error)?;
     Ok(Block::new(wrap(output)))
 }
 
@@ -57,6 +57,6 @@ pub fn change_hls(
 ) -> PyResult<Block> {
     let view = View::<u8>::get(pixels)?;
     let (values, direction) = (view.slice(), if back { Direction::HlsToRgb } else { Direction::RgbToHls });
-    let output = py.detach(|| hls::change(values, direction, width, behind)).map_err(image_error)?;
+    let output = py.detach(|| hls::convert(values, direction, width, behind)).map_err(image_error)?;
     Ok(Block::new(Numbers::UInt8(output)))
 }

@@ -30,9 +30,9 @@ pub fn recode_png(
     let views = files.views()?;
     let files = views.slices()?;
     let (data, splits, sides) = py.detach(|| {
-        let mut worker = WorkerState::take();
+        let mut worker = WorkerState::take_idle();
         let recoded = recode(&mut worker, &files, options);
-        worker.give_back();
+        worker.return_to_idle();
         recoded
     });
     Ok((Block::bytes(data), Block::integers(splits), Block::integers(sides)))
@@ -64,10 +64,10 @@ pub fn encode_png(
     let view = View::<u8>::get(samples)?;
     let samples = view.slice();
     let encoded = py.detach(|| {
-        let mut worker = WorkerState::take();
+        let mut worker = WorkerState::take_idle();
         let mut out = Vec::new();
         let encoded = worker.png_encoder.encode(samples, Size { width, height }, channels, &mut out);
-        worker.give_back();
+        worker.return_to_idle();
         encoded.map(|()| out)
     });
     encoded.map(Block::bytes).map_err(image_error)
