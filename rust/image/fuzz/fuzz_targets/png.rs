@@ -5,7 +5,7 @@
 #[allow(dead_code)]
 mod encoder;
 
-use encoder::{COMBINATIONS, Image, samples_per_pixel, make_chunk};
+use encoder::{COMBINATIONS, Image, make_chunk, samples_per_pixel};
 use libfuzzer_sys::fuzz_target;
 use recordmill_image::pixels::{Pixels, Samples};
 use recordmill_image::png::{Channels, Decoder, Depth, GrayRule, Header, Limits, Options, Palette};

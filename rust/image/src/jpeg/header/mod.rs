@@ -177,7 +177,11 @@ impl State {
                 ));
             }
             _ => {
-                return Err(unexpected_marker_fault(markers, "a marker that T.81 allows here", &format!("{code:#04x}")));
+                return Err(unexpected_marker_fault(
+                    markers,
+                    "a marker that T.81 allows here",
+                    &format!("{code:#04x}"),
+                ));
             }
         }
         Ok(())

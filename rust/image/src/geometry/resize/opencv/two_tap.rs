@@ -43,7 +43,7 @@ impl ResizeWindow {
         self.lines.iter().map(|taps| taps.indices)
     }
 
-    /// Creates a reader of the source window that flips it horizontally if `flip` is set.
+    /// Creates a resizer of the source window that flips it horizontally if `flip` is set.
     pub fn row_resizer(mut self, source: View<'_, u8>, flip: bool) -> RowResizer<'_> {
         if flip {
             self.columns.reverse();
@@ -97,7 +97,7 @@ impl ColumnTaps {
 }
 
 impl<'a> RowResizer<'a> {
-    /// Creates a reader of `source` with the taps of each axis.
+    /// Creates a resizer of `source` with the taps of each axis.
     fn new(source: View<'a, u8>, across: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Self {
         let channels = source.channels();
         let length = across.len() * channels;

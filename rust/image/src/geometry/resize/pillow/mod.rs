@@ -8,7 +8,7 @@ mod high_depth;
 mod horizontal;
 mod implementation;
 mod passes;
-mod reader;
+mod row_resizer;
 mod spans;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
@@ -21,8 +21,8 @@ use crate::geometry::pixel_type::PixelType;
 use crate::geometry::rearrange::flip_horizontal;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
-pub(crate) use reader::ResizeWindow;
-use reader::RowResizer;
+pub(crate) use row_resizer::ResizeWindow;
+use row_resizer::RowResizer;
 pub use spans::Filter;
 use spans::{Spans, compute_spans};
 

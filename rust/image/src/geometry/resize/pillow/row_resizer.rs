@@ -19,7 +19,7 @@ pub(crate) struct RowResizer<'a> {
 }
 
 impl<'a> RowResizer<'a> {
-    /// Creates a reader of `source`, whose horizontal pass comes first.
+    /// Creates a resizer of `source`, whose horizontal pass comes first.
     pub(super) fn new(source: View<'a, u8>, columns: &Spans<f64>, lines: Spans<i32>) -> Self {
         let columns = columns.to_fixed_point();
         let (horizontal, vertical) = (HorizontalPass::new(&columns, source.channels()), VerticalPass::new(&lines));
@@ -93,7 +93,7 @@ impl ResizeWindow {
         self.source_window
     }
 
-    /// Creates a reader of the source window that flips it horizontally if `flip` is set.
+    /// Creates a resizer of the source window that flips it horizontally if `flip` is set.
     pub fn row_resizer(mut self, source: View<'_, u8>, flip: bool) -> RowResizer<'_> {
         if flip {
             self.columns.reverse();
