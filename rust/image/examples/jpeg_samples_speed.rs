@@ -18,40 +18,40 @@ unsafe extern "C" {
     safe fn clock() -> std::ffi::c_long;
 }
 
-/// Data that is prepared once per image.
-struct Image {
+/// The coefficients and tables of one image, prepared before the time is measured.
+struct PreparedImage {
     layout: Layout,
     transforms: Vec<Transform>,
-    /// Per component: the number of blocks in a row, and the blocks with the zig-zag index of their last nonzero
-    /// coefficient.
+    /// For each component: the number of blocks in a row, and the blocks, each with the zig-zag index of its last
+    /// nonzero coefficient.
     blocks: Vec<(usize, Vec<(Block, usize)>)>,
 }
 
-impl Image {
+impl PreparedImage {
     fn new(file: &[u8], scale: Scale, dct: Dct) -> Self {
-        let (size, factors) = libjpeg::header(file);
+        let (size, factors) = libjpeg::read_header(file);
         let layout = Layout::new(Size { width: size.0, height: size.1 }, scale, &factors, true).expect("whole ratios");
-        let coefficients = libjpeg::coefficients(file);
+        let coefficients = libjpeg::read_coefficients(file);
         let transform = |(component, source): (&Component, &libjpeg::Coefficients)| {
             let mut natural = [0; 64];
             natural.copy_from_slice(&source.quant);
             Transform::new(dct, component.block, &natural)
         };
         let transforms = layout.components.iter().zip(&coefficients).map(transform).collect();
-        let with_last = |block: &Block| (*block, libjpeg::last_of(block));
+        let with_last = |block: &Block| (*block, libjpeg::last_nonzero_index(block));
         let blocks = coefficients.iter().map(|c| (c.across, c.blocks.iter().map(with_last).collect())).collect();
         Self { layout, transforms, blocks }
     }
 }
 
 /// Decodes one image. Returns the CPU time of both stages in microseconds.
-struct Decode<'a> {
-    image: &'a Image,
+struct TimedDecode<'a> {
+    image: &'a PreparedImage,
     planes: &'a mut Vec<Vec<u8>>,
     out: &'a mut Vec<u8>,
 }
 
-impl Job for Decode<'_> {
+impl Job for TimedDecode<'_> {
     type Output = [i64; 2];
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> [i64; 2] {
@@ -88,20 +88,21 @@ impl Job for Decode<'_> {
 
 fn main() {
     let files: Vec<Vec<u8>> = std::env::args().skip(1).map(|path| std::fs::read(path).expect("a file")).collect();
-    let color = |file: &&Vec<u8>| libjpeg::header(file).1.len() == 3;
+    let color = |file: &&Vec<u8>| libjpeg::read_header(file).1.len() == 3;
     for (name, scale, dct) in [
         ("islow", Scale::Full, Dct::Islow),
         ("ifast", Scale::Full, Dct::Ifast),
         ("half", Scale::Half, Dct::Islow),
         ("quarter", Scale::Quarter, Dct::Islow),
     ] {
-        let images: Vec<Image> = files.iter().filter(color).map(|file| Image::new(file, scale, dct)).collect();
+        let images: Vec<PreparedImage> =
+            files.iter().filter(color).map(|file| PreparedImage::new(file, scale, dct)).collect();
         for portable in [false, true] {
             let (mut planes, mut out, mut spent) = (vec![Vec::new(); 3], Vec::new(), [0; 2]);
             for image in &images {
                 let mut best = [i64::MAX; 2];
                 for _ in 0..ROUNDS {
-                    let job = Decode { image, planes: &mut planes, out: &mut out };
+                    let job = TimedDecode { image, planes: &mut planes, out: &mut out };
                     let [transform, rows] = if portable { job.run(Portable) } else { run(job) };
                     best = [best[0].min(transform), best[1].min(rows)];
                     black_box(&out);

@@ -3,8 +3,8 @@
 //!
 //! Usage: png_speed LIST ours|crate [digest]. With `digest`, the program decodes everything once and prints the count
 //! and the digest of the pixels.
-use common::{Item, Outcome, read_list, repeat};
-use digest::Digest;
+use common::{ListItem, Outcome, read_list, repeat_forever};
+use digest::PixelDigest;
 use recordmill_image::png::{Decoder, Options};
 use std::io::Cursor;
 
@@ -19,29 +19,33 @@ fn main() -> Outcome {
     };
     let (items, mut decoder, mut out) = (read_list(list)?, Decoder::new(), Vec::new());
     let is_ours = who == "ours";
-    let mut decode = |item: &Item, out: &mut Vec<u8>| {
-        if is_ours { ours(&mut decoder, &item.data, out) } else { theirs(&item.data, out) }
+    let mut decode = |item: &ListItem, out: &mut Vec<u8>| {
+        if is_ours {
+            decode_with_this_crate(&mut decoder, &item.data, out)
+        } else {
+            decode_with_png_crate(&item.data, out)
+        }
     };
     if items.iter().any(|item| item.window.is_some()) {
         return Err("windows are not supported".into());
     }
     if rest.is_empty() {
-        return repeat(&items, |item| {
+        return repeat_forever(&items, |item| {
             std::hint::black_box(decode(item, &mut out)?);
             Ok(())
         });
     }
-    let mut digest = Digest::default();
+    let mut digest = PixelDigest::default();
     for item in &items {
         let length = decode(item, &mut out)?;
-        digest.add(&out[..length]);
+        digest.add_image(&out[..length]);
     }
     digest.print();
     Ok(())
 }
 
-/// Decodes into a reused buffer. Returns the number of bytes of the image.
-fn ours(decoder: &mut Decoder, file: &[u8], out: &mut Vec<u8>) -> Outcome<usize> {
+/// Decodes `file` into the reused buffer `out`. Returns the number of bytes of the decoded image.
+fn decode_with_this_crate(decoder: &mut Decoder, file: &[u8], out: &mut Vec<u8>) -> Outcome<usize> {
     let shape = decoder.decode_to(file, &Options::default(), out, &mut Vec::new())?;
     if shape.bits != 8 {
         return Err("16-bit samples are not supported".into());
@@ -49,7 +53,7 @@ fn ours(decoder: &mut Decoder, file: &[u8], out: &mut Vec<u8>) -> Outcome<usize>
     Ok(shape.row_samples() * shape.size.height)
 }
 
-fn theirs(file: &[u8], out: &mut Vec<u8>) -> Outcome<usize> {
+fn decode_with_png_crate(file: &[u8], out: &mut Vec<u8>) -> Outcome<usize> {
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info()?;

@@ -3,7 +3,7 @@
 //!
 //! Usage: resize_speed LIST taps|pillow nhwc|nchw. `taps` selects the kernel with two taps and `pillow` Pillow's
 //! bilinear filter.
-use common::{Item, Outcome, read_list, repeat};
+use common::{ListItem, Outcome, read_list, repeat_forever};
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::color::normalize::Normalize;
 use recordmill_image::geometry::resize::Kernel;
@@ -24,12 +24,12 @@ fn main() -> Outcome {
     };
     let kernel = if kernel == "taps" { Kernel::Fast } else { Kernel::Pillow(Filter::Bilinear) };
     let layout = if layout == "nhwc" { Layout::Nhwc } else { Layout::Nchw };
-    let sizes = read_list(list)?.iter().map(size_of).collect::<Outcome<Vec<Size>>>()?;
+    let sizes = read_list(list)?.iter().map(source_size).collect::<Outcome<Vec<Size>>>()?;
     let max_len = sizes.iter().map(|size| size.width * size.height * 3).max().unwrap_or(0);
     let pixels: Vec<u8> = (0..max_len).map(|index| (index * 7 % 251 + index / 977) as u8).collect();
     let normalize = Normalize::new(&[123.7, 116.3, 103.5], &[0.0171, 0.0175, 0.0174])?;
     let mut values = vec![0.0_f32; SIDE * SIDE * 3];
-    repeat(&sizes, |&size| {
+    repeat_forever(&sizes, |&size| {
         let source = View::new(&pixels[..size.width * size.height * 3], size, 3)?;
         let target = Size { width: SIDE, height: SIDE };
         let slot = Slot::new(SlotValues::F32(&mut values), layout, target, 3)?;
@@ -39,7 +39,7 @@ fn main() -> Outcome {
     })
 }
 
-fn size_of(item: &Item) -> Outcome<Size> {
+fn source_size(item: &ListItem) -> Outcome<Size> {
     let whole = Header::parse(&item.data)?.size;
     let window = item.window.unwrap_or(Window::whole(whole));
     if !window.lies_in(whole) {

@@ -9,7 +9,7 @@ use mozjpeg_sys::J_COLOR_SPACE::JCS_RGB;
 fn main() -> std::io::Result<()> {
     let folder = std::env::args().nth(1).ok_or_else(|| std::io::Error::other("usage: jpeg_seeds FOLDER"))?;
     std::fs::create_dir_all(&folder)?;
-    for (number, recipe) in recipes().iter().enumerate() {
+    for (number, recipe) in seed_recipes().iter().enumerate() {
         let channels = if recipe.sampling.len() == 1 { 1 } else { 3 };
         let data = encode(recipe, &test_image(recipe.width, recipe.height, channels, number as u64));
         std::fs::write(format!("{folder}/{number}.jpg"), data)?;
@@ -17,7 +17,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-fn recipes() -> Vec<Recipe> {
+fn seed_recipes() -> Vec<Recipe> {
     let mut recipes = vec![
         Recipe::gray(9, 17),
         Recipe { progressive: true, ..Recipe::gray(20, 9) },

@@ -15,10 +15,10 @@ pub(crate) fn orientation_in_segment(body: &[u8]) -> Option<u8> {
 /// Returns the orientation, 1 to 8, from the first image file directory, or `None` if it is absent or malformed.
 pub(crate) fn orientation(tiff: &[u8]) -> Option<u8> {
     let reader = TiffReader::new(tiff)?;
-    let start = reader.u32(4)? as usize;
-    let count = usize::from(reader.u16(start)?);
+    let start = reader.read_u32(4)? as usize;
+    let count = usize::from(reader.read_u16(start)?);
     let entries = start.checked_add(2)?;
-    let entry = (0..count).map(|k| entries + k * ENTRY_BYTES).find(|&at| reader.u16(at) == Some(ORIENTATION))?;
+    let entry = (0..count).map(|k| entries + k * ENTRY_BYTES).find(|&at| reader.read_u16(at) == Some(ORIENTATION))?;
     u8::try_from(reader.first_number(entry)?).ok().filter(|value| (1..=8).contains(value))
 }
 
@@ -38,32 +38,32 @@ impl<'a> TiffReader<'a> {
         Some(Self { data, little })
     }
 
-    fn bytes<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+    fn bytes_at<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         self.data.get(at..)?.first_chunk::<N>().copied()
     }
 
     /// Returns the first value of a directory entry whose data lies within the file. EXIF requires exactly one SHORT
     /// here; a LONG, or more than one value, is accepted because other libraries accept it.
     fn first_number(&self, entry: usize) -> Option<u32> {
-        self.bytes::<ENTRY_BYTES>(entry)?;
-        let width = match self.u16(entry + 2)? {
+        self.bytes_at::<ENTRY_BYTES>(entry)?;
+        let width = match self.read_u16(entry + 2)? {
             SHORT | SIGNED_SHORT => 2,
             LONG | SIGNED_LONG => 4,
             _ => return None,
         };
-        let length = (self.u32(entry + 4)? as usize).checked_mul(width).filter(|&length| length > 0)?;
-        let value_offset = if length > 4 { self.u32(entry + 8)? as usize } else { entry + 8 };
+        let length = (self.read_u32(entry + 4)? as usize).checked_mul(width).filter(|&length| length > 0)?;
+        let value_offset = if length > 4 { self.read_u32(entry + 8)? as usize } else { entry + 8 };
         self.data.get(value_offset..value_offset.checked_add(length)?)?;
-        if width == 2 { self.u16(value_offset).map(u32::from) } else { self.u32(value_offset) }
+        if width == 2 { self.read_u16(value_offset).map(u32::from) } else { self.read_u32(value_offset) }
     }
 
-    fn u16(&self, at: usize) -> Option<u16> {
-        let bytes = self.bytes(at)?;
+    fn read_u16(&self, at: usize) -> Option<u16> {
+        let bytes = self.bytes_at(at)?;
         Some(if self.little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) })
     }
 
-    fn u32(&self, at: usize) -> Option<u32> {
-        let bytes = self.bytes(at)?;
+    fn read_u32(&self, at: usize) -> Option<u32> {
+        let bytes = self.bytes_at(at)?;
         Some(if self.little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
     }
 }

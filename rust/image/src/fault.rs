@@ -66,9 +66,9 @@ pub struct ImageFault {
     pub kind: ImageFaultKind,
     /// Offset in bytes from the start of the encoded image.
     pub offset: usize,
-    /// What a valid image or request has here; empty if no single value is expected.
+    /// The expected value or property; empty if several are possible.
     pub expected: String,
-    /// What was found instead.
+    /// The value or property that was found instead.
     pub found: String,
 }
 
@@ -78,7 +78,8 @@ impl ImageFault {
         Self { kind, offset, expected: expected.into(), found: found.into() }
     }
 
-    /// Creates a `LimitExceeded` fault for a value at byte `offset` that is more than `limit`; `what` names the unit.
+    /// Creates a `LimitExceeded` fault at byte `offset`: `found` is more than `limit`, which counts units called
+    /// `what`.
     pub fn beyond_limit(offset: usize, limit: impl fmt::Display, what: &str, found: impl Into<String>) -> Self {
         Self::new(ImageFaultKind::LimitExceeded, offset, format!("at most {limit} {what}"), found)
     }

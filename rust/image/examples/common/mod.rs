@@ -14,7 +14,7 @@ pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 const REPORT: Duration = Duration::from_millis(100);
 
 /// A file, and the window of it to process.
-pub struct Item {
+pub struct ListItem {
     /// Contents of the file.
     pub data: Vec<u8>,
     /// The window; `None` for the whole image.
@@ -22,11 +22,11 @@ pub struct Item {
 }
 
 /// Reads the list at `path` and the files in it.
-pub fn read_list(path: &str) -> Outcome<Vec<Item>> {
-    std::fs::read_to_string(path)?.lines().map(read_item).collect()
+pub fn read_list(path: &str) -> Outcome<Vec<ListItem>> {
+    std::fs::read_to_string(path)?.lines().map(read_list_line).collect()
 }
 
-fn read_item(line: &str) -> Outcome<Item> {
+fn read_list_line(line: &str) -> Outcome<ListItem> {
     let fields: Vec<&str> = line.split('\t').collect();
     let window = match fields[1..] {
         [] => None,
@@ -35,11 +35,11 @@ fn read_item(line: &str) -> Outcome<Item> {
         }
         _ => return Err(format!("expected a path, or a path and four numbers, got {line:?}").into()),
     };
-    Ok(Item { data: std::fs::read(fields[0])?, window })
+    Ok(ListItem { data: std::fs::read(fields[0])?, window })
 }
 
 /// Processes the items in an endless cycle and prints counts, until the output is closed.
-pub fn repeat<T>(items: &[T], mut work: impl FnMut(&T) -> Outcome) -> Outcome {
+pub fn repeat_forever<T>(items: &[T], mut work: impl FnMut(&T) -> Outcome) -> Outcome {
     let (mut count, mut since) = (0_usize, Instant::now());
     for item in items.iter().cycle() {
         work(item)?;

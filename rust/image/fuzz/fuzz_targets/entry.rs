@@ -1,5 +1,5 @@
-//! Fuzzes entry points for a valid image: no panic for any values, and parsed entry points serialize to the same
-//! values.
+//! Fuzzes serialized JPEG entry points of valid images: decoding with them never panics, and those that can be parsed
+//! serialize to the same values again.
 #![no_main]
 #[path = "../../tests/jpeg/libjpeg.rs"]
 #[allow(dead_code)]
@@ -18,8 +18,8 @@ const HEAD: usize = 13;
 
 static IMAGES: OnceLock<Vec<(Vec<u8>, Vec<u8>)>> = OnceLock::new();
 
-/// Returns images and the correct entry points of each.
-fn images() -> Vec<(Vec<u8>, Vec<u8>)> {
+/// Returns JPEG files, each with its correct entry points in serialized form.
+fn images_with_entry_points() -> Vec<(Vec<u8>, Vec<u8>)> {
     let recipes = [
         Recipe::gray(SIDE, SIDE),
         Recipe::new(SIDE, SIDE, (2, 2)),
@@ -36,7 +36,7 @@ fn images() -> Vec<(Vec<u8>, Vec<u8>)> {
 
 fuzz_target!(|input: &[u8]| {
     let [which, top, height, numbers @ ..] = input else { return };
-    let images = IMAGES.get_or_init(images);
+    let images = IMAGES.get_or_init(images_with_entry_points);
     let (file, table) = &images[usize::from(*which) % images.len()];
     let mut bytes = table[..HEAD].to_vec();
     bytes.extend(numbers);

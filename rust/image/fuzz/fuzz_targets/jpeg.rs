@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     let mut decoder = Decoder::new();
     let outcome = compare_with_libjpeg(&mut decoder, data).unwrap_or_else(|what| panic!("{what}"));
     let choice = data.iter().fold(0_u64, |sum, &byte| sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte));
-    let options = options(choice);
+    let options = derive_options(choice);
     let mut rest = Vec::new();
     let passed = decoder.decode_truncated(data, None, &options, choice & 4 == 0, &mut rest);
     if let (Outcome::Equal, Ok((size, _, rows))) = (outcome, passed) {
@@ -28,18 +28,18 @@ fuzz_target!(|data: &[u8]| {
     }
     let Ok(header) = Header::parse(data) else { return };
     let Ok((size, channels)) = options.shape(&header) else { return };
-    let window = window(choice, size);
+    let window = derive_window(choice, size);
     let points = EntryPoints::build(data, 1 + choice as usize % 3).ok();
     let mut part = vec![0; window.width * window.height * channels];
     let result = decoder.decode(data, Some(window), &options, points.as_ref(), &mut part, window.width * channels);
     if let (Outcome::Equal, Ok(whole)) = (outcome, decoder.decode_pixels(data, None, &options)) {
         result.expect("the whole image decodes");
-        assert!(part == crop(&whole, window), "a window differs from the crop");
+        assert!(part == crop_pixels(&whole, window), "a window differs from the crop");
     }
 });
 
 /// Derives decoding options from a number.
-fn options(choice: u64) -> Options {
+fn derive_options(choice: u64) -> Options {
     let pick = |shift: u32, count: u64| (choice >> shift) % count;
     Options {
         channels: [Channels::AsStored, Channels::Gray, Channels::Rgb, Channels::Bgr][pick(3, 4) as usize],
@@ -52,7 +52,7 @@ fn options(choice: u64) -> Options {
 }
 
 /// Derives a window from a number.
-fn window(choice: u64, size: Size) -> Window {
+fn derive_window(choice: u64, size: Size) -> Window {
     let span = |bits: u64, whole: usize| {
         let length = 1 + bits as usize % whole.min(64);
         ((bits >> 8) as usize % (whole - length + 1), length)
@@ -61,7 +61,7 @@ fn window(choice: u64, size: Size) -> Window {
     Window { x, y, width, height }
 }
 
-fn crop(whole: &Pixels, window: Window) -> Vec<u8> {
+fn crop_pixels(whole: &Pixels, window: Window) -> Vec<u8> {
     let Samples::U8(samples) = &whole.samples else { panic!("16-bit samples") };
     let rows = samples.chunks_exact(whole.size.width * whole.channels).skip(window.y).take(window.height);
     let columns = window.x * whole.channels..(window.x + window.width) * whole.channels;

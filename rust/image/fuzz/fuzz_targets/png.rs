@@ -5,7 +5,7 @@
 #[allow(dead_code)]
 mod encoder;
 
-use encoder::{COMBINATIONS, Image, channels, chunk};
+use encoder::{COMBINATIONS, Image, make_chunk, samples_per_pixel};
 use libfuzzer_sys::fuzz_target;
 use recordmill_image::pixels::{Pixels, Samples};
 use recordmill_image::png::{Channels, Decoder, Depth, GrayRule, Header, Limits, Options, Palette};
@@ -23,7 +23,7 @@ const LENIENT: Options = Options {
 
 /// Returns whether a transparent color has bits above the bit depth, which the specification masks but the `png` crate
 /// compares.
-fn has_wide_key(info: &png::Info) -> bool {
+fn has_key_beyond_bit_depth(info: &png::Info) -> bool {
     let key = info.trns.as_deref().filter(|_| info.color_type != png::ColorType::Indexed);
     let depth = info.bit_depth as u8;
     depth < 8 && key.is_some_and(|key| key.iter().any(|byte| byte >> depth != 0))
@@ -35,7 +35,7 @@ fn decode_with_png_crate(file: &[u8]) -> Option<(Vec<u16>, Channels)> {
     decoder.set_transformations(png::Transformations::EXPAND);
     decoder.ignore_checksums(true);
     let mut reader = decoder.read_info().ok()?;
-    if has_wide_key(reader.info()) {
+    if has_key_beyond_bit_depth(reader.info()) {
         return None;
     }
     let mut out = vec![0; reader.output_buffer_size().filter(|&length| length <= 1 << 22)?];
@@ -54,7 +54,7 @@ fn decode_with_png_crate(file: &[u8]) -> Option<(Vec<u16>, Channels)> {
     Some((samples, channels))
 }
 
-fn widened(pixels: &Pixels) -> Vec<u16> {
+fn samples_as_u16(pixels: &Pixels) -> Vec<u16> {
     match &pixels.samples {
         Samples::U8(samples) => samples.iter().map(|&sample| sample.into()).collect(),
         Samples::U16(samples) => samples.clone(),
@@ -63,7 +63,7 @@ fn widened(pixels: &Pixels) -> Vec<u16> {
 
 /// Decodes with every combination of options: none may panic, and decoding into a caller's buffer must give the same
 /// pixels.
-fn exercise(decoder: &mut Decoder, file: &[u8]) {
+fn decode_with_all_options(decoder: &mut Decoder, file: &[u8]) {
     let header = Header::parse(file);
     for channels in [Channels::Gray, Channels::GrayAlpha, Channels::Rgb, Channels::Rgba, Channels::Bgr, Channels::Bgra]
     {
@@ -81,13 +81,13 @@ fn exercise(decoder: &mut Decoder, file: &[u8]) {
     }
 }
 
-fn check(file: &[u8]) {
+fn compare_with_png_crate(file: &[u8]) {
     let mut decoder = Decoder::new();
     let stored = decoder.decode(file, &LENIENT);
-    exercise(&mut decoder, file);
+    decode_with_all_options(&mut decoder, file);
     if let (Ok(_), Some((expected, channels))) = (&stored, decode_with_png_crate(file)) {
         let ours = decoder.decode(file, &Options { channels, ..LENIENT }).expect("pixels, as there were some");
-        assert!(widened(&ours) == expected);
+        assert!(samples_as_u16(&ours) == expected);
     }
     if let Ok(strict) = decoder.decode(file, &Options { checksums: true, ..LENIENT }) {
         assert!(stored.is_ok_and(|stored| stored == strict));
@@ -103,19 +103,19 @@ fn build_file(input: &[u8]) -> Option<Vec<u8>> {
     let (width, height) = (usize::from(width % 64) + 1, usize::from(height % 64) + 1);
     let byte = |k: usize| rest.get(k % rest.len().max(1)).copied().unwrap_or(0);
     let sample = |k: usize| u16::from_be_bytes([byte(k), byte(k + 1)]) >> (16 - depth);
-    let samples = (0..width * height * channels(color)).map(sample).collect();
+    let samples = (0..width * height * samples_per_pixel(color)).map(sample).collect();
     let image = Image { width, height, color, depth, interlaced, samples };
-    let mut before = vec![chunk(b"PLTE", &(0..3 * (usize::from(entries) + 1)).map(byte).collect::<Vec<_>>())];
+    let mut before = vec![make_chunk(b"PLTE", &(0..3 * (usize::from(entries) + 1)).map(byte).collect::<Vec<_>>())];
     if key % 2 == 1 {
-        let length = if color == 3 { usize::from(key) } else { 2 * channels(color) };
-        before.push(chunk(b"tRNS", &(0..length).map(byte).collect::<Vec<_>>()));
+        let length = if color == 3 { usize::from(key) } else { 2 * samples_per_pixel(color) };
+        before.push(make_chunk(b"tRNS", &(0..length).map(byte).collect::<Vec<_>>()));
     }
-    Some(image.file_with(&before, |row| byte(row * 7) % 5))
+    Some(image.file_with_filters(&before, |row| byte(row * 7) % 5))
 }
 
 fuzz_target!(|input: &[u8]| {
     match input.first() {
-        Some(0x89) => check(input),
-        _ => build_file(input).iter().for_each(|file| check(file)),
+        Some(0x89) => compare_with_png_crate(input),
+        _ => build_file(input).iter().for_each(|file| compare_with_png_crate(file)),
     }
 });

@@ -1,39 +1,40 @@
-//! Color steps of a batch: their names, the numbers that each image brings, and what they do to its pixels.
+//! Color steps of a batch, such as jitter: parses their parameters, one row of numbers per image, and applies them to
+//! pixels.
 use super::pixel_values::PixelValues;
-use super::transform::{Image, per_channel};
+use super::transform::{Image, repeat_for_channels};
 use crate::color::{adjust, channels, erase, hue};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::pixel_type::PixelType;
 use crate::pixels::{Size, Window};
 
-/// One step done to the colors of every image, with the numbers of each image.
+/// A color step that is applied to every image of a batch, with the parameters of each image.
 #[derive(Debug, Clone)]
 pub enum ColorStep {
-    /// Brightness, contrast, saturation, hue.
-    Jitter(Vec<Jitter>),
-    /// Whether the image becomes gray.
+    /// Changes brightness, contrast, saturation and hue.
+    JitterFactors(Vec<JitterFactors>),
+    /// Converts the images whose flag is set to gray.
     Gray(Vec<bool>),
-    /// Offsets added to the channels.
-    Shift(Vec<Shift>),
-    /// A window to fill with one value per channel, if any.
+    /// Adds an offset to each channel.
+    ChannelShift(Vec<ChannelShift>),
+    /// Fills a window of each image, if it has one, with one value per channel.
     Paint(Vec<Option<Window>>, Vec<u16>),
 }
 
-/// Builds a step from rows of numbers, one row per image, and the levels of its fill.
+/// Function that builds a step from one row of parameters per image and from the fill values.
 type Build = fn(&mut dyn Iterator<Item = &[f64]>, &[u16]) -> ColorStep;
 
-/// Name of each step, numbers per image, and the function that builds it.
+/// For each color step: its name, the number of parameters per image, and the function that builds it.
 const STEPS: &[(&str, usize, Build)] = &[
-    ("jitter", 8, |rows, _| ColorStep::Jitter(rows.map(Jitter::parse).collect())),
+    ("jitter", 8, |rows, _| ColorStep::JitterFactors(rows.map(JitterFactors::parse).collect())),
     ("gray", 1, |rows, _| ColorStep::Gray(rows.map(|row| row[0] != 0.0).collect())),
-    ("shift", 3, |rows, _| ColorStep::Shift(rows.map(Shift::parse).collect())),
+    ("shift", 3, |rows, _| ColorStep::ChannelShift(rows.map(ChannelShift::parse).collect())),
     ("paint", 4, |rows, fill| ColorStep::Paint(rows.map(parse_window).collect(), fill.to_vec())),
 ];
 
 impl ColorStep {
-    /// Builds the step called `kind` for `count` images from the numbers of all of them, one image after the other.
+    /// Builds the step called `kind` from `numbers`, which holds the parameters of `count` images one after another.
     ///
-    /// An error states what was expected.
+    /// Returns an error message if no step has this name or if the number of parameters is wrong.
     pub fn parse(kind: &str, numbers: &[f64], fill: &[u16], count: usize) -> std::result::Result<Self, String> {
         let Some((_, width, build)) = STEPS.iter().find(|(name, ..)| *name == kind) else {
             let names: Vec<_> = STEPS.iter().map(|(name, ..)| *name).collect();
@@ -46,17 +47,17 @@ impl ColorStep {
     }
 }
 
-/// Factors of one image's color jitter, each if it is used, and their order: 0 brightness, 1 contrast, 2 saturation,
-/// 3 hue.
+/// The factors of one image's color jitter and the order in which they apply: 0 brightness, 1 contrast, 2 saturation, 3
+/// hue.
 #[derive(Debug, Clone, Copy)]
-pub struct Jitter {
-    /// The factors; hue in turns.
+pub struct JitterFactors {
+    /// Factor of each adjustment, `None` if it is not used; the hue factor is a fraction of the circle.
     pub factors: [Option<f64>; 4],
-    /// The order.
+    /// Order of the adjustments.
     pub order: [usize; 4],
 }
 
-impl Jitter {
+impl JitterFactors {
     fn parse(row: &[f64]) -> Self {
         Self {
             factors: std::array::from_fn(|which| Some(row[which]).filter(|factor| !factor.is_nan())),
@@ -65,16 +66,16 @@ impl Jitter {
     }
 }
 
-/// Offsets added to red, green and blue, or to gray.
+/// Offsets that are added to the channels of one image.
 #[derive(Debug, Clone, Copy)]
-pub struct Shift {
-    /// Red, green, blue.
+pub struct ChannelShift {
+    /// Offsets of red, green and blue.
     pub color: [f32; 3],
-    /// Their mean.
+    /// Offset of a gray channel: the mean of the three color offsets.
     pub gray: f32,
 }
 
-impl Shift {
+impl ChannelShift {
     fn parse(row: &[f64]) -> Self {
         let mean = (row[0] + row[1] + row[2]) / 3.0;
         Self { color: std::array::from_fn(|channel| row[channel] as f32), gray: mean as f32 }
@@ -86,7 +87,7 @@ fn parse_window(row: &[f64]) -> Option<Window> {
     (width > 0).then_some(Window { x, y, width, height })
 }
 
-/// Applies the steps to the colors of image number `row`; floats are rounded first.
+/// Applies `steps` to image number `row` of the batch; float pixels are rounded to bytes first.
 pub fn apply_color_steps(image: &mut Image, steps: &[ColorStep], row: usize) -> Result<()> {
     let unsupported =
         |expected: &str, found: String| Err(ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found));
@@ -94,41 +95,41 @@ pub fn apply_color_steps(image: &mut Image, steps: &[ColorStep], row: usize) -> 
         return unsupported("gray or RGB for color steps", format!("{} channels", image.channels));
     }
     if let PixelValues::Floats(values) = &image.levels {
-        image.levels = PixelValues::Bytes(values.iter().map(|value| u8::nearest(*value)).collect());
+        image.levels = PixelValues::Bytes(values.iter().map(|value| u8::round_from_f32(*value)).collect());
     }
     match &mut image.levels {
         PixelValues::Bytes(pixels) => {
-            steps.iter().try_for_each(|step| apply(pixels, (image.size, image.channels), step, row))
+            steps.iter().try_for_each(|step| apply_color_step(pixels, (image.size, image.channels), step, row))
         }
         _ => unsupported("8-bit samples for color steps", "16 bits".into()),
     }
 }
 
-fn apply(pixels: &mut [u8], (size, channels): (Size, usize), step: &ColorStep, row: usize) -> Result<()> {
+fn apply_color_step(pixels: &mut [u8], (size, channels): (Size, usize), step: &ColorStep, row: usize) -> Result<()> {
     match step {
-        ColorStep::Jitter(jitters) => jitter(pixels, channels, &jitters[row]),
+        ColorStep::JitterFactors(jitters) => apply_jitter(pixels, channels, &jitters[row]),
         ColorStep::Gray(chosen) if chosen[row] && channels == 3 => channels::gray_in_place(pixels),
         ColorStep::Gray(_) => Ok(()),
-        ColorStep::Shift(shifts) if channels == 3 => adjust::add_offset(pixels, shifts[row].color),
-        ColorStep::Shift(shifts) => adjust::add_offset(pixels, [shifts[row].gray]),
+        ColorStep::ChannelShift(shifts) if channels == 3 => adjust::add_offset(pixels, shifts[row].color),
+        ColorStep::ChannelShift(shifts) => adjust::add_offset(pixels, [shifts[row].gray]),
         ColorStep::Paint(windows, fill) => match windows[row] {
             None => Ok(()),
             Some(window) => {
-                let fill = per_channel(fill, channels)?.map(|level| level.min(255) as u8);
+                let fill = repeat_for_channels(fill, channels)?.map(|level| level.min(255) as u8);
                 erase::erase(pixels, size, channels, window, &fill[..channels])
             }
         },
     }
 }
 
-fn jitter(pixels: &mut [u8], channels: usize, jitter: &Jitter) -> Result<()> {
+fn apply_jitter(pixels: &mut [u8], channels: usize, jitter: &JitterFactors) -> Result<()> {
     for which in jitter.order {
         let Some(factor) = jitter.factors.get(which).copied().flatten() else { continue };
         match which {
             0 => adjust::brightness(pixels, channels, factor as f32)?,
             1 => adjust::contrast(pixels, channels, factor as f32)?,
             2 => adjust::saturation(pixels, channels, factor as f32)?,
-            _ if channels == 3 => hue::turn(pixels, hue::steps(factor)?)?,
+            _ if channels == 3 => hue::shift_hue(pixels, hue::hue_steps(factor)?)?,
             _ => {}
         }
     }

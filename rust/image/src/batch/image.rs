@@ -1,11 +1,11 @@
-//! One image: from encoded bytes to its slot in the batch.
+//! Processes one image from its encoded bytes to its slot in the batch.
 use super::colors::apply_color_steps;
 use super::pixel_values::{PixelValues, SourcePixel};
 use super::plan::{DecodeOptions, ImageGeometry, Job, OutputFormat};
-use super::read::read;
+use super::read::decode_to_worker;
 use super::run::WorkerState;
-use super::transform::{Image, apply_geometry, is_whole, window_inside};
-use crate::collate::kernels::Multiply;
+use super::transform::{Image, apply_geometry, is_whole_image, window_within};
+use crate::collate::kernels::MultiplyByFactor;
 use crate::collate::slot::Slot;
 use crate::color::channels::swap_red_blue;
 use crate::color::normalize::Normalize;
@@ -26,14 +26,14 @@ pub trait OutputMemory {
 /// Decodes image number `row` of the job, applies geometry and color steps, and writes the result into its slot.
 pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mut dyn OutputMemory) -> Result<()> {
     let geometry = &job.geometry[row];
-    let part = find_resized_part(job, geometry)?;
+    let part = prepare_resized_part(job, geometry)?;
     let source_window =
         part.as_ref().map_or(geometry.window, |part| offset_window(geometry.window, part.source_window()));
     let window = (geometry.orientation == 1).then_some(source_window);
     let rows = part.as_ref().map(ResizedPart::rows).unwrap_or_default();
     let options = DecodeOptions { scale: geometry.scale.unwrap_or(job.decode_options.scale), ..job.decode_options };
     let points = job.points.get(row).copied().unwrap_or_default();
-    let found = read(worker, (job.payloads[row], points), &options, Region { window, rows: &rows })?;
+    let found = decode_to_worker(worker, (job.payloads[row], points), &options, Region { window, rows: &rows })?;
     if let (Some(part), false) = (part, found.is_deep) {
         if job.output_format.reverse && found.channels >= 3 {
             swap_red_blue(&mut worker.pixels, found.channels)?;
@@ -41,12 +41,12 @@ pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mu
         let source = View::new(&worker.pixels, found.size, found.channels)?;
         let source = if found.is_window { source } else { source.crop(source_window)? };
         let slot = output_slot(found.channels, geometry, &job.output_format, memory)?;
-        return part.write(source, geometry.flip[0], &job.output_format.normalize, slot);
+        return part.write_to_slot(source, geometry.flip[0], &job.output_format.normalize, slot);
     }
     if let Some(factors) = job.output_format.factors_before_resize {
         let mut floats = match found.is_deep {
-            false => multiply(&worker.pixels, factors[0]),
-            true => multiply(&worker.deep, factors[1]),
+            false => multiply_by_factor(&worker.pixels, factors[0]),
+            true => multiply_by_factor(&worker.deep, factors[1]),
         };
         return process_pixels(&mut floats, (found.size, found.channels), found.is_window, job, row, memory);
     }
@@ -56,23 +56,23 @@ pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mu
     process_pixels(&mut worker.pixels, (found.size, found.channels), found.is_window, job, row, memory)
 }
 
-fn multiply<T: SourcePixel>(source: &[T], factor: f32) -> Vec<f32> {
+fn multiply_by_factor<T: SourcePixel>(source: &[T], factor: f32) -> Vec<f32> {
     let mut output = vec![0.0; source.len()];
-    dispatch::run(Multiply { source, factor, output: &mut output });
+    dispatch::run(MultiplyByFactor { source, factor, output: &mut output });
     output
 }
 
-/// Returns the part (or all) of the resized image, if resizing is the only step and the kernel can compute that part
-/// alone.
-fn find_resized_part(job: &Job, geometry: &ImageGeometry) -> Result<Option<ResizedPart>> {
+/// Prepares the window of the resized image that the output needs, if resizing is the only step and the kernel can
+/// compute a window without the rest of the image.
+fn prepare_resized_part(job: &Job, geometry: &ImageGeometry) -> Result<Option<ResizedPart>> {
     let resized = geometry.resized;
     let from = Size { width: geometry.window.width, height: geometry.window.height };
     let alone = geometry.orientation == 1 && is_resize_only(job, geometry);
-    match window_inside(&geometry.place, resized) {
+    match window_within(&geometry.place, resized) {
         Some(window) if alone && from != resized => {
             let part = ResizedPart::new(job.kernel, from, resized, window)?;
             Ok(match job.output_format.factors_before_resize {
-                Some([factor, _]) => part.and_then(|part| part.scaled(factor)),
+                Some([factor, _]) => part.and_then(|part| part.with_factor(factor)),
                 None => part,
             })
         }
@@ -80,7 +80,7 @@ fn find_resized_part(job: &Job, geometry: &ImageGeometry) -> Result<Option<Resiz
     }
 }
 
-/// Returns `inner`, a window in `outer`, in the coordinates of the image.
+/// Converts `inner`, which is relative to `outer`, to coordinates of the image.
 fn offset_window(outer: Window, inner: Window) -> Window {
     Window { x: outer.x + inner.x, y: outer.y + inner.y, ..inner }
 }
@@ -90,7 +90,8 @@ fn is_resize_only(job: &Job, geometry: &ImageGeometry) -> bool {
     job.colors.is_empty() && geometry.matrix.is_none() && !geometry.flip[1]
 }
 
-/// Applies the plan to decoded pixels, which are only the window if `is_window`.
+/// Applies the plan of image number `row` to decoded pixels: those of the planned window if `is_window` is set,
+/// otherwise of the whole image.
 pub fn process_pixels<T: SourcePixel>(
     pixels: &mut [T],
     (size, channels): (Size, usize),
@@ -123,12 +124,12 @@ fn resize_into_slot<T: SourcePixel>(
     let simple = is_resize_only(job, geometry);
     if simple
         && source.size() == geometry.resized
-        && let Some(window) = window_inside(&geometry.place, geometry.resized)
+        && let Some(window) = window_within(&geometry.place, geometry.resized)
     {
         let slot = output_slot(source.channels(), geometry, &job.output_format, memory)?;
-        return T::write(source.crop(window)?, geometry.flip[0], normalize, slot);
+        return T::write_to_slot(source.crop(window)?, geometry.flip[0], normalize, slot);
     }
-    if simple && is_whole(&geometry.place, geometry.resized) {
+    if simple && is_whole_image(&geometry.place, geometry.resized) {
         let slot = output_slot(source.channels(), geometry, &job.output_format, memory)?;
         return T::resize_into(source, job.kernel, geometry.flip[0], normalize, slot);
     }
@@ -139,10 +140,10 @@ fn resize_into_slot<T: SourcePixel>(
         }
         apply_color_steps(&mut image, job.colors, row)?;
     }
-    write(image, normalize, job, geometry, memory)
+    write_to_slot(image, normalize, job, geometry, memory)
 }
 
-fn write(
+fn write_to_slot(
     mut image: Image,
     normalize: &Normalize,
     job: &Job,
@@ -159,9 +160,9 @@ fn write(
     }
     let slot = output_slot(channels, geometry, &job.output_format, memory)?;
     match &image.levels {
-        PixelValues::Bytes(values) => slot.write(View::new(values, size, channels)?, false, normalize),
-        PixelValues::Words(values) => slot.write_levels(View::new(values, size, channels)?, false, normalize),
-        PixelValues::Floats(values) => slot.write_levels(View::new(values, size, channels)?, false, normalize),
+        PixelValues::Bytes(values) => slot.write_u8_image(View::new(values, size, channels)?, false, normalize),
+        PixelValues::Words(values) => slot.write_image(View::new(values, size, channels)?, false, normalize),
+        PixelValues::Floats(values) => slot.write_image(View::new(values, size, channels)?, false, normalize),
     }
 }
 

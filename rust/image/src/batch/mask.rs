@@ -14,7 +14,7 @@ use crate::png::{self, Palette};
 
 /// An element type of class numbers.
 pub trait Class: Copy + Default + Send + 'static {
-    /// Converts a class number, if it fits.
+    /// Converts a class number; `None` if this type cannot represent it.
     fn from_value(value: u16) -> Option<Self>;
 }
 
@@ -30,8 +30,14 @@ macro_rules! class {
 
 class!(u8, u16, i32, i64);
 
-/// Decodes masks into equal parts of `out`. Returns the rows that failed, in order.
-pub fn masks_into<C: Class>(job: &Job, plan: &MaskPlan, out: &mut [C], threads: usize) -> Vec<(usize, ImageFault)> {
+/// Decodes each mask into its part of `out`; the parts have equal sizes. Returns the numbers and faults of the masks
+/// that failed, in order.
+pub fn decode_masks_into<C: Class>(
+    job: &Job,
+    plan: &MaskPlan,
+    out: &mut [C],
+    threads: usize,
+) -> Vec<(usize, ImageFault)> {
     let count = job.payloads.len();
     let per_mask = out.len().checked_div(count).unwrap_or(0).max(1);
     let rows = out.chunks_mut(per_mask).take(count).enumerate();
@@ -44,7 +50,7 @@ pub fn masks_into<C: Class>(job: &Job, plan: &MaskPlan, out: &mut [C], threads: 
 }
 
 /// Decodes each mask into newly allocated memory, in order.
-pub fn masks_each<C: Class>(job: &Job, plan: &MaskPlan, threads: usize) -> Vec<Result<Decoded<C>>> {
+pub fn decode_each_mask<C: Class>(job: &Job, plan: &MaskPlan, threads: usize) -> Vec<Result<Decoded<C>>> {
     let mut done = run_in_threads(0..job.payloads.len(), threads, |worker, row| {
         let result = decode_mask(worker, job, plan, row).and_then(|(size, levels)| {
             let mut values = vec![C::default(); size.width * size.height];

@@ -8,12 +8,12 @@ mod read;
 mod run;
 mod transform;
 
-pub use colors::{ColorStep, Jitter, Shift};
-pub use mask::{Class, masks_each, masks_into};
+pub use colors::{ChannelShift, ColorStep, JitterFactors};
+pub use mask::{Class, decode_each_mask, decode_masks_into};
 pub use pixel_values::SourcePixel;
 pub use plan::{
     DecodeOptions, Element, Gray, ImageGeometry, Job, MaskPlan, OutputChannels, OutputFormat, Padding, Placement,
     SixteenBit,
 };
-pub use read::{ImageInfo, describe};
-pub use run::{Decoded, WorkerState, change_pixels, decode_each, decode_into, entry_points};
+pub use read::{ImageInfo, read_image_info};
+pub use run::{Decoded, WorkerState, build_entry_points, decode_each, decode_into, transform_pixels};

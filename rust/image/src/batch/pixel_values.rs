@@ -3,7 +3,7 @@ use crate::collate::slot::Slot;
 use crate::color::normalize::Normalize;
 use crate::fault::Result;
 use crate::geometry::pixel_type::PixelType;
-use crate::geometry::resize::{Kernel, resize, resize_deep, resize_f32};
+use crate::geometry::resize::{Kernel, resize, resize_f32, resize_high_depth};
 use crate::geometry::resized_part;
 use crate::geometry::view::View;
 use crate::pixels::Size;
@@ -17,7 +17,7 @@ pub enum PixelValues {
 
 /// A type of decoded pixels.
 pub trait SourcePixel: PixelType {
-    /// The value that corresponds to 1 in 8 bits.
+    /// The value of this type that corresponds to the 8-bit value 1.
     const UNIT: u16 = 1;
 
     /// Wraps the values of an image.
@@ -27,22 +27,22 @@ pub trait SourcePixel: PixelType {
     fn resized(view: View<Self>, size: Size, kernel: Kernel) -> Result<PixelValues> {
         match kernel {
             Kernel::Fast | Kernel::Tensorflow { .. } => Ok(PixelValues::Floats(resize_f32(view, size, kernel)?)),
-            _ => Ok(Self::wrap(resize_deep(view, size, kernel)?)),
+            _ => Ok(Self::wrap(resize_high_depth(view, size, kernel)?)),
         }
     }
 
-    /// Writes an image that has the size of the slot.
-    fn write(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
-        slot.write_levels(view, flip, normalize)
+    /// Normalizes an image that has the size of the slot and writes it there.
+    fn write_to_slot(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        slot.write_image(view, flip, normalize)
     }
 
-    /// Resizes an image to the size of the slot while writing it.
+    /// Resizes an image to the size of the slot, normalizes it and writes it there.
     fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         let (size, channels) = (slot.size(), slot.channels());
         match Self::resized(view, size, kernel)? {
-            PixelValues::Bytes(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalize),
-            PixelValues::Words(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalize),
-            PixelValues::Floats(values) => slot.write_levels(View::new(&values, size, channels)?, flip, normalize),
+            PixelValues::Bytes(values) => slot.write_image(View::new(&values, size, channels)?, flip, normalize),
+            PixelValues::Words(values) => slot.write_image(View::new(&values, size, channels)?, flip, normalize),
+            PixelValues::Floats(values) => slot.write_image(View::new(&values, size, channels)?, flip, normalize),
         }
     }
 }
@@ -59,8 +59,8 @@ impl SourcePixel for u8 {
         }
     }
 
-    fn write(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
-        slot.write(view, flip, normalize)
+    fn write_to_slot(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        slot.write_u8_image(view, flip, normalize)
     }
 
     fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {

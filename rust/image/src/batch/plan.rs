@@ -1,4 +1,4 @@
-//! The plan of a batch: how its images are decoded, transformed and stored. Random parameters have been drawn before.
+//! The plan of a batch: how its images are decoded, transformed and stored. All random parameters are already chosen.
 use super::colors::ColorStep;
 use super::pixel_values::SourcePixel;
 use crate::collate::slot::{Layout, SlotValues};
@@ -57,11 +57,11 @@ pub struct DecodeOptions {
     pub fancy: bool,
     /// Scale at which JPEG is decoded.
     pub scale: Scale,
-    /// Maximum number of pixels; larger images are faults.
+    /// Maximum number of pixels; larger images are rejected.
     pub max_pixels: usize,
 }
 
-/// A rectangle that may extend beyond an image.
+/// A rectangle in an image that may extend beyond its edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
     /// Column of the left edge.
@@ -91,10 +91,10 @@ pub struct ImageGeometry {
     pub matrix: Option<Affine>,
 }
 
-/// Pixels outside an image.
+/// Values of the pixels outside an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Padding {
-    /// One 8-bit value per channel or for all channels, or a class number.
+    /// A constant: one 8-bit value per channel or for all channels, or the class number of a mask.
     Constant(Vec<u16>),
     /// The nearest pixel of the image.
     Edge,
@@ -107,11 +107,12 @@ pub enum Padding {
 pub struct MaskPlan {
     /// Whether the mask's own EXIF orientation is applied.
     pub upright: bool,
-    /// Size and decoded size of each upright image; empty for masks without images, which keep their size.
+    /// For each image, its upright size and the upright size at which it is decoded. Empty if the masks have no images;
+    /// they then keep their size.
     pub sizes: Vec<(Size, Size)>,
-    /// Whether a mask of another size is resized to its image.
+    /// Whether a mask that differs in size from its image is resized; otherwise it is rejected.
     pub fit: bool,
-    /// Nearest-neighbor rule.
+    /// Library whose nearest-neighbor positions are used.
     pub rule: Nearest,
 }
 
@@ -145,7 +146,8 @@ impl OutputFormat {
 pub struct Job<'a> {
     /// Encoded images.
     pub payloads: &'a [&'a [u8]],
-    /// Serialized JPEG entry points of each image, or an empty slice per image without; empty if no image has any.
+    /// Serialized JPEG entry points of each image. An image without entry points has an empty slice; if no image has
+    /// any, the outer slice may be empty.
     pub points: &'a [&'a [u8]],
     /// Decoding options.
     pub decode_options: DecodeOptions,
@@ -153,7 +155,7 @@ pub struct Job<'a> {
     pub geometry: &'a [ImageGeometry],
     /// Resize kernel.
     pub kernel: Kernel,
-    /// Pixels outside the image in crops and padding.
+    /// Values of the pixels outside the image in crops and padding.
     pub padding: Padding,
     /// Interpolation method of the affine map.
     pub sampling: Sampling,
@@ -165,7 +167,7 @@ pub struct Job<'a> {
     pub output_format: OutputFormat,
 }
 
-/// An element type of batch memory.
+/// An element type of the output array of a batch.
 pub trait Element: Copy + Default + Send + Sync + 'static {
     /// Wraps the memory of one image.
     fn slot<'v>(values: &'v mut [Self], output_format: &OutputFormat) -> SlotValues<'v>;

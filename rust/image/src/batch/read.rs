@@ -28,23 +28,23 @@ pub fn detect_format(data: &[u8]) -> Result<ImageFormat> {
     Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG or PNG", format!("a file that begins with {start:02x?}")))
 }
 
-/// Shape of the pixels in the worker's memory: `is_window` if only the window was decoded, `is_deep` if they have 16
-/// bits.
-pub struct Pixels {
+/// Shape of the decoded pixels in the worker's memory. `is_window` states that only the requested window was decoded,
+/// `is_deep` that the samples have 16 bits.
+pub struct DecodedShape {
     pub size: Size,
     pub channels: usize,
     pub is_window: bool,
     pub is_deep: bool,
 }
 
-/// Decodes an image into the worker's memory. Decodes only `region` if the decoder supports it. Entry points of another
-/// image are ignored.
-pub fn read(
+/// Decodes an image into the worker's memory, and only its `region` if the decoder supports that. If the entry points
+/// belong to another image, they are ignored.
+pub fn decode_to_worker(
     worker: &mut WorkerState,
     (data, points): (&[u8], &[u8]),
     reading: &DecodeOptions,
     region: Region<'_>,
-) -> Result<Pixels> {
+) -> Result<DecodedShape> {
     match detect_format(data)? {
         ImageFormat::Jpeg => read_jpeg(worker, (data, points), reading, region),
         ImageFormat::Png => read_png(worker, data, reading),
@@ -56,7 +56,7 @@ fn read_jpeg(
     (data, points): (&[u8], &[u8]),
     reading: &DecodeOptions,
     region: Region<'_>,
-) -> Result<Pixels> {
+) -> Result<DecodedShape> {
     let reduces = reading.want == OutputChannels::Gray && reading.gray == Gray::Pillow;
     let channels = match reading.want {
         OutputChannels::Rgb => JpegChannels::Rgb,
@@ -76,12 +76,12 @@ fn read_jpeg(
     let (size, channels) = decoded?;
     if reduces && channels == 3 {
         worker.pixels = to_gray(&worker.pixels)?;
-        return Ok(Pixels { size, channels: 1, is_window: true, is_deep: false });
+        return Ok(DecodedShape { size, channels: 1, is_window: true, is_deep: false });
     }
-    Ok(Pixels { size, channels, is_window: true, is_deep: false })
+    Ok(DecodedShape { size, channels, is_window: true, is_deep: false })
 }
 
-fn read_png(worker: &mut WorkerState, data: &[u8], reading: &DecodeOptions) -> Result<Pixels> {
+fn read_png(worker: &mut WorkerState, data: &[u8], reading: &DecodeOptions) -> Result<DecodedShape> {
     if reading.scale != Scale::Full {
         return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG for a reduced scale", "PNG"));
     }
@@ -101,7 +101,7 @@ fn read_png(worker: &mut WorkerState, data: &[u8], reading: &DecodeOptions) -> R
         ..png::Options::default()
     };
     let shape = worker.png.decode_to(data, &options, &mut worker.pixels, &mut worker.deep)?;
-    Ok(Pixels { size: shape.size, channels: shape.channels, is_window: false, is_deep: shape.bits == 16 })
+    Ok(DecodedShape { size: shape.size, channels: shape.channels, is_window: false, is_deep: shape.bits == 16 })
 }
 
 /// Header information of an encoded image.
@@ -120,7 +120,7 @@ pub struct ImageInfo {
 }
 
 /// Parses the header of an encoded image, and its orientation if `upright` is set.
-pub fn describe(data: &[u8], reading: &DecodeOptions, upright: bool) -> Result<ImageInfo> {
+pub fn read_image_info(data: &[u8], reading: &DecodeOptions, upright: bool) -> Result<ImageInfo> {
     let coded = detect_format(data)?;
     let (stored, orientation, channels) = match coded {
         ImageFormat::Jpeg => {

@@ -13,7 +13,7 @@ use crate::{jpeg, png};
 /// One decoded image.
 #[derive(Debug, Clone)]
 pub struct Decoded<T> {
-    /// Interleaved or planar values, as the output format states.
+    /// Values in the layout of the job's output format.
     pub values: Vec<T>,
     /// Width and height.
     pub size: Size,
@@ -21,9 +21,10 @@ pub struct Decoded<T> {
     pub channels: usize,
 }
 
-/// Decodes all images into equal parts of `out`. Returns the rows that failed, in order.
+/// Decodes each image into its part of `out`; the parts have equal sizes. Returns the numbers and faults of the images
+/// that failed, in order.
 ///
-/// The values of a failed row are unspecified; other rows are not affected.
+/// The part of an image that failed has unspecified values; the others are not affected.
 pub fn decode_into<T: Element>(job: &Job, out: &mut [T], threads: usize) -> Vec<(usize, ImageFault)> {
     let count = job.geometry.len();
     let per_image = out.len().checked_div(count).unwrap_or(0).max(1);
@@ -47,8 +48,8 @@ pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Vec<Result<Decoded<
     done.into_iter().map(|(_, decoded)| decoded).collect()
 }
 
-/// Applies the only image plan of the job to pixels in memory, starting with the window.
-pub fn change_pixels<S: SourcePixel, T: Element>(
+/// Applies the plan of a job for a single image to pixels that are already decoded, starting with the crop window.
+pub fn transform_pixels<S: SourcePixel, T: Element>(
     pixels: &mut [S],
     size: Size,
     channels: usize,
@@ -59,7 +60,7 @@ pub fn change_pixels<S: SourcePixel, T: Element>(
     Ok(image)
 }
 
-/// Caller-provided memory of a fixed size.
+/// Memory of the caller, whose size is fixed before the image is decoded.
 struct FixedMemory<'a, T>(&'a mut [T]);
 
 impl<T: Element> OutputMemory for FixedMemory<'_, T> {
@@ -84,14 +85,14 @@ pub(super) fn run_in_threads<I: Send, R: Send>(
 ) -> Vec<R> {
     let (items, results) = (Mutex::new(items), Mutex::new(Vec::new()));
     let drain = || {
-        let mut worker = WorkerState::take();
+        let mut worker = WorkerState::take_idle();
         let mut results_of_thread = Vec::new();
         loop {
             let item = items.lock().map_or(None, |mut items| items.next());
             let Some(item) = item else { break };
             results_of_thread.extend(work(&mut worker, item));
         }
-        worker.give_back();
+        worker.return_to_idle();
         if let Ok(mut results) = results.lock() {
             results.append(&mut results_of_thread);
         }
@@ -121,7 +122,7 @@ pub struct WorkerState {
     pub deep: Vec<u16>,
 }
 
-/// A state with larger buffers than this is dropped.
+/// Largest size in bytes of the buffers of a state that is kept for reuse.
 const MAX_REUSED_BYTES: usize = 64 << 20;
 const MAX_IDLE: usize = 64;
 
@@ -129,12 +130,12 @@ static IDLE: Mutex<Vec<WorkerState>> = Mutex::new(Vec::new());
 
 impl WorkerState {
     /// Returns an idle state or a new one. Uses `try_lock`, because the lock may be held forever after a fork.
-    pub fn take() -> Self {
+    pub fn take_idle() -> Self {
         IDLE.try_lock().ok().and_then(|mut idle| idle.pop()).unwrap_or_default()
     }
 
-    /// Makes the state available to [`WorkerState::take`].
-    pub fn give_back(self) {
+    /// Makes the state available to [`WorkerState::take_idle`].
+    pub fn return_to_idle(self) {
         if self.pixels.capacity() + 2 * self.deep.capacity() > MAX_REUSED_BYTES {
             return;
         }
@@ -146,10 +147,10 @@ impl WorkerState {
     }
 }
 
-/// Builds the entry points of each payload in serialized form. Each may take `share` bytes per payload byte, minus
-/// `fixed` bytes. The result is empty if too few fit, and for anything other than a valid sequential JPEG without
+/// Builds serialized entry points for each payload, of at most `share` bytes per payload byte minus `fixed` bytes. The
+/// result of a payload is empty if too few entry points fit, or if the payload is not a valid sequential JPEG without
 /// restart markers.
-pub fn entry_points(payloads: &[&[u8]], share: f64, fixed: usize, threads: usize) -> Vec<Vec<u8>> {
+pub fn build_entry_points(payloads: &[&[u8]], share: f64, fixed: usize, threads: usize) -> Vec<Vec<u8>> {
     let mut found = run_in_threads(payloads.iter().enumerate(), threads, |worker, (row, data)| {
         let max_bytes = ((data.len() as f64 * share) as usize).saturating_sub(fixed);
         let points = worker.jpeg.entry_points(data, max_bytes).ok().flatten()?;

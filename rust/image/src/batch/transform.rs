@@ -16,12 +16,12 @@ pub struct Image {
 }
 
 /// Returns whether the output is the whole resized image.
-pub fn is_whole(place: &Placement, resized: Size) -> bool {
+pub fn is_whole_image(place: &Placement, resized: Size) -> bool {
     (place.x, place.y) == (0, 0) && place.size == resized
 }
 
 /// Converts a placement to a window. Returns `None` if it extends beyond an image of `size`.
-pub fn window_inside(place: &Placement, size: Size) -> Option<Window> {
+pub fn window_within(place: &Placement, size: Size) -> Option<Window> {
     let (x, y) = (usize::try_from(place.x).ok()?, usize::try_from(place.y).ok()?);
     let window = Window { x, y, width: place.size.width, height: place.size.height };
     window.lies_in(size).then_some(window)
@@ -73,11 +73,11 @@ fn crop_flip_warp<T: PixelType>(source: View<T>, job: &Job, geometry: &ImageGeom
 
 /// Converts 8-bit fill values to pixel values, one per channel.
 fn fill_values<T: PixelType>(values: &[u16], channels: usize, unit: u16) -> Result<[T; MAX_CHANNELS]> {
-    Ok(per_channel(values, channels)?.map(|level| T::nearest(f32::from(level) * f32::from(unit))))
+    Ok(repeat_for_channels(values, channels)?.map(|level| T::round_from_f32(f32::from(level) * f32::from(unit))))
 }
 
 /// Repeats a single fill value for all channels.
-pub fn per_channel(values: &[u16], channels: usize) -> Result<[u16; MAX_CHANNELS]> {
+pub fn repeat_for_channels(values: &[u16], channels: usize) -> Result<[u16; MAX_CHANNELS]> {
     match values {
         [one] => Ok([*one; MAX_CHANNELS]),
         many if many.len() == channels => Ok(std::array::from_fn(|channel| many.get(channel).copied().unwrap_or(0))),
@@ -85,9 +85,9 @@ pub fn per_channel(values: &[u16], channels: usize) -> Result<[u16; MAX_CHANNELS
     }
 }
 
-/// Returns the part of an image at `place`, padded where it extends beyond the image.
+/// Returns the pixels in the rectangle `place`, with padding where it extends beyond the image.
 fn crop_or_pad<T: PixelType>(view: View<T>, place: &Placement, padding: &Padding, unit: u16) -> Result<Vec<T>> {
-    if let Some(window) = window_inside(place, view.size()) {
+    if let Some(window) = window_within(place, view.size()) {
         return Ok(view.crop(window)?.to_vec());
     }
     let border = match padding {
@@ -95,8 +95,8 @@ fn crop_or_pad<T: PixelType>(view: View<T>, place: &Placement, padding: &Padding
         Padding::Edge => Border::Edge,
         Padding::Reflect => Border::Reflect,
     };
-    let (left, right) = margins(place.x, place.size.width, view.size().width)?;
-    let (upper, lower) = margins(place.y, place.size.height, view.size().height)?;
+    let (left, right) = padding_margins(place.x, place.size.width, view.size().width)?;
+    let (upper, lower) = padding_margins(place.y, place.size.height, view.size().height)?;
     let (size, pixels) = pad(view, Margins { left, upper, right, lower }, border)?;
     let corner = |start: i64, before: usize| (start + before as i64) as usize;
     let (x, y) = (corner(place.x, left), corner(place.y, upper));
@@ -105,7 +105,7 @@ fn crop_or_pad<T: PixelType>(view: View<T>, place: &Placement, padding: &Padding
 }
 
 /// Returns the number of pixels to add before and after an axis of `length` so that `count` pixels from `start` exist.
-fn margins(start: i64, count: usize, length: usize) -> Result<(usize, usize)> {
+fn padding_margins(start: i64, count: usize, length: usize) -> Result<(usize, usize)> {
     const FAR: i64 = 1 << 24;
     if !(-FAR..=FAR).contains(&start) || count as i64 > FAR {
         return bad_argument(

@@ -1,5 +1,5 @@
 //! Interpolation between two rows of floats, fused with normalization and storage.
-use super::kernels::Blend;
+use super::kernels::InterpolateRows;
 #[cfg(target_arch = "x86_64")]
 use super::planes;
 use super::writer::Encode;
@@ -34,8 +34,8 @@ impl<E: Encode> Kernel for InterpolatedRow<'_, E> {
     }
 }
 
-/// Interpolates and stores a row of three-channel pixels as floats in three planes. `spare` is scratch for the
-/// remaining pixels.
+/// Interpolates and stores a row of three-channel pixels as floats in three planes. `scratch` is used for the pixels
+/// that do not fill a vector.
 pub(super) fn interpolate_planes(
     pair: RowPair,
     mean: [f32; 3],
@@ -49,7 +49,7 @@ pub(super) fn interpolate_planes(
         // SAFETY: the function needs only AVX2, which `has_avx2` found on this machine.
         #[allow(unsafe_code)]
         unsafe {
-            planes::floats(pair, mean, factor, output)
+            planes::interpolate_and_normalize(pair, mean, factor, output)
         }
     } else {
         0
@@ -58,7 +58,7 @@ pub(super) fn interpolate_planes(
     let done = 0;
     let RowPair { upper, lower, weight } = pair;
     let (upper, lower) = (&upper[3 * done..], &lower[3 * done..]);
-    dispatch::run(Blend { upper, lower, weight, output: scratch });
+    dispatch::run(InterpolateRows { upper, lower, weight, output: scratch });
     for (index, pixel) in scratch.as_chunks::<3>().0.iter().take(upper.len() / 3).enumerate() {
         for (channel, plane) in output.iter_mut().enumerate() {
             plane[done + index] = (pixel[channel] - mean[channel]) * factor[channel];

@@ -75,7 +75,7 @@ pub(super) fn float_planes(row: &[u8], mean: [f32; 3], factor: [f32; 3], mut out
         // SAFETY: the function needs only AVX2, which `has_avx2` found on this machine.
         #[allow(unsafe_code)]
         unsafe {
-            planes::bytes(row, mean, factor, output)
+            planes::normalize_bytes(row, mean, factor, output)
         }
     } else {
         0

@@ -4,7 +4,7 @@ use crate::geometry::dispatch::{self, Kernel};
 /// Converts to the nearest binary16, ties to even, and returns its bits. Values out of range become infinity; a NaN
 /// becomes a quiet NaN.
 ///
-/// Branches are written as selections, so that loops are vectorized.
+/// Both sides of each branch are computed and one is selected, so that loops over this function are vectorized.
 #[inline(always)]
 pub fn to_half(value: f32) -> u16 {
     let bits = value.to_bits();
@@ -20,22 +20,22 @@ pub fn to_half(value: f32) -> u16 {
 }
 
 /// Converts a row to the nearest binary16 values.
-pub fn narrow(row: &[f32], output: &mut [u16]) {
+pub fn round_row_to_half(row: &[f32], output: &mut [u16]) {
     #[cfg(target_arch = "x86_64")]
     if dispatch::has_f16c() {
-        // SAFETY: `narrow_f16c` needs only AVX and F16C, which `has_f16c` found on this machine.
+        // SAFETY: `round_row_to_half_f16c` needs only AVX and F16C, which `has_f16c` found on this machine.
         #[allow(unsafe_code)]
-        return unsafe { narrow_f16c(row, output) };
+        return unsafe { round_row_to_half_f16c(row, output) };
     }
-    dispatch::run(Narrow { row, output });
+    dispatch::run(RoundRowToHalf { row, output });
 }
 
-struct Narrow<'a> {
+struct RoundRowToHalf<'a> {
     row: &'a [f32],
     output: &'a mut [u16],
 }
 
-impl Kernel for Narrow<'_> {
+impl Kernel for RoundRowToHalf<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -46,7 +46,7 @@ impl Kernel for Narrow<'_> {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx,f16c")]
-fn narrow_f16c(row: &[f32], output: &mut [u16]) {
+fn round_row_to_half_f16c(row: &[f32], output: &mut [u16]) {
     use std::arch::x86_64::*;
     let ((blocks, rest), (stores, last)) = (row.as_chunks::<8>(), output.as_chunks_mut::<8>());
     for (values, store) in blocks.iter().zip(stores) {
@@ -75,8 +75,8 @@ pub fn from_half(half: u16) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{from_half, narrow, to_half};
-    use crate::geometry::dispatch::with_portable;
+    use super::{from_half, round_row_to_half, to_half};
+    use crate::geometry::dispatch::run_portable;
 
     #[test]
     fn every_half_round_trips_through_float() {
@@ -115,9 +115,9 @@ mod tests {
         let row: Vec<f32> = special.into_iter().chain((0..99_991).map(|step| f32::from_bits(step * 42_953))).collect();
         let halves = || {
             let mut output = vec![0; row.len()];
-            narrow(&row, &mut output);
+            round_row_to_half(&row, &mut output);
             output
         };
-        assert!(halves() == with_portable(halves));
+        assert!(halves() == run_portable(halves));
     }
 }

@@ -4,16 +4,17 @@ use crate::geometry::dispatch::Kernel;
 /// Rounds to the nearest byte, ties to even. Values out of range saturate; NaN becomes 0.
 #[inline(always)]
 pub(crate) fn to_byte(value: f32) -> u8 {
-    // Numbers from 2^23 on have no fraction bits: the addition rounds to an integer, ties to even, in the low bits.
+    // A float32 of 2^23 or more has no fraction bits, so adding 2^23 rounds the value to an integer, ties to even, in
+    // the low bits.
     const SHIFT: f32 = 8_388_608.0;
     let above = if value > 0.0 { value } else { 0.0 };
     let clamped = if above < 255.0 { above } else { 255.0 };
     (clamped + SHIFT).to_bits() as u8
 }
 
-/// Rounds to the nearest 16-bit integer in the same way.
+/// Rounds to the nearest 16-bit integer, ties to even. Values out of range saturate; NaN becomes 0.
 #[inline(always)]
-pub(crate) fn to_word(value: f32) -> u16 {
+pub(crate) fn to_16_bits(value: f32) -> u16 {
     const SHIFT: f32 = 8_388_608.0;
     let above = if value > 0.0 { value } else { 0.0 };
     let clamped = if above < 65535.0 { above } else { 65535.0 };
@@ -21,12 +22,12 @@ pub(crate) fn to_word(value: f32) -> u16 {
 }
 
 /// Converts values to floats.
-pub(crate) struct Widen<'a, T> {
+pub(crate) struct ConvertToFloat<'a, T> {
     pub source: &'a [T],
     pub output: &'a mut [f32],
 }
 
-impl<T: Copy + Into<f32>> Kernel for Widen<'_, T> {
+impl<T: Copy + Into<f32>> Kernel for ConvertToFloat<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -35,13 +36,13 @@ impl<T: Copy + Into<f32>> Kernel for Widen<'_, T> {
 }
 
 /// Converts values to floats and multiplies them by a factor.
-pub(crate) struct Multiply<'a, T> {
+pub(crate) struct MultiplyByFactor<'a, T> {
     pub source: &'a [T],
     pub factor: f32,
     pub output: &'a mut [f32],
 }
 
-impl<T: Copy + Into<f32>> Kernel for Multiply<'_, T> {
+impl<T: Copy + Into<f32>> Kernel for MultiplyByFactor<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -51,14 +52,14 @@ impl<T: Copy + Into<f32>> Kernel for Multiply<'_, T> {
 }
 
 /// Interpolates between two rows: `upper + (lower - upper) * weight`.
-pub(crate) struct Blend<'a> {
+pub(crate) struct InterpolateRows<'a> {
     pub upper: &'a [f32],
     pub lower: &'a [f32],
     pub weight: f32,
     pub output: &'a mut [f32],
 }
 
-impl Kernel for Blend<'_> {
+impl Kernel for InterpolateRows<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -4,21 +4,21 @@ use std::arch::x86_64::*;
 
 /// Number of pixels per step.
 const STEP: usize = 8;
-/// Number of bytes per load: four pixels, and part of the others.
+/// Number of bytes per load: four pixels of three bytes, and four bytes of other pixels.
 const LOAD: usize = 16;
 
 /// Normalizes a row of bytes in whole steps. Returns the number of pixels processed.
 #[target_feature(enable = "avx2")]
-pub(super) fn bytes(row: &[u8], mean: [f32; 3], factor: [f32; 3], output: [&mut [f32]; 3]) -> usize {
+pub(super) fn normalize_bytes(row: &[u8], mean: [f32; 3], factor: [f32; 3], output: [&mut [f32]; 3]) -> usize {
     let orders: [__m256i; 3] = [channel_shuffle(0), channel_shuffle(1), channel_shuffle(2)];
     let [first, second, third] = output.map(|plane| plane.as_chunks_mut::<STEP>().0);
     let mut done = 0;
     let (steps, _) = row.as_chunks::<{ 3 * STEP }>();
     for (pixels, ((first, second), third)) in steps.iter().zip(first.iter_mut().zip(second).zip(third)) {
-        let pixels = load(pixels);
+        let pixels = load_eight_pixels(pixels);
         for (channel, to) in [first, second, third].into_iter().enumerate() {
             let values = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(pixels, orders[channel]));
-            *to = bytemuck::cast(normalize(values, mean[channel], factor[channel]));
+            *to = bytemuck::cast(normalize_lanes(values, mean[channel], factor[channel]));
         }
         done += STEP;
     }
@@ -28,7 +28,12 @@ pub(super) fn bytes(row: &[u8], mean: [f32; 3], factor: [f32; 3], output: [&mut 
 /// Interpolates between two rows of floats and normalizes the result in whole steps. Returns the number of pixels
 /// processed.
 #[target_feature(enable = "avx2")]
-pub(super) fn floats(pair: RowPair, mean: [f32; 3], factor: [f32; 3], output: [&mut [f32]; 3]) -> usize {
+pub(super) fn interpolate_and_normalize(
+    pair: RowPair,
+    mean: [f32; 3],
+    factor: [f32; 3],
+    output: [&mut [f32]; 3],
+) -> usize {
     let (upper, lower) = (pair.upper.as_chunks::<{ 3 * STEP }>().0, pair.lower.as_chunks::<{ 3 * STEP }>().0);
     let [first, second, third] = output.map(|plane| plane.as_chunks_mut::<STEP>().0);
     let weight = _mm256_set1_ps(pair.weight);
@@ -50,9 +55,9 @@ pub(super) fn floats(pair: RowPair, mean: [f32; 3], factor: [f32; 3], output: [&
         let reds = _mm256_permutevar8x32_ps(reds, _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
         let greens = _mm256_permutevar8x32_ps(greens, _mm256_setr_epi32(1, 4, 7, 2, 5, 0, 3, 6));
         let blues = _mm256_permutevar8x32_ps(blues, _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7));
-        *first = bytemuck::cast(normalize(reds, mean[0], factor[0]));
-        *second = bytemuck::cast(normalize(greens, mean[1], factor[1]));
-        *third = bytemuck::cast(normalize(blues, mean[2], factor[2]));
+        *first = bytemuck::cast(normalize_lanes(reds, mean[0], factor[0]));
+        *second = bytemuck::cast(normalize_lanes(greens, mean[1], factor[1]));
+        *third = bytemuck::cast(normalize_lanes(blues, mean[2], factor[2]));
         done += STEP;
     }
     done
@@ -60,19 +65,19 @@ pub(super) fn floats(pair: RowPair, mean: [f32; 3], factor: [f32; 3], output: [&
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn normalize(values: __m256, mean: f32, factor: f32) -> __m256 {
+fn normalize_lanes(values: __m256, mean: f32, factor: f32) -> __m256 {
     _mm256_mul_ps(_mm256_sub_ps(values, _mm256_set1_ps(mean)), _mm256_set1_ps(factor))
 }
 
 /// Loads eight pixels: the lower half starts with the first four, the upper half ends with the last four.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn load(pixels: &[u8; 3 * STEP]) -> __m256i {
+fn load_eight_pixels(pixels: &[u8; 3 * STEP]) -> __m256i {
     let halves: [[u8; LOAD]; 2] = [*pixels.first_chunk().expect("a load"), *pixels.last_chunk().expect("a load")];
     bytemuck::cast(halves)
 }
 
-/// Returns the shuffle that widens one channel to 32-bit lanes.
+/// Returns the shuffle that moves the bytes of one channel to 32-bit lanes.
 fn channel_shuffle(channel: usize) -> __m256i {
     // The load of the upper half begins before its first pixel.
     let before = |lane: usize| if lane < LOAD { 0 } else { 3 * STEP / 2 - (3 * STEP - LOAD) };

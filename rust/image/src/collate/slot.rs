@@ -1,5 +1,5 @@
 //! A slot: the memory of one image in a batch, with its element type, layout and size.
-use super::kernels::Widen;
+use super::kernels::ConvertToFloat;
 use super::writer::{RowWriter, write_single};
 use crate::color::normalize::Normalize;
 use crate::fault::Result;
@@ -22,7 +22,7 @@ pub enum Layout {
 pub enum SlotValues<'a> {
     /// 8-bit integers, rounded to the nearest, ties to even, and saturated.
     U8(&'a mut [u8]),
-    /// 16-bit integers, rounded and saturated likewise.
+    /// 16-bit integers, rounded to the nearest, ties to even, and saturated.
     U16(&'a mut [u16]),
     /// Bits of binary16 values.
     F16(&'a mut [u16]),
@@ -69,9 +69,9 @@ impl<'a> Slot<'a> {
         self.channels
     }
 
-    /// Writes an image of this slot's size, flipped horizontally if `flip` is set.
-    pub fn write(mut self, image: View<u8>, flip: bool, normalize: &Normalize) -> Result<()> {
-        self.expect(image.size(), image.channels())?;
+    /// Normalizes and writes an 8-bit image of this slot's size, flipped horizontally if `flip` is set.
+    pub fn write_u8_image(mut self, image: View<u8>, flip: bool, normalize: &Normalize) -> Result<()> {
+        self.check_shape(image.size(), image.channels())?;
         let plain = self.layout == Layout::Nhwc && *normalize == Normalize::IDENTITY && !flip;
         if let (SlotValues::U8(values), true) = (&mut self.values, plain) {
             let rows = values.chunks_exact_mut(self.size.width * self.channels);
@@ -79,7 +79,7 @@ impl<'a> Slot<'a> {
             return Ok(());
         }
         if flip {
-            return self.write_levels(image, flip, normalize);
+            return self.write_image(image, flip, normalize);
         }
         if let (1, Some(row)) = (self.channels, image.as_contiguous()) {
             write_single(&mut self, row, normalize);
@@ -90,24 +90,24 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// Writes an image of any sample type in the same way.
-    pub fn write_levels<T: PixelType>(self, image: View<T>, flip: bool, normalize: &Normalize) -> Result<()> {
-        self.expect(image.size(), image.channels())?;
+    /// Normalizes and writes an image of any sample type, flipped horizontally if `flip` is set.
+    pub fn write_image<T: PixelType>(self, image: View<T>, flip: bool, normalize: &Normalize) -> Result<()> {
+        self.check_shape(image.size(), image.channels())?;
         let channels = self.channels;
         let mut row = vec![0.0; self.size.width * channels];
         let mut writer = RowWriter::new(self, normalize);
         for (y, source) in image.rows().enumerate() {
-            dispatch::run(Widen { source, output: &mut row });
+            dispatch::run(ConvertToFloat { source, output: &mut row });
             if flip {
                 reverse_pixels(&mut row, channels);
             }
-            writer.write(y, &row);
+            writer.write_floats(y, &row);
         }
         Ok(())
     }
 
-    /// Returns a fault unless the slot is for an image of `size` and `channels`.
-    pub(crate) fn expect(&self, size: Size, channels: usize) -> Result<()> {
+    /// Returns a fault unless the slot has exactly this size and number of channels.
+    pub(crate) fn check_shape(&self, size: Size, channels: usize) -> Result<()> {
         let own = (self.size.width, self.size.height, self.channels);
         if own == (size.width, size.height, channels) {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Writes the rows of an image into its slot: normalized, in the element type and layout of the slot.
 use super::blend::{InterpolatedRow, RowPair, StoreFloats, interpolate_planes};
 use super::bytes::{CopyPlanes, NormalizeChannel, NormalizePlanes, NormalizeRow, float_planes};
-use super::half::narrow;
-use super::kernels::{Blend, Widen, to_byte, to_word};
+use super::half::round_row_to_half;
+use super::kernels::{ConvertToFloat, InterpolateRows, to_16_bits, to_byte};
 use super::slot::{Layout, Slot, SlotValues};
 use crate::color::normalize::Normalize;
 use crate::geometry::dispatch::{self, Kernel};
@@ -10,7 +10,7 @@ use crate::geometry::view::MAX_CHANNELS;
 use crate::pixels::Size;
 use std::ops::Range;
 
-/// Writes rows to a slot; the last stage of all fused operations.
+/// Normalizes rows of pixels and writes them to a slot.
 pub(crate) struct RowWriter<'a> {
     slot: Slot<'a>,
     normalize: Normalize,
@@ -40,7 +40,7 @@ impl<'a> RowWriter<'a> {
         }
         if self.is_planar() {
             let mut floats = std::mem::take(&mut self.blended);
-            dispatch::run(Widen { source: row, output: &mut floats });
+            dispatch::run(ConvertToFloat { source: row, output: &mut floats });
             self.write_planes(y, &floats);
             self.blended = floats;
             return;
@@ -57,7 +57,7 @@ impl<'a> RowWriter<'a> {
             }
             SlotValues::F16(slot) => {
                 dispatch::run(NormalizeRow::<Floats> { row, mean, factor, output: &mut self.blended });
-                narrow(&self.blended, &mut slot[range]);
+                round_row_to_half(&self.blended, &mut slot[range]);
             }
             SlotValues::F32(slot) => {
                 dispatch::run(NormalizeRow::<Floats> { row, mean, factor, output: &mut slot[range] });
@@ -86,7 +86,10 @@ impl<'a> RowWriter<'a> {
                 let output = plane_rows(&mut self.blended, width, 0..width);
                 float_planes(row, mean, factor, output);
                 let halves = plane_rows(slot, plane, row_of_plane);
-                self.blended.chunks_exact(width).zip(halves).for_each(|(floats, halves)| narrow(floats, halves));
+                self.blended
+                    .chunks_exact(width)
+                    .zip(halves)
+                    .for_each(|(floats, halves)| round_row_to_half(floats, halves));
             }
             SlotValues::F32(slot) => {
                 let output = plane_rows(slot, plane, row_of_plane);
@@ -96,7 +99,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Writes row `y` from interleaved floats.
-    pub fn write(&mut self, y: usize, row: &[f32]) {
+    pub fn write_floats(&mut self, y: usize, row: &[f32]) {
         if self.is_planar() {
             return self.write_planes(y, row);
         }
@@ -114,7 +117,7 @@ impl<'a> RowWriter<'a> {
             self.blended = blended;
             return;
         }
-        dispatch::run(Blend { upper, lower, weight, output: &mut blended });
+        dispatch::run(InterpolateRows { upper, lower, weight, output: &mut blended });
         self.write_planes(y, &blended);
         self.blended = blended;
     }
@@ -138,7 +141,7 @@ impl<'a> RowWriter<'a> {
                 SlotValues::U16(slot) => {
                     dispatch::run(StoreFloats::<Words> { row: floats, output: &mut slot[start..][..width] });
                 }
-                SlotValues::F16(slot) => narrow(floats, &mut slot[start..][..width]),
+                SlotValues::F16(slot) => round_row_to_half(floats, &mut slot[start..][..width]),
                 SlotValues::F32(slot) => slot[start..][..width].copy_from_slice(floats),
             }
         }
@@ -162,7 +165,7 @@ impl<'a> RowWriter<'a> {
             }
             SlotValues::F16(slot) => {
                 dispatch::run(InterpolatedRow::<Floats> { pair, mean, factor, output: &mut self.blended });
-                narrow(&self.blended, &mut slot[y * length..][..length]);
+                round_row_to_half(&self.blended, &mut slot[y * length..][..length]);
             }
             SlotValues::F32(slot) => {
                 let output = &mut slot[y * length..][..length];
@@ -176,22 +179,22 @@ impl<'a> RowWriter<'a> {
         let Size { width, height } = self.slot.size;
         for channel in 0..self.slot.channels {
             let start = (channel * height + y) * width;
-            let from = Channel { row, channels: self.slot.channels, channel, normalize };
+            let from = InterleavedChannel { row, channels: self.slot.channels, channel, normalize };
             match &mut self.slot.values {
-                SlotValues::U8(slot) => from.write::<Bytes>(&mut slot[start..][..width]),
-                SlotValues::U16(slot) => from.write::<Words>(&mut slot[start..][..width]),
+                SlotValues::U8(slot) => from.write_floats::<Bytes>(&mut slot[start..][..width]),
+                SlotValues::U16(slot) => from.write_floats::<Words>(&mut slot[start..][..width]),
                 SlotValues::F16(slot) => {
                     self.plane.resize(width, 0.0);
-                    from.write::<Floats>(&mut self.plane);
-                    narrow(&self.plane, &mut slot[start..][..width]);
+                    from.write_floats::<Floats>(&mut self.plane);
+                    round_row_to_half(&self.plane, &mut slot[start..][..width]);
                 }
-                SlotValues::F32(slot) => from.write::<Floats>(&mut slot[start..][..width]),
+                SlotValues::F32(slot) => from.write_floats::<Floats>(&mut slot[start..][..width]),
             }
         }
     }
 }
 
-/// Returns the same row of three planes of `plane` values.
+/// Returns the values `row` of each of three consecutive planes, which have `plane` values each.
 fn plane_rows<T>(values: &mut [T], plane: usize, row: Range<usize>) -> [&mut [T]; 3] {
     let (first, rest) = values.split_at_mut(plane);
     let (second, third) = rest.split_at_mut(plane);
@@ -207,13 +210,13 @@ pub(super) fn write_single(slot: &mut Slot, row: &[u8], normalize: &Normalize) {
         SlotValues::F16(output) => {
             let mut floats = vec![0.0; row.len()];
             dispatch::run(NormalizeChannel::<Floats> { row, mean, factor, output: &mut floats });
-            narrow(&floats, output);
+            round_row_to_half(&floats, output);
         }
         SlotValues::F32(output) => dispatch::run(NormalizeChannel::<Floats> { row, mean, factor, output }),
     }
 }
 
-/// Conversion of a float to an element type.
+/// Conversion of a normalized float to the element type of a slot.
 pub(super) trait Encode {
     type Stored;
     fn encode(value: f32) -> Self::Stored;
@@ -235,7 +238,7 @@ impl Encode for Words {
     type Stored = u16;
     #[inline(always)]
     fn encode(value: f32) -> u16 {
-        to_word(value)
+        to_16_bits(value)
     }
 }
 
@@ -248,29 +251,29 @@ impl Encode for Floats {
 }
 
 /// One channel of an interleaved row.
-struct Channel<'a> {
+struct InterleavedChannel<'a> {
     row: &'a [f32],
     channels: usize,
     channel: usize,
     normalize: &'a Normalize,
 }
 
-impl Channel<'_> {
-    fn write<E: Encode>(&self, output: &mut [E::Stored]) {
+impl InterleavedChannel<'_> {
+    fn write_floats<E: Encode>(&self, output: &mut [E::Stored]) {
         match self.channels {
-            2 => dispatch::run(Plane::<E, 2> { from: self, output }),
-            3 => dispatch::run(Plane::<E, 3> { from: self, output }),
-            _ => dispatch::run(Plane::<E, MAX_CHANNELS> { from: self, output }),
+            2 => dispatch::run(WritePlane::<E, 2> { from: self, output }),
+            3 => dispatch::run(WritePlane::<E, 3> { from: self, output }),
+            _ => dispatch::run(WritePlane::<E, MAX_CHANNELS> { from: self, output }),
         }
     }
 }
 
-struct Plane<'a, E: Encode, const CHANNELS: usize> {
-    from: &'a Channel<'a>,
+struct WritePlane<'a, E: Encode, const CHANNELS: usize> {
+    from: &'a InterleavedChannel<'a>,
     output: &'a mut [E::Stored],
 }
 
-impl<E: Encode, const CHANNELS: usize> Kernel for Plane<'_, E, CHANNELS> {
+impl<E: Encode, const CHANNELS: usize> Kernel for WritePlane<'_, E, CHANNELS> {
     type Output = ();
 
     #[inline(always)]

@@ -11,34 +11,36 @@ use crate::geometry::view::{MAX_CHANNELS, bad_argument};
 
 /// Adjusts brightness: blends with black.
 pub fn brightness(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
-    check(pixels, channels, factor)?;
-    let table: [u8; 256] = std::array::from_fn(|value| blend(0, value as u8, factor));
-    colors(pixels, channels).for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
+    check_arguments(pixels, channels, factor)?;
+    let table: [u8; 256] = std::array::from_fn(|value| blend_values(0, value as u8, factor));
+    color_values(pixels, channels)
+        .for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
     Ok(())
 }
 
 /// Adjusts contrast: blends with the mean luma of the whole image, halves rounded up.
 pub fn contrast(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
-    check(pixels, channels, factor)?;
+    check_arguments(pixels, channels, factor)?;
     let count = (pixels.len() / channels).max(1);
-    let sum: u64 = colors(pixels, channels).map(|pixel| u64::from(gray(pixel))).sum();
+    let sum: u64 = color_values(pixels, channels).map(|pixel| u64::from(pixel_luma(pixel))).sum();
     let mean = (sum as f64 / count as f64 + 0.5) as u8;
-    let table: [u8; 256] = std::array::from_fn(|value| blend(mean, value as u8, factor));
-    colors(pixels, channels).for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
+    let table: [u8; 256] = std::array::from_fn(|value| blend_values(mean, value as u8, factor));
+    color_values(pixels, channels)
+        .for_each(|pixel| pixel.iter_mut().for_each(|value| *value = table[usize::from(*value)]));
     Ok(())
 }
 
 /// Adjusts saturation: blends every pixel with its luma. Grayscale images are not changed.
 pub fn saturation(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
-    check(pixels, channels, factor)?;
-    for pixel in colors(pixels, channels) {
-        let luma = gray(pixel);
-        pixel.iter_mut().for_each(|value| *value = blend(luma, *value, factor));
+    check_arguments(pixels, channels, factor)?;
+    for pixel in color_values(pixels, channels) {
+        let luma = pixel_luma(pixel);
+        pixel.iter_mut().for_each(|value| *value = blend_values(luma, *value, factor));
     }
     Ok(())
 }
 
-fn check(pixels: &[u8], channels: usize, factor: f32) -> Result<()> {
+fn check_arguments(pixels: &[u8], channels: usize, factor: f32) -> Result<()> {
     if !(1..=MAX_CHANNELS).contains(&channels) || !pixels.len().is_multiple_of(channels) {
         return bad_argument(
             "whole pixels of 1 to 4 channels",
@@ -51,20 +53,21 @@ fn check(pixels: &[u8], channels: usize, factor: f32) -> Result<()> {
     bad_argument("a finite factor of 0 or more", factor.to_string())
 }
 
-/// Iterates over the color channels of every pixel: one channel of one or two, three of three or four.
-fn colors(pixels: &mut [u8], channels: usize) -> impl Iterator<Item = &mut [u8]> {
+/// Iterates over the color channels of every pixel, without its alpha: the first channel of one or two, the first three
+/// of three or four.
+fn color_values(pixels: &mut [u8], channels: usize) -> impl Iterator<Item = &mut [u8]> {
     let count = if channels < 3 { 1 } else { 3 };
     pixels.chunks_exact_mut(channels).map(move |pixel| &mut pixel[..count])
 }
 
-fn gray(pixel: &[u8]) -> u8 {
+fn pixel_luma(pixel: &[u8]) -> u8 {
     match pixel {
         [red, green, blue] => luma(*red, *green, *blue),
         _ => pixel[0],
     }
 }
 
-fn blend(degenerate: u8, value: u8, factor: f32) -> u8 {
+fn blend_values(degenerate: u8, value: u8, factor: f32) -> u8 {
     let (degenerate, value) = (f32::from(degenerate), f32::from(value));
     (degenerate + factor * (value - degenerate)) as u8
 }

@@ -8,17 +8,17 @@ const WEIGHTS: [u32; 3] = [19_595, 38_470, 7_471];
 /// Returns the ITU-R 601 luma as in Pillow's conversion to mode `L`: 16 fraction bits, rounded half up.
 #[inline(always)]
 pub fn luma(red: u8, green: u8, blue: u8) -> u8 {
-    weigh([red, green, blue].map(u32::from)) as u8
+    weighted_luma([red, green, blue].map(u32::from)) as u8
 }
 
 /// Returns the luma of 16-bit samples.
 #[inline(always)]
 pub fn luma_16(red: u16, green: u16, blue: u16) -> u16 {
-    weigh([red, green, blue].map(u32::from)) as u16
+    weighted_luma([red, green, blue].map(u32::from)) as u16
 }
 
 #[inline(always)]
-fn weigh([red, green, blue]: [u32; 3]) -> u32 {
+fn weighted_luma([red, green, blue]: [u32; 3]) -> u32 {
     (WEIGHTS[0] * red + WEIGHTS[1] * green + WEIGHTS[2] * blue + 0x8000) >> 16
 }
 

@@ -23,20 +23,20 @@ pub enum Operation {
 
 /// A channel value.
 pub trait ChannelValue: Copy + Default {
-    /// Converts to a float from 0 to 1.
-    fn widen(self) -> f32;
-    /// Converts from a float.
-    fn narrow(value: f32) -> Self;
+    /// Converts the channel value to a float from 0 to 1.
+    fn to_unit_float(self) -> f32;
+    /// Converts a float from 0 to 1 to a channel value.
+    fn from_unit_float(value: f32) -> Self;
 }
 
 impl ChannelValue for f32 {
     #[inline(always)]
-    fn widen(self) -> f32 {
+    fn to_unit_float(self) -> f32 {
         self
     }
 
     #[inline(always)]
-    fn narrow(value: f32) -> Self {
+    fn from_unit_float(value: f32) -> Self {
         value
     }
 }
@@ -44,18 +44,18 @@ impl ChannelValue for f32 {
 /// Converts as `tf.image.convert_image_dtype` does; the conversion to bytes multiplies by 255.5 and truncates.
 impl ChannelValue for u8 {
     #[inline(always)]
-    fn widen(self) -> f32 {
+    fn to_unit_float(self) -> f32 {
         f32::from(self) * (1.0 / 255.0)
     }
 
     #[inline(always)]
-    fn narrow(value: f32) -> Self {
+    fn from_unit_float(value: f32) -> Self {
         (value * 255.5) as i32 as u8
     }
 }
 
 /// Applies an operation to every pixel of `pixels`, which have three channels.
-pub fn change<T: ChannelValue>(pixels: &[T], change: Operation) -> Result<Vec<T>> {
+pub fn apply_operation<T: ChannelValue>(pixels: &[T], change: Operation) -> Result<Vec<T>> {
     if !pixels.len().is_multiple_of(3) {
         return bad_argument("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
@@ -95,7 +95,7 @@ impl<T: ChannelValue, F: Fn([f32; 3]) -> [f32; 3]> Kernel for MapPixels<'_, T, F
         let mut group = [T::default(); 3 * GROUP];
         for pixels in self.pixels.chunks(3 * GROUP) {
             group[..pixels.len()].copy_from_slice(pixels);
-            change_group(&mut group, &self.change);
+            map_group(&mut group, &self.change);
             output.extend_from_slice(&group[..pixels.len()]);
         }
         output
@@ -103,24 +103,24 @@ impl<T: ChannelValue, F: Fn([f32; 3]) -> [f32; 3]> Kernel for MapPixels<'_, T, F
 }
 
 #[inline(always)]
-fn change_group<T: ChannelValue>(group: &mut [T; 3 * GROUP], change: &impl Fn([f32; 3]) -> [f32; 3]) {
+fn map_group<T: ChannelValue>(group: &mut [T; 3 * GROUP], change: &impl Fn([f32; 3]) -> [f32; 3]) {
     let mut planes = [[0.0; GROUP]; 3];
     for (index, pixel) in group.as_chunks::<3>().0.iter().enumerate() {
-        (0..3).for_each(|channel| planes[channel][index] = pixel[channel].widen());
+        (0..3).for_each(|channel| planes[channel][index] = pixel[channel].to_unit_float());
     }
     let [first, second, third] = &mut planes;
     for ((first, second), third) in first.iter_mut().zip(second).zip(third) {
         [*first, *second, *third] = change([*first, *second, *third]);
     }
     for (index, pixel) in group.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-        (0..3).for_each(|channel| pixel[channel] = T::narrow(planes[channel][index]));
+        (0..3).for_each(|channel| pixel[channel] = T::from_unit_float(planes[channel][index]));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Operation, change};
-    use crate::geometry::dispatch::with_portable;
+    use super::{Operation, apply_operation};
+    use crate::geometry::dispatch::run_portable;
 
     const OPERATIONS: [Operation; 4] =
         [Operation::ToHsv, Operation::FromHsv, Operation::ScaleSaturation(1.7), Operation::ShiftHue(-0.4)];
@@ -133,9 +133,9 @@ mod tests {
         let bytes: Vec<u8> = (0..3 * 150_u32).map(|index| (index * index / 5) as u8).collect();
         let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<u32>>();
         for operation in OPERATIONS {
-            let narrow = with_portable(|| (change(&floats, operation), change(&bytes, operation)));
-            assert_eq!(change(&floats, operation).map(bits), narrow.0.map(bits), "{operation:?}");
-            assert_eq!(change(&bytes, operation), narrow.1, "{operation:?}");
+            let narrow = run_portable(|| (apply_operation(&floats, operation), apply_operation(&bytes, operation)));
+            assert_eq!(apply_operation(&floats, operation).map(bits), narrow.0.map(bits), "{operation:?}");
+            assert_eq!(apply_operation(&bytes, operation), narrow.1, "{operation:?}");
         }
     }
 
@@ -143,15 +143,16 @@ mod tests {
     fn colors_do_not_depend_on_neighbors() {
         let bytes: Vec<u8> = (0..3 * 131).map(|index| (index * 7) as u8).collect();
         for operation in OPERATIONS {
-            let parts: Vec<u8> = bytes.chunks(3).flat_map(|pixel| change(pixel, operation).expect("a pixel")).collect();
-            assert_eq!(change(&bytes, operation).as_ref(), Ok(&parts), "{operation:?}");
+            let parts: Vec<u8> =
+                bytes.chunks(3).flat_map(|pixel| apply_operation(pixel, operation).expect("a pixel")).collect();
+            assert_eq!(apply_operation(&bytes, operation).as_ref(), Ok(&parts), "{operation:?}");
         }
     }
 
     #[test]
     fn partial_pixels_and_hue_out_of_range_are_rejected() {
-        assert!(change(&[0.0_f32; 4], Operation::ToHsv).is_err());
-        assert!(change(&[0.0_f32; 3], Operation::ShiftHue(1.5)).is_err());
-        assert!(change(&[0.0_f32; 3], Operation::ShiftHue(f32::NAN)).is_err());
+        assert!(apply_operation(&[0.0_f32; 4], Operation::ToHsv).is_err());
+        assert!(apply_operation(&[0.0_f32; 3], Operation::ShiftHue(1.5)).is_err());
+        assert!(apply_operation(&[0.0_f32; 3], Operation::ShiftHue(f32::NAN)).is_err());
     }
 }

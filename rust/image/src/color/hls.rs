@@ -19,22 +19,22 @@ pub enum Direction {
 
 /// Converts every pixel of `pixels`, which have three channels, in rows of `width`. The last `num_scalar` pixels of
 /// each row use the arithmetic of OpenCV's scalar code.
-pub fn change(pixels: &[u8], direction: Direction, width: usize, num_scalar: usize) -> Result<Vec<u8>> {
+pub fn convert(pixels: &[u8], direction: Direction, width: usize, num_scalar: usize) -> Result<Vec<u8>> {
     if width == 0 || !pixels.len().is_multiple_of(3 * width) || num_scalar > width {
         let found = format!("{} values, {num_scalar} of {width} pixels in scalar code", pixels.len());
         return bad_argument("whole rows of pixels of 3 channels", found);
     }
     let mut output = pixels.to_vec();
     match direction {
-        Direction::HlsToRgb => dispatch::run(Pixels { pixels: &mut output, change: from_hls }),
+        Direction::HlsToRgb => dispatch::run(ConvertPixels { pixels: &mut output, change: from_hls }),
         Direction::RgbToHls if num_scalar == 0 => {
-            dispatch::run(Pixels { pixels: &mut output, change: to_hls::<false> })
+            dispatch::run(ConvertPixels { pixels: &mut output, change: to_hls::<false> })
         }
         Direction::RgbToHls => {
             for row in output.chunks_exact_mut(3 * width) {
                 let (together, one_by_one) = row.split_at_mut(3 * (width - num_scalar));
-                dispatch::run(Pixels { pixels: together, change: to_hls::<false> });
-                dispatch::run(Pixels { pixels: one_by_one, change: to_hls::<true> });
+                dispatch::run(ConvertPixels { pixels: together, change: to_hls::<false> });
+                dispatch::run(ConvertPixels { pixels: one_by_one, change: to_hls::<true> });
             }
         }
     }
@@ -44,12 +44,12 @@ pub fn change(pixels: &[u8], direction: Direction, width: usize, num_scalar: usi
 /// Number of pixels that are processed at a time in planar form: three planes fit into the L1 cache.
 const GROUP: usize = 64;
 
-struct Pixels<'a, F> {
+struct ConvertPixels<'a, F> {
     pixels: &'a mut [u8],
     change: F,
 }
 
-impl<F: Fn([f32; 3]) -> [f32; 3]> Kernel for Pixels<'_, F> {
+impl<F: Fn([f32; 3]) -> [f32; 3]> Kernel for ConvertPixels<'_, F> {
     type Output = ();
 
     #[inline(always)]
@@ -77,42 +77,42 @@ fn to_hls<const SCALAR: bool>(levels: [f32; 3]) -> [f32; 3] {
     let (spread, sum) = (max - min, max + min);
     let lightness = sum * 0.5;
     let rest = if SCALAR { 2.0 - max - min } else { 2.0 - sum };
-    let saturation = spread / select(lightness < 0.5, sum, rest);
+    let saturation = spread / select_float(lightness < 0.5, sum, rest);
     let unit = 60.0 / spread;
     let (of_green, of_blue) = ((blue - red) * unit + 120.0, (red - green) * unit + 240.0);
-    let hue = select(max == red, (green - blue) * unit, select(max == green, of_green, of_blue));
-    let hue = select(hue < 0.0, hue + 360.0, hue);
+    let hue = select_float(max == red, (green - blue) * unit, select_float(max == green, of_green, of_blue));
+    let hue = select_float(hue < 0.0, hue + 360.0, hue);
     let colored = spread > f32::EPSILON;
-    [select(colored, hue * 0.5, 0.0), lightness * 255.0, select(colored, saturation * 255.0, 0.0)]
+    [select_float(colored, hue * 0.5, 0.0), lightness * 255.0, select_float(colored, saturation * 255.0, 0.0)]
 }
 
 #[inline(always)]
 fn from_hls([hue, lightness, saturation]: [f32; 3]) -> [f32; 3] {
     let (lightness, saturation) = (lightness * (1.0 / 255.0), saturation * (1.0 / 255.0));
     let of_dark = lightness * (1.0 + saturation);
-    let max = select(lightness <= 0.5, of_dark, lightness + saturation - lightness * saturation);
+    let max = select_float(lightness <= 0.5, of_dark, lightness + saturation - lightness * saturation);
     let min = 2.0 * lightness - max;
     let sixths = hue * (6.0 / 180.0);
-    let sixths = select(sixths >= 6.0, sixths - 6.0, sixths);
+    let sixths = select_float(sixths >= 6.0, sixths - 6.0, sixths);
     let fraction = sixths - sixths.floor();
     let (falling, rising) = (min + (max - min) * (1.0 - fraction), min + (max - min) * fraction);
     let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(|border| sixths < border);
     let color = [
-        select(one, max, select(two, falling, select(four, min, select(five, rising, max)))),
-        select(one, rising, select(three, max, select(four, falling, min))),
-        select(two, min, select(three, rising, select(five, max, falling))),
+        select_float(one, max, select_float(two, falling, select_float(four, min, select_float(five, rising, max)))),
+        select_float(one, rising, select_float(three, max, select_float(four, falling, min))),
+        select_float(two, min, select_float(three, rising, select_float(five, max, falling))),
     ];
-    color.map(|part| select(saturation == 0.0, lightness, part) * 255.0)
+    color.map(|part| select_float(saturation == 0.0, lightness, part) * 255.0)
 }
 
 #[inline(always)]
-fn select(first: bool, yes: f32, no: f32) -> f32 {
+fn select_float(first: bool, yes: f32, no: f32) -> f32 {
     if first { yes } else { no }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Direction, change};
+    use super::{Direction, convert};
 
     #[test]
     fn rgb_to_hls_gives_known_values() {
@@ -127,7 +127,7 @@ mod tests {
             ([177, 188, 118], [35, 153, 88]),
         ];
         for (rgb, hls) in known {
-            assert_eq!(change(&rgb, Direction::RgbToHls, 1, 0), Ok(hls.to_vec()), "{rgb:?}");
+            assert_eq!(convert(&rgb, Direction::RgbToHls, 1, 0), Ok(hls.to_vec()), "{rgb:?}");
         }
     }
 
@@ -135,9 +135,9 @@ mod tests {
     fn remaining_pixels_of_a_row_use_scalar_arithmetic() {
         let row = [[150, 148, 158], [156, 137, 134], [177, 188, 118]].concat();
         let alone = [[126, 153, 13], [4, 145, 25], [35, 153, 87]].concat();
-        assert_eq!(change(&row, Direction::RgbToHls, 3, 3), Ok(alone.clone()));
-        let together = change(&row, Direction::RgbToHls, 3, 0).expect("a row");
-        assert_eq!(change(&row, Direction::RgbToHls, 3, 1), Ok([&together[..6], &alone[6..]].concat()));
+        assert_eq!(convert(&row, Direction::RgbToHls, 3, 3), Ok(alone.clone()));
+        let together = convert(&row, Direction::RgbToHls, 3, 0).expect("a row");
+        assert_eq!(convert(&row, Direction::RgbToHls, 3, 1), Ok([&together[..6], &alone[6..]].concat()));
     }
 
     #[test]
@@ -149,14 +149,14 @@ mod tests {
             ([200, 100, 50], [120, 107, 80]),
         ];
         for (hls, rgb) in known {
-            assert_eq!(change(&hls, Direction::HlsToRgb, 1, 0), Ok(rgb.to_vec()), "{hls:?}");
+            assert_eq!(convert(&hls, Direction::HlsToRgb, 1, 0), Ok(rgb.to_vec()), "{hls:?}");
         }
     }
 
     #[test]
     fn partial_rows_and_pixels_are_rejected() {
-        assert!(change(&[0; 4], Direction::RgbToHls, 1, 0).is_err());
-        assert!(change(&[0; 6], Direction::RgbToHls, 4, 0).is_err());
-        assert!(change(&[0; 6], Direction::RgbToHls, 1, 2).is_err());
+        assert!(convert(&[0; 4], Direction::RgbToHls, 1, 0).is_err());
+        assert!(convert(&[0; 6], Direction::RgbToHls, 4, 0).is_err());
+        assert!(convert(&[0; 6], Direction::RgbToHls, 1, 2).is_err());
     }
 }

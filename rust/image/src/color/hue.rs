@@ -4,7 +4,7 @@ use crate::geometry::view::bad_argument;
 
 /// Converts a hue factor (-0.5 to 0.5 of a turn) to steps of Pillow's hue circle: `factor * 255`, truncated, modulo
 /// 256.
-pub fn steps(factor: f64) -> Result<u8> {
+pub fn hue_steps(factor: f64) -> Result<u8> {
     if !(-0.5..=0.5).contains(&factor) {
         return bad_argument("a hue factor from -0.5 to 0.5", factor.to_string());
     }
@@ -12,7 +12,7 @@ pub fn steps(factor: f64) -> Result<u8> {
 }
 
 /// Shifts the hue of every RGB pixel by `steps` of 256, through HSV and back.
-pub fn turn(pixels: &mut [u8], steps: u8) -> Result<()> {
+pub fn shift_hue(pixels: &mut [u8], steps: u8) -> Result<()> {
     let found = pixels.len();
     let (colors, rest) = pixels.as_chunks_mut::<3>();
     if !rest.is_empty() {

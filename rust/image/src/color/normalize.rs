@@ -16,7 +16,7 @@ impl Normalize {
 
     /// Creates a normalization from the means and factors of the channels. A single value applies to all channels.
     pub fn new(mean: &[f32], factor: &[f32]) -> Result<Self> {
-        Ok(Self { mean: spread("means", mean)?, factor: spread("factors", factor)? })
+        Ok(Self { mean: repeat_for_channels("means", mean)?, factor: repeat_for_channels("factors", factor)? })
     }
 
     /// Returns mean and factor of `channel`.
@@ -31,7 +31,7 @@ impl Normalize {
     }
 }
 
-fn spread(what: &str, values: &[f32]) -> Result<[f32; MAX_CHANNELS]> {
+fn repeat_for_channels(what: &str, values: &[f32]) -> Result<[f32; MAX_CHANNELS]> {
     if let Some(odd) = values.iter().find(|value| !value.is_finite()) {
         return bad_argument(format!("finite {what}"), odd.to_string());
     }

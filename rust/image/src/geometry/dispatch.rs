@@ -30,7 +30,7 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_avx2() -> bool {
     #[cfg(test)]
-    if WIDEST.get() < Widest::Avx2 {
+    if WIDEST.get() < InstructionSet::Avx2 {
         return false;
     }
     is_x86_feature_detected!("avx2")
@@ -40,7 +40,7 @@ pub(crate) fn has_avx2() -> bool {
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_vnni() -> bool {
     #[cfg(test)]
-    if WIDEST.get() < Widest::Any {
+    if WIDEST.get() < InstructionSet::Any {
         return false;
     }
     has_avx2() && is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512vl")
@@ -55,7 +55,7 @@ pub(crate) fn has_f16c() -> bool {
 /// The widest instruction set that a test allows.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Widest {
+pub(crate) enum InstructionSet {
     /// The target of the build.
     Portable,
     /// AVX2.
@@ -66,20 +66,20 @@ pub(crate) enum Widest {
 
 #[cfg(test)]
 thread_local! {
-    static WIDEST: std::cell::Cell<Widest> = const { std::cell::Cell::new(Widest::Any) };
+    static WIDEST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(InstructionSet::Any) };
 }
 
 /// Runs `work` on this thread with no wider instructions than `widest`.
 #[cfg(test)]
-pub(crate) fn with_widest<R>(widest: Widest, work: impl FnOnce() -> R) -> R {
+pub(crate) fn run_with_widest<R>(widest: InstructionSet, work: impl FnOnce() -> R) -> R {
     WIDEST.set(widest);
     let result = work();
-    WIDEST.set(Widest::Any);
+    WIDEST.set(InstructionSet::Any);
     result
 }
 
 /// Runs `work` on this thread with the instructions of the build target only.
 #[cfg(test)]
-pub(crate) fn with_portable<R>(work: impl FnOnce() -> R) -> R {
-    with_widest(Widest::Portable, work)
+pub(crate) fn run_portable<R>(work: impl FnOnce() -> R) -> R {
+    run_with_widest(InstructionSet::Portable, work)
 }

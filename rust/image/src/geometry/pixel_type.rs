@@ -1,12 +1,12 @@
-//! Sample types: 8-bit and 16-bit integers, and float32.
+//! Sample types of images: 8-bit and 16-bit integers, and float32.
 
-/// A sample type.
+/// A sample type of an image.
 pub trait PixelType: Copy + Default + Into<f32> + Send + Sync + 'static {
     /// Whether samples are integers.
     const IS_INTEGER: bool;
 
     /// Rounds `value` to the nearest sample, ties to even, and saturates.
-    fn nearest(value: f32) -> Self;
+    fn round_from_f32(value: f32) -> Self;
 
     /// Converts an interpolated value as Pillow's bilinear transform does: truncated to 8 bits; for 16 bits converted
     /// to float32 and rounded.
@@ -22,7 +22,7 @@ impl PixelType for u8 {
     const IS_INTEGER: bool = true;
 
     #[inline(always)]
-    fn nearest(value: f32) -> Self {
+    fn round_from_f32(value: f32) -> Self {
         crate::collate::kernels::to_byte(value)
     }
 
@@ -36,13 +36,13 @@ impl PixelType for u16 {
     const IS_INTEGER: bool = true;
 
     #[inline(always)]
-    fn nearest(value: f32) -> Self {
-        crate::collate::kernels::to_word(value)
+    fn round_from_f32(value: f32) -> Self {
+        crate::collate::kernels::to_16_bits(value)
     }
 
     #[inline(always)]
     fn from_interpolated(value: f64) -> Self {
-        Self::nearest(value as f32)
+        Self::round_from_f32(value as f32)
     }
 }
 
@@ -50,7 +50,7 @@ impl PixelType for f32 {
     const IS_INTEGER: bool = false;
 
     #[inline(always)]
-    fn nearest(value: f32) -> Self {
+    fn round_from_f32(value: f32) -> Self {
         value
     }
 

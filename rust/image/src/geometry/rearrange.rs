@@ -5,7 +5,7 @@ use super::view::{MAX_CHANNELS, View, bad_argument, count_values};
 use crate::fault::Result;
 use crate::pixels::Size;
 
-/// Pixels outside an image.
+/// Values of the pixels that padding adds around an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Border<T> {
     /// A constant pixel with one value per channel.
@@ -81,13 +81,13 @@ pub fn pad<T: Copy>(source: View<T>, margins: Margins, border: Border<T>) -> Res
     if let Border::Constant(fill) = border {
         return Ok((size, pad_constant(source, margins, size, &fill[..source.channels()])));
     }
-    let source_index = if is_edge(&border) { clamp_index } else { reflect_index };
+    let source_index = if repeats_edge(&border) { clamp_index } else { reflect_index };
     let columns: Vec<usize> = (0..size.width).map(|x| source_index(x, margins.left, width)).collect();
     let rows: Vec<usize> = (0..size.height).map(|y| source_index(y, margins.upper, height)).collect();
     Ok((size, gather_pixels(source, &columns, &rows)))
 }
 
-fn is_edge<T>(border: &Border<T>) -> bool {
+fn repeats_edge<T>(border: &Border<T>) -> bool {
     matches!(border, Border::Edge)
 }
 

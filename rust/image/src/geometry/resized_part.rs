@@ -12,11 +12,11 @@ use crate::pixels::{Size, Window};
 /// A window of a resized image, with a kernel that computes it row by row.
 pub(crate) enum ResizedPart {
     /// Pillow's filters.
-    Pillow(pillow::Part),
+    Pillow(pillow::ResizeWindow),
     /// OpenCV's kernels with two taps.
-    Opencv(opencv::Part),
+    Opencv(opencv::ResizeWindow),
     /// TensorFlow's kernel with two taps.
-    TwoTap(two_tap::Part),
+    TwoTap(two_tap::ResizeWindow),
 }
 
 impl ResizedPart {
@@ -24,10 +24,10 @@ impl ResizedPart {
     /// whole images.
     pub fn new(kernel: Kernel, from: Size, to: Size, window: Window) -> Result<Option<Self>> {
         Ok(match kernel {
-            Kernel::Pillow(filter) => pillow::Part::new(from, to, filter, window)?.map(Self::Pillow),
-            Kernel::Opencv(interpolation) => opencv::part(from, to, interpolation, window)?.map(Self::Opencv),
+            Kernel::Pillow(filter) => pillow::ResizeWindow::new(from, to, filter, window)?.map(Self::Pillow),
+            Kernel::Opencv(interpolation) => opencv::prepare_window(from, to, interpolation, window)?.map(Self::Opencv),
             Kernel::Fast | Kernel::Tensorflow { method: Method::Bilinear, antialias: false } => {
-                Some(Self::TwoTap(two_tap::Part::new(from, to, window)))
+                Some(Self::TwoTap(two_tap::ResizeWindow::new(from, to, window)))
             }
             _ => None,
         })
@@ -42,13 +42,13 @@ impl ResizedPart {
         }
     }
 
-    /// Returns a flag for each row of the source window that states whether it is read. Returns an empty vector if most
-    /// rows are read.
+    /// Returns, for each row of the source window, whether the resize reads it; or an empty vector if it reads most of
+    /// them.
     pub fn rows(&self) -> Vec<bool> {
         let (height, lines): (_, Vec<[usize; 2]>) = match self {
             Self::Pillow(_) => return Vec::new(),
-            Self::Opencv(part) => (part.source_window().height, part.lines().collect()),
-            Self::TwoTap(part) => (part.source_window().height, part.lines().collect()),
+            Self::Opencv(part) => (part.source_window().height, part.source_row_pairs().collect()),
+            Self::TwoTap(part) => (part.source_window().height, part.source_row_pairs().collect()),
         };
         if height < 3 * lines.len() {
             return Vec::new();
@@ -60,31 +60,31 @@ impl ResizedPart {
 
     /// Multiplies samples by `factor` before they are resized. Returns `None` for kernels that do not compute in
     /// floating point.
-    pub fn scaled(self, factor: f32) -> Option<Self> {
+    pub fn with_factor(self, factor: f32) -> Option<Self> {
         match self {
-            Self::TwoTap(part) => Some(Self::TwoTap(part.scaled(factor))),
+            Self::TwoTap(part) => Some(Self::TwoTap(part.with_factor(factor))),
             _ => None,
         }
     }
 
     /// Resizes `source`, which must be the source window, flips it horizontally if `flip` is set, and normalizes it
     /// into `slot`.
-    pub fn write(self, source: View<u8>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
-        slot.expect(slot.size(), source.channels())?;
+    pub fn write_to_slot(self, source: View<u8>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
+        slot.check_shape(slot.size(), source.channels())?;
         match self {
             Self::Pillow(part) => {
-                let mut reader = part.reader(source, flip);
-                write_rows(|y, row| reader.read(y, row), normalize, slot);
+                let mut reader = part.row_resizer(source, flip);
+                write_rows(|y, row| reader.compute_row(y, row), normalize, slot);
             }
             Self::Opencv(part) => {
-                let mut reader = part.reader(source, flip);
-                write_rows(|y, row| reader.read(y, row), normalize, slot);
+                let mut reader = part.row_resizer(source, flip);
+                write_rows(|y, row| reader.compute_row(y, row), normalize, slot);
             }
             Self::TwoTap(part) => {
                 let (height, mut reader) = (slot.size().height, TwoTap::from_part(source, part, flip));
                 let mut writer = RowWriter::new(slot, normalize);
                 for y in 0..height {
-                    let (upper, lower, weight) = reader.pair(y);
+                    let (upper, lower, weight) = reader.row_pair(y);
                     writer.write_interpolated(y, upper, lower, weight);
                 }
             }
@@ -108,23 +108,23 @@ fn write_rows(mut read: impl FnMut(usize, &mut [u8]), normalize: &Normalize, slo
 /// Kernels with two taps and Pillow's filters write directly to the slot. Other kernels create an intermediate image.
 pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
     let (size, channels) = (slot.size(), source.channels());
-    slot.expect(size, channels)?;
+    slot.check_shape(size, channels)?;
     if let Some(part) = ResizedPart::new(kernel, source.size(), size, Window::whole(size))? {
         let source = source.crop(part.source_window())?;
-        return part.write(source, flip, normalize, slot);
+        return part.write_to_slot(source, flip, normalize, slot);
     }
     match kernel {
         Kernel::Tensorflow { .. } => {
             let values = resize_f32(source, size, kernel)?;
-            slot.write_levels(View::new(&values, size, channels)?, flip, normalize)
+            slot.write_image(View::new(&values, size, channels)?, flip, normalize)
         }
         Kernel::Pillow(filter) => {
             let bytes = pillow::resize(source, size, filter, flip)?;
-            slot.write(View::new(&bytes, size, channels)?, false, normalize)
+            slot.write_u8_image(View::new(&bytes, size, channels)?, false, normalize)
         }
         _ => {
             let bytes = resize(source, size, kernel)?;
-            slot.write(View::new(&bytes, size, channels)?, flip, normalize)
+            slot.write_u8_image(View::new(&bytes, size, channels)?, flip, normalize)
         }
     }
 }

@@ -36,7 +36,7 @@ impl Affine {
     }
 
     /// Returns a fault unless all coefficients are finite.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check_finite(&self) -> Result<()> {
         let numbers = [self.a, self.b, self.c, self.d, self.e, self.f];
         if numbers.iter().all(|number| number.is_finite()) {
             return Ok(());
@@ -62,7 +62,7 @@ pub fn warp<T: PixelType>(
     sampling: Sampling,
     fill: [T; MAX_CHANNELS],
 ) -> Result<Vec<T>> {
-    map.check()?;
+    map.check_finite()?;
     let channels = source.channels();
     let mut output = fill[..channels].repeat(count_values(size, channels)? / channels);
     let rows = output.chunks_exact_mut(size.width * channels);
@@ -110,7 +110,7 @@ enum NearestPositions {
     Grid { columns: Vec<f64>, rows: Vec<f64> },
     /// 16.16 fixed point: start, step along x, and step along y for each coordinate.
     Fixed { x: [i64; 3], y: [i64; 3] },
-    /// The same in float64, for positions beyond 32,768 pixels.
+    /// Float64: start, step along x, and step along y for each coordinate; for positions beyond 32,768 pixels.
     Wide { x: [f64; 3], y: [f64; 3] },
 }
 
@@ -139,17 +139,17 @@ impl NearestPositions {
     fn copy_row<T: Copy>(&self, source: View<T>, y: usize, row: &mut [T]) {
         let pixels = row.chunks_exact_mut(source.channels()).enumerate();
         match self {
-            Self::Grid { columns, rows } => {
-                pixels.for_each(|(x, to)| copy_pixel(source, truncate(columns[x]), truncate(rows[y]), to))
-            }
+            Self::Grid { columns, rows } => pixels
+                .for_each(|(x, to)| copy_pixel(source, containing_pixel(columns[x]), containing_pixel(rows[y]), to)),
             Self::Fixed { x: across, y: down } => pixels.for_each(|(x, to)| {
                 let position =
                     |positions: &[i64; 3]| (positions[0] + positions[2] * y as i64 + positions[1] * x as i64) >> 16;
                 copy_pixel(source, position(across), position(down), to);
             }),
             Self::Wide { x: across, y: down } => pixels.for_each(|(x, to)| {
-                let position =
-                    |positions: &[f64; 3]| truncate(positions[0] + positions[2] * y as f64 + positions[1] * x as f64);
+                let position = |positions: &[f64; 3]| {
+                    containing_pixel(positions[0] + positions[2] * y as f64 + positions[1] * x as f64)
+                };
                 copy_pixel(source, position(across), position(down), to);
             }),
         }
@@ -157,7 +157,7 @@ impl NearestPositions {
 }
 
 /// Returns the pixel that contains `position`; -1 for negative positions.
-fn truncate(position: f64) -> i64 {
+fn containing_pixel(position: f64) -> i64 {
     if position < 0.0 { -1 } else { position as i64 }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! The map leads from the output to the source, and pixel centers are integers. Positions have ten fraction bits when
 //! they are added and five when weights are looked up; weights have fifteen.
-use super::resize::opencv::{cubic, lanczos};
+use super::resize::opencv::{cubic_weights, lanczos_weights};
 use super::view::{MAX_CHANNELS, View, count_values};
 use super::warp::Affine;
 use crate::fault::Result;
@@ -32,7 +32,7 @@ const WEIGHT_ONE: i32 = 1 << 15;
 
 /// Computes an image of `size` whose pixel at `p` is the source at `map(p)`, or `fill` outside the source.
 pub fn warp_fixed(source: View<u8>, map: &Affine, size: Size, taps: Taps, fill: [u8; MAX_CHANNELS]) -> Result<Vec<u8>> {
-    map.check()?;
+    map.check_finite()?;
     let channels = source.channels();
     let mut output = vec![0; count_values(size, channels)?];
     let positions = SourcePositions::new(map, size.width);
@@ -56,8 +56,10 @@ fn fill_rows<const C: usize>(
     for (y, row) in output.chunks_exact_mut(positions.columns.len() * C).enumerate() {
         let pixels = positions.row(y, taps).zip(row.as_chunks_mut::<C>().0);
         match taps {
-            Taps::Nearest => pixels.for_each(|(([x, y], _), to)| *to = pixel(source, x, y).unwrap_or(fill)),
-            Taps::Linear => pixels.for_each(|(position, to)| *to = weighted_sum(source, position, linear, fill)),
+            Taps::Nearest => pixels.for_each(|(([x, y], _), to)| *to = pixel_or_none(source, x, y).unwrap_or(fill)),
+            Taps::Linear => {
+                pixels.for_each(|(position, to)| *to = weighted_sum(source, position, linear_weights, fill))
+            }
             Taps::Cubic => {
                 pixels.for_each(|(position, to)| *to = weighted_sum(source, position, |at| cubic_table()[at], fill))
             }
@@ -79,12 +81,15 @@ struct SourcePositions {
 
 impl SourcePositions {
     fn new(map: &Affine, width: usize) -> Self {
-        let column = |x: usize| [fixed(map.a * x as f64), fixed(map.d * x as f64)];
+        let column = |x: usize| [to_fixed_position(map.a * x as f64), to_fixed_position(map.d * x as f64)];
         Self { columns: (0..width).map(column).collect(), map: *map }
     }
 
     fn row(&self, y: usize, taps: Taps) -> impl Iterator<Item = SourcePosition> + '_ {
-        let start = [fixed(self.map.b * y as f64 + self.map.c), fixed(self.map.e * y as f64 + self.map.f)];
+        let start = [
+            to_fixed_position(self.map.b * y as f64 + self.map.c),
+            to_fixed_position(self.map.e * y as f64 + self.map.f),
+        ];
         let nearest = taps == Taps::Nearest;
         let (half, bits) = if nearest { (512, 10) } else { (16, 5) };
         self.columns.iter().map(move |column| {
@@ -98,17 +103,17 @@ impl SourcePositions {
     }
 }
 
-/// Converts to ten fraction bits, ties to even.
-fn fixed(position: f64) -> i64 {
+/// Converts a position to fixed point with ten fraction bits, ties to even.
+fn to_fixed_position(position: f64) -> i64 {
     i64::from((position * POSITION_ONE).round_ties_even() as i32)
 }
 
-/// Saturates to 16 bits, in which OpenCV stores positions.
+/// Saturates a position to 16 bits, in which OpenCV stores it.
 fn saturate_16(position: i64) -> i64 {
     position.clamp(i64::from(i16::MIN), i64::from(i16::MAX))
 }
 
-fn pixel<const C: usize>(source: View<u8>, x: i64, y: i64) -> Option<[u8; C]> {
+fn pixel_or_none<const C: usize>(source: View<u8>, x: i64, y: i64) -> Option<[u8; C]> {
     let Size { width, height } = source.size();
     let inside = (0..width as i64).contains(&x) && (0..height as i64).contains(&y);
     inside.then(|| std::array::from_fn(|channel| source.pixel(x as usize, y as usize)[channel]))
@@ -134,7 +139,9 @@ fn weighted_sum<const K: usize, const C: usize>(
             let from = &source.row(upper as usize + row)[left as usize * C..][..K * C];
             std::array::from_fn(|column| std::array::from_fn(|channel| from[column * C + channel]))
         } else {
-            std::array::from_fn(|column| pixel(source, left + column as i64, upper + row as i64).unwrap_or(fill))
+            std::array::from_fn(|column| {
+                pixel_or_none(source, left + column as i64, upper + row as i64).unwrap_or(fill)
+            })
         };
         for (from, weight) in pixels.iter().zip(line) {
             sums.iter_mut().zip(from).for_each(|(sum, level)| *sum += weight * i32::from(*level));
@@ -144,7 +151,7 @@ fn weighted_sum<const K: usize, const C: usize>(
 }
 
 /// Returns the bilinear weights, which are exact.
-fn linear(at: usize) -> [[i32; 2]; 2] {
+fn linear_weights(at: usize) -> [[i32; 2]; 2] {
     let (down, across) = ((at / SUBPIXELS) as i32, (at % SUBPIXELS) as i32);
     let axis = |step: i32| [SUBPIXELS as i32 - step, step];
     axis(down).map(|row| axis(across).map(|column| row * column * SUBPIXELS as i32))
@@ -152,20 +159,20 @@ fn linear(at: usize) -> [[i32; 2]; 2] {
 
 fn cubic_table() -> &'static [[[i32; 4]; 4]] {
     static TABLE: OnceLock<Vec<[[i32; 4]; 4]>> = OnceLock::new();
-    TABLE.get_or_init(|| table(cubic))
+    TABLE.get_or_init(|| weights_of_all_positions(cubic_weights))
 }
 
 fn lanczos_table() -> &'static [[[i32; 8]; 8]] {
     static TABLE: OnceLock<Vec<[[i32; 8]; 8]>> = OnceLock::new();
-    TABLE.get_or_init(|| table(lanczos))
+    TABLE.get_or_init(|| weights_of_all_positions(lanczos_weights))
 }
 
 /// Computes the weights for every subpixel position.
-fn table<const K: usize>(kernel: impl Fn(f32) -> [f32; K]) -> Vec<[[i32; K]; K]> {
+fn weights_of_all_positions<const K: usize>(kernel: impl Fn(f32) -> [f32; K]) -> Vec<[[i32; K]; K]> {
     let axes: Vec<[f32; K]> = (0..SUBPIXELS).map(|step| kernel(step as f32 / SUBPIXELS as f32)).collect();
     let steps = axes.iter().flat_map(|down| axes.iter().map(move |across| (down, across)));
     steps
-        .map(|(down, across)| correct_sum(down.map(|row| across.map(|column| to_fixed_weight(row * column)))))
+        .map(|(down, across)| correct_weight_sum(down.map(|row| across.map(|column| to_fixed_weight(row * column)))))
         .collect()
 }
 
@@ -175,7 +182,7 @@ fn to_fixed_weight(weight: f32) -> i32 {
 
 /// Corrects weights so that their sum is one: the difference is subtracted from the largest or smallest of the four
 /// center weights.
-fn correct_sum<const K: usize>(mut weights: [[i32; K]; K]) -> [[i32; K]; K] {
+fn correct_weight_sum<const K: usize>(mut weights: [[i32; K]; K]) -> [[i32; K]; K] {
     let excess = weights.iter().flatten().sum::<i32>() - WEIGHT_ONE;
     let middle = K / 2;
     let (mut least, mut most) = ((middle, middle), (middle, middle));

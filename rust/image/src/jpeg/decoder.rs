@@ -33,17 +33,17 @@ impl Decoder {
     /// Decodes `data`, or `window` of it, into newly allocated pixels. The window is in pixels of the scaled image.
     ///
     /// # Errors
-    /// As [`Decoder::decode`].
+    /// The same as those of [`Decoder::decode`].
     pub fn decode_pixels(&mut self, data: &[u8], window: Option<Window>, options: &Options) -> Result<Pixels> {
         let mut samples = Vec::new();
-        let (size, channels) = self.decode_to(data, Region::all(window), options, None, &mut samples)?;
+        let (size, channels) = self.decode_to(data, Region::all_rows(window), options, None, &mut samples)?;
         Ok(Pixels { size, channels, samples: Samples::U8(samples) })
     }
 
     /// Decodes `region` of `data` into `out`, which is resized to fit. Returns the size and the number of channels.
     ///
     /// # Errors
-    /// As [`Decoder::decode`].
+    /// The same as those of [`Decoder::decode`].
     pub fn decode_to(
         &mut self,
         data: &[u8],
@@ -56,7 +56,7 @@ impl Decoder {
         let size = Size { width: output.window.width, height: output.window.height };
         let stride = output.row_bytes();
         out.resize(size.height * stride, 0);
-        self.finish(parsed, (options, points), output, OutputBuffer { out, stride })?;
+        self.decode_prepared(parsed, (options, points), output, OutputBuffer { out, stride })?;
         Ok((size, stride / size.width))
     }
 
@@ -81,10 +81,10 @@ impl Decoder {
         out: &mut [u8],
         stride: usize,
     ) -> Result<()> {
-        let (parsed, output) = self.prepare(data, Region::all(window), options)?;
+        let (parsed, output) = self.prepare(data, Region::all_rows(window), options)?;
         let buffer = OutputBuffer { out, stride };
-        buffer.check(&output)?;
-        self.finish(parsed, (options, points), output, buffer)
+        buffer.check_size(&output)?;
+        self.decode_prepared(parsed, (options, points), output, buffer)
     }
 
     /// Decodes the part of `window` that a truncated file still contains into `out`, which is resized to fit. Returns
@@ -95,8 +95,8 @@ impl Decoder {
     /// ignores its warnings: damage is not detected, and some blocks before the end of the data may be noise.
     ///
     /// # Errors
-    /// As [`Decoder::decode`]; `Unsupported` for an image with several scans if `recover` is false; `Truncated` if
-    /// libjpeg-turbo also fails on such a file.
+    /// The same as those of [`Decoder::decode`], and `Unsupported` for an image with several scans if `recover` is false;
+    /// `Truncated` if libjpeg-turbo also fails on such a file.
     pub fn decode_truncated(
         &mut self,
         data: &[u8],
@@ -107,12 +107,12 @@ impl Decoder {
     ) -> Result<(Size, usize, usize)> {
         let (mut reader, scan) = Reader::open(data)?;
         let size = reader.frame.size;
-        Limits::check(options.limits.max_pixels, size.width * size.height, "pixels", 0)?;
+        Limits::check_limit(options.limits.max_pixels, size.width * size.height, "pixels", 0)?;
         if !recover && !scan.is_complete(&reader.frame) {
             let (kind, expected) = (ImageFaultKind::Unsupported, "an image of one scan");
             return Err(ImageFault::new(kind, scan.offset, expected, "several scans"));
         }
-        let mut output = OutputWindow::new(&reader, options, Region::all(window), &mut self.scratch.planes)?;
+        let mut output = OutputWindow::new(&reader, options, Region::all_rows(window), &mut self.scratch.planes)?;
         let (stride, window) = (output.row_bytes(), output.window);
         out.clear();
         out.resize(window.height * stride, 0);
@@ -146,7 +146,7 @@ impl Decoder {
     /// validates the file.
     ///
     /// # Errors
-    /// As [`EntryPoints::build`].
+    /// The same as those of [`EntryPoints::build`].
     pub fn entry_points(&mut self, data: &[u8], max_bytes: usize) -> Result<Option<EntryPoints>> {
         EntryPoints::build_within(data, max_bytes, &mut self.scratch)
     }
@@ -170,21 +170,21 @@ impl Decoder {
         Ok(((reader, scan), output))
     }
 
-    /// Decodes a prepared image.
-    fn finish(
+    /// Decodes an image whose headers are parsed, and takes back the reusable buffers.
+    fn decode_prepared(
         &mut self,
         (mut reader, scan): (Reader<'_>, Scan),
         decoding: (&Options, Option<&EntryPoints>),
         mut output: OutputWindow,
         mut buffer: OutputBuffer<'_>,
     ) -> Result<()> {
-        let result = self.fill((&mut reader, scan), decoding, (&mut output, &mut buffer));
+        let result = self.decode_to_buffer((&mut reader, scan), decoding, (&mut output, &mut buffer));
         self.num_finished = output.num_finished();
         self.scratch.planes = output.into_scratch();
         result
     }
 
-    fn fill(
+    fn decode_to_buffer(
         &mut self,
         (reader, scan): (&mut Reader<'_>, Scan),
         (options, points): (&Options, Option<&EntryPoints>),
@@ -194,7 +194,7 @@ impl Decoder {
         let mut stream = Stream::new(reader.data, std::mem::take(unstuffed));
         let result = match scan.is_complete(&reader.frame) {
             true => decode_single_scan(reader, scan, (options, points), (&mut stream, caches), (output, buffer)),
-            false if points.is_some() => Err(several_scans(&scan)),
+            false if points.is_some() => Err(several_scans_fault(&scan)),
             false => decode_scans(reader, scan, options, (&mut stream, caches, grids), (output, buffer)),
         };
         *unstuffed = stream.into_scratch();
@@ -202,7 +202,7 @@ impl Decoder {
     }
 }
 
-fn several_scans(scan: &Scan) -> ImageFault {
+fn several_scans_fault(scan: &Scan) -> ImageFault {
     ImageFault::new(
         ImageFaultKind::BadEntryPoints,
         scan.offset,
@@ -224,7 +224,7 @@ fn decode_single_scan<'a>(
     let skips = has_means || !output.covers_image(mcus) || output.planes.len() < scan.components.len();
     let component_tables = build_component_tables(reader, &scan, caches, skips)?;
     let transforms = build_transforms(&output.layout, &quantization_tables(reader, &scan)?, options.dct);
-    let points = points.map_or(Ok(&[][..]), |points| points.points(reader, scan.data))?;
+    let points = points.map_or(Ok(&[][..]), |points| points.points_for(reader, scan.data))?;
     let first = output.mcu_rows.start * mcus.width + output.mcu_columns.start;
     let cursor =
         ScanCursor::new(stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, first, points)?;
@@ -236,7 +236,7 @@ fn decode_single_scan<'a>(
 /// Rejects images that exceed the limits, and files that are too short for the size they declare.
 fn check_cost(reader: &Reader<'_>, scan: &Scan, options: &Options) -> Result<()> {
     let frame = &reader.frame;
-    Limits::check(options.limits.max_pixels, frame.size.width * frame.size.height, "pixels", 0)?;
+    Limits::check_limit(options.limits.max_pixels, frame.size.width * frame.size.height, "pixels", 0)?;
     let least_bits = if frame.coding == Coding::Sequential { 2 } else { 1 };
     check_data_len(reader, scan, num_blocks(frame, scan), least_bits)
 }
@@ -251,7 +251,7 @@ fn quantization_tables(reader: &Reader<'_>, scan: &Scan) -> Result<Vec<Quantizat
 }
 
 impl OutputBuffer<'_> {
-    fn check(&self, output: &OutputWindow) -> Result<()> {
+    fn check_size(&self, output: &OutputWindow) -> Result<()> {
         let (height, row) = (output.window.height, output.row_bytes());
         let needed = (height - 1).checked_mul(self.stride).and_then(|bytes| bytes.checked_add(row));
         if self.stride >= row && needed.is_some_and(|needed| needed <= self.out.len()) {

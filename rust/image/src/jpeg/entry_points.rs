@@ -1,4 +1,4 @@
-//! Entry points, and their serialized form.
+//! Entry points of a JPEG image, and their serialized form.
 //!
 //! Entry points are a side table of one image. With it, decoding can begin at any listed row of MCUs without decoding
 //! the rows above.
@@ -29,7 +29,7 @@ impl EntryPoints {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(self.fingerprint.to_le_bytes());
         for number in [self.num_components, self.spacing, self.points.len()] {
-            write(&mut bytes, number as u64);
+            write_varint(&mut bytes, number as u64);
         }
         let (mut bit, mut distance, mut predictors) = (0, 0, [0; 4]);
         for point in &self.points {
@@ -41,7 +41,7 @@ impl EntryPoints {
             }
             predictors = point.predictors;
         }
-        let checksum = checksum(&bytes);
+        let checksum = crc32(&bytes);
         bytes.extend(checksum.to_le_bytes());
         bytes
     }
@@ -53,69 +53,70 @@ impl EntryPoints {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let body = bytes.len().checked_sub(CHECKSUM).and_then(|length| bytes.split_at_checked(length));
         let Some((body, stored)) = body.filter(|(body, _)| body.len() >= HEAD && body.starts_with(&MAGIC)) else {
-            return Err(invalid(0, "other data"));
+            return Err(invalid_fault(0, "other data"));
         };
-        if checksum(body).to_le_bytes() != stored {
+        if crc32(body).to_le_bytes() != stored {
             let found = format!("{stored:02x?}");
             return Err(ImageFault::new(
                 ImageFaultKind::BadEntryPoints,
                 body.len(),
-                format!("{:08x}", checksum(body)),
+                format!("{:08x}", crc32(body)),
                 found,
             ));
         }
-        let mut fields = Fields { body, next: HEAD };
+        let mut fields = FieldReader { body, next: HEAD };
         let fingerprint = body[MAGIC.len()..HEAD].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
-        let points = fields.points(fingerprint)?;
+        let points = fields.read_entry_points(fingerprint)?;
         if fields.next < body.len() {
-            return Err(invalid(fields.next, "trailing bytes"));
+            return Err(invalid_fault(fields.next, "trailing bytes"));
         }
         Ok(points)
     }
 }
 
 /// Reads variable-length integers from the serialized form.
-struct Fields<'a> {
+struct FieldReader<'a> {
     body: &'a [u8],
     next: usize,
 }
 
-impl Fields<'_> {
-    fn points(&mut self, fingerprint: u64) -> Result<EntryPoints> {
-        let num_components = self.number()?;
-        let (spacing, num_points) = (self.number()?, self.number()?);
+impl FieldReader<'_> {
+    fn read_entry_points(&mut self, fingerprint: u64) -> Result<EntryPoints> {
+        let num_components = self.read_number()?;
+        let (spacing, num_points) = (self.read_number()?, self.read_number()?);
         let left = self.body.len() - self.next;
         if !matches!(num_components, 1 | 3 | 4) || spacing == 0 || num_points > left / (1 + num_components) {
-            return Err(invalid(self.next, "invalid counts"));
+            return Err(invalid_fault(self.next, "invalid counts"));
         }
         let (mut bit, mut distance, mut predictors) = (0_i64, 0_i64, [0_i64; 4]);
         let mut points = Vec::with_capacity(num_points);
         for number in 1..=num_points {
             distance = distance
-                .checked_add(self.signed()?)
+                .checked_add(self.read_signed()?)
                 .filter(|&distance| distance > 0)
-                .ok_or_else(|| invalid(self.next, "a bit position that does not increase"))?;
-            bit = bit.checked_add(distance).ok_or_else(|| invalid(self.next, "a bit position that overflows"))?;
+                .ok_or_else(|| invalid_fault(self.next, "a bit position that does not increase"))?;
+            bit = bit.checked_add(distance).ok_or_else(|| invalid_fault(self.next, "a bit position that overflows"))?;
             for predictor in &mut predictors[..num_components] {
-                let next = predictor.checked_add(self.signed()?).filter(|&next| i32::try_from(next).is_ok());
-                *predictor = next.ok_or_else(|| invalid(self.next, "a DC predictor beyond 32 bits"))?;
+                let next = predictor.checked_add(self.read_signed()?).filter(|&next| i32::try_from(next).is_ok());
+                *predictor = next.ok_or_else(|| invalid_fault(self.next, "a DC predictor beyond 32 bits"))?;
             }
-            let mcu = number.checked_mul(spacing).ok_or_else(|| invalid(self.next, "an MCU number that overflows"))?;
+            let mcu =
+                number.checked_mul(spacing).ok_or_else(|| invalid_fault(self.next, "an MCU number that overflows"))?;
             points.push(EntryPoint { mcu, offset: (bit / 8) as usize, bit: (bit % 8) as u32, predictors });
         }
         Ok(EntryPoints { fingerprint, num_components, spacing, points })
     }
 
-    fn number(&mut self) -> Result<usize> {
-        usize::try_from(self.word()?).map_err(|_| invalid(self.next, "an integer that overflows"))
+    fn read_number(&mut self) -> Result<usize> {
+        usize::try_from(self.read_varint()?).map_err(|_| invalid_fault(self.next, "an integer that overflows"))
     }
 
-    fn signed(&mut self) -> Result<i64> {
-        let word = self.word()?;
+    fn read_signed(&mut self) -> Result<i64> {
+        let word = self.read_varint()?;
         Ok((word >> 1) as i64 ^ -((word & 1) as i64))
     }
 
-    fn word(&mut self) -> Result<u64> {
+    fn read_varint(&mut self) -> Result<u64> {
         let mut word = 0;
         for shift in (0..63).step_by(7) {
             let Some(&byte) = self.body.get(self.next) else { break };
@@ -125,11 +126,11 @@ impl Fields<'_> {
                 return Ok(word);
             }
         }
-        Err(invalid(self.next, "an unterminated integer"))
+        Err(invalid_fault(self.next, "an unterminated integer"))
     }
 }
 
-fn write(bytes: &mut Vec<u8>, mut number: u64) {
+fn write_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number > 0x7f {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -138,16 +139,16 @@ fn write(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 fn write_signed(bytes: &mut Vec<u8>, number: i64) {
-    write(bytes, (number << 1 ^ number >> 63) as u64);
+    write_varint(bytes, (number << 1 ^ number >> 63) as u64);
 }
 
-fn checksum(bytes: &[u8]) -> u32 {
+fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = Crc::new();
     crc.update(bytes);
     crc.sum()
 }
 
-fn invalid(offset: usize, found: &str) -> ImageFault {
+fn invalid_fault(offset: usize, found: &str) -> ImageFault {
     ImageFault::new(ImageFaultKind::BadEntryPoints, offset, "serialized entry points of a JPEG image", found)
 }
 
@@ -175,14 +176,14 @@ impl EntryPoints {
         if every_rows == 0 {
             return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, "every_rows of at least 1", "0"));
         }
-        Self::scan_rows(data, &mut Scratch::default()).map(|points| points.keep_every(every_rows))
+        Self::find_row_starts(data, &mut Scratch::default()).map(|points| points.keep_every(every_rows))
     }
 
     /// Builds entry points of `data` at as many rows as fit into `max_bytes` when serialized. Returns `None` if none
     /// fit, or if the file has a restart marker for each row of MCUs.
     ///
     /// # Errors
-    /// As [`EntryPoints::build`].
+    /// The same as those of [`EntryPoints::build`].
     pub(super) fn build_within(data: &[u8], max_bytes: usize, scratch: &mut Scratch) -> Result<Option<Self>> {
         if max_bytes < MIN_ENCODED_LEN {
             return Ok(None);
@@ -191,14 +192,14 @@ impl EntryPoints {
         if (1..=reader.frame.mcus().width).contains(&reader.state.restart_interval) {
             return Ok(None);
         }
-        let mut points = Self::scan_rows(data, scratch)?;
+        let mut points = Self::find_row_starts(data, scratch)?;
         while !points.is_empty() && points.to_bytes().len() > max_bytes {
             points = points.keep_every(2);
         }
         Ok(Some(points).filter(|points| !points.is_empty()))
     }
 
-    /// Keeps every `every`-th entry point.
+    /// Keeps only every `every`-th entry point.
     fn keep_every(self, every: usize) -> Self {
         let points = self.points.into_iter().skip(every - 1).step_by(every).collect();
         Self { spacing: self.spacing.saturating_mul(every), points, ..self }
@@ -214,8 +215,9 @@ impl EntryPoints {
         self.points.is_empty()
     }
 
-    /// Returns the points if they belong to the image of `reader`, whose scan data begins at byte `start`.
-    pub(super) fn points(&self, reader: &Reader<'_>, start: usize) -> Result<&[EntryPoint]> {
+    /// Returns the entry points if they belong to the image of `reader`, whose scan data begins at byte `start`;
+    /// otherwise a fault.
+    pub(super) fn points_for(&self, reader: &Reader<'_>, start: usize) -> Result<&[EntryPoint]> {
         let (mcus, range) = (reader.frame.mcus(), start..reader.data.len());
         let fits = |point: &EntryPoint| range.contains(&point.offset) && point.mcu < mcus.width * mcus.height;
         let same = self.num_components == reader.frame.components.len() && self.fingerprint == fingerprint(reader.data);
@@ -239,8 +241,8 @@ fn fingerprint(data: &[u8]) -> u64 {
 }
 
 impl EntryPoints {
-    /// Finds an entry point at each row of MCUs by decoding the whole scan.
-    pub(super) fn scan_rows(data: &[u8], scratch: &mut Scratch) -> Result<Self> {
+    /// Decodes the whole scan and records an entry point at each row of MCUs.
+    pub(super) fn find_row_starts(data: &[u8], scratch: &mut Scratch) -> Result<Self> {
         let (mut reader, scan) = Reader::open(data)?;
         if !scan.is_complete(&reader.frame) {
             return Err(ImageFault::new(ImageFaultKind::Unsupported, scan.offset, "an image of one scan", "several"));
@@ -250,7 +252,9 @@ impl EntryPoints {
         let mut stream = Stream::new(data, std::mem::take(&mut scratch.unstuffed));
         let found =
             ScanCursor::new(&mut stream, scan.data, reader.state.restart_interval, mcus.width * mcus.height, 0, &[])
-                .and_then(|cursor| run(RowScan { cursor, reader: &reader, component_tables: &component_tables }));
+                .and_then(|cursor| {
+                    run(RowStartFinder { cursor, reader: &reader, component_tables: &component_tables })
+                });
         scratch.unstuffed = stream.into_scratch();
         let (points, end) = found?;
         reader.expect_end(end)?;
@@ -259,14 +263,14 @@ impl EntryPoints {
     }
 }
 
-/// Skips through all MCUs of a scan and records where each row begins.
-struct RowScan<'j, 's, 'a> {
+/// Skips all MCUs of a scan and records where each row of MCUs begins.
+struct RowStartFinder<'j, 's, 'a> {
     cursor: ScanCursor<'s, 'a>,
     reader: &'j Reader<'a>,
     component_tables: &'j [ComponentTables],
 }
 
-impl Job for RowScan<'_, '_, '_> {
+impl Job for RowStartFinder<'_, '_, '_> {
     /// The entry points, and the offset of the marker after the scan.
     type Output = Result<(Vec<EntryPoint>, usize)>;
 

@@ -41,7 +41,7 @@ impl Default for Limits {
 
 impl Limits {
     /// Returns a `LimitExceeded` fault if `found` is more than `limit`.
-    pub(super) fn check(limit: usize, found: usize, what: &str, offset: usize) -> Result<()> {
+    pub(super) fn check_limit(limit: usize, found: usize, what: &str, offset: usize) -> Result<()> {
         if found <= limit {
             return Ok(());
         }
@@ -59,8 +59,8 @@ pub struct Region<'a> {
 }
 
 impl Region<'_> {
-    /// Selects all rows of `window`, or of the image if it is `None`.
-    pub fn all(window: Option<Window>) -> Self {
+    /// Selects all rows of `window`, or all rows of the image if `window` is `None`.
+    pub fn all_rows(window: Option<Window>) -> Self {
         Self { window, rows: &[] }
     }
 }

@@ -1,5 +1,5 @@
-//! Output of one image window: the MCUs it needs, the component planes they fill, and the rows of pixels made from
-//! these.
+//! Output of one image window: the MCUs that it needs, the component planes that they fill, and the conversion to rows
+//! of pixels.
 use super::header::Reader;
 use super::options::{Options, Region};
 use super::samples::{Component, Kernel, Layout, RowConverter, Scale};
@@ -65,7 +65,7 @@ impl OutputWindow {
         Ok(Self { planes, layout, mcu_rows, mcu_columns, window, converter, columns, selected_rows, num_finished: 0 })
     }
 
-    /// Returns the buffers of the planes for reuse.
+    /// Consumes the output and returns the buffers of its planes for reuse.
     pub(super) fn into_scratch(self) -> Vec<Vec<u8>> {
         self.planes.into_iter().map(Plane::into_scratch).collect()
     }
@@ -113,18 +113,18 @@ fn mcu_shape(reader: &Reader<'_>, layout: &Layout, index: usize) -> Size {
 
 fn needed_columns(columns: &[Range<usize>], shapes: &[Size]) -> Range<usize> {
     let of = |(columns, shape): (&Range<usize>, &Size)| columns.start / shape.width..columns.end.div_ceil(shape.width);
-    cover(columns.iter().zip(shapes).map(of))
+    enclosing_range(columns.iter().zip(shapes).map(of))
 }
 
 fn needed_rows(converter: &RowConverter, window: Window, shapes: &[Size]) -> Range<usize> {
-    cover(shapes.iter().enumerate().map(|(index, shape)| {
+    enclosing_range(shapes.iter().enumerate().map(|(index, shape)| {
         let first = *converter.rows(index, window.y).start();
         let last = *converter.rows(index, window.y + window.height - 1).end();
         first / shape.height..last / shape.height + 1
     }))
 }
 
-fn cover(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
+fn enclosing_range(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
     ranges.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end)).unwrap_or(0..0)
 }
 
@@ -160,7 +160,7 @@ impl Plane {
         Self { samples: scratch, stride, first_column: columns.start * mcu_columns, mcu_rows, mcu_columns, edge }
     }
 
-    /// Returns the buffer for reuse.
+    /// Consumes the plane and returns its buffer for reuse.
     pub(super) fn into_scratch(self) -> Vec<u8> {
         self.samples
     }

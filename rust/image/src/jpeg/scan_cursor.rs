@@ -17,7 +17,7 @@ pub(super) struct EntryPoint {
     pub(super) predictors: [i64; 4],
 }
 
-/// The decoder's position in a scan.
+/// The position of the decoder in a scan, and the jumps that it can make.
 pub(super) struct ScanCursor<'s, 'a> {
     pub(super) stream: &'s mut Stream<'a>,
     pub(super) bits: BitReader,
@@ -59,7 +59,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
             points,
         };
         let point = cursor.find_entry_point(start, target)?.unwrap_or(start);
-        cursor.start_at(point);
+        cursor.jump_to(point);
         Ok(cursor)
     }
 
@@ -91,9 +91,9 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         if self.mcu == self.interval_end {
             self.restart()?;
         }
-        let here = EntryPoint { mcu: self.mcu, offset: self.stream.raw_next(), bit: 0, predictors: self.predictors };
+        let here = EntryPoint { mcu: self.mcu, offset: self.stream.next_offset(), bit: 0, predictors: self.predictors };
         if let Some(point) = self.find_entry_point(here, target)? {
-            self.start_at(point);
+            self.jump_to(point);
         }
         Ok(())
     }
@@ -103,7 +103,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         if self.mcu == self.interval_end && self.mcu < self.num_mcus {
             self.restart()?;
         }
-        let (offset, bit) = self.stream.raw_position(self.bits);
+        let (offset, bit) = self.stream.image_position(self.bits);
         Ok(EntryPoint { mcu: self.mcu, offset, bit, predictors: self.predictors })
     }
 
@@ -127,7 +127,8 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
     /// Converts `error` to a fault at the current position.
     #[cold]
     pub(super) fn block_fault(&self, error: BlockError) -> ImageFault {
-        // After the end of the data, the reader returns zero bits. The fault is then the missing data, not the code.
+        // After the end of the data, the reader returns zero bits, which may be an invalid code. The fault is then that
+        // data is missing.
         if self.stream.is_past_end(self.bits) {
             return self.stream.truncated_fault();
         }
@@ -142,7 +143,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
     }
 
     fn fault(&self, kind: ImageFaultKind, expected: &str, found: &str) -> ImageFault {
-        ImageFault::new(kind, self.stream.raw_position(self.bits).0, expected, found)
+        ImageFault::new(kind, self.stream.image_position(self.bits).0, expected, found)
     }
 
     /// Returns the last MCU after `here` and not after `target` that can be reached without decoding.
@@ -158,7 +159,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         Ok(listed.copied())
     }
 
-    fn start_at(&mut self, point: EntryPoint) {
+    fn jump_to(&mut self, point: EntryPoint) {
         self.bits = self.stream.seek(point.offset, point.bit);
         self.limit = self.stream.limit();
         (self.mcu, self.predictors) = (point.mcu, point.predictors);
@@ -169,7 +170,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
     fn restart(&mut self) -> Result<()> {
         let marker = self.stream.finish(self.bits)?;
         let offset = self.stream.skip_restart_marker(marker, self.mcu / self.interval - 1)?;
-        self.start_at(EntryPoint { mcu: self.mcu, offset, bit: 0, predictors: [0; 4] });
+        self.jump_to(EntryPoint { mcu: self.mcu, offset, bit: 0, predictors: [0; 4] });
         Ok(())
     }
 

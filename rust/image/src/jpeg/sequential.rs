@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct ComponentTables {
     dc: Arc<DcTable>,
     ac: Arc<AcTable>,
-    /// Present only if some blocks of the component are skipped.
+    /// Table that skips AC coefficients, if some blocks of the component are not needed.
     skip: Option<Arc<SkipTable>>,
 }
 
@@ -146,7 +146,7 @@ pub(super) struct McuBlock<'a> {
     pub(super) dc: &'a DcTable,
     pub(super) ac: &'a AcTable,
     pub(super) skip: Option<&'a SkipTable>,
-    /// Whether the output depends on its AC coefficients.
+    /// Whether the samples depend on the block's AC coefficients.
     pub(super) needs_ac: bool,
     /// The transform, and the plane index of its samples in the first MCU of even and of odd rows; `None` if the output
     /// does not need the component.
@@ -200,7 +200,7 @@ impl McuBuffer {
                 *last = mcu_block.ac.decode_block(bits, data, block)? as u8;
             } else {
                 (self.values[index * BLOCK_PITCH], *last) = (dc as i16, 0);
-                mcu_block.skip(bits, data)?;
+                mcu_block.skip_ac(bits, data)?;
             }
         }
         Ok(())
@@ -245,7 +245,7 @@ fn skip_blocks(
 ) -> Result<(), BlockError> {
     for mcu_block in mcu_blocks {
         mcu_block.next_dc(bits, data, predictors)?;
-        mcu_block.skip(bits, data)?;
+        mcu_block.skip_ac(bits, data)?;
     }
     Ok(())
 }
@@ -262,7 +262,7 @@ impl McuBlock<'_> {
 
     /// Skips the AC coefficients of the block.
     #[inline(always)]
-    fn skip(&self, bits: &mut BitReader, data: &[u8]) -> Result<(), BlockError> {
+    fn skip_ac(&self, bits: &mut BitReader, data: &[u8]) -> Result<(), BlockError> {
         match self.skip {
             Some(skip) => skip.skip_block(bits, data),
             None => self.ac.decode_block(bits, data, &mut [0; PADDED_BLOCK_LEN]).map(drop),

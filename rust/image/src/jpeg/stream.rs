@@ -29,7 +29,7 @@ impl<'a> Stream<'a> {
         Self { data, next: 0, unstuffed: scratch, end: None, chunks: Vec::new(), dropped: 0 }
     }
 
-    /// Returns the buffer for reuse.
+    /// Consumes the stream and returns its buffer for reuse.
     pub(super) fn into_scratch(self) -> Vec<u8> {
         self.unstuffed
     }
@@ -45,7 +45,7 @@ impl<'a> Stream<'a> {
     pub(super) fn start(&mut self, offset: usize, skipped: u32) -> BitReader {
         self.clear();
         self.next = offset;
-        self.fill();
+        self.fill_buffer();
         let mut bits = BitReader::new(0);
         bits.refill(&self.unstuffed);
         bits.skip(skipped);
@@ -86,7 +86,7 @@ impl<'a> Stream<'a> {
         &self.unstuffed
     }
 
-    /// Returns the last byte at which an MCU may begin without calling `advance` first.
+    /// Returns the largest byte index at which an MCU may begin without a call of `advance` before it.
     #[inline(always)]
     pub(super) fn limit(&self) -> usize {
         self.end.map_or(self.unstuffed.len().saturating_sub(MARGIN), |end| end + 8)
@@ -105,8 +105,8 @@ impl<'a> Stream<'a> {
         self.unstuffed.copy_within(used.., 0);
         self.unstuffed.truncate(self.unstuffed.len() - used);
         self.dropped += used;
-        self.fill();
-        Ok(bits.rebased(used))
+        self.fill_buffer();
+        Ok(bits.minus_dropped_bytes(used))
     }
 
     /// Checks that `bits` is after the last block of an interval. Returns the offset of the marker that follows.
@@ -167,13 +167,13 @@ impl<'a> Stream<'a> {
     }
 
     /// Returns the offset of the first byte that is not unstuffed yet, within the current interval or at its end.
-    pub(super) fn raw_next(&self) -> usize {
+    pub(super) fn next_offset(&self) -> usize {
         self.next
     }
 
     /// Returns the offset in the image of the byte that holds the next bit, and how many bits of that byte are
     /// consumed.
-    pub(super) fn raw_position(&self, bits: BitReader) -> (usize, u32) {
+    pub(super) fn image_position(&self, bits: BitReader) -> (usize, u32) {
         let position = bits.position();
         let target = self.dropped + position / 8;
         let chunk = self.chunks.iter().rfind(|(unstuffed, _)| *unstuffed <= target).or(self.chunks.first());
@@ -187,7 +187,7 @@ impl<'a> Stream<'a> {
         ((raw + (target - unstuffed)).min(self.next), (position % 8) as u32)
     }
 
-    fn fill(&mut self) {
+    fn fill_buffer(&mut self) {
         let target_len = self.unstuffed.len() + CHUNK_LEN;
         self.chunks.push((self.dropped + self.unstuffed.len(), self.next));
         while self.unstuffed.len() < target_len && self.end.is_none() {
@@ -197,13 +197,13 @@ impl<'a> Stream<'a> {
             self.unstuffed.extend_from_slice(&chunk[..plain]);
             self.next += plain;
             if plain < chunk.len() || plain == rest.len() {
-                self.read_escape();
+                self.read_marker_or_stuffing();
             }
         }
     }
 
     /// Handles a 0xff byte: followed by a stuffed zero it is data; a marker, or the end of the data, ends the interval.
-    fn read_escape(&mut self) {
+    fn read_marker_or_stuffing(&mut self) {
         if let Some([_, 0, ..]) = self.data.get(self.next..) {
             self.unstuffed.push(0xff);
             self.next += 2;
@@ -251,7 +251,7 @@ pub(super) struct BitReader {
 }
 
 impl BitReader {
-    /// Starts at byte `next`.
+    /// Creates a reader whose first bit is that of byte `next`.
     #[inline(always)]
     pub(super) fn new(next: usize) -> Self {
         Self { word: 0, count: 0, next }
@@ -318,8 +318,8 @@ impl BitReader {
         self.next * 8 - self.count as usize
     }
 
-    /// Returns the same position after `bytes` leading bytes of the data were dropped.
-    pub(super) fn rebased(mut self, bytes: usize) -> Self {
+    /// Returns a reader of the same position for data whose first `bytes` bytes were dropped.
+    pub(super) fn minus_dropped_bytes(mut self, bytes: usize) -> Self {
         self.next -= bytes;
         self
     }
@@ -328,7 +328,7 @@ impl BitReader {
 /// Extends the `size`-bit value `bits` that follows a code to a signed coefficient (T.81 F.2.2.1, table F.1): a value
 /// that begins with a zero bit is negative.
 #[inline(always)]
-pub(super) fn extend(bits: u32, size: u32) -> i32 {
+pub(super) fn extend_sign(bits: u32, size: u32) -> i32 {
     let value = bits as i32;
     let is_negative = (value - ((1 << size) >> 1)) >> 31;
     value + (is_negative & (1 - (1 << size)))
@@ -336,9 +336,9 @@ pub(super) fn extend(bits: u32, size: u32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{BitReader, CHUNK_LEN, Stream, extend};
+    use super::{BitReader, CHUNK_LEN, Stream, extend_sign};
 
-    fn stuffed(unstuffed: &[u8]) -> Vec<u8> {
+    fn with_stuffing(unstuffed: &[u8]) -> Vec<u8> {
         unstuffed.iter().flat_map(|&byte| if byte == 0xff { vec![0xff, 0] } else { vec![byte] }).collect()
     }
 
@@ -346,20 +346,20 @@ mod tests {
     fn stream_yields_unstuffed_bytes_and_their_offsets() {
         let unstuffed: Vec<u8> =
             (0..3 * CHUNK_LEN as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
-        let raw = [&stuffed(&unstuffed)[..], &[0xff, 0xd9]].concat();
+        let raw = [&with_stuffing(&unstuffed)[..], &[0xff, 0xd9]].concat();
         let mut stream = Stream::new(&raw, Vec::new());
         let mut bits = stream.start(0, 0);
         let mut stuffed_zeros = memchr::memchr_iter(0, &raw).filter(|&at| at > 0 && raw[at - 1] == 0xff).peekable();
         let mut raw_offset = 0;
         for &byte in &unstuffed {
             if bits.next_byte() > stream.limit() {
-                let position = stream.raw_position(bits);
+                let position = stream.image_position(bits);
                 bits = stream.advance(bits).expect("there are more bytes");
-                assert_eq!(stream.raw_position(bits), position);
+                assert_eq!(stream.image_position(bits), position);
                 assert!(!stream.is_past_end(bits));
             }
             if raw_offset % 977 == 0 {
-                assert_eq!(stream.raw_position(bits), (raw_offset, 0));
+                assert_eq!(stream.image_position(bits), (raw_offset, 0));
             }
             bits.refill(stream.bytes());
             assert_eq!(bits.take(8), u32::from(byte));
@@ -388,8 +388,8 @@ mod tests {
 
     #[test]
     fn extend_follows_table_f_1() {
-        assert_eq!((extend(0, 0), extend(0, 1), extend(1, 1)), (0, -1, 1));
-        assert_eq!((0..4).map(|bits| extend(bits, 2)).collect::<Vec<_>>(), [-3, -2, 2, 3]);
-        assert_eq!((extend(0, 15), extend(0x7fff, 15)), (-32767, 32767));
+        assert_eq!((extend_sign(0, 0), extend_sign(0, 1), extend_sign(1, 1)), (0, -1, 1));
+        assert_eq!((0..4).map(|bits| extend_sign(bits, 2)).collect::<Vec<_>>(), [-3, -2, 2, 3]);
+        assert_eq!((extend_sign(0, 15), extend_sign(0x7fff, 15)), (-32767, 32767));
     }
 }

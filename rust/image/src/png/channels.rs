@@ -14,7 +14,13 @@ pub(super) fn add_alpha<T: Sample>(row: &[T], key: &[T], out: &mut Vec<T>) {
 }
 
 /// Converts a row of one to four channels to the target channels.
-pub(super) fn convert<T: Sample>(row: &[T], channels: usize, target: Target, gray: &GrayConversion, out: &mut [T]) {
+pub(super) fn convert_channels<T: Sample>(
+    row: &[T],
+    channels: usize,
+    target: Target,
+    gray: &GrayConversion,
+    out: &mut [T],
+) {
     match channels {
         1 => from_gray(row, target, out),
         2 => from_gray_alpha(row, target, out),
@@ -43,8 +49,8 @@ fn from_gray_alpha<T: Sample>(row: &[T], target: Target, out: &mut [T]) {
 
 fn from_rgb<T: Sample>(row: &[T], target: Target, gray: &GrayConversion, out: &mut [T]) {
     match target {
-        Target::Gray => map_pixels(row, out, |rgb| [T::gray(gray, rgb)]),
-        Target::GrayAlpha => map_pixels(row, out, |rgb| [T::gray(gray, rgb), T::MAX]),
+        Target::Gray => map_pixels(row, out, |rgb| [T::to_gray(gray, rgb)]),
+        Target::GrayAlpha => map_pixels(row, out, |rgb| [T::to_gray(gray, rgb), T::MAX]),
         Target::Rgb => out.copy_from_slice(row),
         Target::Bgr => map_pixels(row, out, |[r, g, b]| [b, g, r]),
         Target::Rgba => map_pixels(row, out, |[r, g, b]| [r, g, b, T::MAX]),
@@ -54,8 +60,8 @@ fn from_rgb<T: Sample>(row: &[T], target: Target, gray: &GrayConversion, out: &m
 
 fn from_rgba<T: Sample>(row: &[T], target: Target, gray: &GrayConversion, out: &mut [T]) {
     match target {
-        Target::Gray => map_pixels(row, out, |[r, g, b, _]| [T::gray(gray, [r, g, b])]),
-        Target::GrayAlpha => map_pixels(row, out, |[r, g, b, a]| [T::gray(gray, [r, g, b]), a]),
+        Target::Gray => map_pixels(row, out, |[r, g, b, _]| [T::to_gray(gray, [r, g, b])]),
+        Target::GrayAlpha => map_pixels(row, out, |[r, g, b, a]| [T::to_gray(gray, [r, g, b]), a]),
         Target::Rgb => map_pixels(row, out, |[r, g, b, _]| [r, g, b]),
         Target::Bgr => map_pixels(row, out, |[r, g, b, _]| [b, g, r]),
         Target::Rgba => out.copy_from_slice(row),
@@ -98,7 +104,7 @@ impl Curves {
     /// Builds the tables for a gamma in units of 1/100,000.
     fn new(gamma: u32) -> Self {
         let inverse = reciprocal(gamma.into());
-        Self { gamma, to_linear: curve(inverse), from_linear: curve(reciprocal(inverse)) }
+        Self { gamma, to_linear: lookup_table(inverse), from_linear: lookup_table(reciprocal(inverse)) }
     }
 }
 
@@ -112,7 +118,7 @@ fn is_significant(exponent: f64) -> bool {
 }
 
 /// Computes `255 (k / 255) ^ (exponent / 100000)`, rounded, for every `k`.
-fn curve(exponent: f64) -> [u8; 256] {
+fn lookup_table(exponent: f64) -> [u8; 256] {
     std::array::from_fn(|k| match is_significant(exponent) {
         true => (255.0 * (k as f64 / 255.0).powf(exponent / ONE) + 0.5).floor() as u8,
         false => k as u8,
@@ -131,14 +137,14 @@ impl<'a> GrayConversion<'a> {
             return Ok(Self::Pillow);
         }
         if encoding.profile {
-            return Err(unsupported("an ICC profile"));
+            return Err(unsupported_gray("an ICC profile"));
         }
         let is_relevant = |gamma: &u32| is_significant((*gamma).into()) || is_significant(reciprocal((*gamma).into()));
         let Some(gamma) = encoding.gamma().filter(is_relevant) else {
             return Ok(Self::Libpng);
         };
         if depth == 16 {
-            return Err(unsupported("16-bit samples of a known gamma"));
+            return Err(unsupported_gray("16-bit samples of a known gamma"));
         }
         if curves.as_ref().is_none_or(|curves| curves.gamma != gamma) {
             *curves = Some(Box::new(Curves::new(gamma)));
@@ -147,7 +153,7 @@ impl<'a> GrayConversion<'a> {
     }
 }
 
-fn unsupported(found: &str) -> ImageFault {
+fn unsupported_gray(found: &str) -> ImageFault {
     let expected = "an image for which libpng's grayscale conversion is implemented";
     ImageFault::new(ImageFaultKind::Unsupported, 0, expected, found)
 }
@@ -159,18 +165,18 @@ fn weighted_sum([r, g, b]: [u32; 3]) -> u32 {
 
 /// A sample of 8 or 16 bits.
 pub(super) trait Sample: Copy + Default + PartialEq {
-    /// Opaque alpha.
+    /// The alpha value of opaque pixels.
     const MAX: Self;
 
     /// Returns the gray level of a color.
-    fn gray(gray: &GrayConversion, rgb: [Self; 3]) -> Self;
+    fn to_gray(gray: &GrayConversion, rgb: [Self; 3]) -> Self;
 }
 
 impl Sample for u8 {
     const MAX: Self = u8::MAX;
 
     #[inline(always)]
-    fn gray(gray: &GrayConversion, rgb: [Self; 3]) -> Self {
+    fn to_gray(gray: &GrayConversion, rgb: [Self; 3]) -> Self {
         match gray {
             GrayConversion::Pillow => luma(rgb[0], rgb[1], rgb[2]),
             GrayConversion::Libpng => (weighted_sum(rgb.map(u32::from)) >> 15) as u8,
@@ -187,7 +193,7 @@ impl Sample for u16 {
     const MAX: Self = u16::MAX;
 
     #[inline(always)]
-    fn gray(gray: &GrayConversion, rgb: [Self; 3]) -> Self {
+    fn to_gray(gray: &GrayConversion, rgb: [Self; 3]) -> Self {
         match gray {
             GrayConversion::Pillow => luma_16(rgb[0], rgb[1], rgb[2]),
             GrayConversion::Libpng | GrayConversion::Linear(_) => {

@@ -29,7 +29,7 @@ impl Chunk<'_> {
     }
 
     /// Compares the stored CRC with that of type and data.
-    pub(super) fn verify(&self) -> Result<()> {
+    pub(super) fn check_crc(&self) -> Result<()> {
         let mut crc = libdeflater::Crc::new();
         crc.update(self.checked);
         if crc.sum() == self.stored {
@@ -58,9 +58,10 @@ pub(super) struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// Starts after the signature of a file.
-    pub(super) fn of_file(data: &'a [u8]) -> Result<Self> {
-        let head = data.get(..SIGNATURE.len()).ok_or_else(|| truncated(data.len(), "the PNG signature", data.len()))?;
+    /// Creates a reader that starts after the signature of a file. Returns a fault if the signature is wrong.
+    pub(super) fn after_signature(data: &'a [u8]) -> Result<Self> {
+        let head =
+            data.get(..SIGNATURE.len()).ok_or_else(|| truncated_fault(data.len(), "the PNG signature", data.len()))?;
         if head != SIGNATURE {
             return Err(ImageFault::new(
                 ImageFaultKind::BadMarker,
@@ -72,8 +73,8 @@ impl<'a> Chunks<'a> {
         Ok(Self { data, at: SIGNATURE.len() })
     }
 
-    /// Starts at byte `at`, where a chunk must begin.
-    pub(super) fn from(data: &'a [u8], at: usize) -> Self {
+    /// Creates a reader that starts at byte `at`, where a chunk must begin.
+    pub(super) fn at_offset(data: &'a [u8], at: usize) -> Self {
         Self { data, at }
     }
 
@@ -81,16 +82,20 @@ impl<'a> Chunks<'a> {
     pub(super) fn next(&mut self) -> Result<Chunk<'a>> {
         let rest = &self.data[self.at..];
         let Some((head, rest)) = rest.split_first_chunk::<8>() else {
-            return Err(truncated(self.at, "a chunk", rest.len()));
+            return Err(truncated_fault(self.at, "a chunk", rest.len()));
         };
         let [l0, l1, l2, l3, kind @ ..] = *head;
         let length = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
-        self.check_head(length, kind)?;
+        self.check_length(length, kind)?;
         let Some((body, rest)) = rest.split_at_checked(length) else {
-            return Err(truncated(self.at, &format!("{length} bytes of chunk {}", kind.escape_ascii()), rest.len()));
+            return Err(truncated_fault(
+                self.at,
+                &format!("{length} bytes of chunk {}", kind.escape_ascii()),
+                rest.len(),
+            ));
         };
         let Some((stored, _)) = rest.split_first_chunk::<4>() else {
-            return Err(truncated(self.at, "a CRC", rest.len()));
+            return Err(truncated_fault(self.at, "a CRC", rest.len()));
         };
         let checked = &self.data[self.at + 4..self.at + 8 + length];
         let chunk = Chunk { kind, body, offset: self.at, checked, stored: u32::from_be_bytes(*stored) };
@@ -98,7 +103,7 @@ impl<'a> Chunks<'a> {
         Ok(chunk)
     }
 
-    fn check_head(&self, length: usize, kind: [u8; 4]) -> Result<()> {
+    fn check_length(&self, length: usize, kind: [u8; 4]) -> Result<()> {
         let fault = |expected: &str, found| Err(ImageFault::new(ImageFaultKind::BadChunk, self.at, expected, found));
         if !kind.iter().all(u8::is_ascii_alphabetic) {
             return fault("a chunk type of four letters", kind.escape_ascii().to_string());
@@ -110,6 +115,6 @@ impl<'a> Chunks<'a> {
     }
 }
 
-fn truncated(offset: usize, expected: &str, rest: usize) -> ImageFault {
+fn truncated_fault(offset: usize, expected: &str, rest: usize) -> ImageFault {
     ImageFault::new(ImageFaultKind::Truncated, offset, expected, format!("{rest} bytes"))
 }

@@ -1,7 +1,7 @@
 //! The PNG decoder: inflates the image data, undoes filters and interlacing, and converts pixels.
 use std::slice::ChunksExact;
 
-use super::channels::{Curves, GrayConversion, convert};
+use super::channels::{Curves, GrayConversion, convert_channels};
 use super::header::{ColorType, Header};
 use super::inflate::{self, Inflater};
 use super::layout::Layout;
@@ -44,8 +44,8 @@ impl Decoder {
         let job = Job::new(data, options)?;
         let shape = job.shape;
         let samples = match shape.bits {
-            16 => Samples::U16(self.collect(&job)?),
-            _ => Samples::U8(self.collect(&job)?),
+            16 => Samples::U16(self.decode_to_vec(&job)?),
+            _ => Samples::U8(self.decode_to_vec(&job)?),
         };
         Ok(Pixels { size: shape.size, channels: shape.channels, samples })
     }
@@ -69,19 +69,19 @@ impl Decoder {
     ) -> Result<Shape> {
         let job = Job::new(data, options)?;
         match job.shape.bits {
-            16 => self.fill(&job, words)?,
-            _ => self.fill(&job, bytes)?,
+            16 => self.decode_to_reused(&job, words)?,
+            _ => self.decode_to_reused(&job, bytes)?,
         }
         Ok(job.shape)
     }
 
-    fn collect<T: OutputSample>(&mut self, job: &Job) -> Result<Vec<T>> {
+    fn decode_to_vec<T: OutputSample>(&mut self, job: &Job) -> Result<Vec<T>> {
         let mut samples = Vec::new();
-        self.fill(job, &mut samples)?;
+        self.decode_to_reused(job, &mut samples)?;
         Ok(samples)
     }
 
-    fn fill<T: OutputSample>(&mut self, job: &Job, samples: &mut Vec<T>) -> Result<()> {
+    fn decode_to_reused<T: OutputSample>(&mut self, job: &Job, samples: &mut Vec<T>) -> Result<()> {
         let stride = job.shape.row_samples();
         samples.resize(stride * job.shape.size.height, T::default());
         self.decode_job(job, &mut Output { samples, stride, channels: job.shape.channels })
@@ -89,7 +89,7 @@ impl Decoder {
 
     fn decode_job<T: OutputSample>(&mut self, job: &Job, output: &mut Output<T>) -> Result<()> {
         let result = self.decode_passes(job, output);
-        self.inflater.trim();
+        self.inflater.free_large_buffers();
         result
     }
 
@@ -110,7 +110,7 @@ impl Decoder {
     }
 }
 
-/// One image and the options, output shape and inflated size of its decoding.
+/// An image to decode: its chunks, options, output shape and inflated size.
 struct Job<'a> {
     layout: Layout<'a>,
     options: &'a Options,
@@ -125,7 +125,7 @@ impl<'a> Job<'a> {
         let shape = options.shape(&layout.header)?;
         let inflated = rows::inflated_bytes(&layout.header);
         options.limits.check(inflated, options.limits.max_bytes, "bytes of rows")?;
-        inflate::check(&layout.data, inflated)?;
+        inflate::check_expansion(&layout.data, inflated)?;
         Ok(Self { layout, options, shape, inflated })
     }
 
@@ -141,7 +141,7 @@ impl<'a> Job<'a> {
             ColorType::Rgb | ColorType::Rgba => true,
             ColorType::Gray | ColorType::GrayAlpha => false,
         };
-        if !has_colors || !self.options.target(&self.layout.header)?.is_gray() {
+        if !has_colors || !self.options.output_channels(&self.layout.header)?.is_gray() {
             return Ok(GrayConversion::Pillow);
         }
         GrayConversion::new(self.options.gray, self.layout.encoding, bit_depth, curves)
@@ -153,10 +153,10 @@ impl<'a> Job<'a> {
         if header.color != ColorType::Palette || self.options.keeps_indices(header) {
             return Ok(());
         }
-        let target = self.options.target(header)?;
+        let target = self.options.output_channels(header)?;
         table.fill(self.layout.palette, self.layout.palette_alpha, |entry| {
             let mut pixel = [0; 4];
-            convert(&entry, entry.len(), target, gray, &mut pixel[..target.count()]);
+            convert_channels(&entry, entry.len(), target, gray, &mut pixel[..target.count()]);
             pixel
         });
         Ok(())
@@ -167,7 +167,7 @@ impl<'a> Job<'a> {
 struct PassRows<'a> {
     stored: &'a mut [u8],
     length: usize,
-    /// Number of rows whose filters are undone.
+    /// Number of rows whose filters are already undone.
     undone: usize,
     unfilter: Unfilter,
     job: &'a Job<'a>,
@@ -176,13 +176,13 @@ struct PassRows<'a> {
 impl PassRows<'_> {
     /// Undoes the filters of the next row, or of several rows at once. Returns these rows, each with its filter byte
     /// first.
-    fn next(&mut self) -> Result<ChunksExact<'_, u8>> {
+    fn next_rows(&mut self) -> Result<ChunksExact<'_, u8>> {
         let start = self.undone * self.length;
         let (done, open) = self.stored.split_at_mut(start);
         let filter = Filter::from_code(open[0], self.undone, self.job.layout.data.offset)?;
         let above = start.checked_sub(self.length).map(|above| &done[above + 1..]);
         let pixel_bytes = self.job.layout.header.pixel_bits().div_ceil(8);
-        let count = self.unfilter.undo(filter, pixel_bytes, self.length, open, above);
+        let count = self.unfilter.undo_filter(filter, pixel_bytes, self.length, open, above);
         self.undone += count;
         Ok(open[..count * self.length].chunks_exact(self.length))
     }
@@ -201,7 +201,7 @@ impl<T: OutputSample> Output<'_, T> {
         let mut line = vec![T::default(); if pass.step_x > 1 { length } else { 0 }];
         let mut row = 0;
         while row < pass.size.height {
-            for stored in source.next()? {
+            for stored in source.next_rows()? {
                 let start = (pass.y + row * pass.step_y) * self.stride;
                 row += 1;
                 if pass.step_x == 1 {

@@ -17,7 +17,7 @@ const MAX_KEPT_BYTES: usize = 32 << 20;
 #[derive(Default)]
 pub struct Encoder {
     compressor: Option<Compressor>,
-    filters: Filters,
+    filters: FilterSelector,
     rows: Vec<u8>,
 }
 
@@ -26,17 +26,17 @@ impl Encoder {
     /// or RGBA.
     pub fn encode(&mut self, samples: &[u8], size: Size, channels: usize, out: &mut Vec<u8>) -> Result<()> {
         let color = color_type(channels)?;
-        check(samples.len(), size, channels)?;
+        check_sizes(samples.len(), size, channels)?;
         self.rows.clear();
-        self.filters.apply(samples, size.width * channels, channels, &mut self.rows);
+        self.filters.filter_rows(samples, size.width * channels, channels, &mut self.rows);
         out.extend_from_slice(&SIGNATURE);
         let [width, height] = [size.width as u32, size.height as u32].map(u32::to_be_bytes);
-        chunk(b"IHDR", out, |out| out.extend([&width[..], &height, &[8, color, 0, 0, 0]].concat()))?;
+        append_chunk(b"IHDR", out, |out| out.extend([&width[..], &height, &[8, color, 0, 0, 0]].concat()))?;
         let compressor = self
             .compressor
             .get_or_insert_with(|| Compressor::new(CompressionLvl::new(LEVEL).expect("libdeflate has levels 1 to 12")));
-        chunk(b"IDAT", out, |out| deflate(compressor, &self.rows, out))?;
-        chunk(b"IEND", out, |_| {})?;
+        append_chunk(b"IDAT", out, |out| compress_rows(compressor, &self.rows, out))?;
+        append_chunk(b"IEND", out, |_| {})?;
         if self.rows.capacity() > MAX_KEPT_BYTES {
             self.rows = Vec::new();
         }
@@ -55,7 +55,7 @@ fn color_type(channels: usize) -> Result<u8> {
     }
 }
 
-fn check(num_samples: usize, size: Size, channels: usize) -> Result<()> {
+fn check_sizes(num_samples: usize, size: Size, channels: usize) -> Result<()> {
     if [size.width, size.height].iter().any(|side| !(1..=MAX_SIDE).contains(side)) {
         return Err(bad_argument("sides of 1 to 2147483647 pixels", format!("{} x {}", size.width, size.height)));
     }
@@ -71,7 +71,7 @@ fn bad_argument(expected: &str, found: String) -> ImageFault {
     ImageFault::new(ImageFaultKind::BadArgument, 0, expected, found)
 }
 
-fn deflate(compressor: &mut Compressor, rows: &[u8], out: &mut Vec<u8>) {
+fn compress_rows(compressor: &mut Compressor, rows: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + compressor.zlib_compress_bound(rows.len()), 0);
     let length = compressor.zlib_compress(rows, &mut out[start..]).expect("the bound is room enough");
@@ -79,7 +79,7 @@ fn deflate(compressor: &mut Compressor, rows: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a chunk whose body is appended by `fill` (PNG specification, section 5.3).
-fn chunk(kind: &[u8; 4], out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+fn append_chunk(kind: &[u8; 4], out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     out.extend_from_slice(kind);
@@ -98,16 +98,16 @@ fn chunk(kind: &[u8; 4], out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) -> 
 /// Selects the row filters: each row uses the one with the smallest sum of absolute differences (PNG specification,
 /// sections 9 and 12.7).
 #[derive(Default)]
-pub(super) struct Filters {
+pub(super) struct FilterSelector {
     /// The current row with each filter applied.
     candidates: [Vec<u8>; 5],
     /// A row of zeros, which precedes the first row.
     zeros: Vec<u8>,
 }
 
-impl Filters {
+impl FilterSelector {
     /// Appends the filtered rows of `length` bytes, each after its filter code. A pixel has `step` bytes.
-    pub(super) fn apply(&mut self, samples: &[u8], length: usize, step: usize, out: &mut Vec<u8>) {
+    pub(super) fn filter_rows(&mut self, samples: &[u8], length: usize, step: usize, out: &mut Vec<u8>) {
         for candidate in &mut self.candidates {
             candidate.resize(length, 0);
         }
@@ -148,14 +148,14 @@ fn choose_filter(candidates: &mut [Vec<u8>; 5], row: &[u8], above: &[u8], step: 
     }
     for ((((out, &here), &left), &over), &corner) in paeth[first..].iter_mut().zip(here).zip(left).zip(over).zip(corner)
     {
-        *out = here.wrapping_sub(predict(left, over, corner));
+        *out = here.wrapping_sub(paeth_predictor(left, over, corner));
     }
     let sums = candidates.each_ref().map(|candidate| absolute_sum(candidate));
     (0..sums.len()).min_by_key(|&code| sums[code]).unwrap_or(0)
 }
 
 /// Paeth predictor (PNG specification, section 9.4), without branches.
-fn predict(left: u8, above: u8, corner: u8) -> u8 {
+fn paeth_predictor(left: u8, above: u8, corner: u8) -> u8 {
     let [a, b, c] = [left, above, corner].map(i16::from);
     let (from_left, from_above, from_corner) = ((b - c).abs(), (a - c).abs(), (a + b - 2 * c).abs());
     let side = if from_above <= from_corner { above } else { corner };

@@ -41,7 +41,7 @@ impl Header {
         else {
             return Err(chunk.fault("IHDR of 13 bytes", format!("{} bytes", chunk.body.len())));
         };
-        let size = size_of(chunk, u32::from_be_bytes([w0, w1, w2, w3]), u32::from_be_bytes([h0, h1, h2, h3]))?;
+        let size = checked_size(chunk, u32::from_be_bytes([w0, w1, w2, w3]), u32::from_be_bytes([h0, h1, h2, h3]))?;
         let Some(color) = ColorType::from_code(color).filter(|color| color.allows(depth)) else {
             let found = format!("color type {color} with {depth} bits per sample");
             return Err(chunk.fault("a color type and bit depth that PNG combines", found));
@@ -57,7 +57,7 @@ impl Header {
     }
 }
 
-fn size_of(chunk: &Chunk, width: u32, height: u32) -> Result<Size> {
+fn checked_size(chunk: &Chunk, width: u32, height: u32) -> Result<Size> {
     if [width, height].iter().all(|side| (1..=MAX_SIDE).contains(side)) {
         return Ok(Size { width: width as usize, height: height as usize });
     }

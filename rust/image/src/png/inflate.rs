@@ -35,7 +35,7 @@ impl Inflater {
         if checksums && inflate_single_chunk(&mut self.libdeflate, data, rows, length).is_some() {
             return Ok(&mut self.rows[..length]);
         }
-        let stream = join(data, &mut self.joined);
+        let stream = join_chunks(data, &mut self.joined);
         let inflated = inflate_stream(&mut self.libdeflate, stream, rows, length, checksums);
         let inflated = match inflated {
             Err(InflateError::TooLong) => {
@@ -44,12 +44,12 @@ impl Inflater {
             }
             other => other,
         };
-        inflated.map_err(|error| error.fault(data.offset, length))?;
+        inflated.map_err(|error| error.into_fault(data.offset, length))?;
         Ok(&mut self.rows[..length])
     }
 
     /// Frees buffers that only a very large image needs.
-    pub(super) fn trim(&mut self) {
+    pub(super) fn free_large_buffers(&mut self) {
         for buffer in [&mut self.joined, &mut self.rows] {
             if buffer.capacity() > MAX_KEPT_BYTES {
                 *buffer = Vec::new();
@@ -59,7 +59,7 @@ impl Inflater {
 }
 
 /// Rejects data that cannot inflate to `length` bytes, before memory is allocated.
-pub(super) fn check(data: &ImageData, length: u64) -> Result<()> {
+pub(super) fn check_expansion(data: &ImageData, length: u64) -> Result<()> {
     if length.div_ceil(MAX_GROWTH) <= data.length as u64 {
         return Ok(());
     }
@@ -67,8 +67,8 @@ pub(super) fn check(data: &ImageData, length: u64) -> Result<()> {
     Err(ImageFault::new(ImageFaultKind::Truncated, data.offset, expected, format!("{} bytes", data.length)))
 }
 
-/// Returns all data as one slice: that of the only nonempty chunk, or a copy.
-fn join<'a>(data: &ImageData<'a>, joined: &'a mut Vec<u8>) -> &'a [u8] {
+/// Returns the data of all IDAT chunks as one slice. Copies only if several chunks are not empty.
+fn join_chunks<'a>(data: &ImageData<'a>, joined: &'a mut Vec<u8>) -> &'a [u8] {
     if let Some(part) = data.parts().find(|part| !part.is_empty())
         && part.len() == data.length
     {
@@ -97,7 +97,7 @@ enum InflateError {
 }
 
 impl InflateError {
-    fn fault(self, offset: usize, length: usize) -> ImageFault {
+    fn into_fault(self, offset: usize, length: usize) -> ImageFault {
         let (kind, expected, found) = match self {
             Self::Header => (ImageFaultKind::BadCompression, "a zlib header".into(), "other bytes".into()),
             Self::Deflate => (ImageFaultKind::BadCompression, "a deflate stream".into(), "damaged data".into()),
@@ -111,8 +111,8 @@ impl InflateError {
     }
 }
 
-/// Inflates the data of a valid file with one IDAT chunk. Returns `None` for anything else; [`inflate_stream`] then determines
-/// the exact error.
+/// Inflates the data of a valid file with one IDAT chunk. Returns `None` for anything else; [`inflate_stream`] then
+/// determines the exact error.
 ///
 /// libdeflate also leaves its fast loop near the end of its input, so its input here includes what follows the chunk in
 /// the file. If the stream wrongly continued into that part, the Adler-32 before it would match only by chance.

@@ -2,7 +2,7 @@
 use super::chunks::{Chunk, Chunks};
 use super::header::ColorType;
 use super::header::Header;
-use super::palette::{self, Key};
+use super::palette::{self, TransparentColor};
 use crate::exif;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
@@ -18,7 +18,7 @@ pub(super) struct Layout<'a> {
     /// Alpha of the first palette entries.
     pub(super) palette_alpha: &'a [u8],
     /// The transparent color of a grayscale or RGB image.
-    pub(super) key: Option<Key>,
+    pub(super) key: Option<TransparentColor>,
     pub(super) encoding: Encoding,
     pub(super) data: ImageData<'a>,
 }
@@ -60,7 +60,7 @@ impl<'a> ImageData<'a> {
 
     /// Iterates over the data of each IDAT chunk.
     pub(super) fn parts(&self) -> impl Iterator<Item = &'a [u8]> {
-        let (end, mut chunks, mut at) = (self.end, Chunks::from(self.file, self.offset), self.offset);
+        let (end, mut chunks, mut at) = (self.end, Chunks::at_offset(self.file, self.offset), self.offset);
         std::iter::from_fn(move || {
             let chunk = (at < end).then(|| chunks.next().ok()).flatten()?;
             at = chunk.end();
@@ -80,8 +80,8 @@ enum Stage {
 impl<'a> Layout<'a> {
     /// Reads all chunks up to IEND. Data after IEND is ignored.
     pub(super) fn read(file: &'a [u8], checksums: bool) -> Result<Self> {
-        let mut chunks = Chunks::of_file(file)?;
-        let check = |chunk: &Chunk| if checksums { chunk.verify() } else { Ok(()) };
+        let mut chunks = Chunks::after_signature(file)?;
+        let check = |chunk: &Chunk| if checksums { chunk.check_crc() } else { Ok(()) };
         let first = chunks.next()?;
         if &first.kind != b"IHDR" {
             return Err(first.fault("IHDR", first.name()));
@@ -115,15 +115,15 @@ impl<'a> LayoutReader<'a> {
 
     fn read_chunk(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         if &chunk.kind == b"IDAT" {
-            return self.image_data(chunk);
+            return self.read_image_data(chunk);
         }
         if self.stage == Stage::Within {
             self.stage = Stage::After;
         }
         match &chunk.kind {
-            b"PLTE" => self.palette(chunk)?,
-            b"tRNS" => self.transparency(chunk)?,
-            b"gAMA" | b"sRGB" | b"iCCP" => self.encoding(chunk),
+            b"PLTE" => self.read_palette(chunk)?,
+            b"tRNS" => self.read_transparency(chunk)?,
+            b"gAMA" | b"sRGB" | b"iCCP" => self.read_encoding(chunk),
             b"eXIf" => self.layout.header.orientation = exif::orientation(chunk.body),
             _ if chunk.is_critical() => return Err(chunk.fault("a known critical chunk", chunk.name())),
             _ => {}
@@ -131,7 +131,7 @@ impl<'a> LayoutReader<'a> {
         Ok(())
     }
 
-    fn image_data(&mut self, chunk: &Chunk<'a>) -> Result<()> {
+    fn read_image_data(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         match self.stage {
             Stage::After => return Err(chunk.fault("consecutive IDAT chunks", "IDAT after another chunk")),
             Stage::Before => {
@@ -151,9 +151,9 @@ impl<'a> LayoutReader<'a> {
 
     /// A palette image needs its palette. For other color types it is a suggestion to viewers, and an invalid one is
     /// ignored.
-    fn palette(&mut self, chunk: &Chunk<'a>) -> Result<()> {
+    fn read_palette(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         let is_required = self.layout.header.color == ColorType::Palette;
-        let entries = match palette::entries(chunk) {
+        let entries = match palette::palette_entries(chunk) {
             Err(_) if !is_required => return Ok(()),
             entries => entries?,
         };
@@ -167,7 +167,7 @@ impl<'a> LayoutReader<'a> {
     }
 
     /// A misplaced tRNS chunk is rejected, because decoders disagree about it.
-    fn transparency(&mut self, chunk: &Chunk<'a>) -> Result<()> {
+    fn read_transparency(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         let header = &mut self.layout.header;
         if header.color.has_alpha() {
             return Ok(());
@@ -180,14 +180,14 @@ impl<'a> LayoutReader<'a> {
         }
         header.transparency = true;
         match header.color {
-            ColorType::Palette => self.layout.palette_alpha = palette::alpha(chunk, self.layout.palette)?,
-            _ => self.layout.key = Some(Key::from_chunk(chunk, header)?),
+            ColorType::Palette => self.layout.palette_alpha = palette::palette_alpha(chunk, self.layout.palette)?,
+            _ => self.layout.key = Some(TransparentColor::from_chunk(chunk, header)?),
         }
         Ok(())
     }
 
     /// Ignores misplaced, repeated and out-of-range chunks, as libpng does.
-    fn encoding(&mut self, chunk: &Chunk<'a>) {
+    fn read_encoding(&mut self, chunk: &Chunk<'a>) {
         if self.stage != Stage::Before || self.has_palette {
             return;
         }

@@ -14,7 +14,7 @@ pub enum Palette {
     /// The colors of the palette; an index beyond the palette is a fault.
     #[default]
     Colors,
-    /// The stored indices, including indices beyond the palette. Other images are not affected.
+    /// The stored indices, including those beyond the palette. Images without a palette are not affected.
     Indices,
     /// The stored indices or gray values, without scaling to 0 to 255; images in color or with alpha are rejected.
     Classes,
@@ -136,7 +136,7 @@ impl Shape {
 impl Options {
     /// Returns the shape of the decoded image for this header. Checks the limits.
     pub fn shape(&self, header: &Header) -> Result<Shape> {
-        let channels = self.target(header)?;
+        let channels = self.output_channels(header)?;
         if header.bit_depth == 16 && self.depth == Depth::OnlyEight {
             return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "8 bits per sample", "16"));
         }
@@ -150,9 +150,9 @@ impl Options {
     }
 
     /// Returns the channels of the output.
-    pub(super) fn target(&self, header: &Header) -> Result<Target> {
+    pub(super) fn output_channels(&self, header: &Header) -> Result<Target> {
         if self.keeps_indices(header) || self.palette == Palette::Classes {
-            return self.classes(header);
+            return self.class_channel(header);
         }
         let transparent = header.transparency && self.channels == Channels::WithTransparency;
         Ok(match self.channels {
@@ -175,7 +175,7 @@ impl Options {
     }
 
     /// Returns the single channel of stored values; a fault if the image has several or other channels are requested.
-    fn classes(&self, header: &Header) -> Result<Target> {
+    fn class_channel(&self, header: &Header) -> Result<Target> {
         if !matches!(header.color, ColorType::Gray | ColorType::Palette) {
             let found = format!("{:?}", header.color);
             return Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "a palette or grayscale image", found));
@@ -189,7 +189,7 @@ impl Options {
         }
     }
 
-    /// Returns whether the output consists of palette indices.
+    /// Returns whether the output for an image consists of its palette indices.
     pub(super) fn keeps_indices(&self, header: &Header) -> bool {
         header.color == ColorType::Palette && self.palette != Palette::Colors
     }

@@ -7,11 +7,11 @@ const MAX_ENTRIES: usize = 256;
 
 /// The transparent color of an image without an alpha channel, as stored samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct TransparentColor {
     samples: [u16; 3],
 }
 
-impl Key {
+impl TransparentColor {
     /// Parses a tRNS chunk. Bits above the bit depth are ignored.
     pub(super) fn from_chunk(chunk: &Chunk, header: &Header) -> Result<Self> {
         let count = header.color.samples();
@@ -26,14 +26,14 @@ impl Key {
         Ok(Self { samples })
     }
 
-    /// Returns the stored samples.
+    /// Returns the samples of the transparent color, as stored.
     pub(super) fn samples(&self) -> [u16; 3] {
         self.samples
     }
 }
 
 /// Returns the bytes of a PLTE chunk after a check of their number.
-pub(super) fn entries<'a>(chunk: &Chunk<'a>) -> Result<&'a [u8]> {
+pub(super) fn palette_entries<'a>(chunk: &Chunk<'a>) -> Result<&'a [u8]> {
     let length = chunk.body.len();
     if length == 0 || !length.is_multiple_of(3) || length > MAX_ENTRIES * 3 {
         let found = format!("{length} bytes");
@@ -44,7 +44,7 @@ pub(super) fn entries<'a>(chunk: &Chunk<'a>) -> Result<&'a [u8]> {
 }
 
 /// Returns the alpha values of a tRNS chunk after a check of their number.
-pub(super) fn alpha<'a>(chunk: &Chunk<'a>, palette: &[u8]) -> Result<&'a [u8]> {
+pub(super) fn palette_alpha<'a>(chunk: &Chunk<'a>, palette: &[u8]) -> Result<&'a [u8]> {
     let (length, entries) = (chunk.body.len(), palette.len() / 3);
     if length == 0 || length > entries {
         return Err(chunk.fault(format!("tRNS of 1 to {entries} bytes"), format!("{length} bytes")));
@@ -72,8 +72,8 @@ impl PaletteTable {
         }
     }
 
-    /// Returns an index that is beyond the palette, if there is one.
-    pub(super) fn missing(&self, indices: &[u8]) -> Option<u8> {
+    /// Returns one of `indices` that is beyond the end of the palette, or `None`.
+    pub(super) fn find_index_beyond(&self, indices: &[u8]) -> Option<u8> {
         if self.entries == MAX_ENTRIES {
             return None;
         }
@@ -81,7 +81,7 @@ impl PaletteTable {
         (usize::from(max) >= self.entries).then_some(max)
     }
 
-    /// Replaces indices by the first `N` values of their entries.
+    /// Writes the first `N` values of the palette entry of each index to `out`.
     pub(super) fn look_up<const N: usize>(&self, indices: &[u8], out: &mut [u8]) {
         for (pixel, &index) in out.as_chunks_mut::<N>().0.iter_mut().zip(indices) {
             pixel.copy_from_slice(&self.pixels[usize::from(index)][..N]);
@@ -89,7 +89,7 @@ impl PaletteTable {
     }
 
     /// Returns the number of palette entries.
-    pub(super) fn entries(&self) -> usize {
+    pub(super) fn num_entries(&self) -> usize {
         self.entries
     }
 }

@@ -20,7 +20,7 @@ const ORIENTATION_CHUNKS: [&[u8; 4]; 4] = [b"eXIf", b"tEXt", b"zTXt", b"iTXt"];
 pub struct RecodeOptions {
     /// Channels of the new file.
     pub channels: Channels,
-    /// Whether the orientation matters. If so, files that may contain one are rejected.
+    /// Whether the image must be upright. If so, files that may contain an orientation are rejected.
     pub upright: bool,
     /// Limits on the cost of the image.
     pub limits: Limits,
@@ -57,7 +57,7 @@ impl Recoder<'_> {
 }
 
 fn check_chunks(file: &[u8], upright: bool) -> Result<()> {
-    let mut chunks = Chunks::of_file(file)?;
+    let mut chunks = Chunks::after_signature(file)?;
     loop {
         let chunk = chunks.next()?;
         if !PIXEL_CHUNKS.contains(&&chunk.kind) && (upright || !ORIENTATION_CHUNKS.contains(&&chunk.kind)) {

@@ -1,5 +1,5 @@
 //! Conversion of inflated rows: interlacing, unpacking of samples, and conversion to the output channels.
-use super::channels::{GrayConversion, add_alpha, convert};
+use super::channels::{GrayConversion, add_alpha, convert_channels};
 use super::header::{ColorType, Header};
 use super::layout::Layout;
 use super::options::{Options, Palette, Target};
@@ -35,7 +35,7 @@ pub(super) struct RowConverter<'a> {
 
 /// A sample type of output rows.
 pub(super) trait OutputSample: Copy + Default {
-    /// Converts one row.
+    /// Converts one inflated row to the output channels and sample type.
     fn convert_row(rows: &mut RowConverter, row: &[u8], out: &mut [Self]) -> Result<()>;
 }
 
@@ -43,7 +43,7 @@ impl OutputSample for u8 {
     #[inline]
     fn convert_row(rows: &mut RowConverter, row: &[u8], out: &mut [u8]) -> Result<()> {
         match rows.depth {
-            8 if rows.is_output_format => copy(row, out),
+            8 if rows.is_output_format => copy_row(row, out),
             16 => rows.reduce_to_bytes(row, out),
             8 => rows.convert_bytes(row, out)?,
             _ => rows.convert_packed(row, out)?,
@@ -55,8 +55,8 @@ impl OutputSample for u8 {
 impl OutputSample for u16 {
     fn convert_row(rows: &mut RowConverter, row: &[u8], out: &mut [u16]) -> Result<()> {
         let (target, gray) = (rows.target, rows.gray);
-        let (samples, channels) = rows.widen(row, rows.stored_samples(out.len()));
-        convert(samples, channels, target, &gray, out);
+        let (samples, channels) = rows.unpack_16_bit_row(row, rows.stored_samples(out.len()));
+        convert_channels(samples, channels, target, &gray, out);
         Ok(())
     }
 }
@@ -71,9 +71,9 @@ impl<'a> RowConverter<'a> {
         scratch: &'a mut Scratch,
     ) -> Result<Self> {
         let header = &layout.header;
-        let (depth, target) = (header.bit_depth, options.target(header)?);
+        let (depth, target) = (header.bit_depth, options.output_channels(header)?);
         let is_palette = header.color == ColorType::Palette;
-        let scale = if is_palette || options.palette == Palette::Classes { 1 } else { gray_scale(depth) };
+        let scale = if is_palette || options.palette == Palette::Classes { 1 } else { gray_scale_factor(depth) };
         let key = layout.key.filter(|_| target.has_alpha());
         let key = key.map(|key| key.samples().map(|sample| sample * u16::from(scale)));
         let table = (is_palette && !options.keeps_indices(header)).then_some(table);
@@ -106,16 +106,16 @@ impl<'a> RowConverter<'a> {
             let key = key.map(|sample| sample as u8);
             let keyed = &mut self.scratch.keyed_bytes;
             add_alpha(samples, &key[..self.channels], keyed);
-            convert(keyed, self.channels + 1, self.target, &self.gray, out);
+            convert_channels(keyed, self.channels + 1, self.target, &self.gray, out);
         } else {
-            convert(samples, self.channels, self.target, &self.gray, out);
+            convert_channels(samples, self.channels, self.target, &self.gray, out);
         }
         Ok(())
     }
 
     fn look_up_colors(&self, table: &PaletteTable, indices: &[u8], out: &mut [u8]) -> Result<()> {
-        if let Some(index) = table.missing(indices) {
-            let expected = format!("indices into a palette of {}", table.entries());
+        if let Some(index) = table.find_index_beyond(indices) {
+            let expected = format!("indices into a palette of {}", table.num_entries());
             return Err(ImageFault::new(ImageFaultKind::BadTable, self.offset, expected, index.to_string()));
         }
         match self.target.count() {
@@ -129,7 +129,7 @@ impl<'a> RowConverter<'a> {
 
     /// Unpacks a row of 16-bit samples and adds alpha if there is a transparent color. Returns the samples and the
     /// number of channels.
-    fn widen(&mut self, row: &[u8], samples: usize) -> (&[u16], usize) {
+    fn unpack_16_bit_row(&mut self, row: &[u8], samples: usize) -> (&[u16], usize) {
         let scratch = &mut *self.scratch;
         scratch.wide.resize(samples, 0);
         widen_words(row, &mut scratch.wide);
@@ -147,7 +147,7 @@ impl<'a> RowConverter<'a> {
         let mut narrow = std::mem::take(&mut self.scratch.bytes);
         let mut channels = self.channels;
         if self.key.is_some() {
-            let (wide, keyed) = self.widen(row, samples);
+            let (wide, keyed) = self.unpack_16_bit_row(row, samples);
             narrow.resize(wide.len(), 0);
             narrow_to_bytes(wide, &mut narrow);
             channels = keyed;
@@ -155,7 +155,7 @@ impl<'a> RowConverter<'a> {
             narrow.resize(samples, 0);
             take_upper_bytes(row, &mut narrow);
         }
-        convert(&narrow, channels, self.target, &self.gray, out);
+        convert_channels(&narrow, channels, self.target, &self.gray, out);
         self.scratch.bytes = narrow;
     }
 
@@ -163,15 +163,15 @@ impl<'a> RowConverter<'a> {
         let mut converted = std::mem::take(&mut self.scratch.converted);
         converted.resize(out.len(), 0);
         let (target, gray) = (self.target, self.gray);
-        let (wide, channels) = self.widen(row, samples);
-        convert(wide, channels, target, &gray, &mut converted);
+        let (wide, channels) = self.unpack_16_bit_row(row, samples);
+        convert_channels(wide, channels, target, &gray, &mut converted);
         narrow_to_bytes(&converted, out);
         self.scratch.converted = converted;
     }
 }
 
 /// Copies a row. A row of 17 to 32 bytes is copied as two overlapping halves, which is cheaper than a call to memcpy.
-fn copy(row: &[u8], out: &mut [u8]) {
+fn copy_row(row: &[u8], out: &mut [u8]) {
     if let (17..=32, Some(first), Some(last)) = (row.len(), row.first_chunk::<16>(), row.last_chunk::<16>())
         && out.len() == row.len()
     {
@@ -182,7 +182,7 @@ fn copy(row: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Returns the target channels that equal the stored channels.
+/// Returns the output channels that are equal to the stored channels of a color type.
 fn stored_as(color: ColorType) -> Target {
     match color {
         ColorType::Gray | ColorType::Palette => Target::Gray,
@@ -239,7 +239,7 @@ pub(super) fn unpack_bits(depth: u8, scale: u8, row: &[u8], out: &mut [u8]) {
 }
 
 /// Returns the factor that scales gray samples of `depth` bits to 0 to 255.
-pub(super) fn gray_scale(depth: u8) -> u8 {
+pub(super) fn gray_scale_factor(depth: u8) -> u8 {
     match depth {
         1 => 255,
         2 => 85,
@@ -260,21 +260,21 @@ fn unpack_bits_of<const BITS: u32, const PER_BYTE: usize>(scale: u8, row: &[u8],
     }
 }
 
-/// Reads big-endian 16-bit samples.
+/// Converts big-endian 16-bit samples to native integers.
 pub(super) fn widen_words(row: &[u8], out: &mut [u16]) {
     for (sample, bytes) in out.iter_mut().zip(row.as_chunks::<2>().0) {
         *sample = u16::from_be_bytes(*bytes);
     }
 }
 
-/// Reads the upper bytes of big-endian 16-bit samples.
+/// Copies the upper byte of each big-endian 16-bit sample.
 pub(super) fn take_upper_bytes(row: &[u8], out: &mut [u8]) {
     for (sample, [upper, _]) in out.iter_mut().zip(row.as_chunks::<2>().0) {
         *sample = *upper;
     }
 }
 
-/// Returns the upper bytes of 16-bit samples.
+/// Copies the upper byte of each 16-bit sample.
 pub(super) fn narrow_to_bytes(samples: &[u16], out: &mut [u8]) {
     for (narrow, sample) in out.iter_mut().zip(samples) {
         *narrow = (sample >> 8) as u8;

@@ -1,5 +1,5 @@
-//! Tests of slots against straightforward definitions.
-use crate::recordings::noise;
+//! Tests that slots normalize, convert and lay out pixels as straightforward definitions do.
+use crate::recordings::noise_image;
 use recordmill_image::collate::half::to_half;
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::color::normalize::Normalize;
@@ -8,7 +8,7 @@ use recordmill_image::pixels::Size;
 
 const SIZE: Size = Size { width: 37, height: 3 };
 
-/// Returns the index of a value in a slot.
+/// Returns the index in a slot of one channel of a pixel.
 fn index_in_slot(layout: Layout, channels: usize, (x, y, channel): (usize, usize, usize)) -> usize {
     match layout {
         Layout::Nhwc => (y * SIZE.width + x) * channels + channel,
@@ -22,14 +22,14 @@ fn written_values_are_normalized_in_slot_layout() {
     for (channels, layout, flip) in (1..=4).flat_map(|c| {
         [(c, Layout::Nhwc, false), (c, Layout::Nchw, true), (c, Layout::Nhwc, true), (c, Layout::Nchw, false)]
     }) {
-        let bytes = noise(SIZE, channels, channels as u64);
+        let bytes = noise_image(SIZE, channels, channels as u64);
         let view = View::new(&bytes, SIZE, channels).expect("an image");
         let (mut floats, mut halves) = (vec![f32::NAN; bytes.len()], vec![0; bytes.len()]);
         let mut copies = vec![0; bytes.len()];
         let slot = |values| Slot::new(values, layout, SIZE, channels).expect("a slot");
-        slot(SlotValues::F32(&mut floats)).write(view, flip, &normalize).expect("an image that fits");
-        slot(SlotValues::F16(&mut halves)).write(view, flip, &normalize).expect("an image that fits");
-        slot(SlotValues::U8(&mut copies)).write(view, flip, &Normalize::IDENTITY).expect("an image that fits");
+        slot(SlotValues::F32(&mut floats)).write_u8_image(view, flip, &normalize).expect("an image that fits");
+        slot(SlotValues::F16(&mut halves)).write_u8_image(view, flip, &normalize).expect("an image that fits");
+        slot(SlotValues::U8(&mut copies)).write_u8_image(view, flip, &Normalize::IDENTITY).expect("an image that fits");
         for (index, byte) in bytes.iter().enumerate() {
             let (x, y, channel) = (index / channels % SIZE.width, index / channels / SIZE.width, index % channels);
             let to = index_in_slot(layout, channels, (if flip { SIZE.width - 1 - x } else { x }, y, channel));
@@ -47,7 +47,7 @@ fn normalized_bytes_saturate_and_round_to_even() {
     let mut output = [0; 5];
     let slot = Slot::new(SlotValues::U8(&mut output), Layout::Nhwc, size, 1).expect("a slot");
     let normalize = Normalize::new(&[1.0], &[2.5]).expect("one channel");
-    slot.write(View::new(&bytes, size, 1).expect("an image"), false, &normalize).expect("an image that fits");
+    slot.write_u8_image(View::new(&bytes, size, 1).expect("an image"), false, &normalize).expect("an image that fits");
     assert_eq!(output, [0, 0, 2, 5, 255]);
 }
 
@@ -58,7 +58,7 @@ fn slot_rejects_image_of_other_shape() {
     assert!(Slot::new(SlotValues::F32(&mut floats[..11]), Layout::Nhwc, size, 3).is_err());
     let slot = Slot::new(SlotValues::F32(&mut floats), Layout::Nhwc, size, 3).expect("a slot");
     let bytes = [0; 4];
-    assert!(slot.write(View::new(&bytes, size, 1).expect("an image"), false, &Normalize::IDENTITY).is_err());
+    assert!(slot.write_u8_image(View::new(&bytes, size, 1).expect("an image"), false, &Normalize::IDENTITY).is_err());
 }
 
 #[test]

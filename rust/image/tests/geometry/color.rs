@@ -1,40 +1,46 @@
 //! Tests of color operations against Pillow and against their definitions.
-use crate::recordings::{Case, Values, cases, images};
+use crate::recordings::{RecordedPixels, RecordedResult, read_cases, read_images};
 use recordmill_image::color::{adjust, channels, erase, hue};
 use recordmill_image::pixels::{Size, Window};
 
-fn compare(prefix: &str, change: impl Fn(&Case, &mut Vec<u8>, usize)) {
-    let images = images();
-    for case in cases("pillow", prefix) {
+fn assert_equals_pillow(prefix: &str, change: impl Fn(&RecordedResult, &mut Vec<u8>, usize)) {
+    let images = read_images();
+    for case in read_cases("pillow", prefix) {
         let mut pixels = images[case.image].bytes.clone();
         change(&case, &mut pixels, images[case.image].channels);
-        assert_eq!(Values::U8(pixels), case.expected, "{}", case.line);
+        assert_eq!(RecordedPixels::U8(pixels), case.expected, "{}", case.line);
     }
 }
 
 #[test]
-fn enhancers_equal_pillow() {
-    let factor = |case: &Case| case.arguments[0] as f32;
-    compare("brightness", |case, pixels, channels| adjust::brightness(pixels, channels, factor(case)).expect("pixels"));
-    compare("contrast", |case, pixels, channels| adjust::contrast(pixels, channels, factor(case)).expect("pixels"));
-    compare("saturation", |case, pixels, channels| adjust::saturation(pixels, channels, factor(case)).expect("pixels"));
+fn brightness_contrast_and_saturation_equal_pillow() {
+    let factor = |case: &RecordedResult| case.arguments[0] as f32;
+    assert_equals_pillow("brightness", |case, pixels, channels| {
+        adjust::brightness(pixels, channels, factor(case)).expect("pixels")
+    });
+    assert_equals_pillow("contrast", |case, pixels, channels| {
+        adjust::contrast(pixels, channels, factor(case)).expect("pixels")
+    });
+    assert_equals_pillow("saturation", |case, pixels, channels| {
+        adjust::saturation(pixels, channels, factor(case)).expect("pixels")
+    });
 }
 
 #[test]
-fn gray_equals_pillow() {
-    compare("grey", |_, pixels, _| *pixels = channels::to_gray(pixels).expect("pixels"));
+fn grayscale_equals_pillow() {
+    assert_equals_pillow("grey", |_, pixels, _| *pixels = channels::to_gray(pixels).expect("pixels"));
 }
 
 #[test]
-fn hue_equals_pillow() {
-    compare("hue", |case, pixels, _| hue::turn(pixels, case.arguments[0] as u8).expect("pixels"));
+fn shifted_hue_equals_pillow() {
+    assert_equals_pillow("hue", |case, pixels, _| hue::shift_hue(pixels, case.arguments[0] as u8).expect("pixels"));
 }
 
 #[test]
 fn negative_hue_steps_wrap_around() {
-    assert_eq!(hue::steps(0.1), Ok(25));
-    assert_eq!(hue::steps(-0.1), Ok(231));
-    assert!(hue::steps(0.51).is_err() && hue::steps(f64::NAN).is_err());
+    assert_eq!(hue::hue_steps(0.1), Ok(25));
+    assert_eq!(hue::hue_steps(-0.1), Ok(231));
+    assert!(hue::hue_steps(0.51).is_err() && hue::hue_steps(f64::NAN).is_err());
 }
 
 #[test]
@@ -59,7 +65,7 @@ fn brightness_keeps_alpha() {
 }
 
 #[test]
-fn offset_is_rounded_and_saturated() {
+fn added_color_offset_is_rounded_and_saturated() {
     let mut pixels = vec![0, 1, 250, 255, 100, 7];
     adjust::add_offset(&mut pixels, [0.5, 1.5, 10.0]).expect("pixels");
     assert_eq!(pixels, [0, 2, 255, 255, 102, 17]);

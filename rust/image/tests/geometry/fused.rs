@@ -1,5 +1,5 @@
 //! Tests of the fused resize against its single steps.
-use crate::recordings::noise;
+use crate::recordings::noise_image;
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::color::normalize::Normalize;
 use recordmill_image::geometry::rearrange::flip_horizontal;
@@ -29,7 +29,7 @@ fn fused_resize_is_bit_exact_with_single_steps() {
     for (index, (from, to)) in SIZES.iter().flat_map(|from| SIZES.map(|to| (*from, to))).enumerate() {
         let (from, size) = (Size { width: from.0, height: from.1 }, Size { width: to.0, height: to.1 });
         let (channels, flip) = (index % 4 + 1, index % 3 == 0);
-        let bytes = noise(from, channels, index as u64);
+        let bytes = noise_image(from, channels, index as u64);
         let view = View::new(&bytes, from, channels).expect("an image");
         for kernel in [Kernel::Fast, Kernel::Pillow(Filter::Bilinear)] {
             let mut found = vec![f32::NAN; size.width * size.height * channels];
@@ -47,7 +47,7 @@ fn fused_resize_is_bit_exact_with_single_steps() {
 #[test]
 fn fused_resize_to_bytes_equals_resize() {
     let (from, size) = (Size { width: 50, height: 41 }, Size { width: 24, height: 31 });
-    let bytes = noise(from, 3, 5);
+    let bytes = noise_image(from, 3, 5);
     let view = View::new(&bytes, from, 3).expect("an image");
     for kernel in [Kernel::Fast, Kernel::Pillow(Filter::Bilinear), Kernel::Pillow(Filter::Lanczos)] {
         let mut found = vec![0; size.width * size.height * 3];
@@ -60,7 +60,7 @@ fn fused_resize_to_bytes_equals_resize() {
 #[test]
 fn resized_window_equals_resized_copy() {
     let (from, size) = (Size { width: 50, height: 41 }, Size { width: 24, height: 31 });
-    let bytes = noise(from, 3, 6);
+    let bytes = noise_image(from, 3, 6);
     let window = View::new(&bytes, from, 3)
         .and_then(|view| view.crop(Window { x: 7, y: 9, width: 30, height: 32 }))
         .expect("a window");

@@ -1,14 +1,14 @@
-//! Tests that invalid requests are rejected before memory is allocated, and of flat images.
+//! Tests that invalid requests are rejected before memory is allocated, and that resized flat images stay flat.
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::geometry::rearrange::{Border, Margins, pad};
 use recordmill_image::geometry::resize::opencv::Interpolation;
 use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::tensorflow::Method;
-use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_deep};
+use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_high_depth};
 use recordmill_image::geometry::view::{MAX_SIDE, View};
 use recordmill_image::pixels::Size;
 
-fn every_kernel() -> Vec<Kernel> {
+fn all_kernels() -> Vec<Kernel> {
     let mut kernels = vec![Kernel::Fast];
     kernels.extend([Nearest::Pillow, Nearest::Opencv, Nearest::Tensorflow].map(Kernel::Nearest));
     kernels
@@ -31,7 +31,7 @@ fn every_kernel() -> Vec<Kernel> {
 }
 
 #[test]
-fn view_rejects_size_that_does_not_match() {
+fn view_rejects_size_that_does_not_match_sample_count() {
     let bytes = [0_u8; 12];
     let size = |width, height| Size { width, height };
     assert_eq!(View::new(&bytes, size(2, 2), 4).unwrap_err().kind, ImageFaultKind::BadArgument);
@@ -45,7 +45,7 @@ fn view_rejects_size_that_does_not_match() {
 fn every_kernel_rejects_impossible_size() {
     let bytes = [7_u8; 12];
     let view = View::new(&bytes, Size { width: 2, height: 2 }, 3).expect("an image");
-    for kernel in every_kernel() {
+    for kernel in all_kernels() {
         let kind = |width, height| resize(view, Size { width, height }, kernel).unwrap_err().kind;
         assert_eq!(kind(0, 5), ImageFaultKind::BadDimensions, "{kernel:?}");
         assert_eq!(kind(5, MAX_SIDE + 1), ImageFaultKind::BadDimensions, "{kernel:?}");
@@ -54,11 +54,11 @@ fn every_kernel_rejects_impossible_size() {
 }
 
 #[test]
-fn flat_image_stays_flat() {
+fn resized_flat_image_stays_flat() {
     for (from, to) in [((1, 1), (9, 4)), ((7, 3), (2, 11)), ((64, 5), (3, 3)), ((3, 200), (5, 2))] {
         let bytes = vec![77; from.0 * from.1 * 2];
         let view = View::new(&bytes, Size { width: from.0, height: from.1 }, 2).expect("an image");
-        for kernel in every_kernel() {
+        for kernel in all_kernels() {
             let found = resize(view, Size { width: to.0, height: to.1 }, kernel).expect("a resize");
             assert_eq!(found, vec![77; to.0 * to.1 * 2], "{from:?} to {to:?} by {kernel:?}");
         }
@@ -66,12 +66,13 @@ fn flat_image_stays_flat() {
 }
 
 #[test]
-fn flat_16_bit_image_stays_flat() {
+fn resized_flat_16_bit_image_stays_flat() {
     for (from, to) in [((1, 1), (9, 4)), ((7, 3), (2, 11)), ((64, 5), (3, 3)), ((3, 200), (5, 2)), ((8, 6), (4, 3))] {
         let words = vec![54_321; from.0 * from.1 * 2];
         let view = View::new(&words, Size { width: from.0, height: from.1 }, 2).expect("an image");
-        for kernel in every_kernel() {
-            let found: Vec<u16> = resize_deep(view, Size { width: to.0, height: to.1 }, kernel).expect("a resize");
+        for kernel in all_kernels() {
+            let found: Vec<u16> =
+                resize_high_depth(view, Size { width: to.0, height: to.1 }, kernel).expect("a resize");
             assert_eq!(found, vec![54_321; to.0 * to.1 * 2], "{from:?} to {to:?} by {kernel:?}");
         }
     }

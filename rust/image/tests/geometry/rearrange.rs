@@ -5,13 +5,13 @@ use recordmill_image::pixels::{Size, Window};
 
 const PIXELS: [u8; 6] = [1, 2, 3, 4, 5, 6];
 
-fn image() -> View<'static, u8> {
+fn small_test_image() -> View<'static, u8> {
     View::new(&PIXELS, Size { width: 3, height: 2 }, 1).expect("an image")
 }
 
 #[test]
 fn every_exif_orientation_gives_upright_image() {
-    let oriented = |orientation| apply_orientation(image(), orientation).expect("an orientation");
+    let oriented = |orientation| apply_orientation(small_test_image(), orientation).expect("an orientation");
     let (wide, tall) = (Size { width: 3, height: 2 }, Size { width: 2, height: 3 });
     assert_eq!(oriented(1), (wide, vec![1, 2, 3, 4, 5, 6]));
     assert_eq!(oriented(2), (wide, vec![3, 2, 1, 6, 5, 4]));
@@ -21,7 +21,7 @@ fn every_exif_orientation_gives_upright_image() {
     assert_eq!(oriented(6), (tall, vec![4, 1, 5, 2, 6, 3]));
     assert_eq!(oriented(7), (tall, vec![6, 3, 5, 2, 4, 1]));
     assert_eq!(oriented(8), (tall, vec![3, 6, 2, 5, 1, 4]));
-    assert!(apply_orientation(image(), 0).is_err() && apply_orientation(image(), 9).is_err());
+    assert!(apply_orientation(small_test_image(), 0).is_err() && apply_orientation(small_test_image(), 9).is_err());
 }
 
 #[test]
@@ -34,14 +34,14 @@ fn transposed_pixels_keep_their_channels() {
 
 #[test]
 fn flips_reverse_columns_or_rows() {
-    assert_eq!(flip_horizontal(image()), [3, 2, 1, 6, 5, 4]);
-    assert_eq!(flip_vertical(image()), [4, 5, 6, 1, 2, 3]);
+    assert_eq!(flip_horizontal(small_test_image()), [3, 2, 1, 6, 5, 4]);
+    assert_eq!(flip_vertical(small_test_image()), [4, 5, 6, 1, 2, 3]);
 }
 
 #[test]
 fn padding_uses_the_requested_border() {
     let margins = Margins { left: 2, upper: 1, right: 1, lower: 0 };
-    let padded = |border| pad(image(), margins, border).expect("margins");
+    let padded = |border| pad(small_test_image(), margins, border).expect("margins");
     let size = Size { width: 6, height: 3 };
     let constant = vec![7, 7, 7, 7, 7, 7, 7, 7, 1, 2, 3, 7, 7, 7, 4, 5, 6, 7];
     assert_eq!(padded(Border::Constant([7, 0, 0, 0])), (size, constant));
@@ -65,7 +65,7 @@ fn reflection_repeats_if_margins_exceed_image() {
 
 #[test]
 fn crop_is_a_view_of_the_window() {
-    let crop = image().crop(Window { x: 1, y: 0, width: 2, height: 2 }).expect("a window");
+    let crop = small_test_image().crop(Window { x: 1, y: 0, width: 2, height: 2 }).expect("a window");
     assert_eq!(crop.to_vec(), [2, 3, 5, 6]);
     let inner = crop.crop(Window { x: 1, y: 1, width: 1, height: 1 }).expect("a window");
     assert_eq!(inner.to_vec(), [6]);

@@ -1,13 +1,13 @@
 //! Tests of every resize kernel against recordings of its library.
-use crate::recordings::{Case, SourceImage, Values, cases, images};
+use crate::recordings::{RecordedPixels, RecordedResult, SourceImage, read_cases, read_images};
 use recordmill_image::geometry::resize::opencv::Interpolation;
 use recordmill_image::geometry::resize::pillow::Filter;
 use recordmill_image::geometry::resize::tensorflow::Method;
-use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_deep, resize_f32};
+use recordmill_image::geometry::resize::{Kernel, Nearest, resize, resize_f32, resize_high_depth};
 use recordmill_image::geometry::view::View;
 use recordmill_image::pixels::Size;
 
-fn kernel(case: &Case) -> Kernel {
+fn kernel_of_recording(case: &RecordedResult) -> Kernel {
     let antialias = case.arguments.first() == Some(&1.0);
     let tensorflow = |method| Kernel::Tensorflow { method, antialias };
     match case.operation.trim_start_matches("mxnet_").trim_start_matches("opencv_") {
@@ -25,11 +25,11 @@ fn kernel(case: &Case) -> Kernel {
         "tensorflow_gaussian" => tensorflow(Method::Gaussian),
         "tensorflow_mitchellcubic" => tensorflow(Method::Mitchell),
         "pillow_nearest" => Kernel::Nearest(Nearest::Pillow),
-        _ => Kernel::Pillow(filter(&case.operation)),
+        _ => Kernel::Pillow(pillow_filter(&case.operation)),
     }
 }
 
-fn filter(operation: &str) -> Filter {
+fn pillow_filter(operation: &str) -> Filter {
     match operation.split('_').nth(1) {
         Some("box") => Filter::Box,
         Some("bilinear") => Filter::Bilinear,
@@ -42,44 +42,50 @@ fn filter(operation: &str) -> Filter {
     }
 }
 
-fn computed(case: &Case, image: &SourceImage) -> Values {
+fn resize_like_recording(case: &RecordedResult, image: &SourceImage) -> RecordedPixels {
     match &case.expected {
-        Values::U16(_) => Values::U16(resize_deep(image.deep_view(), case.size, kernel(case)).expect("a resize")),
-        Values::F32(_) if case.operation.starts_with("pillow") => {
+        RecordedPixels::U16(_) => RecordedPixels::U16(
+            resize_high_depth(image.view_16_bit(), case.size, kernel_of_recording(case)).expect("a resize"),
+        ),
+        RecordedPixels::F32(_) if case.operation.starts_with("pillow") => {
             let levels: Vec<f32> = image.deep.iter().map(|level| f32::from(*level)).collect();
             let view = View::new(&levels, image.size, image.channels).expect("a recorded image");
-            Values::F32(resize_deep(view, case.size, kernel(case)).expect("a resize"))
+            RecordedPixels::F32(resize_high_depth(view, case.size, kernel_of_recording(case)).expect("a resize"))
         }
-        Values::F32(_) => Values::F32(resize_f32(image.view(), case.size, kernel(case)).expect("a resize")),
-        Values::U8(_) => Values::U8(resize(image.view(), case.size, kernel(case)).expect("a resize")),
+        RecordedPixels::F32(_) => {
+            RecordedPixels::F32(resize_f32(image.view(), case.size, kernel_of_recording(case)).expect("a resize"))
+        }
+        RecordedPixels::U8(_) => {
+            RecordedPixels::U8(resize(image.view(), case.size, kernel_of_recording(case)).expect("a resize"))
+        }
     }
 }
 
-fn assert_equal(library: &str, prefix: &str) {
-    let images = images();
-    for case in cases(library, prefix) {
-        assert_eq!(computed(&case, &images[case.image]), case.expected, "{}", case.line);
+fn assert_equals_recordings(library: &str, prefix: &str) {
+    let images = read_images();
+    for case in read_cases(library, prefix) {
+        assert_eq!(resize_like_recording(&case, &images[case.image]), case.expected, "{}", case.line);
     }
 }
 
 #[test]
 fn pillow_kernels_equal_pillow() {
-    assert_equal("pillow", "pillow_");
+    assert_equals_recordings("pillow", "pillow_");
 }
 
 #[test]
 fn opencv_kernels_equal_opencv() {
     for exact in ["opencv_nearest", "opencv_linear", "opencv_cubic", "opencv_area"] {
-        assert_equal("opencv", exact);
+        assert_equals_recordings("opencv", exact);
     }
 }
 
 #[test]
 fn opencv_lanczos_equals_opencv_in_bytes_and_is_within_one_level_in_words() {
-    let images = images();
-    for case in cases("opencv", "opencv_lanczos4") {
-        match (computed(&case, &images[case.image]), &case.expected) {
-            (Values::U16(found), Values::U16(expected)) => {
+    let images = read_images();
+    for case in read_cases("opencv", "opencv_lanczos4") {
+        match (resize_like_recording(&case, &images[case.image]), &case.expected) {
+            (RecordedPixels::U16(found), RecordedPixels::U16(expected)) => {
                 assert!(
                     found.iter().zip(expected).all(|(found, expected)| found.abs_diff(*expected) <= 1),
                     "{}",
@@ -92,8 +98,8 @@ fn opencv_lanczos_equals_opencv_in_bytes_and_is_within_one_level_in_words() {
 }
 
 #[test]
-fn auto_kernel_follows_mxnet() {
-    let images = images();
+fn automatic_kernel_equals_choice_of_mxnet() {
+    let images = read_images();
     let image = &images[0];
     let Size { width, height } = image.size;
     let at = |size, interpolation| resize(image.view(), size, Kernel::Opencv(interpolation)).expect("a resize");
@@ -109,8 +115,8 @@ fn auto_kernel_follows_mxnet() {
 }
 
 #[test]
-fn area_or_linear_kernel_follows_oneflow() {
-    let images = images();
+fn area_or_linear_kernel_equals_choice_of_oneflow() {
+    let images = read_images();
     let image = &images[0];
     let Size { width, height } = image.size;
     let at = |size, interpolation| resize(image.view(), size, Kernel::Opencv(interpolation)).expect("a resize");
@@ -130,16 +136,19 @@ fn tensorflow_kernels_equal_tensorflow() {
     for exact in
         ["tensorflow_nearest", "tensorflow_bilinear", "tensorflow_bicubic", "tensorflow_area", "tensorflow_mitchell"]
     {
-        assert_equal("tensorflow", exact);
+        assert_equals_recordings("tensorflow", exact);
     }
 }
 
 #[test]
 fn tensorflow_kernels_with_sines_differ_only_by_rounding() {
-    let images = images();
-    for case in ["tensorflow_lanczos", "tensorflow_gaussian"].into_iter().flat_map(|prefix| cases("tensorflow", prefix))
+    let images = read_images();
+    for case in
+        ["tensorflow_lanczos", "tensorflow_gaussian"].into_iter().flat_map(|prefix| read_cases("tensorflow", prefix))
     {
-        let (Values::F32(found), Values::F32(expected)) = (computed(&case, &images[case.image]), &case.expected) else {
+        let (RecordedPixels::F32(found), RecordedPixels::F32(expected)) =
+            (resize_like_recording(&case, &images[case.image]), &case.expected)
+        else {
             panic!("{} is no float", case.line);
         };
         let apart = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
@@ -150,11 +159,13 @@ fn tensorflow_kernels_with_sines_differ_only_by_rounding() {
 #[test]
 fn opencv_kernels_equal_mxnet_except_cubic() {
     for exact in ["mxnet_nearest", "mxnet_linear", "mxnet_area", "mxnet_lanczos4"] {
-        assert_equal("mxnet", exact);
+        assert_equals_recordings("mxnet", exact);
     }
-    let images = images();
-    for case in cases("mxnet", "mxnet_cubic") {
-        let (Values::U8(found), Values::U8(expected)) = (computed(&case, &images[case.image]), &case.expected) else {
+    let images = read_images();
+    for case in read_cases("mxnet", "mxnet_cubic") {
+        let (RecordedPixels::U8(found), RecordedPixels::U8(expected)) =
+            (resize_like_recording(&case, &images[case.image]), &case.expected)
+        else {
             panic!("{} is no byte", case.line);
         };
         assert!(found.iter().zip(expected).all(|(found, expected)| found.abs_diff(*expected) <= 1), "{}", case.line);

@@ -1,33 +1,34 @@
 //! Tests of affine transforms against Pillow.
-use crate::recordings::{Case, Values, cases, images, noise};
+use crate::recordings::{RecordedPixels, RecordedResult, noise_image, read_cases, read_images};
 use recordmill_image::geometry::view::View;
 use recordmill_image::geometry::warp::Affine;
 use recordmill_image::geometry::warp::{Sampling, warp};
 use recordmill_image::pixels::Size;
 
-fn compare(prefix: &str, sampling: Sampling) {
-    let images = images();
-    for case in cases("pillow", prefix) {
-        let found = warp(images[case.image].view(), &map(&case), case.size, sampling, [0; 4]).expect("a map");
-        assert_eq!(Values::U8(found), case.expected, "{}", case.line);
+fn assert_warp_equals_pillow(prefix: &str, sampling: Sampling) {
+    let images = read_images();
+    for case in read_cases("pillow", prefix) {
+        let found = warp(images[case.image].view(), &affine_map_of_recording(&case), case.size, sampling, [0; 4])
+            .expect("a map");
+        assert_eq!(RecordedPixels::U8(found), case.expected, "{}", case.line);
     }
 }
 
-fn map(case: &Case) -> Affine {
+fn affine_map_of_recording(case: &RecordedResult) -> Affine {
     let [a, b, c, d, e, f] = std::array::from_fn(|index| case.arguments[index]);
     Affine { a, b, c, d, e, f }
 }
 
 #[test]
 fn warp_equals_pillow() {
-    compare("affine_nearest", Sampling::Nearest);
-    compare("affine_bilinear", Sampling::Bilinear);
+    assert_warp_equals_pillow("affine_nearest", Sampling::Nearest);
+    assert_warp_equals_pillow("affine_bilinear", Sampling::Bilinear);
 }
 
 #[test]
 fn identity_warp_copies_8_and_16_bit_values() {
     let size = Size { width: 9, height: 5 };
-    let bytes = noise(size, 3, 1);
+    let bytes = noise_image(size, 3, 1);
     let deep: Vec<u16> = bytes.iter().map(|byte| u16::from(*byte) * 251 + 3).collect();
     for sampling in [Sampling::Nearest, Sampling::Bilinear] {
         let view = View::new(&bytes, size, 3).expect("an image");
@@ -40,7 +41,7 @@ fn identity_warp_copies_8_and_16_bit_values() {
 #[test]
 fn warp_fills_pixels_outside_source() {
     let size = Size { width: 3, height: 2 };
-    let bytes = noise(size, 3, 2);
+    let bytes = noise_image(size, 3, 2);
     let view = View::new(&bytes, size, 3).expect("an image");
     for away in [3.0, -3.0, 1e300, -1e300] {
         let map = Affine { b: -1e-9, c: away, d: 1e-9, ..Affine::IDENTITY };

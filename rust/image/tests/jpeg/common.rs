@@ -56,7 +56,7 @@ pub fn all_modes() -> Vec<DecodeMode> {
 pub const SAMPLINGS: [(i32, i32); 8] = [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (4, 2), (2, 4)];
 
 /// Encodes `recipe` with an image generated from `seed`.
-pub fn file(recipe: &Recipe, seed: u64) -> Vec<u8> {
+pub fn encode_test_file(recipe: &Recipe, seed: u64) -> Vec<u8> {
     let channels = if recipe.color == JCS_GRAYSCALE { 1 } else { 3 };
     encode(recipe, &test_image(recipe.width, recipe.height, channels, seed))
 }
@@ -74,8 +74,8 @@ pub fn random_window(random: &mut Random, width: usize, height: usize) -> Window
     Window { x, y, width, height }
 }
 
-/// Returns the pixels of `whole` in `window`.
-pub fn crop(whole: &Decoded, window: Window) -> Vec<u8> {
+/// Copies the pixels in `window` from the decoded image `whole`.
+pub fn crop_window(whole: &Decoded, window: Window) -> Vec<u8> {
     let rows = whole.samples.chunks_exact(whole.width * whole.channels).skip(window.y).take(window.height);
     rows.flat_map(|row| &row[window.x * whole.channels..(window.x + window.width) * whole.channels]).copied().collect()
 }

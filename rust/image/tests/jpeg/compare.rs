@@ -39,7 +39,8 @@ pub fn compare_with_libjpeg(decoder: &mut Decoder, data: &[u8]) -> Result<Outcom
         }
         Err(fault) => match fault.kind {
             ImageFaultKind::Unsupported | ImageFaultKind::LimitExceeded => Ok(Outcome::Unsupported),
-            // libjpeg does not detect some invalid codes and runs.
+            // libjpeg does not detect some invalid codes and zero runs, so damage that only this decoder finds is
+            // accepted here.
             ImageFaultKind::BadCode => Ok(Outcome::Rejected),
             _ => match decode(data, LibjpegOptions::default()) {
                 Some(expected) if expected.warnings == 0 => {

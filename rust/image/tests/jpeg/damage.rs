@@ -1,16 +1,16 @@
 //! Tests with damaged files: what the decoder accepts equals what libjpeg decodes without a warning, and what it
 //! rejects causes a libjpeg warning or error.
-use crate::common::file;
+use crate::common::encode_test_file;
 use crate::compare::{Outcome, compare_with_libjpeg};
-use crate::libjpeg::{Random, Recipe, Scan};
+use crate::libjpeg::{Random, Recipe, ScriptScan};
 use recordmill_image::fault::{ImageFault, ImageFaultKind};
 use recordmill_image::jpeg::{Decoder, EntryPoints, Header, Limits, Options};
 use recordmill_image::pixels::Window;
 
 /// Returns small valid files of every kind.
-fn valid_files() -> Vec<Vec<u8>> {
-    let of = |recipe: Recipe| file(&recipe, 1);
-    let scan = |component| Scan::new(&[component], [0, 63, 0, 0]);
+fn small_valid_files() -> Vec<Vec<u8>> {
+    let of = |recipe: Recipe| encode_test_file(&recipe, 1);
+    let scan = |component| ScriptScan::new(&[component], [0, 63, 0, 0]);
     vec![
         of(Recipe::new(40, 30, (2, 2))),
         of(Recipe { optimize: true, quality: 97, ..Recipe::new(33, 25, (2, 1)) }),
@@ -45,7 +45,7 @@ fn damage_randomly(random: &mut Random, data: &mut Vec<u8>) {
 fn decoding_randomly_damaged_file_equals_libjpeg_or_fails() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(40));
     let mut counts = [0; 4];
-    for (index, valid) in valid_files().iter().enumerate() {
+    for (index, valid) in small_valid_files().iter().enumerate() {
         for round in 0..3000 {
             let mut data = valid.clone();
             for _ in 0..1 + random.below(3) {
@@ -65,7 +65,7 @@ fn decoding_randomly_damaged_file_equals_libjpeg_or_fails() {
 #[test]
 fn decoding_file_cut_anywhere_fails_as_truncated() {
     let mut decoder = Decoder::new();
-    for valid in valid_files() {
+    for valid in small_valid_files() {
         for length in 0..valid.len() {
             let fault = decoder.decode_pixels(&valid[..length], None, &Options::default()).expect_err("cut");
             assert_eq!(fault.kind, ImageFaultKind::Truncated, "cut at {length}: {fault}");
@@ -77,7 +77,7 @@ fn decoding_file_cut_anywhere_fails_as_truncated() {
 #[test]
 fn windows_and_entry_points_of_damaged_files_never_panic() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(41));
-    for valid in valid_files() {
+    for valid in small_valid_files() {
         let points = EntryPoints::build(&valid, 1).ok();
         for _ in 0..1000 {
             let mut data = valid.clone();
@@ -103,7 +103,7 @@ fn decode_fault(data: &[u8], limits: Limits) -> ImageFault {
 
 #[test]
 fn false_size_in_header_is_rejected_before_allocation() {
-    for valid in valid_files() {
+    for valid in small_valid_files() {
         let frame = valid.windows(2).position(|pair| matches!(pair, [0xff, 0xc0..=0xc2])).expect("a frame header");
         let mut data = valid.clone();
         data[frame + 5..frame + 9].copy_from_slice(&[0xff; 4]);
@@ -117,7 +117,7 @@ fn false_size_in_header_is_rejected_before_allocation() {
 
 #[test]
 fn exceeded_limit_is_named_in_fault() {
-    let data = file(&Recipe { progressive: true, ..Recipe::new(64, 64, (1, 1)) }, 1);
+    let data = encode_test_file(&Recipe { progressive: true, ..Recipe::new(64, 64, (1, 1)) }, 1);
     let usual = Limits::default();
     let limits = [
         (Limits { max_pixels: 4095, ..usual }, "pixels"),
@@ -136,7 +136,7 @@ fn exceeded_limit_is_named_in_fault() {
 
 #[test]
 fn num_finished_counts_intact_rows_of_cut_file() {
-    let valid = file(&Recipe { quality: 95, ..Recipe::new(64, 160, (2, 2)) }, 1);
+    let valid = encode_test_file(&Recipe { quality: 95, ..Recipe::new(64, 160, (2, 2)) }, 1);
     let mut whole = vec![0; 64 * 160 * 3];
     let mut decoder = Decoder::new();
     decoder.decode(&valid, None, &Options::default(), None, &mut whole, 192).expect("valid file");

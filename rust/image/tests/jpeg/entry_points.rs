@@ -1,14 +1,14 @@
 //! Tests of entry points: windows decoded with them equal crops, their serialized form round-trips, and entry points of
 //! other images are rejected.
-use crate::common::{SAMPLINGS, crop, file, random_window};
+use crate::common::{SAMPLINGS, crop_window, encode_test_file, random_window};
 use crate::libjpeg::{LibjpegOptions, Random, Recipe, decode, encode};
-use recordmill_image::batch::entry_points;
+use recordmill_image::batch::build_entry_points;
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Decoder, EntryPoints, Options};
 use recordmill_image::pixels::Window;
 
 /// Asserts that windows of `data` decoded with `points` equal crops.
-fn assert_crops(
+fn assert_random_windows_equal_crops(
     decoder: &mut Decoder,
     random: &mut Random,
     data: &[u8],
@@ -29,7 +29,7 @@ fn assert_crops(
             window.width * whole.channels,
         );
         assert_eq!(result, Ok(()), "{what} {window:?}");
-        assert!(out == crop(&whole, window), "{what} {window:?}");
+        assert!(out == crop_window(&whole, window), "{what} {window:?}");
     }
 }
 
@@ -40,10 +40,17 @@ fn windows_decoded_with_entry_points_equal_crops() {
         for sampling in SAMPLINGS {
             let quality = 40 + random.below(60) as i32;
             let recipe = Recipe { restart_interval, quality, ..Recipe::new(203, 150, sampling) };
-            let data = file(&recipe, 1);
+            let data = encode_test_file(&recipe, 1);
             for every_rows in [1, 2, 7] {
                 let points = EntryPoints::build(&data, every_rows).expect("a valid file");
-                assert_crops(&mut decoder, &mut random, &data, &points, 12, &format!("{every_rows} {recipe:?}"));
+                assert_random_windows_equal_crops(
+                    &mut decoder,
+                    &mut random,
+                    &data,
+                    &points,
+                    12,
+                    &format!("{every_rows} {recipe:?}"),
+                );
             }
         }
     }
@@ -52,23 +59,23 @@ fn windows_decoded_with_entry_points_equal_crops() {
 #[test]
 fn windows_of_large_file_with_entry_points_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(31));
-    let data = file(&Recipe { quality: 99, ..Recipe::new(900, 500, (2, 2)) }, 2);
+    let data = encode_test_file(&Recipe { quality: 99, ..Recipe::new(900, 500, (2, 2)) }, 2);
     let points = EntryPoints::build(&data, 1).expect("a valid file");
     assert_eq!(points.len(), 500_usize.div_ceil(16) - 1);
-    assert_crops(&mut decoder, &mut random, &data, &points, 150, "large");
+    assert_random_windows_equal_crops(&mut decoder, &mut random, &data, &points, 150, "large");
 }
 
 #[test]
 fn windows_of_grayscale_file_with_entry_points_equal_crops() {
     let (mut decoder, mut random) = (Decoder::new(), Random::new(32));
-    let data = file(&Recipe::gray(130, 200), 2);
+    let data = encode_test_file(&Recipe::gray(130, 200), 2);
     let points = EntryPoints::build(&data, 3).expect("a valid file");
-    assert_crops(&mut decoder, &mut random, &data, &points, 50, "gray");
+    assert_random_windows_equal_crops(&mut decoder, &mut random, &data, &points, 50, "gray");
 }
 
 #[test]
 fn serialized_entry_points_round_trip_and_are_small() {
-    let data = file(&Recipe { quality: 92, ..Recipe::new(500, 375, (2, 2)) }, 3);
+    let data = encode_test_file(&Recipe { quality: 92, ..Recipe::new(500, 375, (2, 2)) }, 3);
     let points = EntryPoints::build(&data, 1).expect("a valid file");
     let bytes = points.to_bytes();
     assert_eq!(EntryPoints::from_bytes(&bytes), Ok(points));
@@ -77,7 +84,7 @@ fn serialized_entry_points_round_trip_and_are_small() {
 
 #[test]
 fn from_bytes_rejects_damaged_bytes() {
-    let data = file(&Recipe::new(100, 100, (1, 1)), 3);
+    let data = encode_test_file(&Recipe::new(100, 100, (1, 1)), 3);
     let bytes = EntryPoints::build(&data, 2).expect("a valid file").to_bytes();
     for length in 0..bytes.len() {
         assert!(EntryPoints::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
@@ -92,12 +99,12 @@ fn from_bytes_rejects_damaged_bytes() {
 #[test]
 fn decode_rejects_entry_points_of_another_image() {
     let recipe = Recipe::new(100, 100, (2, 2));
-    let (data, other) = (file(&recipe, 1), file(&recipe, 2));
+    let (data, other) = (encode_test_file(&recipe, 1), encode_test_file(&recipe, 2));
     let points = EntryPoints::build(&other, 1).expect("a valid file");
     let mut changed = other.clone();
     let at = other.len() - 40;
     changed[at] ^= 1;
-    let progressive = file(&Recipe { progressive: true, ..recipe }, 2);
+    let progressive = encode_test_file(&Recipe { progressive: true, ..recipe }, 2);
     for data in [data, changed, other[..other.len() - 2].to_vec(), progressive] {
         let mut out = vec![0; 30_000];
         let result = Decoder::new().decode(&data, None, &Options::default(), Some(&points), &mut out, 300);
@@ -107,10 +114,10 @@ fn decode_rejects_entry_points_of_another_image() {
 
 #[test]
 fn build_rejects_several_scans_and_damaged_files() {
-    let progressive = file(&Recipe { progressive: true, ..Recipe::new(50, 50, (2, 2)) }, 1);
+    let progressive = encode_test_file(&Recipe { progressive: true, ..Recipe::new(50, 50, (2, 2)) }, 1);
     let fault = EntryPoints::build(&progressive, 1).expect_err("several scans");
     assert_eq!(fault.kind, ImageFaultKind::Unsupported);
-    let valid = file(&Recipe::new(50, 50, (2, 2)), 1);
+    let valid = encode_test_file(&Recipe::new(50, 50, (2, 2)), 1);
     let fault = EntryPoints::build(&valid[..valid.len() - 30], 1).expect_err("cut");
     assert_eq!(fault.kind, ImageFaultKind::Truncated);
     assert_eq!(EntryPoints::build(&valid, 0).expect_err("no rows").kind, ImageFaultKind::BadArgument);
@@ -127,8 +134,8 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
 
-/// Returns `table` with a changed body and a matching checksum.
-fn forged(table: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+/// Changes the body of the serialized entry points `table` and updates their checksum.
+fn change_and_update_checksum(table: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut body = table[..table.len() - 4].to_vec();
     change(&mut body);
     let checksum = crc32(&body);
@@ -142,11 +149,11 @@ fn forged_entry_points_fail_or_decode_without_panic() {
     let (mut num_read, mut num_rejected) = (0, 0);
     for sampling in [(1, 1), (2, 2), (4, 1)] {
         for restart_interval in [0, 5] {
-            let data = file(&Recipe { restart_interval, ..Recipe::new(120, 130, sampling) }, 1);
+            let data = encode_test_file(&Recipe { restart_interval, ..Recipe::new(120, 130, sampling) }, 1);
             let table = EntryPoints::build(&data, 1).expect("a valid file").to_bytes();
             for _ in 0..1500 {
                 let (at, value) = (13 + random.below(table.len() - 17), random.below(256) as u8);
-                let bytes = forged(&table, |body| body[at] = value);
+                let bytes = change_and_update_checksum(&table, |body| body[at] = value);
                 let Ok(points) = EntryPoints::from_bytes(&bytes) else {
                     num_rejected += 1;
                     continue;
@@ -164,7 +171,7 @@ fn forged_entry_points_fail_or_decode_without_panic() {
 
 #[test]
 fn from_bytes_rejects_invalid_values() {
-    let data = file(&Recipe::new(120, 130, (2, 2)), 1);
+    let data = encode_test_file(&Recipe::new(120, 130, (2, 2)), 1);
     let table = EntryPoints::build(&data, 1).expect("a valid file").to_bytes();
     let cases: [Change; 6] = [
         &|body| body[13] = 2,                                   // number of components
@@ -175,15 +182,15 @@ fn from_bytes_rejects_invalid_values() {
         &|body| body.splice(16..17, [0xff; 10]).for_each(drop), // unterminated integer
     ];
     for (number, change) in cases.iter().enumerate() {
-        let fault = EntryPoints::from_bytes(&forged(&table, change)).expect_err("impossible");
+        let fault = EntryPoints::from_bytes(&change_and_update_checksum(&table, change)).expect_err("impossible");
         assert_eq!(fault.kind, ImageFaultKind::BadEntryPoints, "case {number}");
     }
-    assert!(EntryPoints::from_bytes(&forged(&table, |_| ())).is_ok());
+    assert!(EntryPoints::from_bytes(&change_and_update_checksum(&table, |_| ())).is_ok());
 }
 
 #[test]
 fn decode_rejects_entry_points_if_any_bit_of_image_changed() {
-    let data = file(&Recipe::new(40, 50, (2, 2)), 1);
+    let data = encode_test_file(&Recipe::new(40, 50, (2, 2)), 1);
     let points = EntryPoints::build(&data, 1).expect("a valid file");
     let window = Window { x: 0, y: 40, width: 9, height: 9 };
     for at in 0..data.len() {
@@ -200,19 +207,19 @@ fn entry_points_of_each_image_stay_within_their_size_limit() {
     let large = Recipe { quality: 97, ..Recipe::new(400, 400, (2, 2)) };
     let row = 400_u32.div_ceil(16);
     let files = [
-        file(&large, 1),
-        file(&Recipe { quality: 10, ..large.clone() }, 2),
-        file(&Recipe { restart_interval: row, ..large.clone() }, 3),
-        file(&Recipe { restart_interval: 10 * row, ..large.clone() }, 3),
-        file(&Recipe { progressive: true, ..large.clone() }, 4),
-        file(&Recipe::new(20, 20, (1, 1)), 5),
+        encode_test_file(&large, 1),
+        encode_test_file(&Recipe { quality: 10, ..large.clone() }, 2),
+        encode_test_file(&Recipe { restart_interval: row, ..large.clone() }, 3),
+        encode_test_file(&Recipe { restart_interval: 10 * row, ..large.clone() }, 3),
+        encode_test_file(&Recipe { progressive: true, ..large.clone() }, 4),
+        encode_test_file(&Recipe::new(20, 20, (1, 1)), 5),
         encode(&Recipe::gray(300, 300), &vec![7; 90_000]),
-        file(&large, 6)[..9000].to_vec(),
+        encode_test_file(&large, 6)[..9000].to_vec(),
         b"no image".to_vec(),
         vec![],
     ];
     let payloads: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
-    let tables = entry_points(&payloads, 0.01, 16, 2);
+    let tables = build_entry_points(&payloads, 0.01, 16, 2);
     let full = EntryPoints::build(&files[0], 1).expect("a valid file").to_bytes();
     assert_eq!(tables[0], full);
     for (table, data) in tables.iter().zip(&files) {
@@ -223,5 +230,5 @@ fn entry_points_of_each_image_stay_within_their_size_limit() {
     for index in [2, 4, 5, 6, 7, 8, 9] {
         assert!(tables[index].is_empty(), "file {index}");
     }
-    assert_eq!(tables, entry_points(&payloads, 0.01, 16, 1));
+    assert_eq!(tables, build_entry_points(&payloads, 0.01, 16, 1));
 }

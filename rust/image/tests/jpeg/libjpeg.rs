@@ -56,7 +56,7 @@ pub struct Recipe {
     pub restart_interval: u32,
     pub optimize: bool,
     /// Scan script; empty for a single scan.
-    pub scans: Vec<Scan>,
+    pub scans: Vec<ScriptScan>,
     /// Whether to use libjpeg's default progression.
     pub progressive: bool,
 }
@@ -87,23 +87,23 @@ impl Recipe {
 
 /// One scan of a script.
 #[derive(Debug, Clone)]
-pub struct Scan {
+pub struct ScriptScan {
     /// Indices of the components.
     pub components: Vec<c_int>,
     /// Ss, Se, Ah and Al of the scan header.
-    pub bounds: [c_int; 4],
+    pub parameters: [c_int; 4],
 }
 
-impl Scan {
-    /// Creates a scan of `components` with `bounds`.
-    pub fn new(components: &[c_int], bounds: [c_int; 4]) -> Self {
-        Self { components: components.to_vec(), bounds }
+impl ScriptScan {
+    /// Creates a scan of `components` with `parameters`: Ss, Se, Ah and Al of the scan header.
+    pub fn new(components: &[c_int], parameters: [c_int; 4]) -> Self {
+        Self { components: components.to_vec(), parameters }
     }
 
-    fn info(&self) -> jpeg_scan_info {
+    fn to_scan_info(&self) -> jpeg_scan_info {
         let mut component_index = [0; 4];
         component_index[..self.components.len()].copy_from_slice(&self.components);
-        let [start, end, high, low] = self.bounds;
+        let [start, end, high, low] = self.parameters;
         jpeg_scan_info {
             comps_in_scan: self.components.len() as c_int,
             component_index,
@@ -117,7 +117,7 @@ impl Scan {
 
 struct Failure;
 
-unsafe extern "C-unwind" fn fail(_: &mut jpeg_common_struct) {
+unsafe extern "C-unwind" fn unwind_on_error(_: &mut jpeg_common_struct) {
     std::panic::resume_unwind(Box::new(Failure));
 }
 
@@ -130,14 +130,14 @@ unsafe extern "C-unwind" fn count(info: &mut jpeg_common_struct, level: c_int) {
 
 /// Decodes `data`; `None` if libjpeg fails.
 pub fn decode(data: &[u8], mode: LibjpegOptions) -> Option<Decoded> {
-    let (decoded, warnings) = with_libjpeg(|info| pixels(info, data, mode))?;
+    let (decoded, warnings) = with_libjpeg(|info| read_pixels(info, data, mode))?;
     Some(Decoded { warnings, ..decoded })
 }
 
 /// Returns whether the coefficients of all blocks stay near the range of 8-bit samples. Beyond that, the sums of the
 /// inverse DCT need more than 16 bits, and libjpeg's SIMD code produces other pixels than its C code.
 pub fn has_plausible_coefficients(data: &[u8]) -> bool {
-    with_libjpeg(|info| largest_block(info, data)).is_some_and(|(largest, _)| largest < 2500)
+    with_libjpeg(|info| largest_coefficient_sum(info, data)).is_some_and(|(largest, _)| largest < 2500)
 }
 
 /// Calls `job` with a decompressor. Returns its result and the number of warnings, or `None` if libjpeg fails.
@@ -149,7 +149,7 @@ fn with_libjpeg<T>(job: impl FnOnce(&mut jpeg_decompress_struct) -> T) -> Option
     // through it.
     unsafe {
         jpeg_std_error(&mut errors);
-        errors.error_exit = Some(fail);
+        errors.error_exit = Some(unwind_on_error);
         errors.emit_message = Some(count);
         info.common.err = &mut errors;
         jpeg_create_decompress(&mut info);
@@ -165,7 +165,7 @@ fn with_libjpeg<T>(job: impl FnOnce(&mut jpeg_decompress_struct) -> T) -> Option
 }
 
 /// Returns the largest sum of absolute dequantized coefficients of any block.
-fn largest_block(info: &mut jpeg_decompress_struct, data: &[u8]) -> i64 {
+fn largest_coefficient_sum(info: &mut jpeg_decompress_struct, data: &[u8]) -> i64 {
     let mut largest = 0;
     // SAFETY: `info` was created and `data` outlives it; the rows of blocks that libjpeg returns live until it is
     // destroyed.
@@ -192,7 +192,7 @@ fn largest_block(info: &mut jpeg_decompress_struct, data: &[u8]) -> i64 {
     largest
 }
 
-fn pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: LibjpegOptions) -> Decoded {
+fn read_pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: LibjpegOptions) -> Decoded {
     // SAFETY: `info` was created, `data` outlives it, and each row pointer has room for one row of output.
     unsafe {
         jpeg_mem_src(info, data.as_ptr(), data.len() as c_ulong);
@@ -221,12 +221,12 @@ pub fn encode(recipe: &Recipe, samples: &[u8]) -> Vec<u8> {
     // SAFETY: both structs may be initialized with zeros and live until `jpeg_destroy_compress`; errors unwind.
     let (mut errors, mut info): (jpeg_error_mgr, jpeg_compress_struct) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-    let scans: Vec<jpeg_scan_info> = recipe.scans.iter().map(Scan::info).collect();
+    let scans: Vec<jpeg_scan_info> = recipe.scans.iter().map(ScriptScan::to_scan_info).collect();
     // SAFETY: as above; `scans` outlives the compression. `jpeg_mem_dest` leaves the buffer to the caller; it is copied
     // and freed with the C allocator that allocated it.
     unsafe {
         jpeg_std_error(&mut errors);
-        errors.error_exit = Some(fail);
+        errors.error_exit = Some(unwind_on_error);
         info.common.err = &mut errors;
         jpeg_create_compress(&mut info);
         jpeg_mem_dest(&mut info, &mut buffer, &mut length);

@@ -1,22 +1,23 @@
-//! Tests of decoding truncated files: rows before the end, complete files, and absence of panics.
-use crate::common::{DecodeMode, SAMPLINGS, all_modes, file};
-use crate::libjpeg::{Random, Recipe, Scan};
+//! Tests of decoding truncated files: rows before the end of the data are correct, complete files decode as usual, and
+//! damaged files do not panic.
+use crate::common::{DecodeMode, SAMPLINGS, all_modes, encode_test_file};
+use crate::libjpeg::{Random, Recipe, ScriptScan};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Decoder, Header, Limits, Options};
 use recordmill_image::pixels::{Samples, Window};
 
-/// Returns small files, and one that is larger than the read-ahead.
-fn files() -> Vec<Vec<u8>> {
+/// Returns small files, and one that is larger than libjpeg's read-ahead.
+fn test_files() -> Vec<Vec<u8>> {
     let mut recipes: Vec<Recipe> =
         SAMPLINGS.iter().map(|&sampling| Recipe { quality: 60, ..Recipe::new(61, 45, sampling) }).collect();
     recipes.push(Recipe { restart_interval: 2, ..Recipe::new(50, 40, (2, 2)) });
     recipes.push(Recipe { restart_interval: 1, optimize: true, ..Recipe::new(30, 40, (1, 1)) });
     recipes.push(Recipe { quality: 97, ..Recipe::gray(70, 50) });
     recipes.push(Recipe { quality: 99, ..Recipe::new(100, 90, (2, 2)) });
-    recipes.iter().zip(1..).map(|(recipe, seed)| file(recipe, seed)).collect()
+    recipes.iter().zip(1..).map(|(recipe, seed)| encode_test_file(recipe, seed)).collect()
 }
 
-fn whole(decoder: &mut Decoder, data: &[u8], options: &Options) -> Vec<u8> {
+fn decode_complete(decoder: &mut Decoder, data: &[u8], options: &Options) -> Vec<u8> {
     let Samples::U8(samples) = decoder.decode_pixels(data, None, options).expect("a valid file").samples else {
         panic!("16-bit samples")
     };
@@ -26,9 +27,9 @@ fn whole(decoder: &mut Decoder, data: &[u8], options: &Options) -> Vec<u8> {
 #[test]
 fn decode_truncated_equals_decode_for_complete_files() {
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
-    for data in files() {
+    for data in test_files() {
         for options in all_modes().into_iter().map(DecodeMode::options) {
-            let expected = whole(&mut decoder, &data, &options);
+            let expected = decode_complete(&mut decoder, &data, &options);
             for recovers in [false, true] {
                 let (size, channels, rows) =
                     decoder.decode_truncated(&data, None, &options, recovers, &mut out).expect("a valid file");
@@ -42,8 +43,8 @@ fn decode_truncated_equals_decode_for_complete_files() {
 #[test]
 fn rows_before_the_cut_equal_those_of_the_complete_file() {
     let (mut decoder, mut out, options) = (Decoder::new(), Vec::new(), Options::default());
-    for data in files() {
-        let expected = whole(&mut decoder, &data, &options);
+    for data in test_files() {
+        let expected = decode_complete(&mut decoder, &data, &options);
         let (mut most, mut kinds) = (0, [0; 2]);
         for cut in 2..data.len() {
             match decoder.decode_truncated(&data[..cut], None, &options, false, &mut out) {
@@ -66,7 +67,7 @@ fn rows_before_the_cut_equal_those_of_the_complete_file() {
 #[test]
 fn recovered_rows_far_after_the_cut_are_gray() {
     let (mut decoder, mut out, options) = (Decoder::new(), Vec::new(), Options::default());
-    for data in files() {
+    for data in test_files() {
         let header = data.windows(2).position(|pair| pair == [0xff, 0xda]).expect("a scan") + 14;
         let cut = header + (data.len() - header) / 4;
         let (size, channels, rows) =
@@ -92,7 +93,7 @@ fn changed_bytes_in_truncated_file_give_pixels_or_fault() {
     let (mut decoder, mut out, mut random) = (Decoder::new(), Vec::new(), Random::new(8));
     let limits = Limits { max_pixels: 1 << 18, ..Limits::default() };
     let mut count = 0;
-    for data in files() {
+    for data in test_files() {
         for round in 0..300 {
             let mut changed = data[..2 + random.below(data.len() - 2)].to_vec();
             for _ in 0..1 + random.below(4) {
@@ -107,8 +108,8 @@ fn changed_bytes_in_truncated_file_give_pixels_or_fault() {
 }
 
 /// Returns progressive and sequential files with several scans.
-fn files_of_several_scans() -> Vec<Vec<u8>> {
-    let scan = |component| Scan::new(&[component], [0, 63, 0, 0]);
+fn test_files_of_several_scans() -> Vec<Vec<u8>> {
+    let scan = |component| ScriptScan::new(&[component], [0, 63, 0, 0]);
     let progressive = |width, height, sampling| Recipe { progressive: true, ..Recipe::new(width, height, sampling) };
     let recipes = [
         progressive(40, 30, (2, 2)),
@@ -117,15 +118,15 @@ fn files_of_several_scans() -> Vec<Vec<u8>> {
         Recipe { scans: vec![scan(0), scan(1), scan(2)], ..Recipe::new(35, 40, (2, 1)) },
         Recipe { scans: vec![scan(0), scan(1), scan(2)], restart_interval: 3, ..Recipe::new(35, 40, (2, 2)) },
     ];
-    recipes.iter().zip(3..).map(|(recipe, seed)| file(recipe, seed)).collect()
+    recipes.iter().zip(3..).map(|(recipe, seed)| encode_test_file(recipe, seed)).collect()
 }
 
 #[test]
 fn decode_truncated_equals_decode_for_complete_files_of_several_scans() {
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
-    for data in files_of_several_scans() {
+    for data in test_files_of_several_scans() {
         for options in all_modes().into_iter().map(DecodeMode::options) {
-            let expected = whole(&mut decoder, &data, &options);
+            let expected = decode_complete(&mut decoder, &data, &options);
             let (size, _, rows) =
                 decoder.decode_truncated(&data, None, &options, true, &mut out).expect("a valid file");
             assert_eq!(rows, size.height);
@@ -139,7 +140,7 @@ fn window_of_truncated_file_of_several_scans_equals_crop() {
     let (mut decoder, mut out, mut part) = (Decoder::new(), Vec::new(), Vec::new());
     let (options, window) = (Options::default(), Window { x: 5, y: 7, width: 20, height: 16 });
     let mut count = 0;
-    for data in files_of_several_scans() {
+    for data in test_files_of_several_scans() {
         for cut in (200..data.len()).step_by(37) {
             let Ok((size, channels, rows)) = decoder.decode_truncated(&data[..cut], None, &options, true, &mut out)
             else {
@@ -161,7 +162,7 @@ fn window_of_truncated_file_of_several_scans_equals_crop() {
 fn changed_bytes_in_file_of_several_scans_give_pixels_or_fault() {
     let (mut decoder, mut out, mut random) = (Decoder::new(), Vec::new(), Random::new(9));
     let mut count = 0;
-    for data in files_of_several_scans() {
+    for data in test_files_of_several_scans() {
         for _ in 0..400 {
             let mut changed = data[..2 + random.below(data.len() - 2)].to_vec();
             for _ in 0..random.below(4) {
@@ -178,7 +179,7 @@ fn changed_bytes_in_file_of_several_scans_give_pixels_or_fault() {
 
 #[test]
 fn several_scans_without_recovery_are_unsupported() {
-    for data in files_of_several_scans() {
+    for data in test_files_of_several_scans() {
         let fault = Decoder::new()
             .decode_truncated(&data[..data.len() - 30], None, &Options::default(), false, &mut Vec::new())
             .expect_err("several scans");

@@ -1,6 +1,6 @@
 //! Tests of the encoder against the `png` crate, and of recoding.
-use crate::encoder::{COMBINATIONS, Image, Noise, channels, chunk};
-use crate::{decode, samples};
+use crate::encoder::{COMBINATIONS, Image, Noise, make_chunk, samples_per_pixel};
+use crate::{decode, samples_as_u16};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::pixels::Size;
 use recordmill_image::png::{Channels, Decoder, Encoder, Limits, Options, RecodeOptions, Recoder};
@@ -62,7 +62,7 @@ fn encoded_file_of_any_channels_and_size_has_the_given_samples() {
                 "{width} x {height}"
             );
             let found = decode(&file, &Options::default()).expect("pixels");
-            assert_eq!(samples(&found), pixels.iter().map(|&sample| sample.into()).collect::<Vec<u16>>());
+            assert_eq!(samples_as_u16(&found), pixels.iter().map(|&sample| sample.into()).collect::<Vec<u16>>());
         }
     }
 }
@@ -95,7 +95,7 @@ fn recoded_file_has_decoded_pixels_or_is_unsupported() {
         for ((requested, count), interlaced) in requests.into_iter().flat_map(|one| [(one, false), (one, true)]) {
             let mut image = Image::noise(17, 13, color, depth, 5);
             image.interlaced = interlaced;
-            let file = image.file(&image.palette(1));
+            let file = image.file(&image.palette_chunk(1));
             let result = recode(&file, requested, true);
             if depth == 16 || (count.is_none() && (depth < 8 || color == 3)) {
                 assert_eq!(result, Err(ImageFaultKind::Unsupported), "color {color}, {depth} bits");
@@ -103,16 +103,16 @@ fn recoded_file_has_decoded_pixels_or_is_unsupported() {
             }
             let expected = decode(&file, &Options { channels: requested, ..Options::default() }).expect("pixels");
             let (found, width, height, found_channels) = decode_with_png_crate(&result.expect("a file"));
-            assert_eq!(found.into_iter().map(u16::from).collect::<Vec<_>>(), samples(&expected));
-            assert_eq!((width, height, found_channels), (17, 13, count.unwrap_or(channels(color))));
+            assert_eq!(found.into_iter().map(u16::from).collect::<Vec<_>>(), samples_as_u16(&expected));
+            assert_eq!((width, height, found_channels), (17, 13, count.unwrap_or(samples_per_pixel(color))));
         }
     }
 }
 
 #[test]
-fn recoding_rejects_files_with_more_than_pixels() {
+fn recoding_rejects_files_with_information_beyond_pixels() {
     let image = Image::noise(4, 4, 2, 8, 3);
-    let with = |kind: &[u8; 4], body: &[u8]| image.file(&[chunk(kind, body)]);
+    let with = |kind: &[u8; 4], body: &[u8]| image.file(&[make_chunk(kind, body)]);
     assert!(recode(&with(b"gAMA", &45_455_u32.to_be_bytes()), Channels::Rgb, true).is_ok());
     for kind in [b"iCCP", b"acTL", b"cICP", b"prIv"] {
         assert_eq!(recode(&with(kind, b"anything"), Channels::Rgb, false), Err(ImageFaultKind::Unsupported));

@@ -1,23 +1,23 @@
 //! Tests of every color type, bit depth, filter, interlacing and small size against the stored samples and the `png`
 //! crate.
-use crate::encoder::{COMBINATIONS, Image, channels};
-use crate::{decode, samples};
+use crate::encoder::{COMBINATIONS, Image, samples_per_pixel};
+use crate::{decode, samples_as_u16};
 use recordmill_image::png::{Channels, ColorType, Header, Options, Palette};
 use std::io::Cursor;
 
-/// Returns the expected output samples of an image without palette; gray of low bit depth is scaled to 8 bits.
-fn shown(image: &Image) -> Vec<u16> {
+/// Returns the samples that decoding an image without palette must give; gray of fewer than 8 bits is scaled to 8 bits.
+fn expected_samples(image: &Image) -> Vec<u16> {
     let top = u16::MAX >> (16 - image.depth);
     let scale = if image.depth < 8 && image.color == 0 { 255 / top } else { 1 };
     image.samples.iter().map(|sample| sample * scale).collect()
 }
 
-fn assert_stored(image: &Image, file: &[u8], what: &str) {
+fn assert_decodes_to_stored(image: &Image, file: &[u8], what: &str) {
     let options = Options { palette: Palette::Indices, ..Options::default() };
     let pixels = decode(file, &options).unwrap_or_else(|fault| panic!("{what}: {fault}"));
     assert_eq!((pixels.size.width, pixels.size.height), (image.width, image.height), "{what}");
-    assert_eq!(pixels.channels, channels(image.color), "{what}");
-    assert_eq!(samples(&pixels), shown(image), "{what}");
+    assert_eq!(pixels.channels, samples_per_pixel(image.color), "{what}");
+    assert_eq!(samples_as_u16(&pixels), expected_samples(image), "{what}");
 }
 
 /// Decodes a file with the `png` crate, which expands palettes, low bit depths and transparency.
@@ -44,7 +44,7 @@ fn assert_equals_png_crate(file: &[u8], what: &str) {
         _ => Channels::Rgba,
     };
     let pixels = decode(file, &Options { channels, ..Options::default() }).unwrap_or_else(|fault| panic!("{fault}"));
-    assert_eq!(samples(&pixels), expected, "{what}");
+    assert_eq!(samples_as_u16(&pixels), expected, "{what}");
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn every_format_with_mixed_filters_gives_stored_samples() {
             for (width, height) in [(1, 1), (1, 9), (9, 1), (2, 3), (5, 5), (8, 8), (17, 13), (33, 7)] {
                 let mut image = Image::noise(width, height, color, depth, width as u64);
                 image.interlaced = interlaced;
-                let file = image.file(&image.palette(1));
+                let file = image.file(&image.palette_chunk(1));
                 let what = format!("color {color}, {depth} bits, {width} x {height}, interlaced {interlaced}");
-                assert_stored(&image, &file, &what);
+                assert_decodes_to_stored(&image, &file, &what);
                 assert_equals_png_crate(&file, &what);
             }
         }
@@ -69,8 +69,8 @@ fn every_format_with_single_filter_gives_stored_samples() {
         for filter in 0..5 {
             let image = Image::noise(67, 6, color, depth, 7);
             for image in [image.clone(), image.interlaced()] {
-                let file = image.file_with(&image.palette(2), |_| filter);
-                assert_stored(&image, &file, &format!("color {color}, {depth} bits, filter {filter}"));
+                let file = image.file_with_filters(&image.palette_chunk(2), |_| filter);
+                assert_decodes_to_stored(&image, &file, &format!("color {color}, {depth} bits, filter {filter}"));
             }
         }
     }
@@ -83,7 +83,7 @@ fn reused_decoder_keeps_no_state_between_images() {
         for (color, depth) in COMBINATIONS {
             let side = if round == 1 { 3 } else { 40 };
             let image = Image::noise(side, side, color, depth, round);
-            let file = image.file(&image.palette(round));
+            let file = image.file(&image.palette_chunk(round));
             let options = Options { channels: Channels::Rgba, ..Options::default() };
             assert_eq!(decoder.decode(&file, &options), decode(&file, &options));
         }
@@ -96,9 +96,9 @@ fn transparency_as_alpha_equals_png_crate() {
         let image = Image::noise(31, 9, color, depth, 3);
         let body = match color {
             3 => vec![7, 200],
-            _ => image.samples[..channels(color)].iter().flat_map(|sample| sample.to_be_bytes()).collect(),
+            _ => image.samples[..samples_per_pixel(color)].iter().flat_map(|sample| sample.to_be_bytes()).collect(),
         };
-        let before = [image.palette(4), vec![crate::encoder::chunk(b"tRNS", &body)]].concat();
+        let before = [image.palette_chunk(4), vec![crate::encoder::make_chunk(b"tRNS", &body)]].concat();
         for image in [image.clone(), image.interlaced()] {
             assert_equals_png_crate(&image.file(&before), &format!("color {color}, {depth} bits"));
         }
@@ -108,7 +108,7 @@ fn transparency_as_alpha_equals_png_crate() {
 #[test]
 fn parse_reads_all_header_fields() {
     let image = Image::noise(31, 9, 3, 4, 3).interlaced();
-    let chunks = [image.palette(4), vec![crate::encoder::chunk(b"tRNS", &[9])]].concat();
+    let chunks = [image.palette_chunk(4), vec![crate::encoder::make_chunk(b"tRNS", &[9])]].concat();
     let header = Header::parse(&image.file(&chunks)).expect("a header");
     assert_eq!((header.size.width, header.size.height, header.bit_depth), (31, 9, 4));
     assert_eq!(header.color, ColorType::Palette);

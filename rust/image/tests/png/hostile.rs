@@ -1,6 +1,6 @@
 //! Tests with damaged files: decoding gives a fault or the correct pixels for any truncation or change.
-use crate::encoder::{COMBINATIONS, Image, Noise, assemble, chunk, compress};
-use crate::{decode, fault};
+use crate::encoder::{COMBINATIONS, Image, Noise, compress_to_zlib, join_chunks, make_chunk};
+use crate::{decode, fault_kind};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::png::{Channels, Decoder, Depth, GrayRule, Header, Limits, Options, Palette};
 
@@ -13,27 +13,28 @@ const WITHOUT_CHECKSUMS: Options = Options {
     limits: Limits { max_pixels: 1 << 20, max_bytes: 1 << 22 },
 };
 
-fn files() -> impl Iterator<Item = Vec<u8>> {
+fn small_files() -> impl Iterator<Item = Vec<u8>> {
     COMBINATIONS.into_iter().flat_map(|(color, depth)| {
         let image = Image::noise(11, 7, color, depth, 8);
-        [image.clone(), image.interlaced()].map(|image| image.file(&image.palette(3)))
+        [image.clone(), image.interlaced()].map(|image| image.file(&image.palette_chunk(3)))
     })
 }
 
 #[test]
 fn file_cut_anywhere_is_truncated() {
-    for file in files() {
+    for file in small_files() {
         for length in 0..file.len() {
-            assert_eq!(fault(&file[..length]), ImageFaultKind::Truncated, "{length} of {} bytes", file.len());
+            assert_eq!(fault_kind(&file[..length]), ImageFaultKind::Truncated, "{length} of {} bytes", file.len());
             assert!(decode(&file[..length], &WITHOUT_CHECKSUMS).is_err() && Header::parse(&file[..length]).is_err());
         }
     }
 }
 
-/// Every byte is covered by a checksum or belongs to one, except lengths and the signature.
+/// Every byte is covered by a checksum or is part of one, except the lengths and the signature, which are checked
+/// themselves.
 #[test]
 fn any_flipped_bit_is_detected() {
-    for file in files() {
+    for file in small_files() {
         for bit in 0..file.len() * 8 {
             let mut damaged = file.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -51,15 +52,15 @@ fn damaged_content_with_correct_crc_never_panics() {
         for round in 0..300 {
             let mut image = Image::noise(11, 7, color, depth, round);
             image.interlaced = round % 2 == 1;
-            let mut header = image.header()[8..21].to_vec();
-            let mut stream = compress(&image.raw(|row| (row % 5) as u8));
+            let mut header = image.ihdr_chunk()[8..21].to_vec();
+            let mut stream = compress_to_zlib(&image.filtered_rows(|row| (row % 5) as u8));
             for _ in 0..1 + noise.below(3) {
                 let target = if noise.below(3) == 0 { &mut header } else { &mut stream };
                 let at = noise.below(target.len() as u64) as usize;
                 target[at] = noise.below(256) as u8;
             }
-            let chunks = [chunk(b"IHDR", &header), image.palette(1).concat(), chunk(b"IDAT", &stream)];
-            let file = assemble(&[&chunks[..], &[chunk(b"IEND", b"")]].concat());
+            let chunks = [make_chunk(b"IHDR", &header), image.palette_chunk(1).concat(), make_chunk(b"IDAT", &stream)];
+            let file = join_chunks(&[&chunks[..], &[make_chunk(b"IEND", b"")]].concat());
             let _ = decode(&file, &WITHOUT_CHECKSUMS);
             let _ = decode(&file, &Options { limits: WITHOUT_CHECKSUMS.limits, ..Options::default() });
         }
@@ -79,7 +80,7 @@ fn bytes_that_are_not_an_image_are_rejected() {
 #[test]
 fn decoder_decodes_correctly_after_failed_image() {
     let mut decoder = Decoder::new();
-    for file in files() {
+    for file in small_files() {
         let intact = decode(&file, &WITHOUT_CHECKSUMS);
         let mut noise = Noise::new(file.len() as u64);
         for _ in 0..50 {

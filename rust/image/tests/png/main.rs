@@ -20,7 +20,7 @@ fn decode(file: &[u8], options: &Options) -> Result<Pixels, ImageFault> {
 }
 
 /// Returns the samples of either bit depth as 16-bit values.
-fn samples(pixels: &Pixels) -> Vec<u16> {
+fn samples_as_u16(pixels: &Pixels) -> Vec<u16> {
     match &pixels.samples {
         Samples::U8(samples) => samples.iter().map(|&sample| sample.into()).collect(),
         Samples::U16(samples) => samples.clone(),
@@ -28,6 +28,6 @@ fn samples(pixels: &Pixels) -> Vec<u16> {
 }
 
 /// Returns the kind of the fault from decoding `file`.
-fn fault(file: &[u8]) -> ImageFaultKind {
+fn fault_kind(file: &[u8]) -> ImageFaultKind {
     decode(file, &Options::default()).expect_err("a fault").kind
 }

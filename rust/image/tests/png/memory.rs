@@ -1,6 +1,6 @@
-//! Tests of decoding into memory of the caller.
+//! Tests of decoding into a buffer of the caller.
 use crate::encoder::{COMBINATIONS, Image};
-use crate::{decode, samples};
+use crate::{decode, samples_as_u16};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::png::{Channels, Decoder, Depth, Options};
 
@@ -11,8 +11,8 @@ fn rows_with_stride_equal_decode_and_padding_is_not_written() {
         for interlaced in [false, true] {
             let mut image = Image::noise(13, 6, color, depth, 2);
             image.interlaced = interlaced;
-            let file = image.file(&image.palette(9));
-            let expected = samples(&decode(&file, &options).expect("an image"));
+            let file = image.file(&image.palette_chunk(9));
+            let expected = samples_as_u16(&decode(&file, &options).expect("an image"));
             let (row, stride) = (13 * 3, 50);
             let mut out = vec![171; stride * 5 + row];
             let shape = Decoder::new().decode_into(&file, &options, &mut out, stride).expect("an image");

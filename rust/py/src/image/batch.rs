@@ -2,7 +2,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch;
-use recordmill_image::batch::{DecodeOptions, Decoded, Element, Job, decode_each, decode_into, describe};
+use recordmill_image::batch::{DecodeOptions, Decoded, Element, Job, decode_each, decode_into, read_image_info};
 use recordmill_image::fault::Result as Outcome;
 
 use super::args::{DecodeOptionArgs, EncodedImages, ImagePlanArgs, unsupported_choice};
@@ -34,7 +34,7 @@ pub fn image_headers(
 fn build_header_table(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (Vec<i64>, RowFaults) {
     let (mut table, mut faults) = (Vec::with_capacity(7 * payloads.len()), Vec::new());
     for (row, data) in payloads.iter().enumerate() {
-        let numbers = match describe(data, reading, upright) {
+        let numbers = match read_image_info(data, reading, upright) {
             Ok(info) => {
                 let (size, decoded) = (info.size, info.decoded);
                 let sides = [size.width, size.height, decoded.width, decoded.height];
@@ -172,7 +172,7 @@ pub fn entry_points(
 ) -> PyResult<(Block, Block)> {
     let views = EncodedImages::Rows(data, row_splits).get_views()?;
     let payloads = views.as_slices()?;
-    let tables = py.detach(|| batch::entry_points(&payloads, share, fixed, threads));
+    let tables = py.detach(|| batch::build_entry_points(&payloads, share, fixed, threads));
     let mut splits = vec![0];
     splits.extend(tables.iter().scan(0, |end, table| {
         *end += table.len() as i64;

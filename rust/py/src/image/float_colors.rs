@@ -32,7 +32,7 @@ fn change_array<T: ChannelValue + pyo3::buffer::Element + Send + Sync>(
 ) -> PyResult<Block> {
     let view = ArrayView::<T>::from_object(pixels)?;
     let values = view.as_slice();
-    let output = py.detach(|| floats::change(values, change)).map_err(image_error)?;
+    let output = py.detach(|| floats::apply_operation(values, change)).map_err(image_error)?;
     Ok(Block::new(wrap(output)))
 }
 
@@ -57,6 +57,6 @@ pub fn change_hls(
 ) -> PyResult<Block> {
     let view = ArrayView::<u8>::from_object(pixels)?;
     let (values, direction) = (view.as_slice(), if back { Direction::HlsToRgb } else { Direction::RgbToHls });
-    let output = py.detach(|| hls::change(values, direction, width, behind)).map_err(image_error)?;
+    let output = py.detach(|| hls::convert(values, direction, width, behind)).map_err(image_error)?;
     Ok(Block::new(NumberVec::UInt8(output)))
 }

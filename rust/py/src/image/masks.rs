@@ -1,7 +1,7 @@
 //! Decoding of batches of masks.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::batch::{Class, Decoded, Job, MaskPlan, masks_each, masks_into};
+use recordmill_image::batch::{Class, Decoded, Job, MaskPlan, decode_masks_into};
 use recordmill_image::fault::Result as Outcome;
 use recordmill_image::pixels::Size;
 
@@ -70,7 +70,7 @@ fn decode_into_array<C: Class + pyo3::buffer::Element>(
     if count > 0 && !memory.len().is_multiple_of(count) {
         return Err(PyValueError::new_err("the size of the output must be a multiple of the number of payloads"));
     }
-    let faults = with_job!(py, args, |job: &Job| masks_into(job, &plan, memory, threads));
+    let faults = with_job!(py, args, |job: &Job| decode_masks_into(job, &plan, memory, threads));
     Ok(faults.into_iter().map(|(row, fault)| (row, fault_tuple(fault))).collect())
 }
 
@@ -98,7 +98,8 @@ fn decode_to_arrays<C: Class>(
     wrap: fn(Vec<C>) -> NumberVec,
 ) -> PyResult<Vec<ImageOrFault>> {
     let (plan, args) = (masks.parse_plan(py)?, &masks.job);
-    let masks: Vec<Outcome<Decoded<C>>> = with_job!(py, args, |job: &Job| masks_each(job, &plan, threads));
+    let masks: Vec<Outcome<Decoded<C>>> =
+        with_job!(py, args, |job: &Job| recordmill_image::batch::decode_each_mask(job, &plan, threads));
     let results = masks.into_iter().map(|mask| match mask {
         Ok(mask) => (Some((Block::new(wrap(mask.values)), mask.size.height, mask.size.width, 1)), None),
         Err(fault) => (None, Some(fault_tuple(fault))),

@@ -23,11 +23,11 @@ pub fn decode_plain_jpeg(
     let data = view.as_slice();
     let limits = Limits { max_pixels, ..Limits::default() };
     let decoded = py.detach(|| {
-        let mut worker = WorkerState::take();
+        let mut worker = WorkerState::take_idle();
         let mut out = take_pooled_buffer();
         let decoded =
             refuse_metadata(data, upright).and_then(|()| decode_pillow_pixels(&mut worker, data, limits, &mut out));
-        worker.give_back();
+        worker.return_to_idle();
         if decoded.is_err() {
             recycle_buffer(std::mem::take(&mut out));
         }

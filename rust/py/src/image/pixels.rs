@@ -1,7 +1,7 @@
 //! Processing of pixels in memory by the steps that follow decoding: geometry, colors, output format.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::batch::{Element, Job, SourcePixel, change_pixels};
+use recordmill_image::batch::{Element, Job, SourcePixel, transform_pixels};
 use recordmill_image::pixels::Size;
 
 use super::args::{ImagePlanArgs, unsupported_choice};
@@ -57,7 +57,7 @@ fn change_values<S: SourcePixel, T: Element>(
     let mut values = values.to_vec();
     let size = Size { width, height };
     let mut run = |job: &Job| match job.geometry {
-        [_] => change_pixels::<S, T>(&mut values, size, channels, job).map(Some),
+        [_] => transform_pixels::<S, T>(&mut values, size, channels, job).map(Some),
         _ => Ok(None),
     };
     let output = with_payloads!(py, args, &[], run).map_err(image_error)?;

@@ -30,9 +30,9 @@ pub fn recode_png(
     let views = files.get_views()?;
     let files = views.as_slices()?;
     let (data, splits, sides) = py.detach(|| {
-        let mut worker = WorkerState::take();
+        let mut worker = WorkerState::take_idle();
         let recoded = recode_files(&mut worker, &files, options);
-        worker.give_back();
+        worker.return_to_idle();
         recoded
     });
     Ok((Block::from_bytes(data), Block::from_integers(splits), Block::from_integers(sides)))
@@ -64,10 +64,10 @@ pub fn encode_png(
     let view = ArrayView::<u8>::from_object(samples)?;
     let samples = view.as_slice();
     let encoded = py.detach(|| {
-        let mut worker = WorkerState::take();
+        let mut worker = WorkerState::take_idle();
         let mut out = Vec::new();
         let encoded = worker.png_encoder.encode(samples, Size { width, height }, channels, &mut out);
-        worker.give_back();
+        worker.return_to_idle();
         encoded.map(|()| out)
     });
     encoded.map(Block::from_bytes).map_err(image_error)

@@ -23,9 +23,9 @@ fn to_image(pixels: Pixels) -> Image {
 /// Calls `decode` with a worker state, without the interpreter lock.
 fn run_decoder(py: Python<'_>, decode: impl FnOnce(&mut WorkerState) -> Outcome<Pixels> + Send) -> PyResult<Image> {
     let pixels = py.detach(|| {
-        let mut worker = WorkerState::take();
+        let mut worker = WorkerState::take_idle();
         let pixels = decode(&mut worker);
-        worker.give_back();
+        worker.return_to_idle();
         pixels
     });
     pixels.map(to_image).map_err(image_error)
@@ -58,7 +58,7 @@ pub fn decode_jpeg(
     run_decoder(py, |worker| {
         let mut samples = take_pooled_buffer();
         let (size, channels) =
-            worker.jpeg.decode_to(data, jpeg::Region::all(window), &options, points.as_ref(), &mut samples)?;
+            worker.jpeg.decode_to(data, jpeg::Region::all_rows(window), &options, points.as_ref(), &mut samples)?;
         Ok(Pixels { size, channels, samples: Samples::U8(shrink_if_oversized(samples)) })
     })
 }

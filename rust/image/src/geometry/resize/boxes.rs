@@ -3,14 +3,14 @@
 //! The corners of a box are the centers of its outermost output pixels. Positions outside the image get the
 //! extrapolation value.
 use super::taps::{Neighbors, interpolate_row};
-use crate::collate::kernels::Blend;
+use crate::collate::kernels::InterpolateRows;
 use crate::fault::Result;
 use crate::geometry::dispatch;
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{MAX_SIDE, MAX_VALUES, bad_argument};
 use crate::pixels::Size;
 
-/// Contiguous images with any number of channels.
+/// A batch of images that are contiguous in memory, with any number of channels.
 #[derive(Debug, Clone, Copy)]
 pub struct Images<'a, T> {
     /// Samples of all images.
@@ -39,7 +39,7 @@ pub struct Boxes<'a> {
 
 /// Crops and resizes all boxes. The results are concatenated.
 pub fn resize_boxes<T: PixelType>(images: Images<T>, boxes: Boxes) -> Result<Vec<f32>> {
-    let (count, length) = check(&images, &boxes)?;
+    let (count, length) = check_boxes(&images, &boxes)?;
     let mut output =
         Vec::with_capacity(boxes.image_indices.len() * boxes.size.width * boxes.size.height * images.channels);
     for (position, &image) in boxes.coordinates.as_chunks::<4>().0.iter().zip(boxes.image_indices) {
@@ -47,13 +47,13 @@ pub fn resize_boxes<T: PixelType>(images: Images<T>, boxes: Boxes) -> Result<Vec
             return bad_argument(format!("images 0 to {}", count as i64 - 1), image.to_string());
         };
         let source = Images { values: &images.values[image * length..][..length], ..images };
-        append(source, *position, &boxes, &mut output);
+        append_box(source, *position, &boxes, &mut output);
     }
     Ok(output)
 }
 
 /// Returns the number of images, and the number of values in each.
-fn check<T>(images: &Images<T>, boxes: &Boxes) -> Result<(usize, usize)> {
+fn check_boxes<T>(images: &Images<T>, boxes: &Boxes) -> Result<(usize, usize)> {
     let sides = [images.size.width, images.size.height, boxes.size.width, boxes.size.height];
     if sides.iter().any(|side| !(1..=MAX_SIDE).contains(side)) || !(1..=MAX_SIDE).contains(&images.channels) {
         return bad_argument(
@@ -75,11 +75,16 @@ fn check<T>(images: &Images<T>, boxes: &Boxes) -> Result<(usize, usize)> {
     Ok(((values / length) as usize, length as usize))
 }
 
-fn append<T: PixelType>(source: Images<T>, [top, left, bottom, right]: [f32; 4], boxes: &Boxes, output: &mut Vec<f32>) {
+fn append_box<T: PixelType>(
+    source: Images<T>,
+    [top, left, bottom, right]: [f32; 4],
+    boxes: &Boxes,
+    output: &mut Vec<f32>,
+) {
     let (channels, row) = (source.channels, boxes.size.width * source.channels);
-    let columns = Columns::new(left, right, source.size.width, boxes.size.width);
+    let columns = BoxColumns::new(left, right, source.size.width, boxes.size.width);
     let mut reader = RowReader::new(source, &columns);
-    for y in positions(top, bottom, source.size.height, boxes.size.height) {
+    for y in source_positions(top, bottom, source.size.height, boxes.size.height) {
         if !is_inside(y, source.size.height) || columns.inside.is_empty() {
             output.resize(output.len() + row, boxes.extrapolation_value);
             continue;
@@ -91,21 +96,21 @@ fn append<T: PixelType>(source: Images<T>, [top, left, bottom, right]: [f32; 4],
             let pixels = columns.inside.iter().map(|x| &values[x.round() as usize * channels..][..channels]);
             pixels.for_each(|pixel| output.extend(pixel.iter().map(|value| -> f32 { (*value).into() })));
         } else {
-            reader.append(y, output);
+            reader.append_row(y, output);
         }
         output.resize(end, boxes.extrapolation_value);
     }
 }
 
 /// Source positions of the output columns inside the image, and the number of output columns before them.
-struct Columns {
+struct BoxColumns {
     before: usize,
     inside: Vec<f32>,
 }
 
-impl Columns {
+impl BoxColumns {
     fn new(low: f32, high: f32, length: usize, count: usize) -> Self {
-        let source_positions: Vec<f32> = positions(low, high, length, count).collect();
+        let source_positions: Vec<f32> = source_positions(low, high, length, count).collect();
         let before = source_positions.iter().take_while(|position| !is_inside(**position, length)).count();
         let inside = source_positions[before..].iter().copied().take_while(|position| is_inside(*position, length));
         Self { before, inside: inside.collect() }
@@ -114,7 +119,7 @@ impl Columns {
 
 /// Returns the source positions of `count` outputs from `low` to `high` on an axis of `length` pixels. A single output
 /// is at the center.
-fn positions(low: f32, high: f32, length: usize, count: usize) -> impl Iterator<Item = f32> {
+fn source_positions(low: f32, high: f32, length: usize, count: usize) -> impl Iterator<Item = f32> {
     let last = (length - 1) as f32;
     let middle = (0.5 * f64::from(low + high) * f64::from(last)) as f32;
     let step = (high - low) * last / (count.max(2) - 1) as f32;
@@ -135,7 +140,7 @@ struct RowReader<'a, T> {
 }
 
 impl<'a, T: PixelType> RowReader<'a, T> {
-    fn new(source: Images<'a, T>, columns: &Columns) -> Self {
+    fn new(source: Images<'a, T>, columns: &BoxColumns) -> Self {
         let taps: Vec<Neighbors> = columns.inside.iter().map(|position| Neighbors::around(*position)).collect();
         let row = || (usize::MAX, Vec::new());
         let mixed = vec![0.0; taps.len() * source.channels];
@@ -143,7 +148,7 @@ impl<'a, T: PixelType> RowReader<'a, T> {
     }
 
     /// Appends the row at vertical position `place`.
-    fn append(&mut self, position: f32, output: &mut Vec<f32>) {
+    fn append_row(&mut self, position: f32, output: &mut Vec<f32>) {
         let Neighbors { first, second, weight } = Neighbors::around(position);
         if self.lower.0 == first {
             std::mem::swap(&mut self.upper, &mut self.lower);
@@ -156,7 +161,7 @@ impl<'a, T: PixelType> RowReader<'a, T> {
                 row.0 = y;
             }
         }
-        dispatch::run(Blend { upper: &upper.1, lower: &lower.1, weight, output: mixed });
+        dispatch::run(InterpolateRows { upper: &upper.1, lower: &lower.1, weight, output: mixed });
         output.extend_from_slice(mixed);
     }
 }
@@ -164,7 +169,7 @@ impl<'a, T: PixelType> RowReader<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::{Boxes, Images, resize_boxes};
-    use crate::geometry::dispatch::with_portable;
+    use crate::geometry::dispatch::run_portable;
     use crate::pixels::Size;
 
     const COORDINATES: [f32; 8] = [-0.1, 0.2, 0.9, 1.3, 1.0, 0.7, 0.1, 0.0];
@@ -186,7 +191,7 @@ mod tests {
                 let boxes = Boxes { nearest, ..WHOLE };
                 let wide = resize_boxes(images, boxes);
                 assert_eq!(wide.as_ref().map(Vec::len), Ok(2 * 13 * 7 * channels));
-                assert_eq!(with_portable(|| resize_boxes(images, boxes)), wide, "{channels} channels");
+                assert_eq!(run_portable(|| resize_boxes(images, boxes)), wide, "{channels} channels");
             }
         }
     }

@@ -35,7 +35,7 @@ pub fn resize(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<u8>> {
         Kernel::Pillow(filter) => pillow::resize(source, size, filter, false),
         Kernel::Opencv(interpolation) => opencv::resize(source, size, interpolation),
         Kernel::Fast | Kernel::Tensorflow { .. } => {
-            Ok(resize_f32(source, size, kernel)?.into_iter().map(u8::nearest).collect())
+            Ok(resize_f32(source, size, kernel)?.into_iter().map(u8::round_from_f32).collect())
         }
     }
 }
@@ -45,7 +45,7 @@ pub fn resize_f32<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) -> 
     match kernel {
         Kernel::Fast => tensorflow::resize(source, size, Method::Bilinear, false),
         Kernel::Tensorflow { method, antialias } => tensorflow::resize(source, size, method, antialias),
-        _ => Ok(resize_deep(source, size, kernel)?.into_iter().map(T::into).collect()),
+        _ => Ok(resize_high_depth(source, size, kernel)?.into_iter().map(T::into).collect()),
     }
 }
 
@@ -76,7 +76,7 @@ pub fn resize_many<T: PixelType>(
         match kernel {
             _ if from == size => output.extend(image.iter().map(|value| -> f32 { (*value).into() })),
             Kernel::Tensorflow { method, antialias } => {
-                tensorflow::append(source, size, method, antialias, &mut output)?;
+                tensorflow::append_resized(source, size, method, antialias, &mut output)?;
             }
             _ => output.extend_from_slice(&resize_f32(source, size, kernel)?),
         }
@@ -85,12 +85,12 @@ pub fn resize_many<T: PixelType>(
 }
 
 /// Resizes an image of more than 8 bits in floating point. Integer types are rounded at the end.
-pub fn resize_deep<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<T>> {
+pub fn resize_high_depth<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) -> Result<Vec<T>> {
     let values = match kernel {
         Kernel::Nearest(rule) => return resize_nearest(source, size, rule),
-        Kernel::Pillow(filter) => pillow::resize_deep(source, size, filter)?,
-        Kernel::Opencv(interpolation) => opencv::resize_deep(source, size, interpolation)?,
+        Kernel::Pillow(filter) => pillow::resize_high_depth(source, size, filter)?,
+        Kernel::Opencv(interpolation) => opencv::resize_high_depth(source, size, interpolation)?,
         Kernel::Fast | Kernel::Tensorflow { .. } => resize_f32(source, size, kernel)?,
     };
-    Ok(values.into_iter().map(T::nearest).collect())
+    Ok(values.into_iter().map(T::round_from_f32).collect())
 }

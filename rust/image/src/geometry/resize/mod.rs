@@ -8,6 +8,6 @@ pub(crate) mod taps;
 pub mod tensorflow;
 pub(crate) mod two_tap;
 
-pub use kernel::{Kernel, resize, resize_deep, resize_f32, resize_many};
+pub use kernel::{Kernel, resize, resize_f32, resize_high_depth, resize_many};
 pub(crate) use nearest::gather_pixels;
 pub use nearest::{Nearest, resize_nearest};

@@ -16,7 +16,7 @@ pub enum Nearest {
 
 impl Nearest {
     /// Returns the source index of each of `output` positions on an axis of `input` pixels.
-    fn indices(self, input: usize, output: usize) -> Vec<usize> {
+    fn source_indices(self, input: usize, output: usize) -> Vec<usize> {
         let last = input - 1;
         match self {
             Self::Pillow => pillow_positions(input, output).map(|position| (position as usize).min(last)).collect(),
@@ -42,22 +42,22 @@ fn pillow_positions(input: usize, output: usize) -> impl Iterator<Item = f64> {
 /// Resizes by nearest neighbor without interpolation, for masks of any type.
 pub fn resize_nearest<T: Copy>(source: View<T>, size: Size, rule: Nearest) -> Result<Vec<T>> {
     count_values(size, source.channels())?;
-    let columns = rule.indices(source.size().width, size.width);
-    let rows = rule.indices(source.size().height, size.height);
+    let columns = rule.source_indices(source.size().width, size.width);
+    let rows = rule.source_indices(source.size().height, size.height);
     Ok(gather_pixels(source, &columns, &rows))
 }
 
 /// Returns the pixels of `source` at `columns` and `rows`.
 pub(crate) fn gather_pixels<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
     match source.channels() {
-        1 => gather::<T, 1>(source, columns, rows),
-        2 => gather::<T, 2>(source, columns, rows),
-        3 => gather::<T, 3>(source, columns, rows),
-        _ => gather::<T, 4>(source, columns, rows),
+        1 => gather_pixels_of::<T, 1>(source, columns, rows),
+        2 => gather_pixels_of::<T, 2>(source, columns, rows),
+        3 => gather_pixels_of::<T, 3>(source, columns, rows),
+        _ => gather_pixels_of::<T, 4>(source, columns, rows),
     }
 }
 
-fn gather<T: Copy, const CHANNELS: usize>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
+fn gather_pixels_of<T: Copy, const CHANNELS: usize>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
     let mut output: Vec<T> = Vec::with_capacity(columns.len() * rows.len() * CHANNELS);
     let length = columns.len() * CHANNELS;
     let (mut row, mut previous) = (vec![[source.row(0)[0]; CHANNELS]; columns.len()], None);

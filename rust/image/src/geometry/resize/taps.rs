@@ -18,7 +18,7 @@ pub(crate) struct Tap {
 
 /// Returns the taps of `output` positions on an axis of `input` pixels. Outside the image, only the border pixel
 /// counts.
-pub(crate) fn bilinear(input: usize, output: usize) -> Vec<Tap> {
+pub(crate) fn bilinear_taps(input: usize, output: usize) -> Vec<Tap> {
     let scale = input as f32 / output as f32;
     let last = (input - 1) as u32;
     let tap = |index: usize| {
@@ -58,23 +58,23 @@ pub(crate) fn interpolate_row<T: PixelType>(row: &[T], taps: &[Neighbors], chann
 }
 
 /// Number of channels: a constant for common values, so that the loop over channels is unrolled.
-trait Channels: Copy {
-    fn get(self) -> usize;
+trait ChannelCount: Copy {
+    fn count(self) -> usize;
 }
 
 #[derive(Clone, Copy)]
 struct ConstChannels<const CHANNELS: usize>;
 
-impl<const CHANNELS: usize> Channels for ConstChannels<CHANNELS> {
+impl<const CHANNELS: usize> ChannelCount for ConstChannels<CHANNELS> {
     #[inline(always)]
-    fn get(self) -> usize {
+    fn count(self) -> usize {
         CHANNELS
     }
 }
 
-impl Channels for usize {
+impl ChannelCount for usize {
     #[inline(always)]
-    fn get(self) -> usize {
+    fn count(self) -> usize {
         self
     }
 }
@@ -86,12 +86,12 @@ struct InterpolateRow<'a, T, C> {
     output: &'a mut Vec<f32>,
 }
 
-impl<T: PixelType, C: Channels> Kernel for InterpolateRow<'_, T, C> {
+impl<T: PixelType, C: ChannelCount> Kernel for InterpolateRow<'_, T, C> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let channels = self.channels.get();
+        let channels = self.channels.count();
         self.output.resize(self.taps.len() * channels, 0.0);
         for (tap, pixel) in self.taps.iter().zip(self.output.chunks_exact_mut(channels)) {
             let left = &self.row[tap.first * channels..][..channels];

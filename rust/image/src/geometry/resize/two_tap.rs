@@ -2,8 +2,8 @@
 //!
 //! Every value is bit-exact with `tf.image.resize(image, size, "bilinear", antialias=False)`: multiplication and
 //! addition are rounded separately on every machine.
-use super::taps::{Tap, bilinear};
-use crate::collate::kernels::Multiply;
+use super::taps::{Tap, bilinear_taps};
+use crate::collate::kernels::MultiplyByFactor;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
@@ -15,8 +15,9 @@ const LANES: usize = 4;
 /// Number of pixels per bounds check of the output.
 const GROUP: usize = 4;
 
-/// A window of a resized image. The taps of its columns and lines are relative to its source window.
-pub(crate) struct Part {
+/// A window of a resized image to compute. The taps of its columns and lines are relative to the source window that
+/// they read.
+pub(crate) struct ResizeWindow {
     columns: Vec<Tap>,
     lines: Vec<Tap>,
     window: Window,
@@ -24,10 +25,10 @@ pub(crate) struct Part {
     factor: f32,
 }
 
-impl Part {
+impl ResizeWindow {
     /// Prepares the `window` of an image of size `from` resized to `to`.
     pub fn new(from: Size, to: Size, window: Window) -> Self {
-        let (mut columns, mut lines) = (bilinear(from.width, to.width), bilinear(from.height, to.height));
+        let (mut columns, mut lines) = (bilinear_taps(from.width, to.width), bilinear_taps(from.height, to.height));
         let across = crop_taps(&mut columns, window.x..window.x + window.width, from.width);
         let down = crop_taps(&mut lines, window.y..window.y + window.height, from.height);
         let source_window = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
@@ -35,7 +36,7 @@ impl Part {
     }
 
     /// Multiplies samples by `factor` before they are resized.
-    pub fn scaled(self, factor: f32) -> Self {
+    pub fn with_factor(self, factor: f32) -> Self {
         Self { factor, ..self }
     }
 
@@ -45,7 +46,7 @@ impl Part {
     }
 
     /// Returns the two source rows of each output row, relative to the source window.
-    pub fn lines(&self) -> impl Iterator<Item = [usize; 2]> {
+    pub fn source_row_pairs(&self) -> impl Iterator<Item = [usize; 2]> {
         self.lines.iter().map(|tap| [tap.first as usize, (tap.first as usize + 1).min(self.source_window.height - 1)])
     }
 }
@@ -65,7 +66,7 @@ fn crop_taps(taps: &mut Vec<Tap>, part: Range<usize>, input: usize) -> Range<usi
 pub(crate) struct TwoTap<'a, T> {
     source: View<'a, T>,
     size: Size,
-    across: Across,
+    across: HorizontalPass,
     lines: Vec<Tap>,
     upper: ResizedRow,
     lower: ResizedRow,
@@ -73,7 +74,7 @@ pub(crate) struct TwoTap<'a, T> {
 }
 
 /// Parameters of the horizontal pass.
-struct Across {
+struct HorizontalPass {
     columns: Vec<Tap>,
     factor: f32,
     /// Whether no tap reads past the end of a row and the factor is 1, so that float rows can be read without a copy.
@@ -88,11 +89,17 @@ struct ResizedRow {
 
 impl ResizedRow {
     /// Reads and resizes row `y`. If the row cannot be used directly, it is converted to `wide` first.
-    fn read<T: PixelType>(&mut self, y: usize, source: View<T>, across: &Across, wide: &mut [f32]) {
+    fn resize_source_row<T: PixelType>(
+        &mut self,
+        y: usize,
+        source: View<T>,
+        across: &HorizontalPass,
+        wide: &mut [f32],
+    ) {
         let row = match T::as_f32(source.row_to_end(y)) {
             Some(floats) if across.is_direct && floats.len() >= wide.len() => floats,
             _ => {
-                dispatch::run(Multiply { source: source.row(y), factor: across.factor, output: wide });
+                dispatch::run(MultiplyByFactor { source: source.row(y), factor: across.factor, output: wide });
                 wide
             }
         };
@@ -104,8 +111,9 @@ impl ResizedRow {
 impl<'a, T: PixelType> TwoTap<'a, T> {
     /// Creates a reader of `source` resized to `size`; `flip` flips it horizontally.
     pub fn new(source: View<'a, T>, size: Size, flip: bool) -> Self {
-        let (lines, columns) = (bilinear(source.size().height, size.height), bilinear(source.size().width, size.width));
-        let part = Part {
+        let (lines, columns) =
+            (bilinear_taps(source.size().height, size.height), bilinear_taps(source.size().width, size.width));
+        let part = ResizeWindow {
             columns,
             lines,
             window: Window::whole(size),
@@ -116,8 +124,8 @@ impl<'a, T: PixelType> TwoTap<'a, T> {
     }
 
     /// Creates a reader for the source window of `part`; `flip` flips it horizontally.
-    pub fn from_part(source: View<'a, T>, part: Part, flip: bool) -> Self {
-        let (channels, Part { mut columns, lines, window, factor, .. }) = (source.channels(), part);
+    pub fn from_part(source: View<'a, T>, part: ResizeWindow, flip: bool) -> Self {
+        let (channels, ResizeWindow { mut columns, lines, window, factor, .. }) = (source.channels(), part);
         let size = Size { width: window.width, height: window.height };
         let is_direct = factor == 1.0 && columns.iter().all(|tap| tap.first as usize + 1 < source.size().width);
         columns.iter_mut().for_each(|tap| tap.first *= channels as u32);
@@ -127,11 +135,19 @@ impl<'a, T: PixelType> TwoTap<'a, T> {
         columns.resize(size.width.next_multiple_of(GROUP), Tap { first: 0, weight: 0.0 });
         let line = || ResizedRow { y: usize::MAX, values: vec![0.0; columns.len() * channels + LANES] };
         let wide = vec![0.0; source.size().width * channels + channels + LANES];
-        Self { source, size, lines, upper: line(), lower: line(), across: Across { columns, factor, is_direct }, wide }
+        Self {
+            source,
+            size,
+            lines,
+            upper: line(),
+            lower: line(),
+            across: HorizontalPass { columns, factor, is_direct },
+            wide,
+        }
     }
 
     /// Returns the two horizontally resized source rows of output row `y`, and the weight of the second.
-    pub fn pair(&mut self, y: usize) -> (&[f32], &[f32], f32) {
+    pub fn row_pair(&mut self, y: usize) -> (&[f32], &[f32], f32) {
         let Tap { first, weight } = self.lines[y];
         let first = first as usize;
         let second = (first + 1).min(self.source.size().height - 1);
@@ -139,19 +155,19 @@ impl<'a, T: PixelType> TwoTap<'a, T> {
             std::mem::swap(&mut self.upper, &mut self.lower);
         }
         if self.upper.y != first {
-            self.upper.read(first, self.source, &self.across, &mut self.wide);
+            self.upper.resize_source_row(first, self.source, &self.across, &mut self.wide);
         }
         if self.lower.y != second {
-            self.lower.read(second, self.source, &self.across, &mut self.wide);
+            self.lower.resize_source_row(second, self.source, &self.across, &mut self.wide);
         }
         let length = self.size.width * self.source.channels();
         (&self.upper.values[..length], &self.lower.values[..length], weight)
     }
 
     /// Appends all rows in float32.
-    pub fn append(mut self, output: &mut Vec<f32>) {
+    pub fn append_rows(mut self, output: &mut Vec<f32>) {
         for y in 0..self.size.height {
-            let (upper, lower, weight) = self.pair(y);
+            let (upper, lower, weight) = self.row_pair(y);
             dispatch::run(AppendInterpolated { upper, lower, weight, output });
         }
     }

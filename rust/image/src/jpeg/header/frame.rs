@@ -42,10 +42,10 @@ pub(in crate::jpeg) struct Frame {
 impl Frame {
     /// Parses the frame header of the SOF marker `code`.
     pub(in crate::jpeg) fn read(code: u8, mut segment: SegmentReader<'_>) -> Result<Self> {
-        let coding = coding(code, segment.offset())?;
+        let coding = coding_of_marker(code, segment.offset())?;
         let offset = segment.offset();
         let precision = segment.byte(ImageFaultKind::BadMarker)?;
-        let size = read_size(&mut segment)?;
+        let size = read_image_size(&mut segment)?;
         let num_components = usize::from(segment.byte(ImageFaultKind::BadMarker)?);
         if segment.len() != 3 * num_components {
             let found = format!("{} bytes for {num_components} components", segment.len());
@@ -100,7 +100,7 @@ impl Frame {
     }
 }
 
-fn coding(code: u8, offset: usize) -> Result<Coding> {
+fn coding_of_marker(code: u8, offset: usize) -> Result<Coding> {
     match code {
         marker::SOF0 | marker::SOF1 => Ok(Coding::Sequential),
         marker::SOF2 => Ok(Coding::Progressive),
@@ -116,7 +116,7 @@ fn coding(code: u8, offset: usize) -> Result<Coding> {
     }
 }
 
-fn read_size(segment: &mut SegmentReader<'_>) -> Result<Size> {
+fn read_image_size(segment: &mut SegmentReader<'_>) -> Result<Size> {
     let offset = segment.offset();
     let height = usize::from(segment.pair(ImageFaultKind::BadMarker)?);
     let width = usize::from(segment.pair(ImageFaultKind::BadMarker)?);
@@ -161,9 +161,9 @@ pub(in crate::jpeg) struct Scan {
     pub(in crate::jpeg) start: usize,
     /// Zig-zag index of the last coefficient (Se).
     pub(in crate::jpeg) end: usize,
-    /// Number of low bits missing before this scan if it refines earlier ones, otherwise zero (Ah).
+    /// For a scan that refines earlier ones, the number of low bits that were missing before it; otherwise zero (Ah).
     pub(in crate::jpeg) high: u32,
-    /// Number of low bits still missing after this scan (Al).
+    /// Number of low bits that are still missing after this scan (Al).
     pub(in crate::jpeg) low: u32,
     /// Offset of the scan header in the image.
     pub(in crate::jpeg) offset: usize,
@@ -189,12 +189,12 @@ impl Scan {
         for position in 0..num_components {
             components.push(read_scan_component(frame, &mut segment, position)?);
         }
-        check_order(&components, offset)?;
+        check_component_order(&components, offset)?;
         let bounds = segment.take(3, ImageFaultKind::BadScan)?;
         let (start, end) = (usize::from(bounds[0]), usize::from(bounds[1]));
         let (high, low) = (u32::from(bounds[2] >> 4), u32::from(bounds[2] & 15));
         let scan = Self { components, start, end, high, low, offset, data: segment.offset() };
-        scan.check_bounds(frame.coding)?;
+        scan.check_coefficient_range(frame.coding)?;
         if scan.components.len() > 1 {
             frame.count_mcu_blocks(scan.components.iter().map(|component| component.index), offset)?;
         }
@@ -207,7 +207,7 @@ impl Scan {
         frame.coding == Coding::Sequential && self.components.len() == frame.components.len()
     }
 
-    fn check_bounds(&self, coding: Coding) -> Result<()> {
+    fn check_coefficient_range(&self, coding: Coding) -> Result<()> {
         let sound = match coding {
             Coding::Sequential => (self.start, self.end, self.high, self.low) == (0, 63, 0, 0),
             Coding::Progressive => {
@@ -244,7 +244,7 @@ fn read_scan_component(frame: &Frame, segment: &mut SegmentReader<'_>, position:
     Ok(ScanComponent { index, dc: usize::from(fields[1] >> 4), ac: usize::from(fields[1] & 15) })
 }
 
-fn check_order(components: &[ScanComponent], offset: usize) -> Result<()> {
+fn check_component_order(components: &[ScanComponent], offset: usize) -> Result<()> {
     for (position, component) in components.iter().enumerate() {
         if components[..position].iter().any(|earlier| earlier.index == component.index) {
             return Err(ImageFault::new(

@@ -29,18 +29,18 @@ pub(in crate::jpeg) struct MarkerReader<'a> {
 }
 
 impl<'a> MarkerReader<'a> {
-    /// Starts after the SOI marker at the start of the image.
+    /// Creates a reader that starts after the SOI marker at the start of the image.
     pub(in crate::jpeg) fn new(data: &'a [u8]) -> Result<Self> {
         match data {
             [0xff, SOI, ..] => Ok(Self { data, next: 2 }),
             [] | [0xff] => {
                 Err(ImageFault::new(ImageFaultKind::Truncated, data.len(), "a start-of-image marker", "the end"))
             }
-            _ => Err(ImageFault::new(ImageFaultKind::BadMarker, 0, "a start-of-image marker", describe(data))),
+            _ => Err(ImageFault::new(ImageFaultKind::BadMarker, 0, "a start-of-image marker", format_bytes(data))),
         }
     }
 
-    /// Starts at byte `next` of `data`.
+    /// Creates a reader that starts at byte `next` of `data`.
     pub(in crate::jpeg) fn resume(data: &'a [u8], next: usize) -> Self {
         Self { data, next }
     }
@@ -56,7 +56,12 @@ impl<'a> MarkerReader<'a> {
         if let Some(&first) = self.data.get(start)
             && first != 0xff
         {
-            return Err(ImageFault::new(ImageFaultKind::BadMarker, start, "a marker", describe(&self.data[start..])));
+            return Err(ImageFault::new(
+                ImageFaultKind::BadMarker,
+                start,
+                "a marker",
+                format_bytes(&self.data[start..]),
+            ));
         }
         let rest = self.data.get(start..).unwrap_or_default();
         let Some(fill) = rest.iter().position(|&byte| byte != 0xff) else {
@@ -88,7 +93,7 @@ impl<'a> MarkerReader<'a> {
 }
 
 /// Formats the first bytes of `data` in hexadecimal for a fault.
-fn describe(data: &[u8]) -> String {
+fn format_bytes(data: &[u8]) -> String {
     let shown: Vec<String> = data.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     shown.join(" ")
 }
@@ -126,18 +131,18 @@ impl<'a> SegmentReader<'a> {
         Ok(head)
     }
 
-    /// Returns the next byte.
+    /// Reads the next byte of the segment.
     pub(in crate::jpeg) fn byte(&mut self, kind: ImageFaultKind) -> Result<u8> {
         Ok(self.take(1, kind)?[0])
     }
 
-    /// Returns the next two bytes as a big-endian integer.
+    /// Reads the next two bytes of the segment as a big-endian integer.
     pub(in crate::jpeg) fn pair(&mut self, kind: ImageFaultKind) -> Result<u16> {
         let bytes = self.take(2, kind)?;
         Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
     }
 
-    /// Checks that all bytes were read.
+    /// Returns a fault if the segment has unread bytes.
     pub(in crate::jpeg) fn end(&self, kind: ImageFaultKind) -> Result<()> {
         if self.rest.is_empty() {
             return Ok(());

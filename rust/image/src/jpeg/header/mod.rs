@@ -74,7 +74,7 @@ pub(in crate::jpeg) struct State {
     has_comment: bool,
 }
 
-/// Parses the headers of a file. It stands after a scan header, or at the end of the image.
+/// Parses the headers of a file up to a scan header, or up to the end of the image.
 pub(in crate::jpeg) struct Reader<'a> {
     pub(in crate::jpeg) data: &'a [u8],
     pub(in crate::jpeg) frame: Frame,
@@ -93,13 +93,13 @@ impl<'a> Reader<'a> {
             match code {
                 marker::SOF0..=0xcf if !matches!(code, marker::DHT | marker::DAC | 0xc8) => {
                     if frame.is_some() {
-                        return Err(unexpected(&markers, "one frame header", "a second"));
+                        return Err(unexpected_marker_fault(&markers, "one frame header", "a second"));
                     }
                     frame = Some(Frame::read(code, markers.segment()?)?);
                 }
                 marker::SOS => {
                     let Some(frame) = frame else {
-                        return Err(unexpected(&markers, "a frame header", "a scan header"));
+                        return Err(unexpected_marker_fault(&markers, "a frame header", "a scan header"));
                     };
                     let scan = Scan::read(&frame, markers.segment()?)?;
                     let color = state.hints.model(&frame)?;
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
                     }
                     return Ok((Self { data, frame, color, state }, scan));
                 }
-                marker::EOI => return Err(unexpected(&markers, "a scan", "the end of the image")),
+                marker::EOI => return Err(unexpected_marker_fault(&markers, "a scan", "the end of the image")),
                 _ => state.read(code, &mut markers)?,
             }
         }
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
             let code = markers.next()?;
             match code {
                 marker::SOF0..=0xcf if !matches!(code, marker::DHT | marker::DAC | 0xc8) => {
-                    return Err(unexpected(&markers, "one frame header", "a second"));
+                    return Err(unexpected_marker_fault(&markers, "one frame header", "a second"));
                 }
                 marker::SOS => return Ok(Some(Scan::read(&self.frame, markers.segment()?)?)),
                 marker::EOI => return Ok(None),
@@ -137,14 +137,14 @@ impl<'a> Reader<'a> {
         match self.next_scan(offset) {
             Ok(None) => Ok(()),
             Ok(Some(scan)) => goes_on(ImageFaultKind::BadScan, scan.offset, "another scan"),
-            Err(fault) if fault.kind == ImageFaultKind::BadMarker && self.is_restart(offset) => {
+            Err(fault) if fault.kind == ImageFaultKind::BadMarker && self.is_restart_marker(offset) => {
                 goes_on(ImageFaultKind::BadRestart, offset, "another restart interval")
             }
             Err(fault) => Err(fault),
         }
     }
 
-    fn is_restart(&self, offset: usize) -> bool {
+    fn is_restart_marker(&self, offset: usize) -> bool {
         let code = self.data[offset..].iter().find(|&&byte| byte != 0xff);
         matches!(code, Some(marker::RST0..=marker::RST7))
     }
@@ -158,15 +158,15 @@ impl State {
         match code {
             marker::TEM | marker::RST0..=marker::RST7 => {}
             marker::DQT | marker::DHT | marker::DRI => self.apply_tables(code, markers.segment()?)?,
-            marker::APP0 => self.hints.read_app0(skippable(markers)?)?,
-            marker::APP14 => self.hints.read_app14(skippable(markers)?),
+            marker::APP0 => self.hints.read_app0(read_ignored_segment(markers)?)?,
+            marker::APP14 => self.hints.read_app14(read_ignored_segment(markers)?),
             marker::APP1 => {
-                let mut segment = skippable(markers)?;
+                let mut segment = read_ignored_segment(markers)?;
                 let body = segment.take(segment.len(), ImageFaultKind::BadMarker)?;
                 let found = exif::orientation_in_segment(body);
                 self.orientation = self.orientation.or(found);
             }
-            marker::APP0..=marker::APP15 | marker::COM => drop(skippable(markers)?),
+            marker::APP0..=marker::APP15 | marker::COM => drop(read_ignored_segment(markers)?),
             marker::DNL | marker::DAC => {
                 let found = format!("marker {code:#04x}");
                 return Err(ImageFault::new(
@@ -176,7 +176,13 @@ impl State {
                     found,
                 ));
             }
-            _ => return Err(unexpected(markers, "a marker that T.81 allows here", &format!("{code:#04x}"))),
+            _ => {
+                return Err(unexpected_marker_fault(
+                    markers,
+                    "a marker that T.81 allows here",
+                    &format!("{code:#04x}"),
+                ));
+            }
         }
         Ok(())
     }
@@ -196,7 +202,7 @@ impl State {
 
 /// Returns a segment whose contents do not affect the coefficients. Its faults are `Unsupported`, because other
 /// decoders ignore an invalid length here.
-fn skippable<'a>(markers: &mut MarkerReader<'a>) -> Result<SegmentReader<'a>> {
+fn read_ignored_segment<'a>(markers: &mut MarkerReader<'a>) -> Result<SegmentReader<'a>> {
     markers.segment().map_err(|fault| match fault.kind {
         ImageFaultKind::BadMarker => ImageFault { kind: ImageFaultKind::Unsupported, ..fault },
         _ => fault,
@@ -209,7 +215,7 @@ fn read_restart_interval(mut segment: SegmentReader<'_>) -> Result<usize> {
     Ok(interval.into())
 }
 
-fn unexpected(markers: &MarkerReader<'_>, expected: &str, found: &str) -> ImageFault {
+fn unexpected_marker_fault(markers: &MarkerReader<'_>, expected: &str, found: &str) -> ImageFault {
     ImageFault::new(ImageFaultKind::BadMarker, markers.offset(), expected, found)
 }
 

@@ -118,13 +118,13 @@ impl Tables {
     /// Installs the typical tables at indices 0 and 1 if the file does not define them.
     pub(super) fn add_typical_tables(&mut self) {
         for table in 0..2 {
-            self.dc[table].get_or_insert_with(|| spec(DC_COUNTS[table], &DC_SIZES));
-            self.ac[table].get_or_insert_with(|| spec(AC_COUNTS[table], &AC_SYMBOLS[table]));
+            self.dc[table].get_or_insert_with(|| huffman_spec(DC_COUNTS[table], &DC_SIZES));
+            self.ac[table].get_or_insert_with(|| huffman_spec(AC_COUNTS[table], &AC_SYMBOLS[table]));
         }
     }
 }
 
-fn spec(counts: [u8; 16], symbols: &[u8]) -> HuffmanSpec {
+fn huffman_spec(counts: [u8; 16], symbols: &[u8]) -> HuffmanSpec {
     let mut spec = HuffmanSpec { counts, symbols: [0; 256], offset: 0 };
     spec.symbols[..symbols.len()].copy_from_slice(symbols);
     spec

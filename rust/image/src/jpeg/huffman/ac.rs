@@ -3,7 +3,7 @@ use super::{BlockError, HuffmanCode};
 use crate::fault::Result;
 use crate::jpeg::header::tables::HuffmanSpec;
 use crate::jpeg::samples::NATURAL_ORDER;
-use crate::jpeg::stream::{BitReader, extend};
+use crate::jpeg::stream::{BitReader, extend_sign};
 
 /// Index bits of a lookup. A larger table would exceed the L1 cache; a smaller one would resolve fewer symbols.
 const AC_BITS: usize = 10;
@@ -12,19 +12,19 @@ const AC_LOOKUPS: usize = 3;
 /// Largest number of bits that one lookup may consume. The value of the first coefficient may extend beyond the index
 /// bits.
 const AC_LONGEST: u8 = 56 / AC_LOOKUPS as u8;
-/// Flag in a step: the block ends here.
+/// Flag in a step: the block ends after this entry.
 const END_OF_BLOCK: u8 = 0x40;
-/// Step of an entry that the table does not resolve.
+/// Step of an entry whose symbol is too long for the table.
 const UNRESOLVED: u8 = 0x80;
 /// Symbol of a run of sixteen zeros (ZRL).
 const ZRL: u8 = 0xf0;
 
 /// A block in natural order, followed by padding that receives ignored writes past coefficient 63.
 pub(in crate::jpeg) type PaddedBlock = [i16; PADDED_BLOCK_LEN];
-/// Number of indices that a step can reach. Zig-zag indices from 64 on all map to index 64.
+/// Number of zig-zag indices that a step can reach. Those from 64 on all map to index 64.
 pub(in crate::jpeg) const PADDED_BLOCK_LEN: usize = 256;
 
-/// Result of a lookup: up to two coefficients.
+/// Entry of the decoding table: up to two coefficients.
 #[derive(Clone, Copy, Default)]
 #[repr(align(8))]
 struct AcEntry {
@@ -51,7 +51,7 @@ pub(in crate::jpeg) struct AcTable {
 }
 
 impl AcTable {
-    /// Builds the table of `spec`.
+    /// Builds the lookup table for the Huffman table `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let code = HuffmanCode::new(spec)?;
         Ok(Self { entries: code.build_lookup(AcEntry::new), code })
@@ -109,7 +109,7 @@ impl AcTable {
         for _ in 0..AC_LOOKUPS {
             let entry = self.peek_entry(reader);
             let total = entry.total;
-            let value = entry.first(reader.word());
+            let value = entry.first_value(reader.word());
             let last = *zigzag + usize::from(entry.steps);
             block[usize::from(NATURAL_ORDER[last & 255])] = entry.second.into();
             let first = *zigzag + usize::from(entry.step);
@@ -141,7 +141,7 @@ impl AcTable {
         if zigzag > 63 {
             return Err(BlockError::RunTooLong);
         }
-        block[usize::from(NATURAL_ORDER[zigzag])] = extend(reader.take(size), size) as i16;
+        block[usize::from(NATURAL_ORDER[zigzag])] = extend_sign(reader.take(size), size) as i16;
         Ok((zigzag, zigzag == 63))
     }
 }
@@ -165,7 +165,7 @@ impl AcEntry {
     /// Creates the entry for the index bits `pattern` from the table of codes `prefixes`.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let (code, symbol) = prefixes[pattern];
-        let (size, step) = (symbol & 15, step(symbol));
+        let (size, step) = (symbol & 15, coefficient_step(symbol));
         let total = code + size;
         if code == 0 || symbol == ZRL || total > AC_LONGEST {
             return Self { step: UNRESOLVED, steps: UNRESOLVED, ..Self::default() };
@@ -173,10 +173,14 @@ impl AcEntry {
         // For 15 bits the addend is 1 - 2^15; the shift overflows, and wrapping gives that value.
         let negative = 1_i16.wrapping_sub(1 << size);
         let only = Self { total, step, steps: step, code, shift: 64 - size, second: 0, negative };
-        if step == END_OF_BLOCK || usize::from(total) > AC_BITS { only } else { only.with_second(pattern, prefixes) }
+        if step == END_OF_BLOCK || usize::from(total) > AC_BITS {
+            only
+        } else {
+            only.with_second_coefficient(pattern, prefixes)
+        }
     }
 
-    fn with_second(self, pattern: usize, prefixes: &[(u8, u8)]) -> Self {
+    fn with_second_coefficient(self, pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let (code, symbol) = prefixes[pattern << self.total & ((1 << AC_BITS) - 1)];
         let size = symbol & 15;
         let total = self.total + code + size;
@@ -184,13 +188,13 @@ impl AcEntry {
             return self;
         }
         let bits = pattern >> (AC_BITS - usize::from(total)) & ((1 << size) - 1);
-        let second = extend(bits as u32, size.into()) as i8;
-        Self { total, steps: self.step + step(symbol), second, ..self }
+        let second = extend_sign(bits as u32, size.into()) as i8;
+        Self { total, steps: self.step + coefficient_step(symbol), second, ..self }
     }
 
-    /// Returns the first value (T.81 F.2.2.1, table F.1); its bits follow its code in `word`.
+    /// Returns the value of the first coefficient (T.81 F.2.2.1, table F.1); its bits follow its code in `word`.
     #[inline(always)]
-    fn first(&self, word: u64) -> i16 {
+    fn first_value(&self, word: u64) -> i16 {
         let bits = word.wrapping_shl(self.code.into());
         let is_positive = (bits as i64 >> 63) as i16;
         (bits.wrapping_shr(self.shift.into()) as i16).wrapping_add(self.negative & !is_positive)
@@ -204,7 +208,7 @@ const SKIP_LOOKUPS: usize = 4;
 /// Largest number of bits of a single symbol with its value, which may extend beyond the index bits.
 const SKIP_LONGEST: u8 = 14;
 
-/// Result of a lookup: as many symbols as fit into the index bits.
+/// Entry of the skipping table: as many symbols as fit into the index bits.
 #[derive(Clone, Copy, Default)]
 struct SkipEntry {
     /// Number of bits of all codes and values.
@@ -223,7 +227,7 @@ pub(in crate::jpeg) struct SkipTable {
 }
 
 impl SkipTable {
-    /// Builds the table of `spec`.
+    /// Builds the lookup table for the Huffman table `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let code = HuffmanCode::new(spec)?;
         Ok(Self { entries: code.build_lookup(SkipEntry::new), code })
@@ -305,7 +309,7 @@ impl SkipEntry {
             let used = length + (symbol & 15);
             let is_first = entry.total == 0;
             let fits = if is_first { used <= SKIP_LONGEST } else { usize::from(entry.total + used) <= SKIP_BITS };
-            let step = step(symbol);
+            let step = coefficient_step(symbol);
             let steps = if is_first { step } else { entry.steps + step };
             if length == 0 || !fits || (step < END_OF_BLOCK && steps >= END_OF_BLOCK) {
                 break;
@@ -322,7 +326,7 @@ impl SkipEntry {
     }
 }
 
-fn step(symbol: u8) -> u8 {
+fn coefficient_step(symbol: u8) -> u8 {
     match symbol {
         ZRL => 16,
         _ if symbol & 15 == 0 => END_OF_BLOCK,

@@ -3,7 +3,7 @@ pub(in crate::jpeg) mod ac;
 
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::header::tables::HuffmanSpec;
-use crate::jpeg::stream::{BitReader, extend};
+use crate::jpeg::stream::{BitReader, extend_sign};
 use std::sync::Arc;
 
 /// Reason why a block cannot be decoded, without its position.
@@ -109,7 +109,7 @@ impl<T> Default for TableCache<T> {
 }
 
 impl<T> TableCache<T> {
-    /// Returns the table of `spec`; builds it with `build` if it is not cached.
+    /// Returns the lookup table for the Huffman table `spec`; builds it with `build` if it is not cached.
     pub(in crate::jpeg) fn get(&mut self, spec: &HuffmanSpec, build: fn(&HuffmanSpec) -> Result<T>) -> Result<Arc<T>> {
         if let Some((_, table)) = self.tables.iter().find(|(kept, _)| kept.has_same_codes(spec)) {
             return Ok(table.clone());
@@ -136,7 +136,7 @@ pub(in crate::jpeg) fn require_table<'a, T>(
     table.ok_or_else(|| ImageFault::new(ImageFaultKind::BadTable, offset, format!("{what} table {number}"), "none"))
 }
 
-/// Result of a lookup: the code of a DC difference (T.81 F.2.2.1).
+/// Entry of the DC table: the code of a DC difference (T.81 F.2.2.1).
 #[derive(Clone, Copy, Default)]
 struct DcEntry {
     /// Number of bits of code and value; zero if the code is longer than the index bits.
@@ -152,7 +152,7 @@ pub(in crate::jpeg) struct DcTable {
 }
 
 impl DcTable {
-    /// Builds the table of `spec`, whose symbols must be sizes from 0 to 15.
+    /// Builds the lookup table for the Huffman table `spec`, whose symbols must be sizes from 0 to 15.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let code = HuffmanCode::new(spec)?;
         if let Some(size) = spec.symbols.iter().find(|&&size| size > 15) {
@@ -171,7 +171,7 @@ impl DcTable {
         Ok(Self { entries: *entries, code })
     }
 
-    /// Decodes the next difference. Needs 31 valid bits.
+    /// Decodes the next DC difference. Needs 31 valid bits.
     #[inline(always)]
     pub(in crate::jpeg) fn difference(&self, bits: &mut BitReader) -> Result<i32, BlockError> {
         let mut entry = self.entries[(bits.word() >> (64 - LOOKUP_BITS)) as usize];
@@ -182,7 +182,7 @@ impl DcTable {
         let size = u32::from(entry.size & 15);
         let value = (bits.word() << (entry.code & 63) >> 1 >> (63 - size)) as u32;
         bits.skip(entry.total.into());
-        Ok(extend(value, size))
+        Ok(extend_sign(value, size))
     }
 }
 
@@ -190,7 +190,7 @@ impl DcTable {
 /// scan only.
 const LOOKUP_BITS: usize = 9;
 
-/// Result of a lookup: a symbol of a progressive AC scan (T.81 G.1.2), with its value if that fits into the index bits.
+/// Entry of the progressive AC table: a symbol (T.81 G.1.2), with its value if that fits into the index bits.
 #[derive(Clone, Copy, Default)]
 #[repr(align(8))]
 pub(in crate::jpeg) struct Symbol {
@@ -200,7 +200,7 @@ pub(in crate::jpeg) struct Symbol {
     code: u8,
     /// Number of bits of code and value; zero if they do not fit into the index bits.
     pub(in crate::jpeg) total: u8,
-    /// The value, if it fits.
+    /// The value of the coefficient, if it fits into the index bits.
     pub(in crate::jpeg) value: i16,
 }
 
@@ -219,12 +219,12 @@ impl Symbol {
             return Self { symbol, code: length, total: 0, value: 0 };
         }
         let bits = pattern >> (LOOKUP_BITS - total) & ((1 << size) - 1);
-        Self { symbol, code: length, total: total as u8, value: extend(bits as u32, size.into()) as i16 }
+        Self { symbol, code: length, total: total as u8, value: extend_sign(bits as u32, size.into()) as i16 }
     }
 }
 
 impl SymbolTable {
-    /// Builds the table of `spec`.
+    /// Builds the lookup table for the Huffman table `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let code = HuffmanCode::new(spec)?;
         Ok(Self { entries: code.build_lookup(Symbol::new), code })

@@ -67,7 +67,7 @@ impl Conversion {
         if self.components() == 1 {
             return match self.to {
                 PixelFormat::Gray => out.copy_from_slice(first),
-                _ => kernel.repeat(first, 3, out),
+                _ => kernel.repeat_samples(first, 3, out),
             };
         }
         let black = rows[3];
@@ -91,7 +91,7 @@ impl Conversion {
 }
 
 /// Converts a factor to fixed point with 16 fraction bits, rounded.
-pub(super) const fn fixed(value: f64) -> i32 {
+pub(super) const fn to_fixed_point(value: f64) -> i32 {
     (value * 65536.0 + 0.5) as i32
 }
 
@@ -99,11 +99,11 @@ const HALF: i32 = 1 << 15;
 
 /// Converts one YCbCr pixel to RGB.
 #[inline(always)]
-fn rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
+fn pixel_to_rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
     let (y, cb, cr) = (i32::from(y), i32::from(cb) - 128, i32::from(cr) - 128);
-    let red = y + ((fixed(1.402) * cr + HALF) >> 16);
-    let green = y + ((-fixed(0.34414) * cb - fixed(0.71414) * cr + HALF) >> 16);
-    let blue = y + ((fixed(1.772) * cb + HALF) >> 16);
+    let red = y + ((to_fixed_point(1.402) * cr + HALF) >> 16);
+    let green = y + ((-to_fixed_point(0.34414) * cb - to_fixed_point(0.71414) * cr + HALF) >> 16);
+    let blue = y + ((to_fixed_point(1.772) * cb + HALF) >> 16);
     [red, green, blue].map(|level| level.clamp(0, 255) as u8)
 }
 
@@ -111,7 +111,7 @@ fn rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
 #[inline(always)]
 pub(super) fn ycc_to_rgb([y, cb, cr]: [&[u8]; 3], order: PixelFormat, out: &mut [u8]) {
     for (((pixel, y), cb), cr) in out.chunks_exact_mut(3).zip(y).zip(cb).zip(cr) {
-        let [red, green, blue] = rgb(*y, *cb, *cr);
+        let [red, green, blue] = pixel_to_rgb(*y, *cb, *cr);
         pixel.copy_from_slice(&if order == PixelFormat::Bgr { [blue, green, red] } else { [red, green, blue] });
     }
 }
@@ -129,7 +129,8 @@ pub(super) fn interleave([first, second, third]: [&[u8]; 3], out: &mut [u8]) {
 pub(super) fn rgb_to_gray([red, green, blue]: [&[u8]; 3], out: &mut [u8]) {
     for (((gray, r), g), b) in out.iter_mut().zip(red).zip(green).zip(blue) {
         let [r, g, b] = [*r, *g, *b].map(i32::from);
-        *gray = ((fixed(0.299) * r + fixed(0.587) * g + fixed(0.114) * b + HALF) >> 16) as u8;
+        *gray =
+            ((to_fixed_point(0.299) * r + to_fixed_point(0.587) * g + to_fixed_point(0.114) * b + HALF) >> 16) as u8;
     }
 }
 

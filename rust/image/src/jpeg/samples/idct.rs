@@ -78,13 +78,13 @@ impl Transform {
             (Scale::Eighth, _) => Algorithm::Eighth,
         };
         let multipliers = match algorithm {
-            Algorithm::Ifast => Multipliers::ifast(quant),
+            Algorithm::Ifast => Multipliers::idct_ifast(quant),
             _ => Multipliers::from_steps(quant),
         };
         Self { algorithm, multipliers }
     }
 
-    /// Returns whether the output depends on coefficients other than DC.
+    /// Returns whether the samples depend on coefficients other than DC.
     #[inline(always)]
     pub fn needs_ac(&self) -> bool {
         !matches!(self.algorithm, Algorithm::Eighth)
@@ -101,11 +101,11 @@ impl Transform {
     #[inline(always)]
     pub fn apply<K: Kernel>(&self, kernel: K, block: &Block, last: usize, out: &mut [u8], stride: usize) {
         match self.algorithm {
-            Algorithm::Islow => kernel.islow(block, last, &self.multipliers, out, stride),
-            Algorithm::Ifast => kernel.ifast(block, last, &self.multipliers, out, stride),
-            Algorithm::Half => kernel.half(block, last, &self.multipliers, out, stride),
-            Algorithm::Quarter => kernel.quarter(block, last, &self.multipliers, out, stride),
-            Algorithm::Eighth => out[0] = mean(block, &self.multipliers),
+            Algorithm::Islow => kernel.idct_islow(block, last, &self.multipliers, out, stride),
+            Algorithm::Ifast => kernel.idct_ifast(block, last, &self.multipliers, out, stride),
+            Algorithm::Half => kernel.idct_4x4(block, last, &self.multipliers, out, stride),
+            Algorithm::Quarter => kernel.idct_2x2(block, last, &self.multipliers, out, stride),
+            Algorithm::Eighth => out[0] = idct_1x1(block, &self.multipliers),
         }
     }
 }
@@ -129,14 +129,14 @@ const AAN: [f64; 8] = [
 ];
 
 impl Multipliers {
-    /// Uses the quantization steps as factors.
+    /// Returns the quantization steps as factors, for the accurate algorithm.
     pub(super) fn from_steps(quant: &[u16; 64]) -> Self {
         Self(quant.map(|step| step as i16))
     }
 
-    /// Multiplies each step by the scale factors of its row and column, with 2 fraction bits. The product of the scale
-    /// factors is first rounded to 14 fraction bits.
-    pub(super) fn ifast(quant: &[u16; 64]) -> Self {
+    /// Returns the factors of the fast algorithm: each quantization step multiplied by the scale factors of its row and
+    /// column, with 2 fraction bits. The product of the scale factors is first rounded to 14 fraction bits.
+    pub(super) fn idct_ifast(quant: &[u16; 64]) -> Self {
         Self(std::array::from_fn(|i| {
             let scale = (AAN[i / 8] * AAN[i % 8] * 16384.0 + 0.5) as i64;
             ((i64::from(quant[i]) * scale + (1 << 11)) >> 12) as i16
@@ -192,11 +192,11 @@ pub(super) const ROTATE_35: [i16; 2] = [25172 - 20995, -20995];
 /// Eight rows of eight lanes.
 type Lanes = [[i16; 8]; 8];
 
-/// See [`super::Kernel::islow`].
+/// See [`super::Kernel::idct_islow`].
 #[inline(always)]
-pub(super) fn islow(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(super) fn idct_islow(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(islow_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
+        return fill_block(islow_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
     }
     let mut rows: Lanes = [[0; 8]; 8];
     for (i, value) in rows.as_flattened_mut().iter_mut().enumerate() {
@@ -208,7 +208,7 @@ pub(super) fn islow(block: &Block, last: usize, multipliers: &Multipliers, out: 
         islow_pass::<{ CONST_BITS - PASS1_BITS }>(&rows)
     };
     let rows = islow_pass::<{ CONST_BITS + PASS1_BITS + 3 }>(&transpose(&columns));
-    store(&transpose(&rows), out, stride);
+    store_block(&transpose(&rows), out, stride);
 }
 
 /// Returns the sample of a block whose only nonzero coefficient is `dc`.
@@ -217,15 +217,15 @@ pub(super) fn islow_dc_sample(dc: i16) -> u8 {
     to_sample(((i32::from(dc << PASS1_BITS) + 16) >> 5) as i16)
 }
 
-/// Writes a block of equal samples.
+/// Sets all samples of a block to `level`.
 #[inline(always)]
-pub(super) fn flat(level: u8, edge: usize, out: &mut [u8], stride: usize) {
+pub(super) fn fill_block(level: u8, edge: usize, out: &mut [u8], stride: usize) {
     for row in 0..edge {
         out[row * stride..row * stride + edge].fill(level);
     }
 }
 
-/// Clamps to a signed byte and adds 128.
+/// Clamps a value to a signed byte and adds 128.
 #[inline(always)]
 pub(super) fn to_sample(value: i16) -> u8 {
     (value.clamp(-128, 127) + 128) as u8
@@ -237,7 +237,7 @@ pub(super) fn transpose(rows: &Lanes) -> Lanes {
 }
 
 #[inline(always)]
-pub(super) fn store(rows: &Lanes, out: &mut [u8], stride: usize) {
+pub(super) fn store_block(rows: &Lanes, out: &mut [u8], stride: usize) {
     for (i, row) in rows.iter().enumerate() {
         out[i * stride..i * stride + 8].copy_from_slice(&row.map(to_sample));
     }
@@ -248,7 +248,7 @@ pub(super) fn store(rows: &Lanes, out: &mut [u8], stride: usize) {
 fn islow_pass<const SHIFT: i32>(rows: &Lanes) -> Lanes {
     let mut out = [[0; 8]; 8];
     for lane in 0..8 {
-        let sums = islow_lanes(std::array::from_fn(|i| rows[i][lane]));
+        let sums = islow_column(std::array::from_fn(|i| rows[i][lane]));
         for (row, sum) in out.iter_mut().zip(sums) {
             row[lane] = saturate(sum.wrapping_add(1 << (SHIFT - 1)) >> SHIFT);
         }
@@ -261,10 +261,10 @@ pub(super) fn saturate(value: i32) -> i16 {
     value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
 }
 
-/// Computes the eight outputs of one lane. Sums of two inputs wrap at 16 bits and all others at 32 bits, as in SIMD
-/// registers.
+/// Computes the eight outputs of one row or column. Sums of two inputs wrap at 16 bits and all others at 32 bits, as in
+/// SIMD registers.
 #[inline(always)]
-fn islow_lanes(v: [i16; 8]) -> [i32; 8] {
+fn islow_column(v: [i16; 8]) -> [i32; 8] {
     let dot = |a: i16, b: i16, f: [i16; 2]| i32::from(a) * i32::from(f[0]) + i32::from(b) * i32::from(f[1]);
     let (add, sub) = (i32::wrapping_add, i32::wrapping_sub);
     let sum = i32::from(v[0].wrapping_add(v[4])) << CONST_BITS;
@@ -295,14 +295,14 @@ pub(super) const HALF_OUTER: [i16; 4] = [20995, 7373, -4926, -4176];
 pub(super) const QUARTER: [i16; 4] = [29692, -10426, 6967, -5906];
 
 #[inline(always)]
-fn value(block: &Block, multipliers: &Multipliers, i: usize) -> i16 {
+fn dequantize(block: &Block, multipliers: &Multipliers, i: usize) -> i16 {
     block[i].wrapping_mul(multipliers.0[i])
 }
 
 /// Returns the sum of products of odd-frequency inputs 1, 3, 5, 7 with `factors`. Wraps at 32 bits for out-of-range
 /// inputs.
 #[inline(always)]
-fn odd(inputs: [i16; 4], factors: [i16; 4]) -> i32 {
+fn odd_part(inputs: [i16; 4], factors: [i16; 4]) -> i32 {
     let product = |i: usize| i32::from(inputs[i]) * i32::from(factors[i]);
     (product(0) + product(1)).wrapping_add(product(2) + product(3))
 }
@@ -312,13 +312,13 @@ fn round_shift(value: i32, shift: i32) -> i32 {
     value.wrapping_add(1 << (shift - 1)) >> shift
 }
 
-/// See [`super::Kernel::half`].
+/// See [`super::Kernel::idct_4x4`].
 #[inline(always)]
-pub(super) fn half(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(super) fn idct_4x4(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(islow_dc_sample(value(block, multipliers, 0)), 4, out, stride);
+        return fill_block(islow_dc_sample(dequantize(block, multipliers, 0)), 4, out, stride);
     }
-    let input = |row: usize, column: usize| value(block, multipliers, 8 * row + column);
+    let input = |row: usize, column: usize| dequantize(block, multipliers, 8 * row + column);
     let flat_columns = block[8..32].iter().chain(&block[40..]).all(|&coefficient| coefficient == 0);
     let mut columns = [[0; 8]; 4];
     for column in 0..8 {
@@ -337,13 +337,13 @@ pub(super) fn half(block: &Block, last: usize, multipliers: &Multipliers, out: &
     }
 }
 
-/// Computes the four outputs of one lane, with one fraction bit more than [`CONST_BITS`].
+/// Computes the four outputs of one row or column, with one fraction bit more than [`CONST_BITS`].
 #[inline(always)]
 fn half_sums(v: [i16; 8]) -> [i32; 4] {
     let first = i32::from(v[0]) << (CONST_BITS + 1);
     let second = i32::from(v[2]) * i32::from(HALF_26[0]) + i32::from(v[6]) * i32::from(HALF_26[1]);
     let odds = [v[1], v[3], v[5], v[7]];
-    let (inner, outer) = (odd(odds, HALF_INNER), odd(odds, HALF_OUTER));
+    let (inner, outer) = (odd_part(odds, HALF_INNER), odd_part(odds, HALF_OUTER));
     let (sum, difference) = (first.wrapping_add(second), first.wrapping_sub(second));
     [sum.wrapping_add(outer), difference.wrapping_add(inner), difference.wrapping_sub(inner), sum.wrapping_sub(outer)]
 }
@@ -355,23 +355,23 @@ pub(super) fn quarter_dc_sample(dc: i16) -> u8 {
     to_sample(saturate(round_shift(sum, CONST_BITS + PASS1_BITS + 5)))
 }
 
-/// See [`super::Kernel::quarter`].
+/// See [`super::Kernel::idct_2x2`].
 #[inline(always)]
-pub(super) fn quarter(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(super) fn idct_2x2(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(quarter_dc_sample(value(block, multipliers, 0)), 2, out, stride);
+        return fill_block(quarter_dc_sample(dequantize(block, multipliers, 0)), 2, out, stride);
     }
     let column = |column: usize| {
-        let input = |row: usize| value(block, multipliers, 8 * row + column);
+        let input = |row: usize| dequantize(block, multipliers, 8 * row + column);
         let first = i32::from(input(0)) << (CONST_BITS + 2);
-        let odd = odd([input(1), input(3), input(5), input(7)], QUARTER);
+        let odd = odd_part([input(1), input(3), input(5), input(7)], QUARTER);
         [first.wrapping_add(odd), first.wrapping_sub(odd)].map(|sum| round_shift(sum, CONST_BITS - PASS1_BITS + 2))
     };
     let columns = [0, 1, 3, 5, 7].map(column);
     for y in 0..2 {
         // As in libjpeg's SIMD code, only the first column is not saturated to 16 bits between the passes.
         let first = columns[0][y] << (CONST_BITS + 2);
-        let odd = odd([1, 2, 3, 4].map(|i| saturate(columns[i][y])), QUARTER);
+        let odd = odd_part([1, 2, 3, 4].map(|i| saturate(columns[i][y])), QUARTER);
         let sums = [first.wrapping_add(odd), first.wrapping_sub(odd)];
         let samples = sums.map(|sum| to_sample(saturate(round_shift(sum, CONST_BITS + PASS1_BITS + 5))));
         out[y * stride..y * stride + 2].copy_from_slice(&samples);
@@ -381,7 +381,7 @@ pub(super) fn quarter(block: &Block, last: usize, multipliers: &Multipliers, out
 /// Returns the mean of a block as its single sample. libjpeg has no SIMD version of this transform: the product is not
 /// truncated, and the mean then wraps at 10 bits.
 #[inline(always)]
-pub(super) fn mean(block: &Block, multipliers: &Multipliers) -> u8 {
+pub(super) fn idct_1x1(block: &Block, multipliers: &Multipliers) -> u8 {
     let dc = i32::from(block[0]) * i32::from(multipliers.0[0]);
     let mean = (dc + 4) >> 3;
     to_sample(((mean << 22) >> 22) as i16)
@@ -400,11 +400,11 @@ pub(super) const F1_847: i16 = 473;
 /// -2.613 is this constant minus 1, because the 16-bit product cannot represent the full factor.
 pub(super) const MINUS_1_613: i16 = -(669 - 256);
 
-/// See [`super::Kernel::ifast`].
+/// See [`super::Kernel::idct_ifast`].
 #[inline(always)]
-pub(super) fn ifast(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(super) fn idct_ifast(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(ifast_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
+        return fill_block(ifast_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
     }
     let mut rows: Lanes = [[0; 8]; 8];
     for (i, value) in rows.as_flattened_mut().iter_mut().enumerate() {
@@ -412,7 +412,7 @@ pub(super) fn ifast(block: &Block, last: usize, multipliers: &Multipliers, out: 
     }
     let mut rows = ifast_pass(&transpose(&ifast_pass(&rows)));
     rows.as_flattened_mut().iter_mut().for_each(|value| *value >>= 5);
-    store(&transpose(&rows), out, stride);
+    store_block(&transpose(&rows), out, stride);
 }
 
 /// Returns the sample of a block whose only nonzero coefficient is `dc`.
@@ -425,7 +425,7 @@ pub(super) fn ifast_dc_sample(dc: i16) -> u8 {
 fn ifast_pass(rows: &Lanes) -> Lanes {
     let mut out = [[0; 8]; 8];
     for lane in 0..8 {
-        let sums = ifast_lanes(std::array::from_fn(|i| rows[i][lane]));
+        let sums = ifast_column(std::array::from_fn(|i| rows[i][lane]));
         for (row, sum) in out.iter_mut().zip(sums) {
             row[lane] = sum;
         }
@@ -433,26 +433,26 @@ fn ifast_pass(rows: &Lanes) -> Lanes {
     out
 }
 
-/// Returns the integer part of a product. `value` may use 14 bits.
+/// Returns the integer part of `value * factor`, whose factor has 8 fraction bits. `value` may use 14 bits.
 #[inline(always)]
-fn multiply(value: i16, factor: i16) -> i16 {
+fn multiply_fixed(value: i16, factor: i16) -> i16 {
     ((i32::from(value << 2) * i32::from(factor << 6)) >> 16) as i16
 }
 
 #[inline(always)]
-fn ifast_lanes(v: [i16; 8]) -> [i16; 8] {
+fn ifast_column(v: [i16; 8]) -> [i16; 8] {
     let (add, sub) = (i16::wrapping_add, i16::wrapping_sub);
     let (sum04, difference04) = (add(v[0], v[4]), sub(v[0], v[4]));
     let sum26 = add(v[2], v[6]);
-    let difference26 = sub(multiply(sub(v[2], v[6]), F1_414), sum26);
+    let difference26 = sub(multiply_fixed(sub(v[2], v[6]), F1_414), sum26);
     let even = [add(sum04, sum26), add(difference04, difference26), sub(difference04, difference26), sub(sum04, sum26)];
     let (sum17, difference17) = (add(v[1], v[7]), sub(v[1], v[7]));
     let (sum53, difference53) = (add(v[5], v[3]), sub(v[5], v[3]));
-    let z5 = multiply(add(difference53, difference17), F1_847);
+    let z5 = multiply_fixed(add(difference53, difference17), F1_847);
     let o0 = add(sum17, sum53);
-    let o1 = sub(add(sub(multiply(difference53, MINUS_1_613), difference53), z5), o0);
-    let o2 = sub(multiply(sub(sum17, sum53), F1_414), o1);
-    let o3 = add(sub(multiply(difference17, F1_082), z5), o2);
+    let o1 = sub(add(sub(multiply_fixed(difference53, MINUS_1_613), difference53), z5), o0);
+    let o2 = sub(multiply_fixed(sub(sum17, sum53), F1_414), o1);
+    let o3 = add(sub(multiply_fixed(difference17, F1_082), z5), o2);
     let odd = [o0, o1, o2, sub(0, o3)];
     std::array::from_fn(|i| if i < 4 { add(even[i], odd[i]) } else { sub(even[7 - i], odd[7 - i]) })
 }
@@ -462,7 +462,7 @@ mod tests {
     use super::NATURAL_ORDER;
 
     #[test]
-    fn natural_order_visits_each_index_once_along_the_diagonals() {
+    fn zigzag_order_visits_each_index_once_along_diagonals() {
         assert_eq!(NATURAL_ORDER[..12], [0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25]);
         assert_eq!(NATURAL_ORDER[54..64], [39, 46, 53, 60, 61, 54, 47, 55, 62, 63]);
         let mut shuffle_indices = NATURAL_ORDER[..64].to_vec();

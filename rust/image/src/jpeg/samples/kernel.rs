@@ -9,26 +9,26 @@ use super::rows;
 pub trait Kernel: Copy {
     /// Inverse DCT to 8 x 8 samples, accurate algorithm.
     #[inline(always)]
-    fn islow(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-        idct::islow(block, last, multipliers, out, stride);
+    fn idct_islow(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+        idct::idct_islow(block, last, multipliers, out, stride);
     }
 
     /// Inverse DCT to 8 x 8 samples, fast algorithm.
     #[inline(always)]
-    fn ifast(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-        idct::ifast(block, last, multipliers, out, stride);
+    fn idct_ifast(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+        idct::idct_ifast(block, last, multipliers, out, stride);
     }
 
     /// Inverse DCT to 4 x 4 samples.
     #[inline(always)]
-    fn half(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-        idct::half(block, last, multipliers, out, stride);
+    fn idct_4x4(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+        idct::idct_4x4(block, last, multipliers, out, stride);
     }
 
     /// Inverse DCT to 2 x 2 samples.
     #[inline(always)]
-    fn quarter(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-        idct::quarter(block, last, multipliers, out, stride);
+    fn idct_2x2(self, block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+        idct::idct_2x2(block, last, multipliers, out, stride);
     }
 
     /// Doubles the width of a row with the triangle filter. `out` has twice the length of `row`.
@@ -53,8 +53,8 @@ pub trait Kernel: Copy {
 
     /// Repeats every sample of `row` `times` times.
     #[inline(always)]
-    fn repeat(self, row: &[u8], times: usize, out: &mut [u8]) {
-        rows::repeat(row, times, out);
+    fn repeat_samples(self, row: &[u8], times: usize, out: &mut [u8]) {
+        rows::repeat_samples(row, times, out);
     }
 
     /// Converts Y, Cb and Cr rows of equal length to RGB or BGR pixels.

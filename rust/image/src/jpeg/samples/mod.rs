@@ -1,6 +1,6 @@
 //! Conversion of quantized JPEG coefficients to pixels: inverse DCT, upsampling, and color conversion.
 //!
-//! A decoder uses the parts in this order.
+//! A decoder uses this module in the following order.
 //!
 //! 1. [`Layout::new`] computes, for an image size, a [`Scale`] and sampling factors, the number of samples per block of
 //!    each component, the size of each component plane, and how it must be upsampled.

@@ -16,7 +16,7 @@ pub struct RowConverter {
     sums: Vec<i16>,
 }
 
-/// The part of one component that the window needs, and a buffer for one upsampled row of it.
+/// One component plane: the part that the window needs, and a buffer for one upsampled row.
 #[derive(Debug, Clone)]
 struct Plane {
     component: Component,
@@ -137,7 +137,7 @@ impl Plane {
             Upsampling::TriangleAcross => kernel.triangle_across(near, out),
             Upsampling::TriangleDown => kernel.triangle_down(near, &far()[..width], 1 + (y % 2) as u8, out),
             Upsampling::TriangleBoth => kernel.triangle_both(near, &far()[..width], sums, out),
-            Upsampling::Repeat { across, .. } => kernel.repeat(near, across, out),
+            Upsampling::Repeat { across, .. } => kernel.repeat_samples(near, across, out),
         }
         &self.upsampled[self.skip..]
     }
@@ -196,13 +196,13 @@ impl Layout {
         let factors: Vec<(usize, usize)> = factors.iter().map(|&(h, v)| (h.into(), v.into())).collect();
         let max_factors = (factors.iter().map(|f| f.0).max()?, factors.iter().map(|f| f.1).max()?);
         let components =
-            factors.iter().map(|&own| component(size, scale, own, max_factors, fancy)).collect::<Option<_>>()?;
-        Some(Self { size: scaled(size, scale.edge(), (1, 1), (1, 1)), components })
+            factors.iter().map(|&own| component_plane(size, scale, own, max_factors, fancy)).collect::<Option<_>>()?;
+        Some(Self { size: plane_size(size, scale.edge(), (1, 1), (1, 1)), components })
     }
 }
 
 /// Computes the plane of a component with sampling factors `own` in a frame whose largest factors are `most`.
-fn component(
+fn component_plane(
     size: Size,
     scale: Scale,
     own: (usize, usize),
@@ -213,9 +213,9 @@ fn component(
         return None;
     }
     let edge = block_edge(scale.edge(), own, max_factors);
-    let plane = scaled(size, edge, own, max_factors);
-    let across = whole_ratio(max_factors.0 * scale.edge(), own.0 * edge)?;
-    let down = whole_ratio(max_factors.1 * scale.edge(), own.1 * edge)?;
+    let plane = plane_size(size, edge, own, max_factors);
+    let across = integer_ratio(max_factors.0 * scale.edge(), own.0 * edge)?;
+    let down = integer_ratio(max_factors.1 * scale.edge(), own.1 * edge)?;
     let upsampling = choose_upsampling(across, down, plane.width, fancy && scale != Scale::Eighth);
     Some(Component { block: Scale::from_edge(edge)?, size: plane, upsampling })
 }
@@ -232,14 +232,14 @@ fn block_edge(edge: usize, own: (usize, usize), max_factors: (usize, usize)) -> 
 }
 
 /// Returns the size of a component plane, rounded up.
-fn scaled(size: Size, edge: usize, own: (usize, usize), max_factors: (usize, usize)) -> Size {
+fn plane_size(size: Size, edge: usize, own: (usize, usize), max_factors: (usize, usize)) -> Size {
     Size {
         width: (size.width * own.0 * edge).div_ceil(max_factors.0 * 8),
         height: (size.height * own.1 * edge).div_ceil(max_factors.1 * 8),
     }
 }
 
-fn whole_ratio(of: usize, to: usize) -> Option<usize> {
+fn integer_ratio(of: usize, to: usize) -> Option<usize> {
     of.is_multiple_of(to).then_some(of / to)
 }
 
@@ -269,7 +269,7 @@ impl Upsampling {
     }
 }
 
-// Upsampling of rows.
+// How rows of a component plane are upsampled.
 //
 // The triangle filter places each new sample a quarter of the distance from the nearer sample to the farther one, with
 // weights 3/4 and 1/4. Halves are rounded up on one side and down on the other. At the edges of a plane, the outermost
@@ -328,19 +328,19 @@ pub(super) fn triangle_both(near: &[u8], far: &[u8], sums: &mut Vec<i16>, out: &
     }
 }
 
-/// See [`super::Kernel::repeat`].
+/// See [`super::Kernel::repeat_samples`].
 #[inline(always)]
-pub(super) fn repeat(row: &[u8], times: usize, out: &mut [u8]) {
+pub(super) fn repeat_samples(row: &[u8], times: usize, out: &mut [u8]) {
     match times {
-        2 => repeat_exactly::<2>(row, out),
-        3 => repeat_exactly::<3>(row, out),
-        4 => repeat_exactly::<4>(row, out),
+        2 => repeat_times::<2>(row, out),
+        3 => repeat_times::<3>(row, out),
+        4 => repeat_times::<4>(row, out),
         _ => row.iter().zip(out.chunks_exact_mut(times)).for_each(|(&sample, run)| run.fill(sample)),
     }
 }
 
 #[inline(always)]
-fn repeat_exactly<const TIMES: usize>(row: &[u8], out: &mut [u8]) {
+fn repeat_times<const TIMES: usize>(row: &[u8], out: &mut [u8]) {
     for (run, &sample) in out.chunks_exact_mut(TIMES).zip(row) {
         run.copy_from_slice(&[sample; TIMES]);
     }

@@ -7,7 +7,7 @@ use crate::jpeg::output::{OutputBuffer, OutputWindow};
 use crate::jpeg::samples::{Block, Job, Kernel, Transform};
 use crate::pixels::Size;
 
-/// Memory of one block in bytes: its coefficients and the zig-zag index of the last one.
+/// Memory of one block in bytes: 64 coefficients, and the zig-zag index of the last one that may be nonzero.
 const BLOCK_BYTES: usize = size_of::<Block>() + 1;
 
 /// The coefficient blocks of one component in row-major order; empty before its first scan.
@@ -50,10 +50,10 @@ pub(in crate::jpeg) fn padded_blocks(frame: &Frame, index: usize) -> Size {
 pub(in crate::jpeg) fn check_memory(frame: &Frame, limits: &Limits) -> Result<()> {
     let sizes = (0..frame.components.len()).map(|index| padded_blocks(frame, index));
     let num_blocks: usize = sizes.map(|size| size.width * size.height).sum();
-    Limits::check(limits.max_coefficient_bytes, num_blocks * BLOCK_BYTES, "bytes of coefficients", 0)
+    Limits::check_limit(limits.max_coefficient_bytes, num_blocks * BLOCK_BYTES, "bytes of coefficients", 0)
 }
 
-/// The job of transforming all blocks that the output needs.
+/// The job of transforming the stored blocks that the output needs and writing the pixels.
 pub(in crate::jpeg) struct Render<'j, 't> {
     pub(in crate::jpeg) grids: &'j [Grid],
     pub(in crate::jpeg) smoothing: Option<&'j BlockSmoothing>,

@@ -1,4 +1,4 @@
-//! Decoding of one scan of an image with several: its blocks are decoded into the coefficient grids.
+//! Decoding of one scan of an image that has several scans. The coefficients go to the grid of each component.
 use super::coefficients::Grid;
 use crate::fault::Result;
 use crate::jpeg::header::frame::{Frame, Scan};
@@ -6,21 +6,22 @@ use crate::jpeg::huffman::ac::{AcTable, PADDED_BLOCK_LEN, PaddedBlock};
 use crate::jpeg::huffman::{BlockError, DcTable, SymbolTable};
 use crate::jpeg::samples::{Block, Job, Kernel, NATURAL_ORDER};
 use crate::jpeg::scan_cursor::ScanCursor;
-use crate::jpeg::stream::{BitReader, extend};
+use crate::jpeg::stream::{BitReader, extend_sign};
 use crate::pixels::Size;
 use std::sync::Arc;
 
-/// Content of the blocks of a scan, with the Huffman tables for it. DC tables are indexed by component in the scan.
+/// The part of the coefficients that a scan contains, with the Huffman tables to decode it. DC tables are indexed by
+/// component in the scan.
 pub(in crate::jpeg) enum ScanKind<'a> {
-    /// All coefficients.
+    /// All coefficients of the blocks.
     Sequential { dc: &'a [Arc<DcTable>], ac: &'a [Arc<AcTable>] },
     /// The high bits of DC coefficients.
     FirstDc { dc: &'a [Arc<DcTable>], low: u32 },
-    /// One more bit of DC coefficients.
+    /// One more bit of each DC coefficient.
     RefineDc { low: u32 },
     /// The high bits of a band of AC coefficients of one component.
     FirstAc(Band<'a>),
-    /// One more bit of a band of AC coefficients.
+    /// One more bit of the AC coefficients in a band.
     RefineAc(Band<'a>),
 }
 
@@ -62,12 +63,12 @@ impl Job for ScanJob<'_, '_, '_> {
             ScanKind::Sequential { dc, ac } => {
                 let mut padded: PaddedBlock = [0; PADDED_BLOCK_LEN];
                 for_each_block(&mut cursor, mcus, &scan_blocks, grids, |at, block, _| {
-                    at.sequential(dc, ac, block, &mut padded)
+                    at.decode_sequential(dc, ac, block, &mut padded)
                 })
             }
-            ScanKind::FirstDc { dc, low } => {
-                for_each_block(&mut cursor, mcus, &scan_blocks, grids, |at, block, _| at.first_dc(dc, low, block))
-            }
+            ScanKind::FirstDc { dc, low } => for_each_block(&mut cursor, mcus, &scan_blocks, grids, |at, block, _| {
+                at.decode_first_dc(dc, low, block)
+            }),
             ScanKind::RefineDc { low } => {
                 for_each_block(&mut cursor, mcus, &scan_blocks, grids, |at, block, _| at.refine_dc(low, block))
             }
@@ -175,7 +176,7 @@ fn for_each_block(
 
 impl BlockReader<'_> {
     #[inline(always)]
-    fn dc(&mut self, tables: &[Arc<DcTable>]) -> Result<i64, BlockError> {
+    fn read_dc(&mut self, tables: &[Arc<DcTable>]) -> Result<i64, BlockError> {
         self.bits.refill(self.data);
         let predictor = &mut self.predictors[self.scan_index];
         *predictor += i64::from(tables[self.scan_index].difference(self.bits)?);
@@ -183,14 +184,14 @@ impl BlockReader<'_> {
     }
 
     #[inline(always)]
-    fn sequential(
+    fn decode_sequential(
         mut self,
         dc: &[Arc<DcTable>],
         ac: &[Arc<AcTable>],
         block: &mut Block,
         padded: &mut PaddedBlock,
     ) -> Result<usize, BlockError> {
-        padded[0] = self.dc(dc)? as i16;
+        padded[0] = self.read_dc(dc)? as i16;
         let last = ac[self.scan_index].decode_block(self.bits, self.data, padded)?;
         if let Some(decoded) = padded.first_chunk_mut::<64>() {
             *block = *decoded;
@@ -200,8 +201,8 @@ impl BlockReader<'_> {
     }
 
     #[inline(always)]
-    fn first_dc(mut self, dc: &[Arc<DcTable>], low: u32, block: &mut Block) -> Result<usize, BlockError> {
-        block[0] = (self.dc(dc)? << low) as i16;
+    fn decode_first_dc(mut self, dc: &[Arc<DcTable>], low: u32, block: &mut Block) -> Result<usize, BlockError> {
+        block[0] = (self.read_dc(dc)? << low) as i16;
         Ok(0)
     }
 
@@ -255,7 +256,7 @@ impl Band<'_> {
                 }
                 next += run as usize;
                 if size > 0 {
-                    put(block, next, self.end, extend(bits.take(size), size) << self.low)?;
+                    store_coefficient(block, next, self.end, extend_sign(bits.take(size), size) << self.low)?;
                     last = next;
                 }
                 next += 1;
@@ -263,7 +264,7 @@ impl Band<'_> {
             }
             bits.skip(found.total.into());
             next += usize::from(found.symbol >> 4);
-            put(block, next, self.end, i32::from(found.value) << self.low)?;
+            store_coefficient(block, next, self.end, i32::from(found.value) << self.low)?;
             last = next;
             next += 1;
         }
@@ -294,7 +295,7 @@ impl Band<'_> {
                 let is_positive = size == 1 && bits.take_bit();
                 next = self.refine_nonzero(bits, data, block, next, run);
                 if size == 1 {
-                    put(block, next, self.end, if is_positive { 1 << self.low } else { -1 << self.low })?;
+                    store_coefficient(block, next, self.end, if is_positive { 1 << self.low } else { -1 << self.low })?;
                     last = next;
                 }
                 next += 1;
@@ -341,7 +342,7 @@ impl Band<'_> {
 
 /// Writes a coefficient; a fault if it is past the band.
 #[inline(always)]
-fn put(block: &mut Block, index: usize, end: usize, value: i32) -> Result<(), BlockError> {
+fn store_coefficient(block: &mut Block, index: usize, end: usize, value: i32) -> Result<(), BlockError> {
     if index > end {
         return Err(BlockError::RunTooLong);
     }

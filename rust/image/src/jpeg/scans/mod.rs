@@ -122,8 +122,8 @@ impl<'j, 'a> MultiScan<'j, 'a> {
         let visits = num_blocks(&self.reader.frame, scan);
         self.num_scans += 1;
         self.num_visits += visits;
-        Limits::check(limits.max_scans, self.num_scans, "scans", scan.offset)?;
-        Limits::check(limits.max_block_visits, self.num_visits, "block visits", scan.offset)?;
+        Limits::check_limit(limits.max_scans, self.num_scans, "scans", scan.offset)?;
+        Limits::check_limit(limits.max_block_visits, self.num_visits, "block visits", scan.offset)?;
         Ok(visits)
     }
 
@@ -154,8 +154,8 @@ impl<'j, 'a> MultiScan<'j, 'a> {
     ) -> Result<usize> {
         let frame = &self.reader.frame;
         let mcus = mcus(frame, scan);
-        let tables = self.tables(scan, caches)?;
-        let kind = self.kind(scan, &tables);
+        let tables = self.build_tables(scan, caches)?;
+        let kind = self.scan_kind(scan, &tables);
         let cursor =
             ScanCursor::new(stream, scan.data, self.reader.state.restart_interval, mcus.width * mcus.height, 0, &[])?;
         run(ScanJob { cursor, frame, scan, kind, grids })
@@ -174,7 +174,7 @@ impl<'j, 'a> MultiScan<'j, 'a> {
     }
 
     /// Builds the lookup tables that a scan needs.
-    fn tables(&self, scan: &Scan, caches: &mut TableCaches) -> Result<ScanTables> {
+    fn build_tables(&self, scan: &Scan, caches: &mut TableCaches) -> Result<ScanTables> {
         let tables = &self.reader.state.tables;
         let is_sequential = self.reader.frame.coding == Coding::Sequential;
         let mut needed = ScanTables::default();
@@ -197,7 +197,7 @@ impl<'j, 'a> MultiScan<'j, 'a> {
         Ok(needed)
     }
 
-    fn kind<'t>(&self, scan: &Scan, tables: &'t ScanTables) -> ScanKind<'t> {
+    fn scan_kind<'t>(&self, scan: &Scan, tables: &'t ScanTables) -> ScanKind<'t> {
         let low = scan.low;
         let Some(table) = &tables.symbols else {
             return match (self.reader.frame.coding, scan.high) {

@@ -10,18 +10,19 @@ use crate::jpeg::samples::{Block, NATURAL_ORDER};
 const SIDE: usize = 5;
 type Weights = [[i64; SIDE]; SIDE];
 
-/// Weights if no AC coefficient is known: for DC and the next coefficients in zig-zag order.
+/// Weights of the nearby DC values, for images of which no AC coefficient is known: for the estimates of DC and of the
+/// next coefficients in zig-zag order.
 const DC_ONLY_WEIGHTS: [Weights; NUM_SMOOTHED] = [
     [[-2, -6, -8, -6, -2], [-6, 6, 42, 6, -6], [-8, 42, 152, 42, -8], [-6, 6, 42, 6, -6], [-2, -6, -8, -6, -2]],
     AC01,
-    transpose(AC01),
-    transpose(AC02),
+    transpose_weights(AC01),
+    transpose_weights(AC02),
     [[-1, 0, 0, 0, 1], [0, 9, 0, -9, 0], [0; 5], [0, -9, 0, 9, 0], [1, 0, 0, 0, -1]],
     AC02,
     AC03,
     AC12,
-    transpose(AC12),
-    transpose(AC03),
+    transpose_weights(AC12),
+    transpose_weights(AC03),
 ];
 const AC01: Weights =
     [[-1, -1, 0, 1, 1], [-3, 13, 0, -13, 3], [-3, 38, 0, -38, 3], [-3, 13, 0, -13, 3], [-1, -1, 0, 1, 1]];
@@ -29,19 +30,19 @@ const AC02: Weights = [[0; 5], [0, 2, -5, 2, 0], [1, 7, -14, 7, 1], [0, 2, -5, 2
 const AC03: Weights = [[0; 5], [0, 1, 0, -1, 0], [0, 2, 0, -2, 0], [0, 1, 0, -1, 0], [0; 5]];
 const AC12: Weights = [[0; 5], [0, 1, -3, 1, 0], [0; 5], [0, -1, 3, -1, 0], [0; 5]];
 
-/// Weights if some AC coefficients are known. DC is not changed, and fewer coefficients are estimated.
+/// Weights for images of which some AC coefficients are known. DC is not changed, and fewer coefficients are estimated.
 const SOME_AC_WEIGHTS: [Weights; 6] = [
     [[0; 5]; 5],
     SOME_AC01,
-    transpose(SOME_AC01),
-    transpose(SOME_AC02),
+    transpose_weights(SOME_AC01),
+    transpose_weights(SOME_AC02),
     [[0, -1, 0, 1, 0], [-1, 10, 0, -10, 1], [0; 5], [1, -10, 0, 10, -1], [0, 1, 0, -1, 0]],
     SOME_AC02,
 ];
 const SOME_AC01: Weights = [[0; 5], [0; 5], [-7, 50, 0, -50, 7], [0; 5], [0; 5]];
 const SOME_AC02: Weights = [[0; 5], [0; 5], [-1, 13, -24, 13, -1], [0; 5], [0; 5]];
 
-const fn transpose(weights: Weights) -> Weights {
+const fn transpose_weights(weights: Weights) -> Weights {
     let (mut transposed, mut row) = ([[0; SIDE]; SIDE], 0);
     while row < SIDE {
         let mut column = 0;
@@ -56,13 +57,13 @@ const fn transpose(weights: Weights) -> Weights {
 
 /// Block smoothing of one image.
 pub(in crate::jpeg) struct BlockSmoothing {
-    components: Vec<Component>,
+    components: Vec<SmoothedComponent>,
     /// The last row of MCUs for which the last scan had data.
     last_good: usize,
     num_mcu_rows: usize,
 }
 
-struct Component {
+struct SmoothedComponent {
     /// Number of missing low bits of each coefficient: up to the last good row, and below it.
     missing: [[i32; NUM_SMOOTHED]; 2],
     quantization: [i64; NUM_SMOOTHED],
@@ -95,7 +96,7 @@ impl BlockSmoothing {
                 return None;
             }
             let v = frame.components[index].v;
-            components.push(Component { missing, quantization, columns: size.width, rows: size.height, v });
+            components.push(SmoothedComponent { missing, quantization, columns: size.width, rows: size.height, v });
         }
         let is_useful = components.iter().any(|component| component.missing[0][1..].iter().any(|&bits| bits != 0));
         is_useful.then_some(Self { components, last_good, num_mcu_rows: frame.mcus().height })
@@ -121,14 +122,15 @@ impl BlockSmoothing {
             }
             let products = weights.iter().flatten().zip(dc.iter().flatten()).map(|(weight, dc)| weight * dc);
             let sum = products.sum::<i64>() * component.quantization[0];
-            *value = rounded(sum, component.quantization[index], if index > 0 { bits } else { NOT_RECEIVED });
+            *value =
+                dequantized_estimate(sum, component.quantization[index], if index > 0 { bits } else { NOT_RECEIVED });
         }
         block
     }
 
     /// Returns the rows from two above to two below, as libjpeg-turbo 2.1 selects them: the outer rows only if they are
     /// in the same MCU or beyond the adjacent one.
-    fn nearby_rows(&self, component: &Component, row: usize) -> [usize; SIDE] {
+    fn nearby_rows(&self, component: &SmoothedComponent, row: usize) -> [usize; SIDE] {
         let (mcu_row, inside, last) = (row / component.v, row % component.v, self.num_mcu_rows - 1);
         let in_mcu = match component.rows % component.v {
             rest if mcu_row == last && rest > 0 => rest,
@@ -142,7 +144,7 @@ impl BlockSmoothing {
     }
 }
 
-impl Component {
+impl SmoothedComponent {
     /// Returns the columns from two to the left to two to the right, clamped to the image. If there are only two
     /// columns, the left one replaces those past the right edge.
     fn nearby_columns(&self, column: usize) -> [usize; SIDE] {
@@ -156,7 +158,7 @@ impl Component {
 
 /// Divides and rounds `sum`, which is 256 times a coefficient before quantization. If `bits` low bits are missing, the
 /// magnitude is limited to these.
-fn rounded(sum: i64, quantization: i64, bits: i32) -> i16 {
+fn dequantized_estimate(sum: i64, quantization: i64, bits: i32) -> i16 {
     let mut size = ((quantization << 7) + sum.abs()) / (quantization << 8);
     if bits > 0 {
         size = size.min((1 << bits) - 1);
@@ -173,7 +175,8 @@ pub(in crate::jpeg) const NOT_RECEIVED: i32 = -1;
 /// For each component, the number of low bits of each coefficient that the scans so far lack (T.81 G.1.1.1).
 pub(in crate::jpeg) struct CoefficientBits {
     missing: Vec<[i32; 64]>,
-    /// The same for the low-frequency coefficients before the last scan of the component, as libjpeg stores it.
+    /// The number of missing low bits of the low-frequency coefficients before the last scan of each component, as
+    /// libjpeg stores it.
     before: Vec<[i32; NUM_SMOOTHED]>,
     num_scans: usize,
 }
@@ -193,12 +196,16 @@ impl CoefficientBits {
         for component in &scan.components {
             let missing = &self.missing[component.index];
             if scan.start > 0 && missing[0] == NOT_RECEIVED {
-                return Err(fault(scan, "a DC scan before any other", "none"));
+                return Err(scan_order_fault(scan, "a DC scan before any other", "none"));
             }
             for &bits in &missing[scan.start..=scan.end] {
                 let expected = bits.max(0) as u32;
                 if scan.high != expected {
-                    return Err(fault(scan, &format!("refinement of bit {expected}"), &format!("bit {}", scan.high)));
+                    return Err(scan_order_fault(
+                        scan,
+                        &format!("refinement of bit {expected}"),
+                        &format!("bit {}", scan.high),
+                    ));
                 }
             }
         }
@@ -236,6 +243,6 @@ impl CoefficientBits {
     }
 }
 
-fn fault(scan: &Scan, expected: &str, found: &str) -> ImageFault {
+fn scan_order_fault(scan: &Scan, expected: &str, found: &str) -> ImageFault {
     ImageFault::new(ImageFaultKind::BadScan, scan.offset, expected, found)
 }

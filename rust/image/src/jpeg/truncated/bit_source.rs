@@ -6,7 +6,7 @@
 use crate::jpeg::header::marker::EOI;
 use crate::jpeg::header::tables::HuffmanSpec;
 
-/// The end-of-image marker that is read after the end of a file.
+/// The end-of-image marker, which is read where a truncated file ends.
 const EOI_MARKER: [u8; 2] = [0xff, EOI];
 /// Minimum number of valid bits after a refill of the 64-bit register.
 const FULL: u32 = 57;
@@ -15,7 +15,7 @@ pub(super) const LOOKUP_BITS: u32 = 8;
 
 /// Reason why decoding stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum StopReason {
     /// The data ended within an MCU.
     Suspended,
     /// The file cannot be decoded further.
@@ -28,7 +28,7 @@ pub(super) struct BitSource<'a> {
     data: &'a [u8],
     /// Whether to continue after the end of the data: by rereading, or with an end-of-image marker.
     recover: bool,
-    /// Whether `data` is that end-of-image marker.
+    /// Whether `data` is the end-of-image marker that replaces the missing data.
     is_end: bool,
     /// Offset of the first byte to reread.
     committed: usize,
@@ -37,12 +37,12 @@ pub(super) struct BitSource<'a> {
     left: u32,
     /// The marker that ended the entropy-coded data of an interval.
     marker: Option<u8>,
-    /// Whether zero bits were returned because the data ended at that marker.
+    /// Whether zero bits were returned because the interval ended.
     insufficient_data: bool,
 }
 
 impl<'a> BitSource<'a> {
-    /// Starts at byte `start` of `data`.
+    /// Creates a source that starts at byte `start` of `data`.
     pub(super) fn new(data: &'a [u8], start: usize, recover: bool) -> Self {
         let (committed, next) = (start, start);
         Self { data, recover, is_end: false, committed, next, word: 0, left: 0, marker: None, insufficient_data: false }
@@ -60,7 +60,7 @@ impl<'a> BitSource<'a> {
     }
 
     /// Marks all bytes read so far as consumed.
-    pub(super) fn commit(&mut self) {
+    pub(super) fn mark_consumed(&mut self) {
         self.committed = self.next;
     }
 
@@ -69,23 +69,23 @@ impl<'a> BitSource<'a> {
         self.next
     }
 
-    fn byte(&mut self) -> Result<u8, Stop> {
+    fn next_byte(&mut self) -> Result<u8, StopReason> {
         if self.next == self.data.len() {
-            self.rewind()?;
+            self.rewind_or_end()?;
         }
         self.next += 1;
         Ok(self.data[self.next - 1])
     }
 
     #[cold]
-    fn rewind(&mut self) -> Result<(), Stop> {
+    fn rewind_or_end(&mut self) -> Result<(), StopReason> {
         if self.committed == self.data.len() {
             if self.is_end || !self.recover {
-                return Err(Stop::Failed);
+                return Err(StopReason::Failed);
             }
             (self.data, self.committed, self.is_end) = (&EOI_MARKER, 0, true);
         } else if !self.recover {
-            return Err(Stop::Suspended);
+            return Err(StopReason::Suspended);
         }
         self.next = self.committed;
         Ok(())
@@ -93,20 +93,20 @@ impl<'a> BitSource<'a> {
 
     /// Returns the first byte after a run of 0xff. The number of attempts is limited, because rereading a file without
     /// such a byte would not terminate.
-    fn read_after_fill(&mut self) -> Result<u8, Stop> {
+    fn read_after_fill(&mut self) -> Result<u8, StopReason> {
         for _ in 0..2 * self.data.len() + EOI_MARKER.len() {
-            let byte = self.byte()?;
+            let byte = self.next_byte()?;
             if byte != 0xff {
                 return Ok(byte);
             }
         }
-        Err(Stop::Failed)
+        Err(StopReason::Failed)
     }
 
-    /// Refills the register. At a marker, appends zero bits only if fewer than `needed` bits are valid.
-    fn fill(&mut self, needed: u32) -> Result<(), Stop> {
+    /// Refills the bit register. At a marker, appends zero bits only if fewer than `needed` bits are valid.
+    fn fill_register(&mut self, needed: u32) -> Result<(), StopReason> {
         while self.marker.is_none() && self.left < FULL {
-            let mut byte = self.byte()?;
+            let mut byte = self.next_byte()?;
             if byte == 0xff {
                 match self.read_after_fill()? {
                     0 => byte = 0xff,
@@ -116,7 +116,7 @@ impl<'a> BitSource<'a> {
                     }
                 }
             }
-            self.push(byte);
+            self.push_byte(byte);
         }
         if self.marker.is_some() && needed > self.left {
             self.insufficient_data = true;
@@ -126,30 +126,30 @@ impl<'a> BitSource<'a> {
         Ok(())
     }
 
-    fn push(&mut self, byte: u8) {
+    fn push_byte(&mut self, byte: u8) {
         self.word = self.word << 8 | u64::from(byte);
         self.left += 8;
     }
 
     /// Returns the next `count` bits without consuming them, or `None` if fewer are valid after a refill.
-    pub(super) fn peek(&mut self, count: u32) -> Result<Option<usize>, Stop> {
+    pub(super) fn peek(&mut self, count: u32) -> Result<Option<usize>, StopReason> {
         if self.left < count {
-            self.fill(0)?;
+            self.fill_register(0)?;
         }
-        Ok((self.left >= count).then(|| self.value(count)))
+        Ok((self.left >= count).then(|| self.peek_value(count)))
     }
 
     /// Consumes the next `count` bits, at most 16.
-    pub(super) fn take(&mut self, count: u32) -> Result<u32, Stop> {
+    pub(super) fn take(&mut self, count: u32) -> Result<u32, StopReason> {
         if self.left < count {
-            self.fill(count)?;
+            self.fill_register(count)?;
         }
-        let value = self.value(count) as u32;
+        let value = self.peek_value(count) as u32;
         self.left -= count;
         Ok(value)
     }
 
-    fn value(&self, count: u32) -> usize {
+    fn peek_value(&self, count: u32) -> usize {
         (self.word >> (self.left - count)) as usize & ((1 << count) - 1)
     }
 
@@ -162,41 +162,41 @@ impl<'a> BitSource<'a> {
         for _ in 0..6 {
             match self.data.get(self.next..) {
                 Some([0xff, 0, ..]) => {
-                    self.push(0xff);
+                    self.push_byte(0xff);
                     self.next += 2;
                 }
                 Some([0xff, code, ..]) => {
                     self.marker = Some(*code);
-                    self.push(0);
+                    self.push_byte(0);
                 }
                 Some([byte, ..]) => {
-                    self.push(*byte);
+                    self.push_byte(*byte);
                     self.next += 1;
                 }
-                _ => self.push(0),
+                _ => self.push_byte(0),
             }
         }
     }
 
     /// Consumes the next marker.
-    pub(super) fn take_marker(&mut self) -> Result<u8, Stop> {
+    pub(super) fn take_marker(&mut self) -> Result<u8, StopReason> {
         let code = self.find_marker()?;
         self.marker = None;
         Ok(code)
     }
 
     /// Finds the next marker without consuming it.
-    fn find_marker(&mut self) -> Result<u8, Stop> {
+    fn find_marker(&mut self) -> Result<u8, StopReason> {
         if let Some(code) = self.marker {
             return Ok(code);
         }
         self.next = self.committed;
         loop {
-            while self.byte()? != 0xff {
-                self.commit();
+            while self.next_byte()? != 0xff {
+                self.mark_consumed();
             }
             let code = self.read_after_fill()?;
-            self.commit();
+            self.mark_consumed();
             if code != 0 {
                 self.marker = Some(code);
                 return Ok(code);
@@ -205,7 +205,7 @@ impl<'a> BitSource<'a> {
     }
 
     /// Consumes restart marker `number`, or resynchronizes as libjpeg's `jpeg_resync_to_restart` does.
-    pub(super) fn restart(&mut self, number: u8) -> Result<(), Stop> {
+    pub(super) fn restart(&mut self, number: u8) -> Result<(), StopReason> {
         self.left = 0;
         loop {
             let code = self.find_marker()?;
@@ -224,11 +224,12 @@ impl<'a> BitSource<'a> {
 
     /// Returns the body of the segment after a consumed marker. If bytes are missing, reading continues from the length
     /// field again.
-    pub(super) fn segment(&mut self) -> Result<Vec<u8>, Stop> {
+    pub(super) fn read_segment(&mut self) -> Result<Vec<u8>, StopReason> {
         self.next = self.committed;
-        let length = u16::from_be_bytes([self.byte()?, self.byte()?]).checked_sub(2).ok_or(Stop::Failed)?;
-        let segment = (0..length).map(|_| self.byte()).collect();
-        self.commit();
+        let length =
+            u16::from_be_bytes([self.next_byte()?, self.next_byte()?]).checked_sub(2).ok_or(StopReason::Failed)?;
+        let segment = (0..length).map(|_| self.next_byte()).collect();
+        self.mark_consumed();
         segment
     }
 
@@ -238,11 +239,11 @@ impl<'a> BitSource<'a> {
     }
 
     /// Skips the segment after a consumed marker.
-    pub(super) fn skip_segment(&mut self) -> Result<(), Stop> {
+    pub(super) fn skip_segment(&mut self) -> Result<(), StopReason> {
         self.next = self.committed;
-        let length = usize::from(u16::from_be_bytes([self.byte()?, self.byte()?])).saturating_sub(2);
+        let length = usize::from(u16::from_be_bytes([self.next_byte()?, self.next_byte()?])).saturating_sub(2);
         self.next = (self.next + length).min(self.data.len());
-        self.commit();
+        self.mark_consumed();
         Ok(())
     }
 }
@@ -278,7 +279,7 @@ impl HuffmanTable {
             let count = i32::from(spec.counts[length as usize - 1]);
             table.shifts[length as usize] = index - code;
             for symbol in &spec.symbols[index as usize..(index + count) as usize] {
-                table.enter(code, length, *symbol);
+                table.add_code(code, length, *symbol);
                 code += 1;
             }
             index += count;
@@ -290,7 +291,7 @@ impl HuffmanTable {
         table
     }
 
-    fn enter(&mut self, code: i32, length: u32, symbol: u8) {
+    fn add_code(&mut self, code: i32, length: u32, symbol: u8) {
         if length <= LOOKUP_BITS {
             let free = LOOKUP_BITS - length;
             let start = (code as usize) << free;
@@ -299,7 +300,7 @@ impl HuffmanTable {
     }
 
     /// Decodes the next symbol; `FAST` states that enough bytes are left.
-    pub(super) fn read_symbol<const FAST: bool>(&self, source: &mut BitSource<'_>) -> Result<u8, Stop> {
+    pub(super) fn read_symbol<const FAST: bool>(&self, source: &mut BitSource<'_>) -> Result<u8, StopReason> {
         if FAST {
             source.fill_fast();
         }

@@ -12,9 +12,9 @@ use super::huffman::require_table;
 use super::output::{OutputBuffer, OutputWindow};
 use super::samples::{Block, Component, Job, Kernel, NATURAL_ORDER, Scale, Transform, Upsampling};
 use super::sequential::{ComponentTables, mcu_blocks};
-use super::stream::extend;
+use super::stream::extend_sign;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
-use bit_source::{BitSource, HuffmanTable, Stop};
+use bit_source::{BitSource, HuffmanTable, StopReason};
 
 /// The job of decoding one truncated scan into an output.
 pub(super) struct Truncated<'j, 'a, 't> {
@@ -35,7 +35,7 @@ impl Job for Truncated<'_, '_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel>(mut self, kernel: K) -> Result<usize> {
-        let tables = self.tables()?;
+        let tables = self.build_tables()?;
         let source = BitSource::new(self.reader.data, self.scan.data, self.recover);
         let shapes = self.reader.frame.components.iter().enumerate();
         let blocks = shapes.flat_map(|(component, shape)| {
@@ -47,14 +47,14 @@ impl Job for Truncated<'_, '_, '_> {
         let needed_rows = self.output.window.y + self.output.window.height;
         for row in 0..size.height {
             match self.decode_row(kernel, &mut mcus, row) {
-                Err(Stop::Suspended) => return self.available_rows(row, &mcus.source),
-                Err(Stop::Failed) => return Err(read_failure(&mcus.source)),
+                Err(StopReason::Suspended) => return self.available_rows(row, &mcus.source),
+                Err(StopReason::Failed) => return Err(read_failure(&mcus.source)),
                 Ok(()) if self.num_rows(row + 1) >= needed_rows && row + 1 < size.height => return Ok(needed_rows),
                 Ok(()) => {}
             }
         }
         if needed_rows == self.output.layout.size.height {
-            expect_end(&mut mcus.source)?;
+            read_image_end(&mut mcus.source)?;
         }
         Ok(needed_rows)
     }
@@ -62,7 +62,7 @@ impl Job for Truncated<'_, '_, '_> {
 
 impl Truncated<'_, '_, '_> {
     /// Builds the DC and AC table of each component.
-    fn tables(&self) -> Result<Vec<(HuffmanTable, HuffmanTable)>> {
+    fn build_tables(&self) -> Result<Vec<(HuffmanTable, HuffmanTable)>> {
         let (tables, offset) = (&self.reader.state.tables, self.scan.offset);
         let of_part = |component: &ScanComponent| {
             let dc = require_table(&tables.dc, component.dc, "a DC Huffman", offset)?;
@@ -74,13 +74,18 @@ impl Truncated<'_, '_, '_> {
 
     /// Decodes a row of MCUs and writes the rows of pixels that are then complete.
     #[inline(always)]
-    fn decode_row<K: Kernel>(&mut self, kernel: K, mcus: &mut McuDecoder<'_, '_>, row: usize) -> Result<(), Stop> {
+    fn decode_row<K: Kernel>(
+        &mut self,
+        kernel: K,
+        mcus: &mut McuDecoder<'_, '_>,
+        row: usize,
+    ) -> Result<(), StopReason> {
         let mcu_blocks = mcu_blocks(self.reader, self.component_tables, self.transforms, Some(&*self.output));
         let Self { reader, output, buffer, .. } = self;
         let columns = output.mcu_columns.clone();
         let is_shown = output.mcu_rows.contains(&row);
         for column in 0..reader.frame.mcus().width {
-            let blocks = mcus.decode()?;
+            let blocks = mcus.decode_mcu()?;
             if !is_shown || !columns.contains(&column) {
                 continue;
             }
@@ -107,7 +112,7 @@ impl Truncated<'_, '_, '_> {
         if is_shared && rows < self.output.window.y { Err(read_failure(source)) } else { Ok(rows) }
     }
 
-    /// Returns the components that the output needs.
+    /// Returns the component planes that the output needs.
     fn used_components(&self) -> &[Component] {
         &self.output.layout.components[..self.output.planes.len()]
     }
@@ -128,7 +133,7 @@ impl Truncated<'_, '_, '_> {
 }
 
 /// Reads to the end of the image after the last MCU, as libjpeg does. Data without an end-of-image marker is accepted.
-fn expect_end(source: &mut BitSource<'_>) -> Result<()> {
+fn read_image_end(source: &mut BitSource<'_>) -> Result<()> {
     loop {
         let passed = match source.take_marker() {
             Ok(EOI) => return Ok(()),
@@ -137,18 +142,18 @@ fn expect_end(source: &mut BitSource<'_>) -> Result<()> {
         };
         match passed {
             Ok(()) => {}
-            Err(Stop::Suspended) => return Ok(()),
-            Err(Stop::Failed) => return Err(read_failure(source)),
+            Err(StopReason::Suspended) => return Ok(()),
+            Err(StopReason::Failed) => return Err(read_failure(source)),
         }
     }
 }
 
 /// Skips marker `code`, and its segment, if it may follow the data of a scan and does not affect the image.
-fn skip_marker(source: &mut BitSource<'_>, code: u8) -> Result<(), Stop> {
+fn skip_marker(source: &mut BitSource<'_>, code: u8) -> Result<(), StopReason> {
     match code {
         TEM | RST0..=RST7 => Ok(()),
         APP0..=APP15 | COM | DNL => source.skip_segment(),
-        _ => Err(Stop::Failed),
+        _ => Err(StopReason::Failed),
     }
 }
 
@@ -189,22 +194,22 @@ impl<'a, 't> McuDecoder<'a, 't> {
     }
 
     /// Decodes the coefficients of the next MCU.
-    fn decode(&mut self) -> Result<&[Block], Stop> {
+    fn decode_mcu(&mut self) -> Result<&[Block], StopReason> {
         if self.interval > 0 && self.until_restart == 0 {
             self.restart()?;
         }
         self.values = [[0; 64]; MAX_MCU_BLOCKS];
-        if !self.source.insufficient_data() && !self.decode_fast() {
+        if !self.source.insufficient_data() && !self.decode_mcu_fast() {
             for index in 0..self.blocks.len() {
-                self.block::<false>(index)?;
+                self.decode_block::<false>(index)?;
             }
-            self.source.commit();
+            self.source.mark_consumed();
         }
         self.until_restart = self.until_restart.saturating_sub(1);
         Ok(&self.values[..self.blocks.len()])
     }
 
-    fn restart(&mut self) -> Result<(), Stop> {
+    fn restart(&mut self) -> Result<(), StopReason> {
         self.source.restart((self.num_restarts % 8) as u8)?;
         self.num_restarts += 1;
         self.predictors = [0; 4];
@@ -213,7 +218,7 @@ impl<'a, 't> McuDecoder<'a, 't> {
     }
 
     /// Decodes block `index` of an MCU; `FAST` states that enough bytes are left.
-    fn block<const FAST: bool>(&mut self, index: usize) -> Result<(), Stop> {
+    fn decode_block<const FAST: bool>(&mut self, index: usize) -> Result<(), StopReason> {
         let Self { source, blocks, predictors, values, .. } = self;
         let ((component, dc, ac), block) = (blocks[index], &mut values[index]);
         let size = dc.read_symbol::<FAST>(source)?.into();
@@ -238,14 +243,14 @@ impl<'a, 't> McuDecoder<'a, 't> {
 
     /// Decodes an MCU without checking for the end. Returns false, and restores the state, if the end or a marker is
     /// near.
-    fn decode_fast(&mut self) -> bool {
+    fn decode_mcu_fast(&mut self) -> bool {
         if self.interval > 0 || !self.source.has_bytes(FAST_BYTES * self.blocks.len()) {
             return false;
         }
         let (source, predictors) = (self.source.clone(), self.predictors);
-        let decoded = (0..self.blocks.len()).try_for_each(|index| self.block::<true>(index));
+        let decoded = (0..self.blocks.len()).try_for_each(|index| self.decode_block::<true>(index));
         if decoded.is_ok() && self.source.has_bytes(0) {
-            self.source.commit();
+            self.source.mark_consumed();
             return true;
         }
         (self.source, self.predictors) = (source, predictors);
@@ -255,12 +260,12 @@ impl<'a, 't> McuDecoder<'a, 't> {
 }
 
 /// Reads a coefficient value of `size` bits.
-fn read_value<const FAST: bool>(source: &mut BitSource<'_>, size: u32) -> Result<i32, Stop> {
+fn read_value<const FAST: bool>(source: &mut BitSource<'_>, size: u32) -> Result<i32, StopReason> {
     if size == 0 {
         return Ok(0);
     }
     if FAST {
         source.fill_fast();
     }
-    Ok(extend(source.take(size)?, size))
+    Ok(extend_sign(source.take(size)?, size))
 }

@@ -1,6 +1,6 @@
 //! Truncated images with several scans: decodes each scan into the coefficient grids, and parses the segments between
 //! scans.
-use super::bit_source::{BitSource, HuffmanTable, Stop};
+use super::bit_source::{BitSource, HuffmanTable, StopReason};
 use super::{McuDecoder, ZRL_RUN, read_failure, read_value, skip_marker};
 use crate::fault::Result;
 use crate::jpeg::header::Reader;
@@ -25,12 +25,12 @@ impl<'a> TruncatedScans<'a> {
 
     /// Decodes `scan`. Returns the last row of MCUs for which there was data.
     pub(in crate::jpeg) fn decode(&mut self, reader: &Reader<'_>, scan: &Scan, grids: &mut [Grid]) -> Result<usize> {
-        let (dc, ac) = tables(reader, scan)?;
+        let (dc, ac) = build_scan_tables(reader, scan)?;
         let shape = ScanLayout { mcus: mcus(&reader.frame, scan), scan_blocks: scan_blocks(&reader.frame, scan) };
         let interval = reader.state.restart_interval;
         let reached = match reader.frame.coding {
-            Coding::Sequential => self.sequential(&shape, (&dc, &ac), interval, grids),
-            Coding::Progressive => self.progressive(
+            Coding::Sequential => self.decode_sequential(&shape, (&dc, &ac), interval, grids),
+            Coding::Progressive => self.decode_progressive(
                 &shape,
                 ProgressiveDecoder::new(scan, if scan.start == 0 { &dc } else { &ac }),
                 interval,
@@ -44,22 +44,22 @@ impl<'a> TruncatedScans<'a> {
         reached.map(|row| row / rows_down).map_err(|_| read_failure(&self.source))
     }
 
-    fn sequential(
+    fn decode_sequential(
         &mut self,
         layout: &ScanLayout,
         (dc, ac): (&[HuffmanTable], &[HuffmanTable]),
         interval: usize,
         grids: &mut [Grid],
-    ) -> Result<usize, Stop> {
+    ) -> Result<usize, StopReason> {
         let blocks = layout
             .scan_blocks
             .iter()
             .map(|scan_block| (scan_block.scan_index, &dc[scan_block.scan_index], &ac[scan_block.scan_index]));
         let mut mcus = McuDecoder::new(self.source.clone(), blocks.collect(), interval);
         let mut reached = 0;
-        for (row, column) in layout.positions() {
+        for (row, column) in layout.mcu_positions() {
             reached = if mcus.source.insufficient_data() { reached } else { row };
-            for (scan_block, block) in layout.scan_blocks.iter().zip(mcus.decode()?) {
+            for (scan_block, block) in layout.scan_blocks.iter().zip(mcus.decode_mcu()?) {
                 *scan_block.block_mut(grids, row, column) = *block;
             }
         }
@@ -67,16 +67,16 @@ impl<'a> TruncatedScans<'a> {
         Ok(reached)
     }
 
-    fn progressive(
+    fn decode_progressive(
         &mut self,
         layout: &ScanLayout,
         mut band: ProgressiveDecoder<'_>,
         interval: usize,
         grids: &mut [Grid],
-    ) -> Result<usize, Stop> {
+    ) -> Result<usize, StopReason> {
         let source = &mut self.source;
         let mut reached = 0;
-        for (number, (row, column)) in layout.positions().enumerate() {
+        for (number, (row, column)) in layout.mcu_positions().enumerate() {
             reached = if source.insufficient_data() { reached } else { row };
             if let Some(restarts) = number.checked_div(interval)
                 && restarts > 0
@@ -89,9 +89,9 @@ impl<'a> TruncatedScans<'a> {
                 continue;
             }
             for scan_block in &layout.scan_blocks {
-                band.block(source, scan_block.scan_index, scan_block.block_mut(grids, row, column))?;
+                band.decode_block(source, scan_block.scan_index, scan_block.block_mut(grids, row, column))?;
             }
-            source.commit();
+            source.mark_consumed();
         }
         Ok(reached)
     }
@@ -103,7 +103,7 @@ impl<'a> TruncatedScans<'a> {
             match code {
                 EOI => return Ok(None),
                 SOS | DHT | DQT | DRI => {
-                    let segment = self.source.segment().map_err(|_| read_failure(&self.source))?;
+                    let segment = self.source.read_segment().map_err(|_| read_failure(&self.source))?;
                     let bytes = SegmentReader::new(&segment, self.source.offset());
                     if code == SOS {
                         self.source.begin_scan();
@@ -125,14 +125,14 @@ struct ScanLayout {
 
 impl ScanLayout {
     /// Returns the row and column of each MCU, in order.
-    fn positions(&self) -> impl Iterator<Item = (usize, usize)> {
+    fn mcu_positions(&self) -> impl Iterator<Item = (usize, usize)> {
         let Size { width, height } = self.mcus;
         (0..height).flat_map(move |row| (0..width).map(move |column| (row, column)))
     }
 }
 
 /// Builds the DC and AC tables that a scan needs, indexed by component in the scan.
-fn tables(reader: &Reader<'_>, scan: &Scan) -> Result<(Vec<HuffmanTable>, Vec<HuffmanTable>)> {
+fn build_scan_tables(reader: &Reader<'_>, scan: &Scan) -> Result<(Vec<HuffmanTable>, Vec<HuffmanTable>)> {
     let known = &reader.state.tables;
     let (mut dc, mut ac) = (Vec::new(), Vec::new());
     for component in &scan.components {
@@ -176,24 +176,29 @@ impl<'t> ProgressiveDecoder<'t> {
     }
 
     /// Decodes the band of a block that belongs to component `part` of the scan.
-    pub(super) fn block(
+    pub(super) fn decode_block(
         &mut self,
         source: &mut BitSource<'_>,
         scan_index: usize,
         block: &mut Block,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StopReason> {
         match (self.start, self.is_first) {
-            (0, true) => self.first_dc(source, scan_index, block),
+            (0, true) => self.decode_first_dc(source, scan_index, block),
             (0, false) => {
                 block[0] |= (source.take(1)? << self.low) as i16;
                 Ok(())
             }
-            (_, true) => self.first_ac(source, block),
+            (_, true) => self.decode_first_ac(source, block),
             (_, false) => self.refine_ac(source, block),
         }
     }
 
-    fn first_dc(&mut self, source: &mut BitSource<'_>, scan_index: usize, block: &mut Block) -> Result<(), Stop> {
+    fn decode_first_dc(
+        &mut self,
+        source: &mut BitSource<'_>,
+        scan_index: usize,
+        block: &mut Block,
+    ) -> Result<(), StopReason> {
         let size = self.tables[scan_index].read_symbol::<false>(source)?.into();
         let predictor = &mut self.predictors[scan_index];
         *predictor = predictor.wrapping_add(read_value::<false>(source, size)?);
@@ -201,7 +206,7 @@ impl<'t> ProgressiveDecoder<'t> {
         Ok(())
     }
 
-    fn first_ac(&mut self, source: &mut BitSource<'_>, block: &mut Block) -> Result<(), Stop> {
+    fn decode_first_ac(&mut self, source: &mut BitSource<'_>, block: &mut Block) -> Result<(), StopReason> {
         if self.empty_blocks > 0 {
             self.empty_blocks -= 1;
             return Ok(());
@@ -225,7 +230,7 @@ impl<'t> ProgressiveDecoder<'t> {
         Ok(())
     }
 
-    fn refine_ac(&mut self, source: &mut BitSource<'_>, block: &mut Block) -> Result<(), Stop> {
+    fn refine_ac(&mut self, source: &mut BitSource<'_>, block: &mut Block) -> Result<(), StopReason> {
         let mut index = self.start;
         if self.empty_blocks == 0 {
             while index <= self.end {
@@ -258,7 +263,7 @@ impl<'t> ProgressiveDecoder<'t> {
         block: &mut Block,
         mut index: usize,
         mut zeros: usize,
-    ) -> Result<usize, Stop> {
+    ) -> Result<usize, StopReason> {
         while index <= self.end {
             let value = &mut block[usize::from(NATURAL_ORDER[index])];
             if *value != 0 {

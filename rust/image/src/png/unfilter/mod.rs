@@ -62,7 +62,7 @@ impl Unfilter {
     ///
     /// Each row is `length` bytes long including its filter byte. `filter` is the filter of the first row. `above` is
     /// the preceding row, without its filter byte and already undone, or `None` for the first row of a pass.
-    pub(super) fn undo(
+    pub(super) fn undo_filter(
         self,
         filter: Filter,
         pixel_bytes: usize,
@@ -71,20 +71,26 @@ impl Unfilter {
         above: Option<&[u8]>,
     ) -> usize {
         match pixel_bytes {
-            1 => self.undo_sized::<1>(filter, length, rows, above),
-            2 => self.undo_sized::<2>(filter, length, rows, above),
-            3 => self.undo_sized::<3>(filter, length, rows, above),
-            4 => self.undo_sized::<4>(filter, length, rows, above),
-            6 => self.undo_sized::<6>(filter, length, rows, above),
-            _ => self.undo_sized::<8>(filter, length, rows, above),
+            1 => self.undo_filter_sized::<1>(filter, length, rows, above),
+            2 => self.undo_filter_sized::<2>(filter, length, rows, above),
+            3 => self.undo_filter_sized::<3>(filter, length, rows, above),
+            4 => self.undo_filter_sized::<4>(filter, length, rows, above),
+            6 => self.undo_filter_sized::<6>(filter, length, rows, above),
+            _ => self.undo_filter_sized::<8>(filter, length, rows, above),
         }
     }
 
-    fn undo_sized<const N: usize>(self, filter: Filter, length: usize, rows: &mut [u8], above: Option<&[u8]>) -> usize {
+    fn undo_filter_sized<const N: usize>(
+        self,
+        filter: Filter,
+        length: usize,
+        rows: &mut [u8],
+        above: Option<&[u8]>,
+    ) -> usize {
         if let (Filter::Paeth, Some(above)) = (filter, above) {
-            return self.paeth_run::<N>(length, rows, above);
+            return self.undo_paeth_rows::<N>(length, rows, above);
         }
-        // With zeros above, the Paeth predictor is the pixel to the left.
+        // The first row has no row above, which counts as zeros. The Paeth predictor is then the pixel to the left.
         if let Filter::Sub | Filter::Paeth = filter {
             return self.sub_rows::<N>(length, rows);
         }
@@ -99,7 +105,7 @@ impl Unfilter {
     }
 
     /// Undoes one, two or four consecutive Paeth rows, as many as fit into a vector.
-    fn paeth_run<const N: usize>(self, length: usize, rows: &mut [u8], above: &[u8]) -> usize {
+    fn undo_paeth_rows<const N: usize>(self, length: usize, rows: &mut [u8], above: &[u8]) -> usize {
         let run = rows.chunks_exact(length).take(4).take_while(|row| row[0] == Filter::Paeth as u8).count();
         match run {
             4 if N <= 2 => self.paeth_rows::<N, 4>(length, rows, above),
@@ -108,7 +114,7 @@ impl Unfilter {
         }
     }
 
-    /// Undoes a row, and the Sub rows that follow it.
+    /// Undoes the Sub filter of a row and of the Sub rows that follow it.
     fn sub_rows<const N: usize>(self, length: usize, rows: &mut [u8]) -> usize {
         match self.kernels {
             Kernels::Portable => {
@@ -142,7 +148,7 @@ impl Unfilter {
         }
     }
 
-    /// Undoes `K` Paeth rows.
+    /// Undoes the Paeth filter of `K` consecutive rows.
     fn paeth_rows<const N: usize, const K: usize>(self, length: usize, rows: &mut [u8], above: &[u8]) -> usize {
         let mut each = rows.chunks_exact_mut(length).map(|row| &mut row[1..]);
         let mut rows: [&mut [u8]; K] = std::array::from_fn(|_| each.next().unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Portable implementation of the filters: the reference for the vector code, and the fallback for other processors.
 
-/// Adds the pixel to the left.
+/// Undoes the Sub filter: adds the pixel to the left.
 pub(super) fn sub<const N: usize>(row: &mut [u8]) {
     let mut left = [0u8; N];
     for pixel in row.as_chunks_mut::<N>().0 {
@@ -11,14 +11,14 @@ pub(super) fn sub<const N: usize>(row: &mut [u8]) {
     }
 }
 
-/// Adds the pixel above.
+/// Undoes the Up filter: adds the pixel above.
 pub(super) fn up(row: &mut [u8], above: &[u8]) {
     for (value, above) in row.iter_mut().zip(above) {
         *value = value.wrapping_add(*above);
     }
 }
 
-/// Adds half the pixel to the left; the row above counts as zero.
+/// Undoes the Average filter of the first row: adds half the pixel to the left, because the row above counts as zero.
 pub(super) fn average_first<const N: usize>(row: &mut [u8]) {
     let mut left = [0u8; N];
     for pixel in row.as_chunks_mut::<N>().0 {
@@ -29,7 +29,7 @@ pub(super) fn average_first<const N: usize>(row: &mut [u8]) {
     }
 }
 
-/// Adds the mean, rounded down, of the pixels to the left and above.
+/// Undoes the Average filter: adds the mean, rounded down, of the pixels to the left and above.
 pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     let mut left = [0u8; N];
     for (pixel, above) in row.as_chunks_mut::<N>().0.iter_mut().zip(above.as_chunks::<N>().0) {
@@ -49,13 +49,13 @@ pub(super) fn paeth_rows<const N: usize>(rows: &mut [&mut [u8]], above: &[u8]) {
     }
 }
 
-/// Adds the Paeth predictor of the left, upper and upper left pixels.
+/// Undoes the Paeth filter: adds the predictor of the left, upper and upper left pixels.
 pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
     let (mut left, mut corner) = ([0i16; N], [0i16; N]);
     for (pixel, above) in row.as_chunks_mut::<N>().0.iter_mut().zip(above.as_chunks::<N>().0) {
         for k in 0..N {
             let up = i16::from(above[k]);
-            pixel[k] = pixel[k].wrapping_add(predict(left[k], up, corner[k]) as u8);
+            pixel[k] = pixel[k].wrapping_add(paeth_predictor(left[k], up, corner[k]) as u8);
             (left[k], corner[k]) = (i16::from(pixel[k]), up);
         }
     }
@@ -66,7 +66,7 @@ pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
 /// That is the smaller of `left` and `up` if the corner exceeds their mean by at least as much as the larger one does,
 /// the larger one if the corner is as far below, and the corner otherwise. `3 * corner - left - up` decides this with
 /// two comparisons.
-fn predict(left: i16, up: i16, corner: i16) -> i16 {
+fn paeth_predictor(left: i16, up: i16, corner: i16) -> i16 {
     let (low, high) = (left.min(up), left.max(up));
     let pivot = 3 * corner - (left + up);
     let or_corner = if pivot >= high { low } else { corner };
@@ -75,10 +75,10 @@ fn predict(left: i16, up: i16, corner: i16) -> i16 {
 
 #[cfg(test)]
 mod tests {
-    use super::predict;
+    use super::paeth_predictor;
 
     /// The predictor as written in the specification, section 9.4.
-    fn specified(a: i16, b: i16, c: i16) -> i16 {
+    fn predictor_of_specification(a: i16, b: i16, c: i16) -> i16 {
         let p = a + b - c;
         let (pa, pb, pc) = ((p - a).abs(), (p - b).abs(), (p - c).abs());
         if pa <= pb && pa <= pc {
@@ -94,7 +94,7 @@ mod tests {
     fn predictor_equals_specification_for_all_bytes() {
         for a in 0..256 {
             for b in 0..256 {
-                assert!((0..256).all(|c| predict(a, b, c) == specified(a, b, c)), "{a} {b}");
+                assert!((0..256).all(|c| paeth_predictor(a, b, c) == predictor_of_specification(a, b, c)), "{a} {b}");
             }
         }
     }

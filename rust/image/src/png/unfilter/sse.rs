@@ -3,7 +3,7 @@ use std::arch::x86_64::*;
 
 use super::{Filter, portable};
 
-/// The index of each lane.
+/// A vector that holds the index of each of its bytes.
 const LANES: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// Adds the pixel to the left in the first of `rows`, and in the following rows as long as their filter is Sub. Returns
@@ -44,10 +44,10 @@ fn sub<const N: usize>(length: usize, row: &mut [u8]) {
         && let Some(block) = row[at..].first_chunk()
     {
         let sums = _mm_add_epi8(running_sums::<N>(block), left);
-        row[length - 16..length].copy_from_slice(bytemuck::bytes_of(&join(before, sums, length - at)));
+        row[length - 16..length].copy_from_slice(bytemuck::bytes_of(&join_bytes(before, sums, length - at)));
         at = length;
     }
-    let mut left = first_bytes::<N>(_mm_cvtsi128_si64(left) as u64);
+    let mut left = pixel_from_bits::<N>(_mm_cvtsi128_si64(left) as u64);
     for pixel in row[at..length].as_chunks_mut::<N>().0 {
         for (value, left) in pixel.iter_mut().zip(&mut left) {
             *value = value.wrapping_add(*left);
@@ -67,7 +67,7 @@ fn running_sums<const N: usize>(block: &[u8; 16]) -> __m128i {
 
 /// Concatenates the last bytes of `before` and the first `count` bytes of `after` to sixteen bytes.
 #[target_feature(enable = "sse4.1")]
-fn join(before: __m128i, after: __m128i, count: usize) -> __m128i {
+fn join_bytes(before: __m128i, after: __m128i, count: usize) -> __m128i {
     let lanes = bytemuck::cast(LANES);
     // The shuffle writes zero where the top bit of an index is set; otherwise it uses the lower four bits.
     let from_before = _mm_add_epi8(lanes, _mm_set1_epi8(0x70 + count as i8));
@@ -81,7 +81,7 @@ fn add_shifted<const BY: i32, const N: usize>(sums: __m128i) -> __m128i {
     if (BY as usize) < N { sums } else { _mm_add_epi8(sums, _mm_slli_si128::<BY>(sums)) }
 }
 
-/// Adds the mean, rounded down, of the pixels to the left and above.
+/// Undoes the Average filter: adds the mean, rounded down, of the pixels to the left and above.
 #[target_feature(enable = "sse4.1")]
 pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     if N < 3 {
@@ -90,12 +90,12 @@ pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     let mut left = _mm_setzero_si128();
     let ones = _mm_set1_epi8(1);
     for (pixel, above) in row.as_chunks_mut::<N>().0.iter_mut().zip(above.as_chunks::<N>().0) {
-        let up = _mm_cvtsi64_si128(bits(above) as i64);
+        let up = _mm_cvtsi64_si128(pixel_to_bits(above) as i64);
         // The instruction rounds up, which is one too much if exactly one of the two values is odd.
         let excess = _mm_and_si128(_mm_xor_si128(left, up), ones);
         let mean = _mm_sub_epi8(_mm_avg_epu8(left, up), excess);
-        left = _mm_add_epi8(_mm_cvtsi64_si128(bits(pixel) as i64), mean);
-        *pixel = first_bytes(_mm_cvtsi128_si64(left) as u64);
+        left = _mm_add_epi8(_mm_cvtsi64_si128(pixel_to_bits(pixel) as i64), mean);
+        *pixel = pixel_from_bits(_mm_cvtsi128_si64(left) as u64);
     }
 }
 
@@ -113,25 +113,25 @@ pub(super) fn paeth_rows<const N: usize, const K: usize>(rows: &mut [&mut [u8]; 
     let (mut left, mut up) = (_mm_setzero_si128(), _mm_setzero_si128());
     for step in 0..above.len() + K - 1 {
         let corner = up;
-        up = _mm_or_si128(next_rows::<K>(left), widen(above.get(step).map_or(0, bits)));
+        up = _mm_or_si128(move_to_next_rows::<K>(left), widen_to_16_bits(above.get(step).map_or(0, pixel_to_bits)));
         let mut stored = 0;
         for (k, row) in rows.iter().enumerate() {
-            stored |= row.get(step.wrapping_sub(k)).map_or(0, bits) << (k * 64 / K);
+            stored |= row.get(step.wrapping_sub(k)).map_or(0, pixel_to_bits) << (k * 64 / K);
         }
         // Byte addition: the upper bytes of the lanes are zero and stay zero.
-        left = _mm_add_epi8(widen(stored), predict(left, up, corner));
+        left = _mm_add_epi8(widen_to_16_bits(stored), paeth_predictor(left, up, corner));
         let undone = _mm_cvtsi128_si64(_mm_packus_epi16(left, left)) as u64;
         for (k, row) in rows.iter_mut().enumerate() {
             if let Some(pixel) = row.get_mut(step.wrapping_sub(k)) {
-                *pixel = first_bytes(undone >> (k * 64 / K));
+                *pixel = pixel_from_bits(undone >> (k * 64 / K));
             }
         }
     }
 }
 
-/// Paeth predictor in lanes of 16 bits; see the portable code.
+/// Computes the Paeth predictor in lanes of 16 bits, as the portable code does.
 #[target_feature(enable = "sse4.1")]
-fn predict(left: __m128i, up: __m128i, corner: __m128i) -> __m128i {
+fn paeth_predictor(left: __m128i, up: __m128i, corner: __m128i) -> __m128i {
     let triple = _mm_sub_epi16(_mm_add_epi16(corner, _mm_add_epi16(corner, corner)), up);
     let pivot = _mm_sub_epi16(triple, left);
     let (low, high) = (_mm_min_epi16(left, up), _mm_max_epi16(left, up));
@@ -141,7 +141,7 @@ fn predict(left: __m128i, up: __m128i, corner: __m128i) -> __m128i {
 
 /// Moves the lanes of each of `K` rows to the next row. The lanes of the first row become zero.
 #[target_feature(enable = "sse4.1")]
-fn next_rows<const K: usize>(lanes: __m128i) -> __m128i {
+fn move_to_next_rows<const K: usize>(lanes: __m128i) -> __m128i {
     match K {
         1 => _mm_setzero_si128(),
         2 => _mm_slli_si128::<8>(lanes),
@@ -151,19 +151,19 @@ fn next_rows<const K: usize>(lanes: __m128i) -> __m128i {
 
 /// Widens eight bytes to lanes of 16 bits.
 #[target_feature(enable = "sse4.1")]
-fn widen(bytes: u64) -> __m128i {
+fn widen_to_16_bits(bytes: u64) -> __m128i {
     _mm_cvtepu8_epi16(_mm_cvtsi64_si128(bytes as i64))
 }
 
-/// Returns a pixel in the low bits of an integer.
-fn bits<const N: usize>(pixel: &[u8; N]) -> u64 {
+/// Converts the bytes of a pixel to an integer, in its low bits.
+fn pixel_to_bits<const N: usize>(pixel: &[u8; N]) -> u64 {
     let mut bytes = [0u8; 8];
     bytes[..N].copy_from_slice(pixel);
     u64::from_le_bytes(bytes)
 }
 
-/// Returns the pixel in the low bits of an integer.
-fn first_bytes<const N: usize>(bits: u64) -> [u8; N] {
+/// Converts the low bits of an integer to the bytes of a pixel.
+fn pixel_from_bits<const N: usize>(bits: u64) -> [u8; N] {
     let bytes = bits.to_le_bytes();
     std::array::from_fn(|k| bytes[k])
 }

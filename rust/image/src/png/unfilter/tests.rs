@@ -5,7 +5,7 @@ const PORTABLE: Unfilter = Unfilter { kernels: Kernels::Portable };
 const FILTERS: [Filter; 5] = [Filter::None, Filter::Sub, Filter::Up, Filter::Average, Filter::Paeth];
 
 /// Returns pseudorandom bytes.
-fn noise(length: usize, seed: u64) -> Vec<u8> {
+fn random_bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
         state ^= state << 13;
@@ -17,12 +17,12 @@ fn noise(length: usize, seed: u64) -> Vec<u8> {
 }
 
 /// Undoes all rows of `length` bytes, each with its filter byte.
-fn undo_all(unfilter: Unfilter, pixel_bytes: usize, length: usize, stored: &mut [u8]) {
+fn undo_all_filters(unfilter: Unfilter, pixel_bytes: usize, length: usize, stored: &mut [u8]) {
     let mut row = 0;
     while row * length < stored.len() {
         let (done, open) = stored.split_at_mut(row * length);
         let above = done.rchunks_exact(length).next().map(|above| &above[1..]);
-        row += unfilter.undo(FILTERS[usize::from(open[0])], pixel_bytes, length, open, above);
+        row += unfilter.undo_filter(FILTERS[usize::from(open[0])], pixel_bytes, length, open, above);
     }
 }
 
@@ -32,12 +32,12 @@ fn vector_filters_equal_portable_filters() {
         for pixels in 1..70 {
             for mix in 0..4 {
                 let length = pixels * pixel_bytes + 1;
-                let mut plain = noise(length * 23, (pixels * 4 + mix) as u64);
-                // Larger values of `mix` make longer runs of the same filter.
+                let mut plain = random_bytes(length * 23, (pixels * 4 + mix) as u64);
+                // Larger values of `mix` give longer runs of rows with the same filter.
                 plain.iter_mut().step_by(length).for_each(|code| *code = (*code % (5 + 4 * mix as u8)).min(4));
                 let mut fast = plain.clone();
-                undo_all(PORTABLE, pixel_bytes, length, &mut plain);
-                undo_all(Unfilter::detect(), pixel_bytes, length, &mut fast);
+                undo_all_filters(PORTABLE, pixel_bytes, length, &mut plain);
+                undo_all_filters(Unfilter::detect(), pixel_bytes, length, &mut fast);
                 assert!(plain == fast, "{pixels} pixels of {pixel_bytes} bytes, mix {mix}");
             }
         }
@@ -45,15 +45,15 @@ fn vector_filters_equal_portable_filters() {
 }
 
 #[test]
-fn first_row_equals_row_below_zeros() {
+fn first_row_is_undone_as_if_zeros_were_above() {
     for pixel_bytes in [1, 2, 3, 4, 6, 8] {
         let length = 41 * pixel_bytes + 1;
         for filter in FILTERS {
-            let mut first = noise(length, 5);
+            let mut first = random_bytes(length, 5);
             first[0] = filter as u8;
             let mut below = first.clone();
-            PORTABLE.undo(filter, pixel_bytes, length, &mut first, None);
-            PORTABLE.undo(filter, pixel_bytes, length, &mut below, Some(&vec![0; length - 1]));
+            PORTABLE.undo_filter(filter, pixel_bytes, length, &mut first, None);
+            PORTABLE.undo_filter(filter, pixel_bytes, length, &mut below, Some(&vec![0; length - 1]));
             assert_eq!(first, below, "{filter:?}, pixels of {pixel_bytes} bytes");
         }
     }

@@ -1,4 +1,4 @@
-"""Writes what a framework makes of the PNG files in this folder: one line per file and request.
+"""Decodes the PNG files of this folder with a framework and writes one line per file and request.
 
 ``python judge.py pillow|opencv|tensorflow`` replaces ``pillow.txt`` (and so on) here; run it where the framework is.
 A line holds the file's name, the request, height, width, channels, bits per sample, and the CRC-32 of the samples
@@ -18,7 +18,7 @@ Decode = Callable[[bytes], np.ndarray]
 
 
 def pillow() -> tuple[str, dict[str, Decode]]:
-    """Return Pillow's version and its requests."""
+    """Return Pillow's version, and its decoding functions by the name of the request."""
     import PIL
     from PIL import Image
 
@@ -33,7 +33,7 @@ def pillow() -> tuple[str, dict[str, Decode]]:
 
 
 def opencv() -> tuple[str, dict[str, Decode]]:
-    """Return OpenCV's version and its requests."""
+    """Return OpenCV's version, and its decoding functions by the name of the request."""
     import cv2
 
     def read(flag: int) -> Decode:
@@ -43,7 +43,7 @@ def opencv() -> tuple[str, dict[str, Decode]]:
 
 
 def tensorflow() -> tuple[str, dict[str, Decode]]:
-    """Return TensorFlow's version and its requests."""
+    """Return TensorFlow's version, and its decoding functions by the name of the request."""
     import tensorflow as tf
 
     def read(channels: int, dtype: object) -> Decode:

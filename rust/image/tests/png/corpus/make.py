@@ -1,4 +1,4 @@
-"""Makes the small PNG files of this folder: every colour type, bit depth, filter, interlace, transparency and gamma.
+"""Writes the small PNG files of this folder: every color type, bit depth, filter, interlace, transparency and gamma.
 
 ``python make.py`` writes the files (NumPy only); ``judge.py`` then asks Pillow, OpenCV and TensorFlow for their pixels.
 """
@@ -33,7 +33,7 @@ def pack(row: np.ndarray, depth: int) -> bytes:
 
 
 def predict(kind: int, a: int, b: int, c: int) -> int:
-    """Return what filter `kind` subtracts, given the bytes left, above and above to the left."""
+    """Return the prediction of filter `kind` from the bytes to the left (a), above (b) and above to the left (c)."""
     if kind == 4:
         p = a + b - c
         return min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
@@ -41,7 +41,7 @@ def predict(kind: int, a: int, b: int, c: int) -> int:
 
 
 def filtered(rows: list[bytes], step: int, first: int) -> bytes:
-    """Return rows with filter bytes; the filters take turns, starting with `first`; a pixel has `step` bytes."""
+    """Return rows with filter bytes; row `y` uses filter `(first + y) % 5`; a pixel has `step` bytes."""
     out, above = bytearray(), bytes(len(rows[0]))
     for number, row in enumerate(rows):
         kind = (first + number) % 5
@@ -53,7 +53,7 @@ def filtered(rows: list[bytes], step: int, first: int) -> bytes:
     return bytes(out)
 
 
-def encode(pixels: np.ndarray, depth: int, colour: int, *, interlaced: bool = False, before: bytes = b"") -> bytes:
+def encode(pixels: np.ndarray, depth: int, color: int, *, interlaced: bool = False, before: bytes = b"") -> bytes:
     """Return a PNG file of samples, shape (height, width, channels); `before` are the chunks between IHDR and IDAT."""
     height, width, channels = pixels.shape
     step = max(1, channels * depth // 8)
@@ -63,19 +63,19 @@ def encode(pixels: np.ndarray, depth: int, colour: int, *, interlaced: bool = Fa
         part = pixels[y::dy, x::dx]
         if part.size:
             raw += filtered([pack(row, depth) for row in part], step, number)
-    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlaced)
+    head = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, interlaced)
     image = zlib.compress(raw, 9)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + before + chunk(b"IDAT", image) + chunk(b"IEND", b"")
 
 
 def palette_chunk(rng: np.random.Generator, entries: int) -> bytes:
-    """Return a PLTE chunk of random colours."""
+    """Return a PLTE chunk of random colors."""
     return chunk(b"PLTE", rng.integers(0, 256, entries * 3, dtype=np.uint8).tobytes())
 
 
-def random_pixels(rng: np.random.Generator, depth: int, colour: int) -> np.ndarray:
-    """Return samples, some of them smooth, some noisy, some grey."""
-    shape = (HEIGHT, WIDTH, SAMPLES[colour])
+def random_pixels(rng: np.random.Generator, depth: int, color: int) -> np.ndarray:
+    """Return samples, some of them smooth, some noisy, some gray."""
+    shape = (HEIGHT, WIDTH, SAMPLES[color])
     pixels = rng.integers(0, 1 << depth, shape)
     ramp = np.add.outer(np.arange(HEIGHT), np.arange(WIDTH))[..., None] * (1 << depth) // (HEIGHT + WIDTH)
     pixels[:, : WIDTH // 2] = ramp[:, : WIDTH // 2]
@@ -83,25 +83,25 @@ def random_pixels(rng: np.random.Generator, depth: int, colour: int) -> np.ndarr
 
 
 def plain(rng: np.random.Generator) -> dict[str, bytes]:
-    """Return one file per colour type, bit depth and interlace."""
+    """Return one file per color type, bit depth and interlace."""
     files = {}
-    for colour, depths in DEPTHS.items():
+    for color, depths in DEPTHS.items():
         for depth in depths:
-            pixels = random_pixels(rng, depth, colour)
-            before = palette_chunk(rng, 1 << depth) if colour == 3 else b""
+            pixels = random_pixels(rng, depth, color)
+            before = palette_chunk(rng, 1 << depth) if color == 3 else b""
             for interlaced in (False, True):
-                name = f"{NAMES[colour]}_{depth}{'_adam7' if interlaced else ''}.png"
-                files[name] = encode(pixels, depth, colour, interlaced=interlaced, before=before)
+                name = f"{NAMES[color]}_{depth}{'_adam7' if interlaced else ''}.png"
+                files[name] = encode(pixels, depth, color, interlaced=interlaced, before=before)
     return files
 
 
 def transparent(rng: np.random.Generator) -> dict[str, bytes]:
-    """Return files with tRNS chunks; the key is the colour of a pixel."""
+    """Return files with tRNS chunks; the transparent color is that of one of their pixels."""
     files = {}
-    for colour, depth in [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16)]:
-        pixels = random_pixels(rng, depth, colour)
-        key = struct.pack(f">{SAMPLES[colour]}H", *pixels[3, 15].tolist())
-        files[f"{NAMES[colour]}_{depth}_key.png"] = encode(pixels, depth, colour, before=chunk(b"tRNS", key))
+    for color, depth in [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16)]:
+        pixels = random_pixels(rng, depth, color)
+        key = struct.pack(f">{SAMPLES[color]}H", *pixels[3, 15].tolist())
+        files[f"{NAMES[color]}_{depth}_key.png"] = encode(pixels, depth, color, before=chunk(b"tRNS", key))
     for depth in (2, 8):
         before = palette_chunk(rng, 1 << depth) + chunk(b"tRNS", bytes([0, 100, 200]))
         files[f"palette_{depth}_alpha.png"] = encode(random_pixels(rng, depth, 3), depth, 3, before=before)
@@ -109,7 +109,7 @@ def transparent(rng: np.random.Generator) -> dict[str, bytes]:
 
 
 def with_gamma(rng: np.random.Generator) -> dict[str, bytes]:
-    """Return files whose grey form depends on gAMA and sRGB chunks."""
+    """Return files whose gray form depends on gAMA and sRGB chunks."""
     srgb, files = chunk(b"sRGB", b"\0"), {}
     for value in (30_000, 45_455, 94_999, 95_007, 97_000, 220_000):
         before = chunk(b"gAMA", struct.pack(">I", value))

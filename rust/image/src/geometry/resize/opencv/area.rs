@@ -35,7 +35,7 @@ pub(super) fn average_blocks<T: PixelType, O: PixelType>(
             add_blocks(source.row(y * height + row), channels, width, &mut sums);
         }
         let mean = |sum: &f64| if quarters { ((sum + 2.0) / 4.0).floor() as f32 } else { *sum as f32 * scale };
-        output.extend(sums.iter().map(|sum| O::nearest(mean(sum))));
+        output.extend(sums.iter().map(|sum| O::round_from_f32(mean(sum))));
     }
     output
 }
@@ -48,8 +48,8 @@ fn add_blocks<T: PixelType>(row: &[T], channels: usize, width: usize, sums: &mut
     }
 }
 
-/// Computes the means of areas with partial pixels in float32, with products and sums in OpenCV's order. `across` and
-/// `down` shrink or keep the length.
+/// Computes the means of areas that may cover pixels partially, in float32 with products and sums in OpenCV's order.
+/// Neither axis may grow.
 pub(super) fn average_fractional<T: PixelType, O: PixelType>(
     source: View<T>,
     size: Size,
@@ -66,10 +66,10 @@ pub(super) fn average_fractional<T: PixelType, O: PixelType>(
     }
 }
 
-/// The consecutive inputs of each output of an axis, and their weights.
+/// For each output position of an axis, its consecutive input positions and their weights.
 struct AreaWeights {
     firsts: Vec<usize>,
-    /// End of the weights of each output.
+    /// For each output position, the index after its last weight.
     ends: Vec<usize>,
     weights: Vec<f32>,
 }
@@ -101,7 +101,7 @@ impl AreaWeights {
         self.ends.push(self.weights.len());
     }
 
-    /// Iterates over the first input and the weights of each output.
+    /// Iterates over the output positions: the first input position of each, and the weights from there on.
     fn iter(&self) -> impl Iterator<Item = (usize, &[f32])> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         let weights = begins.zip(&self.ends).map(|(begin, end)| &self.weights[begin..*end]);
@@ -112,8 +112,8 @@ impl AreaWeights {
 /// Number of rows that are resized horizontally at a time.
 const ROWS: usize = 4;
 
-/// Computes area means. Pixels of `CHANNELS` are summed in vectors of `LANES`; excess lanes are overwritten by the next
-/// pixel.
+/// Computes the means of areas. Pixels of `CHANNELS` values are summed in vectors of `LANES` values; the next pixel
+/// overwrites the additional lanes.
 struct AreaMeans<'a, T, O, const CHANNELS: usize, const LANES: usize> {
     source: View<'a, T>,
     columns: AreaWeights,
@@ -139,21 +139,21 @@ impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Kern
             for (y, weight) in (first..).zip(weights) {
                 if cached != y / ROWS {
                     cached = y / ROWS;
-                    self.load(cached * ROWS, &mut values);
-                    add_columns::<CHANNELS, LANES>(&values, &self.columns, &mut rows);
+                    self.load_rows(cached * ROWS, &mut values);
+                    sum_columns::<CHANNELS, LANES>(&values, &self.columns, &mut rows);
                 }
                 sums.iter_mut().zip(&rows[y % ROWS]).for_each(|(sum, value)| *sum += weight * value);
             }
-            output.extend(sums.iter().map(|sum| O::nearest(*sum)));
+            output.extend(sums.iter().map(|sum| O::round_from_f32(*sum)));
         }
         output
     }
 }
 
 impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> AreaMeans<'_, T, O, CHANNELS, LANES> {
-    /// Converts the rows from `first` on, as far as they exist.
+    /// Converts up to `ROWS` source rows, from row `first` on, to floats.
     #[inline(always)]
-    fn load(&self, first: usize, values: &mut [Vec<f32>; ROWS]) {
+    fn load_rows(&self, first: usize, values: &mut [Vec<f32>; ROWS]) {
         for (row, y) in values.iter_mut().zip(first..self.source.size().height) {
             row.iter_mut().zip(self.source.row(y)).for_each(|(to, value)| *to = (*value).into());
         }
@@ -161,7 +161,7 @@ impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Area
 }
 
 #[inline(always)]
-fn add_columns<const CHANNELS: usize, const LANES: usize>(
+fn sum_columns<const CHANNELS: usize, const LANES: usize>(
     values: &[Vec<f32>; ROWS],
     columns: &AreaWeights,
     rows: &mut [Vec<f32>; ROWS],

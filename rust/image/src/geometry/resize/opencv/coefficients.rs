@@ -1,7 +1,7 @@
 //! Taps of one axis: the inputs of each output, and their weights with 11 fraction bits.
 use std::f64::consts::PI;
 
-/// 1.0 in the fixed-point unit of weights.
+/// The weight 1.0 in fixed point.
 pub(super) const ONE: f32 = 2048.0;
 
 /// Input and output length of an axis, and their ratios.
@@ -19,7 +19,7 @@ pub(super) struct Axis {
 pub(super) struct Taps<const K: usize> {
     pub indices: [usize; K],
     pub weights: [i32; K],
-    /// Weights before rounding.
+    /// The same weights as floats, before they are rounded to fixed point.
     pub exact: [f32; K],
 }
 
@@ -37,7 +37,7 @@ impl Axis {
 
     /// Returns two taps at half-pixel centers.
     pub fn linear_taps(&self) -> Vec<Taps<2>> {
-        (0..self.output).map(|index| self.two_taps(self.center(index))).collect()
+        (0..self.output).map(|index| self.two_taps(self.input_before_center(index))).collect()
     }
 
     /// Returns the taps of `INTER_AREA` for an image that grows: constant inside pixels, linear at their borders.
@@ -52,26 +52,27 @@ impl Axis {
 
     /// Returns the four taps of Keys' cubic with a = -0.75.
     pub fn cubic_taps(&self) -> Vec<Taps<4>> {
-        (0..self.output).map(|index| self.taps(self.center(index), cubic)).collect()
+        (0..self.output).map(|index| self.taps_of_curve(self.input_before_center(index), cubic_weights)).collect()
     }
 
     /// Returns the eight taps of the Lanczos kernel of order 4.
     pub fn lanczos_taps(&self) -> Vec<Taps<8>> {
-        (0..self.output).map(|index| self.taps(self.center(index), lanczos)).collect()
+        (0..self.output).map(|index| self.taps_of_curve(self.input_before_center(index), lanczos_weights)).collect()
     }
 
-    /// Returns the input to the left of an output's center, and the distance to it.
-    fn center(&self, index: usize) -> (i64, f32) {
+    /// Returns the last input position that is not after the center of output `index`, and the distance from it to the
+    /// center.
+    fn input_before_center(&self, index: usize) -> (i64, f32) {
         let position = ((index as f64 + 0.5) * self.scale - 0.5) as f32;
         let first = position.floor();
         (first as i64, position - first)
     }
 
     fn two_taps(&self, (first, past): (i64, f32)) -> Taps<2> {
-        self.taps((first, past), |past| [1.0 - past, past])
+        self.taps_of_curve((first, past), |past| [1.0 - past, past])
     }
 
-    fn taps<const K: usize>(&self, (first, past): (i64, f32), curve: impl Fn(f32) -> [f32; K]) -> Taps<K> {
+    fn taps_of_curve<const K: usize>(&self, (first, past): (i64, f32), curve: impl Fn(f32) -> [f32; K]) -> Taps<K> {
         let last = self.input as i64 - 1;
         let indices = std::array::from_fn(|tap| (first - (K as i64 / 2 - 1) + tap as i64).clamp(0, last) as usize);
         let exact = curve(past);
@@ -81,7 +82,8 @@ impl Axis {
 }
 
 impl Taps<2> {
-    /// Uses only the border pixel if both taps are clamped to it. OpenCV does this only horizontally.
+    /// Gives all weight to the first tap if both taps are clamped to the same border pixel. OpenCV does this only
+    /// horizontally.
     pub fn clamp_at_border(self) -> Self {
         if self.indices[0] == self.indices[1] {
             Self { weights: [ONE as i32, 0], exact: [1.0, 0.0], ..self }
@@ -92,7 +94,7 @@ impl Taps<2> {
 }
 
 /// Weights of four pixels for a position `x` after the second one: Keys' cubic with a = -0.75.
-pub(crate) fn cubic(x: f32) -> [f32; 4] {
+pub(crate) fn cubic_weights(x: f32) -> [f32; 4] {
     const A: f32 = -0.75;
     let first = ((A * (x + 1.0) - 5.0 * A) * (x + 1.0) + 8.0 * A) * (x + 1.0) - 4.0 * A;
     let second = ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0;
@@ -102,7 +104,7 @@ pub(crate) fn cubic(x: f32) -> [f32; 4] {
 
 /// Weights of eight pixels for a position `x` after the fourth one: sinc(d) sinc(d / 4) of the distances d, computed
 /// with the angle sum formulas and normalized to sum 1.
-pub(crate) fn lanczos(x: f32) -> [f32; 8] {
+pub(crate) fn lanczos_weights(x: f32) -> [f32; 8] {
     const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
     const ROTATIONS: [(f64, f64); 8] =
         [(1.0, 0.0), (-HALF, -HALF), (0.0, 1.0), (HALF, -HALF), (-1.0, 0.0), (HALF, HALF), (0.0, -1.0), (-HALF, HALF)];

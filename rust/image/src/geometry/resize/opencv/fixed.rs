@@ -9,25 +9,29 @@ const LANES: usize = 4;
 /// Number of values that OpenCV's cubic kernel processes at a time on x86.
 const CUBIC_BLOCK: usize = 8;
 
-/// Resizes with four taps.
-pub(super) fn cubic(source: View<u8>, columns: Vec<Taps<4>>, lines: Vec<Taps<4>>) -> Vec<u8> {
-    separable(source, &columns, &lines, |rows, weights, output| dispatch::run(Cubic { rows, weights, output }))
+/// Resizes with the four taps per axis of a cubic kernel.
+pub(super) fn resize_cubic(source: View<u8>, columns: Vec<Taps<4>>, lines: Vec<Taps<4>>) -> Vec<u8> {
+    resize_separable(source, &columns, &lines, |rows, weights, output| {
+        dispatch::run(CubicVerticalPass { rows, weights, output })
+    })
 }
 
-/// Resizes with eight taps.
-pub(super) fn lanczos(source: View<u8>, columns: Vec<Taps<8>>, lines: Vec<Taps<8>>) -> Vec<u8> {
-    separable(source, &columns, &lines, |rows, weights, output| dispatch::run(Exact { rows, weights, output }))
+/// Resizes with the eight taps per axis of a Lanczos kernel.
+pub(super) fn resize_lanczos(source: View<u8>, columns: Vec<Taps<8>>, lines: Vec<Taps<8>>) -> Vec<u8> {
+    resize_separable(source, &columns, &lines, |rows, weights, output| {
+        dispatch::run(IntegerVerticalPass { rows, weights, output })
+    })
 }
 
-/// Horizontally resized source rows. Row `y` is cached in slot `y % K`.
-struct Lines<'a, const K: usize> {
+/// Cache of horizontally resized source rows. Row `y` is in slot `y % K`.
+struct RowCache<'a, const K: usize> {
     source: View<'a, u8>,
     columns: &'a [Taps<K>],
     wide: Vec<i32>,
     cached: [(usize, Vec<i32>); K],
 }
 
-impl<'a, const K: usize> Lines<'a, K> {
+impl<'a, const K: usize> RowCache<'a, K> {
     fn new(source: View<'a, u8>, columns: &'a [Taps<K>]) -> Self {
         let channels = source.channels();
         let line = || (usize::MAX, vec![0; columns.len() * channels + LANES]);
@@ -50,15 +54,15 @@ impl<'a, const K: usize> Lines<'a, K> {
         let (row, (index, output)) = (source.row(y), &mut cached[y % K]);
         *index = y;
         match source.channels() {
-            1 => dispatch::run(Across::<K, 1> { row, wide, columns, output }),
-            2 => dispatch::run(Across::<K, 2> { row, wide, columns, output }),
-            3 => dispatch::run(Across::<K, 3> { row, wide, columns, output }),
-            _ => dispatch::run(Across::<K, 4> { row, wide, columns, output }),
+            1 => dispatch::run(HorizontalPass::<K, 1> { row, wide, columns, output }),
+            2 => dispatch::run(HorizontalPass::<K, 2> { row, wide, columns, output }),
+            3 => dispatch::run(HorizontalPass::<K, 3> { row, wide, columns, output }),
+            _ => dispatch::run(HorizontalPass::<K, 4> { row, wide, columns, output }),
         }
     }
 }
 
-fn separable<const K: usize>(
+fn resize_separable<const K: usize>(
     source: View<u8>,
     columns: &[Taps<K>],
     lines: &[Taps<K>],
@@ -66,21 +70,21 @@ fn separable<const K: usize>(
 ) -> Vec<u8> {
     let length = columns.len() * source.channels();
     let mut output = vec![0; length * lines.len()];
-    let mut cached = Lines::new(source, columns);
+    let mut cached = RowCache::new(source, columns);
     for (output, line) in output.chunks_exact_mut(length).zip(lines) {
         down(cached.rows(line.indices), line.weights, output);
     }
     output
 }
 
-struct Across<'a, const K: usize, const CHANNELS: usize> {
+struct HorizontalPass<'a, const K: usize, const CHANNELS: usize> {
     row: &'a [u8],
     wide: &'a mut [i32],
     columns: &'a [Taps<K>],
     output: &'a mut [i32],
 }
 
-impl<const K: usize, const CHANNELS: usize> Kernel for Across<'_, K, CHANNELS> {
+impl<const K: usize, const CHANNELS: usize> Kernel for HorizontalPass<'_, K, CHANNELS> {
     type Output = ();
 
     #[inline(always)]
@@ -97,14 +101,14 @@ impl<const K: usize, const CHANNELS: usize> Kernel for Across<'_, K, CHANNELS> {
     }
 }
 
-/// Computes the sum in integers, rounded half up.
-struct Exact<'a, const K: usize> {
+/// Computes the weighted sum of rows in integers, rounded half up.
+struct IntegerVerticalPass<'a, const K: usize> {
     rows: [&'a [i32]; K],
     weights: [i32; K],
     output: &'a mut [u8],
 }
 
-impl<const K: usize> Kernel for Exact<'_, K> {
+impl<const K: usize> Kernel for IntegerVerticalPass<'_, K> {
     type Output = ();
 
     #[inline(always)]
@@ -116,14 +120,15 @@ impl<const K: usize> Kernel for Exact<'_, K> {
     }
 }
 
-/// Computes whole blocks in float32, as OpenCV's vector code does, and the rest in integers.
-struct Cubic<'a> {
+/// Computes the weighted sum of four rows: whole blocks in float32, as OpenCV's vector code does, and the rest in
+/// integers.
+struct CubicVerticalPass<'a> {
     rows: [&'a [i32]; 4],
     weights: [i32; 4],
     output: &'a mut [u8],
 }
 
-impl Kernel for Cubic<'_> {
+impl Kernel for CubicVerticalPass<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -137,6 +142,6 @@ impl Kernel for Cubic<'_> {
             let sum = first[index] as f32 * a + (second[index] as f32 * b + sum);
             *to = crate::collate::kernels::to_byte(sum);
         }
-        Exact { rows: self.rows.map(|row| &row[whole..]), weights: self.weights, output: rest }.run();
+        IntegerVerticalPass { rows: self.rows.map(|row| &row[whole..]), weights: self.weights, output: rest }.run();
     }
 }

@@ -15,14 +15,15 @@ pub(super) const LOAD: usize = 8;
 /// Number of values per store.
 pub(super) const STORE: usize = 8;
 
-/// A window of a resized image. The taps of its columns and lines are relative to its source window.
-pub(crate) struct Part {
+/// A window of a resized image to compute. The taps of its columns and lines are relative to the source window that
+/// they read.
+pub(crate) struct ResizeWindow {
     columns: Vec<Taps<2>>,
     lines: Vec<Taps<2>>,
     source_window: Window,
 }
 
-impl Part {
+impl ResizeWindow {
     /// Prepares the `window` of a resized image with the taps `columns` and `lines`.
     pub(super) fn new(mut columns: Vec<Taps<2>>, mut lines: Vec<Taps<2>>, window: Window) -> Self {
         columns.iter_mut().for_each(|taps| *taps = taps.clamp_at_border());
@@ -38,16 +39,16 @@ impl Part {
     }
 
     /// Returns the two source rows of each output row, relative to the source window.
-    pub fn lines(&self) -> impl Iterator<Item = [usize; 2]> {
+    pub fn source_row_pairs(&self) -> impl Iterator<Item = [usize; 2]> {
         self.lines.iter().map(|taps| taps.indices)
     }
 
-    /// Creates a reader of the source window that flips it horizontally if `flip` is set.
-    pub fn reader(mut self, source: View<'_, u8>, flip: bool) -> Reader<'_> {
+    /// Creates a resizer of the source window that flips it horizontally if `flip` is set.
+    pub fn row_resizer(mut self, source: View<'_, u8>, flip: bool) -> RowResizer<'_> {
         if flip {
             self.columns.reverse();
         }
-        Reader::new(source, self.columns, self.lines)
+        RowResizer::new(source, self.columns, self.lines)
     }
 }
 
@@ -65,10 +66,10 @@ fn crop_taps(taps: &mut Vec<Taps<2>>, part: Range<usize>) -> Range<usize> {
 }
 
 /// Computes output rows from top to bottom.
-pub(crate) struct Reader<'a> {
+pub(crate) struct RowResizer<'a> {
     source: View<'a, u8>,
     length: usize,
-    columns: Columns,
+    columns: ColumnTaps,
     lines: Vec<Taps<2>>,
     padded: Vec<u8>,
     /// Cached source rows after the horizontal pass, with their numbers. Row `y` is in slot `y % 2`.
@@ -76,14 +77,14 @@ pub(crate) struct Reader<'a> {
 }
 
 /// Start of each column in the values of a row, and the weights of its taps.
-pub(super) struct Columns {
+pub(super) struct ColumnTaps {
     pub starts: Vec<u32>,
     pub weights: Vec<[i16; 2]>,
-    /// Number of values that are read of a row, including padding after its end.
+    /// Number of values that loads may read from a row, including padding after its end.
     pub reach: usize,
 }
 
-impl Columns {
+impl ColumnTaps {
     fn new(taps: Vec<Taps<2>>, channels: usize) -> Self {
         let whole = taps.len().next_multiple_of(STEP);
         let mut starts: Vec<u32> = taps.iter().map(|taps| (taps.indices[0] * channels) as u32).collect();
@@ -95,18 +96,18 @@ impl Columns {
     }
 }
 
-impl<'a> Reader<'a> {
-    /// Creates a reader of `source` with the taps of each axis.
+impl<'a> RowResizer<'a> {
+    /// Creates a resizer of `source` with the taps of each axis.
     fn new(source: View<'a, u8>, across: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Self {
         let channels = source.channels();
         let length = across.len() * channels;
-        let columns = Columns::new(across, channels);
+        let columns = ColumnTaps::new(across, channels);
         let row = || (usize::MAX, vec![0; columns.starts.len() * channels + STORE]);
         Self { source, length, lines, padded: Vec::new(), cached: [row(), row()], columns }
     }
 
     /// Computes output row `y`.
-    pub fn read(&mut self, y: usize, output: &mut [u8]) {
+    pub fn compute_row(&mut self, y: usize, output: &mut [u8]) {
         let Taps { indices, weights, .. } = self.lines[y];
         for index in indices {
             if self.cached[index % 2].0 != index {
@@ -114,7 +115,7 @@ impl<'a> Reader<'a> {
             }
         }
         let rows = indices.map(|index| &self.cached[index % 2].1[..self.length]);
-        dispatch::run(Down { rows, weights: weights.map(|weight| weight as i16), output });
+        dispatch::run(VerticalPass { rows, weights: weights.map(|weight| weight as i16), output });
     }
 
     fn resize_row(&mut self, y: usize) {
@@ -129,32 +130,32 @@ impl<'a> Reader<'a> {
         let (index, output) = &mut cached[y % 2];
         *index = y;
         match source.channels() {
-            1 => across::<1>(row, columns, output),
-            2 => across::<2>(row, columns, output),
-            3 => across::<3>(row, columns, output),
-            _ => across::<4>(row, columns, output),
+            1 => resize_row_horizontally::<1>(row, columns, output),
+            2 => resize_row_horizontally::<2>(row, columns, output),
+            3 => resize_row_horizontally::<3>(row, columns, output),
+            _ => resize_row_horizontally::<4>(row, columns, output),
         }
     }
 }
 
-fn across<const CHANNELS: usize>(row: &[u8], columns: &Columns, output: &mut [i16]) {
+fn resize_row_horizontally<const CHANNELS: usize>(row: &[u8], columns: &ColumnTaps, output: &mut [i16]) {
     #[cfg(target_arch = "x86_64")]
     if dispatch::has_avx2() {
         // SAFETY: the function needs only AVX2, which `has_avx2` found on this machine.
         #[allow(unsafe_code)]
-        return unsafe { two_tap_avx2::across::<CHANNELS>(row, columns, output) };
+        return unsafe { two_tap_avx2::resize_row_horizontally::<CHANNELS>(row, columns, output) };
     }
-    dispatch::run(Across::<CHANNELS> { row, columns, output });
+    dispatch::run(HorizontalPass::<CHANNELS> { row, columns, output });
 }
 
 /// Resizes a row of `CHANNELS` per pixel horizontally. Results have four bits less than the products.
-struct Across<'a, const CHANNELS: usize> {
+struct HorizontalPass<'a, const CHANNELS: usize> {
     row: &'a [u8],
-    columns: &'a Columns,
+    columns: &'a ColumnTaps,
     output: &'a mut [i16],
 }
 
-impl<const CHANNELS: usize> Kernel for Across<'_, CHANNELS> {
+impl<const CHANNELS: usize> Kernel for HorizontalPass<'_, CHANNELS> {
     type Output = ();
 
     #[inline(always)]
@@ -169,13 +170,13 @@ impl<const CHANNELS: usize> Kernel for Across<'_, CHANNELS> {
     }
 }
 
-struct Down<'a> {
+struct VerticalPass<'a> {
     rows: [&'a [i16]; 2],
     weights: [i16; 2],
     output: &'a mut [u8],
 }
 
-impl Kernel for Down<'_> {
+impl Kernel for VerticalPass<'_> {
     type Output = ();
 
     #[inline(always)]

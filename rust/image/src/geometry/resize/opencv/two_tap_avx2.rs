@@ -1,12 +1,12 @@
 //! AVX2 implementation of the horizontal pass of the linear kernel: two pixels per vector, with both taps of a channel
 //! adjacent.
-use super::two_tap::{Columns, LOAD, STEP, STORE};
+use super::two_tap::{ColumnTaps, LOAD, STEP, STORE};
 use std::arch::x86_64::*;
 
 /// Resizes a row of at least `columns.reach` values. `output` must have room for whole steps and one additional store.
 #[target_feature(enable = "avx2")]
-pub(super) fn across<const CHANNELS: usize>(row: &[u8], columns: &Columns, output: &mut [i16]) {
-    let (taps, compact_shuffle) = (taps::<CHANNELS>(), compact_shuffle::<CHANNELS>());
+pub(super) fn resize_row_horizontally<const CHANNELS: usize>(row: &[u8], columns: &ColumnTaps, output: &mut [i16]) {
+    let (taps, compact_shuffle) = (tap_shuffle::<CHANNELS>(), compact_shuffle::<CHANNELS>());
     let row = &row[..columns.reach];
     let steps = columns.starts.as_chunks::<STEP>().0.iter().zip(columns.weights.as_chunks::<STEP>().0);
     for (step, (starts, weights)) in steps.enumerate() {
@@ -20,11 +20,11 @@ pub(super) fn across<const CHANNELS: usize>(row: &[u8], columns: &Columns, outpu
     }
 }
 
-/// Computes one pixel in each half, shifted right by four bits.
+/// Computes the weighted sum of one pixel in each half of the vector, shifted right by four bits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn weighted_sum(row: &[u8], starts: [u32; 2], weights: [[i16; 2]; 2], taps: __m256i) -> __m256i {
-    let (left, right) = (load(row, starts[0]), load(row, starts[1]));
+    let (left, right) = (load_eight_values(row, starts[0]), load_eight_values(row, starts[1]));
     let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(left), right);
     let weight = |pair: [i16; 2]| _mm_set1_epi32(bytemuck::cast(pair));
     let weights = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(weight(weights[0])), weight(weights[1]));
@@ -33,14 +33,14 @@ fn weighted_sum(row: &[u8], starts: [u32; 2], weights: [[i16; 2]; 2], taps: __m2
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn load(row: &[u8], start: u32) -> __m128i {
+fn load_eight_values(row: &[u8], start: u32) -> __m128i {
     let bytes: &[u8; LOAD] = row[start as usize..][..LOAD].first_chunk().expect("a load of the row");
     _mm_set_epi64x(0, i64::from_le_bytes(*bytes))
 }
 
 /// Returns the shuffle that widens both taps of each channel to adjacent 16-bit lanes.
-fn taps<const CHANNELS: usize>() -> __m256i {
-    shuffle(|index| {
+fn tap_shuffle<const CHANNELS: usize>() -> __m256i {
+    repeat_in_both_halves(|index| {
         let (channel, tap) = (index / 4, index / 2 % 2);
         (index % 2 == 0 && channel < CHANNELS).then_some(tap * CHANNELS + channel)
     })
@@ -48,14 +48,14 @@ fn taps<const CHANNELS: usize>() -> __m256i {
 
 /// Returns the shuffle that removes the gaps between pixels of four 16-bit lanes.
 fn compact_shuffle<const CHANNELS: usize>() -> __m256i {
-    shuffle(|index| {
+    repeat_in_both_halves(|index| {
         let (number, byte) = (index / 2, index % 2);
         (number < STEP / 2 * CHANNELS).then_some((number / CHANNELS * 4 + number % CHANNELS) * 2 + byte)
     })
 }
 
 /// Repeats a shuffle in both halves.
-fn shuffle(from: impl Fn(usize) -> Option<usize>) -> __m256i {
+fn repeat_in_both_halves(from: impl Fn(usize) -> Option<usize>) -> __m256i {
     let bytes: [u8; 32] = std::array::from_fn(|index| from(index % 16).map_or(0x80, |byte| byte as u8));
     bytemuck::cast(bytes)
 }

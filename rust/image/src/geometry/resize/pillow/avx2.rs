@@ -1,7 +1,7 @@
 //! AVX2 implementation of the passes. A weight of 23 bits is split into `high * 2^11 + low`. Both parts fit into 16
 //! bits, so one instruction multiplies and adds pairs of taps. All sums wrap at 32 bits as in the portable code.
 use super::spans::PRECISION;
-use super::weight_groups::{Columns, WeightGroup};
+use super::weight_groups::{ColumnWeights, WeightGroup};
 use super::wide::{self, ROWS};
 use std::arch::x86_64::*;
 
@@ -16,19 +16,19 @@ pub(super) fn split_weights(weights: WeightGroup) -> WeightGroup {
     [high(a, c), high(b, d), low(a, c), low(b, d)]
 }
 
-/// Sums of the high parts and of the low parts.
+/// Running sums: those of the high parts of the weights, and those of the low parts.
 type Sums = [__m256i; 2];
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn start() -> Sums {
+fn zero_sums() -> Sums {
     [_mm256_setzero_si256(), _mm256_set1_epi32(1 << (PRECISION - 1))]
 }
 
 /// Adds four weighted taps; each 32-bit lane of `taps` holds four 8-bit values.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn add([high, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums {
+fn add_taps([high, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums {
     let [even_high, odd_high, even_low, odd_low] = *weights;
     let (even, odd) = (_mm256_and_si256(taps, _mm256_set1_epi16(255)), _mm256_srli_epi16::<8>(taps));
     let weighted_sum = |even_weights: i32, odd_weights: i32| {
@@ -38,18 +38,18 @@ fn add([high, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums {
     [_mm256_add_epi32(high, weighted_sum(even_high, odd_high)), _mm256_add_epi32(low, weighted_sum(even_low, odd_low))]
 }
 
-/// Combines the sums and shifts them to integers.
+/// Combines the sums of the high and low parts and removes their fraction bits.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn total([high, low]: Sums) -> __m256i {
+fn combine_sums([high, low]: Sums) -> __m256i {
     _mm256_srai_epi32::<{ PRECISION as i32 }>(_mm256_add_epi32(_mm256_slli_epi32::<{ LOW_BITS as i32 }>(high), low))
 }
 
 /// Computes the weighted sum of only four taps.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn single_group(taps: __m256i, weights: &WeightGroup) -> __m256i {
-    total(add(start(), taps, weights))
+fn sum_single_group(taps: __m256i, weights: &WeightGroup) -> __m256i {
+    combine_sums(add_taps(zero_sums(), taps, weights))
 }
 
 wide::passes!("avx2");

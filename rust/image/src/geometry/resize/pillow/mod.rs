@@ -4,11 +4,11 @@
 //! are not premultiplied by alpha.
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod deep;
+mod high_depth;
 mod horizontal;
 mod implementation;
 mod passes;
-mod reader;
+mod row_resizer;
 mod spans;
 #[cfg(target_arch = "x86_64")]
 mod vnni;
@@ -21,28 +21,29 @@ use crate::geometry::pixel_type::PixelType;
 use crate::geometry::rearrange::flip_horizontal;
 use crate::geometry::view::{View, count_values};
 use crate::pixels::Size;
-pub(crate) use reader::Part;
-use reader::Reader;
+pub(crate) use row_resizer::ResizeWindow;
+use row_resizer::RowResizer;
 pub use spans::Filter;
-use spans::{Spans, spans};
+use spans::{Spans, compute_spans};
 
 /// Resizes an 8-bit image to `size` and flips it horizontally if `flip` is set.
 pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -> Result<Vec<u8>> {
-    let mut plan = Plan::new(source.size(), size, source.channels(), filter)?;
+    let mut plan = ResizePlan::new(source.size(), size, source.channels(), filter)?;
     if flip {
         plan.columns.reverse();
     }
     if plan.is_horizontal_first() {
         let mut output = vec![0; count_values(size, source.channels())?];
         let (mut reader, rows) = (
-            Reader::new(source, &plan.columns, plan.lines.fixed()),
+            RowResizer::new(source, &plan.columns, plan.lines.to_fixed_point()),
             output.chunks_exact_mut(size.width * source.channels()),
         );
-        rows.enumerate().for_each(|(y, row)| reader.read(y, row));
+        rows.enumerate().for_each(|(y, row)| reader.compute_row(y, row));
         return Ok(output);
     }
-    let across = |rows: &[&[u8]]| passes::across(rows, source.channels(), &plan.columns.fixed());
-    let output = plan.run(source, across, |rows| passes::down(rows, &plan.lines.fixed(), plan.first));
+    let across = |rows: &[&[u8]]| passes::resize_horizontally(rows, source.channels(), &plan.columns.to_fixed_point());
+    let output = plan
+        .run_passes(source, across, |rows| passes::resize_vertically(rows, &plan.lines.to_fixed_point(), plan.first));
     if flip && !plan.changes_width {
         return Ok(flip_horizontal(View::new(&output, size, source.channels())?));
     }
@@ -50,23 +51,29 @@ pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -
 }
 
 /// Resizes an image as in Pillow's mode `F`, without rounding.
-pub(crate) fn resize_deep<T: PixelType>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
-    let plan = Plan::new(source.size(), size, source.channels(), filter)?;
+pub(crate) fn resize_high_depth<T: PixelType>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
+    let plan = ResizePlan::new(source.size(), size, source.channels(), filter)?;
     let (columns, lines, first) = (&plan.columns, &plan.lines, plan.first);
-    let rows = plan.rows(source);
+    let rows = plan.source_rows(source);
     Ok(match (plan.changes_width, plan.changes_height) {
         (false, false) => source.to_vec().into_iter().map(T::into).collect(),
-        (true, false) => deep::across(&rows, source.channels(), columns),
-        (false, true) => deep::down(&rows, lines, first),
-        (true, true) if plan.vertical_first => {
-            deep::across(&split(&deep::down(&rows, lines, first), lines.len()), source.channels(), columns)
-        }
-        (true, true) => deep::down(&split(&deep::across(&rows, source.channels(), columns), rows.len()), lines, first),
+        (true, false) => high_depth::resize_horizontally(&rows, source.channels(), columns),
+        (false, true) => high_depth::resize_vertically(&rows, lines, first),
+        (true, true) if plan.vertical_first => high_depth::resize_horizontally(
+            &split_into_rows(&high_depth::resize_vertically(&rows, lines, first), lines.len()),
+            source.channels(),
+            columns,
+        ),
+        (true, true) => high_depth::resize_vertically(
+            &split_into_rows(&high_depth::resize_horizontally(&rows, source.channels(), columns), rows.len()),
+            lines,
+            first,
+        ),
     })
 }
 
 /// The taps of each output column and row, the source rows that are read, and the passes that are necessary.
-struct Plan {
+struct ResizePlan {
     columns: Spans<f64>,
     lines: Spans<f64>,
     /// The first source row that is read.
@@ -78,12 +85,12 @@ struct Plan {
     vertical_first: bool,
 }
 
-impl Plan {
+impl ResizePlan {
     fn new(from: Size, size: Size, channels: usize, filter: Filter) -> Result<Self> {
         let largest = Size { width: size.width.max(from.width), height: size.height.max(from.height) };
         count_values(largest, channels)?;
-        let columns = spans(from.width, size.width, filter)?;
-        let lines = spans(from.height, size.height, filter)?;
+        let columns = compute_spans(from.width, size.width, filter)?;
+        let lines = compute_spans(from.height, size.height, filter)?;
         let source_window = lines.source_window();
         Ok(Self {
             columns,
@@ -92,7 +99,7 @@ impl Plan {
             count: source_window.len(),
             changes_width: size.width != from.width,
             changes_height: size.height != from.height,
-            vertical_first: vertical_first(from, size),
+            vertical_first: is_vertical_first(from, size),
         })
     }
 
@@ -102,36 +109,36 @@ impl Plan {
     }
 
     /// Returns the source rows that are read.
-    fn rows<'a, T: Copy>(&self, source: View<'a, T>) -> Vec<&'a [T]> {
+    fn source_rows<'a, T: Copy>(&self, source: View<'a, T>) -> Vec<&'a [T]> {
         (self.first..self.first + self.count).map(|y| source.row(y)).collect()
     }
 
     /// Runs the passes that are necessary, in order.
-    fn run<T: Copy>(
+    fn run_passes<T: Copy>(
         &self,
         source: View<T>,
         across: impl Fn(&[&[T]]) -> Vec<T>,
         down: impl Fn(&[&[T]]) -> Vec<T>,
     ) -> Vec<T> {
-        let rows = self.rows(source);
+        let rows = self.source_rows(source);
         match (self.changes_width, self.changes_height) {
             (false, false) => source.to_vec(),
             (true, false) => across(&rows),
             (false, true) => down(&rows),
-            (true, true) if self.vertical_first => across(&split(&down(&rows), self.lines.len())),
-            (true, true) => down(&split(&across(&rows), rows.len())),
+            (true, true) if self.vertical_first => across(&split_into_rows(&down(&rows), self.lines.len())),
+            (true, true) => down(&split_into_rows(&across(&rows), rows.len())),
         }
     }
 }
 
 /// Splits an image into `count` rows.
-fn split<T>(image: &[T], count: usize) -> Vec<&[T]> {
+fn split_into_rows<T>(image: &[T], count: usize) -> Vec<&[T]> {
     image.chunks_exact(image.len() / count).collect()
 }
 
 /// Returns whether the vertical pass comes first: since Pillow 13, if the height shrinks by more than twice as many
 /// pixels as the width.
-fn vertical_first(from: Size, size: Size) -> bool {
+fn is_vertical_first(from: Size, size: Size) -> bool {
     let loss = |from: usize, to: usize| from as i64 - to as i64;
     let (width, height) = (loss(from.width, size.width), loss(from.height, size.height));
     height > 0 && height > 2 * width

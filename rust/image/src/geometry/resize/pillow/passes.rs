@@ -11,31 +11,31 @@ use crate::geometry::dispatch::{self, Kernel};
 const BLOCK: usize = 32;
 
 /// Resizes all rows horizontally. The result is contiguous.
-pub(super) fn across(rows: &[&[u8]], channels: usize, columns: &Spans<i32>) -> Vec<u8> {
+pub(super) fn resize_horizontally(rows: &[&[u8]], channels: usize, columns: &Spans<i32>) -> Vec<u8> {
     let length = columns.len() * channels;
     let mut output = Vec::with_capacity(rows.len() * length);
     let mut horizontal = HorizontalPass::new(columns, channels);
     let mut resized: [Vec<u8>; ROWS] = std::array::from_fn(|_| vec![0; horizontal.padded_len()]);
     for rows in rows.chunks(ROWS) {
         let from = std::array::from_fn(|row| rows[row.min(rows.len() - 1)]);
-        horizontal.rows(from, resized.each_mut().map(Vec::as_mut_slice));
+        horizontal.resize_rows(from, resized.each_mut().map(Vec::as_mut_slice));
         resized[..rows.len()].iter().for_each(|row| output.extend_from_slice(&row[..length]));
     }
     output
 }
 
 /// Resizes vertically. `rows` begin with source row `first`.
-pub(super) fn down(rows: &[&[u8]], lines: &Spans<i32>, first: usize) -> Vec<u8> {
+pub(super) fn resize_vertically(rows: &[&[u8]], lines: &Spans<i32>, first: usize) -> Vec<u8> {
     let length = rows.first().map_or(0, |row| row.len());
     let (mut output, vertical) = (vec![0; lines.len() * length], VerticalPass::new(lines));
     for (y, (output, span)) in output.chunks_exact_mut(length).zip(lines.iter()).enumerate() {
-        vertical.row(y, &rows[span.start - first..][..span.weights.len()], span, output);
+        vertical.compute_row(y, &rows[span.start - first..][..span.weights.len()], span, output);
     }
     output
 }
 
 #[inline(always)]
-pub(super) fn clip(sum: i32) -> u8 {
+pub(super) fn shift_to_byte(sum: i32) -> u8 {
     (sum >> PRECISION).clamp(0, 255) as u8
 }
 
@@ -53,33 +53,33 @@ impl VerticalPass {
     }
 
     /// Computes output row `y`, the weighted sum of the source rows of `span`.
-    pub fn row(&self, y: usize, rows: &[&[u8]], span: Span<'_, i32>, output: &mut [u8]) {
+    pub fn compute_row(&self, y: usize, rows: &[&[u8]], span: Span<'_, i32>, output: &mut [u8]) {
         let done = match self.implementation {
             Implementation::Portable => 0,
             // SAFETY: the function needs only AVX2, and this implementation is selected only if `has_avx2` found it.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
-            Implementation::Avx2 => unsafe { avx2::down(rows, self.weights.group_of(y), output) },
+            Implementation::Avx2 => unsafe { avx2::resize_vertically(rows, self.weights.groups_of_span(y), output) },
             // SAFETY: the function needs only what `has_vnni` checks, and this implementation is selected only if that
             // succeeded.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
-            Implementation::Vnni => unsafe { vnni::down(rows, self.weights.group_of(y), output) },
+            Implementation::Vnni => unsafe { vnni::resize_vertically(rows, self.weights.groups_of_span(y), output) },
         };
         if done < output.len() {
-            dispatch::run(Down { rows, weights: span.weights, done, output });
+            dispatch::run(PortableVerticalPass { rows, weights: span.weights, done, output });
         }
     }
 }
 
-struct Down<'a> {
+struct PortableVerticalPass<'a> {
     rows: &'a [&'a [u8]],
     weights: &'a [i32],
     done: usize,
     output: &'a mut [u8],
 }
 
-impl Kernel for Down<'_> {
+impl Kernel for PortableVerticalPass<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -92,14 +92,14 @@ impl Kernel for Down<'_> {
                 let values: &[u8; BLOCK] = row[self.done + index * BLOCK..].first_chunk().expect("a block of the row");
                 sum = std::array::from_fn(|lane| i32::from(values[lane]).wrapping_mul(*weight).wrapping_add(sum[lane]));
             }
-            *block = sum.map(clip);
+            *block = sum.map(shift_to_byte);
         }
         for (index, value) in rest.iter_mut().enumerate() {
             let rows = self.rows.iter().zip(self.weights);
             let add = |sum: i32, (row, weight): (&&[u8], &i32)| {
                 i32::from(row[rest_start + index]).wrapping_mul(*weight).wrapping_add(sum)
             };
-            *value = clip(rows.fold(1 << (PRECISION - 1), add));
+            *value = shift_to_byte(rows.fold(1 << (PRECISION - 1), add));
         }
     }
 }

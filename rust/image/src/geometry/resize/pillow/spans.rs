@@ -13,12 +13,12 @@ pub(super) const PRECISION: u32 = 32 - 8 - 2;
 pub(super) struct Span<'a, W> {
     /// First source position.
     pub start: usize,
-    /// Weights from that position on; their sum is 1.
+    /// Weights of the source positions from `start` on; their sum is 1.
     pub weights: &'a [W],
 }
 
 impl<W> Span<'_, W> {
-    /// Returns the position after the last one.
+    /// Returns the source position after the span.
     pub fn end(&self) -> usize {
         self.start + self.weights.len()
     }
@@ -57,11 +57,11 @@ impl<W> Spans<W> {
     }
 
     /// Returns the length of the longest span.
-    pub fn longest(&self) -> usize {
+    pub fn longest_span(&self) -> usize {
         self.bounds.iter().map(|bound| bound.count).max().unwrap_or(0)
     }
 
-    /// Returns the range of source positions with a weight.
+    /// Returns the range from the first to the last source position that any span contains.
     pub fn source_window(&self) -> Range<usize> {
         let start = self.bounds.iter().map(|bound| bound.start).min().unwrap_or(0);
         start..self.bounds.iter().map(|bound| bound.start + bound.count).max().unwrap_or(0)
@@ -85,7 +85,7 @@ impl<W> Spans<W> {
 
 impl Spans<f64> {
     /// Converts the weights to fixed point with `PRECISION` fraction bits, halves away from zero.
-    pub fn fixed(&self) -> Spans<i32> {
+    pub fn to_fixed_point(&self) -> Spans<i32> {
         let scale = f64::from(1 << PRECISION);
         let fix = |weight: &f64| (weight * scale + 0.5_f64.copysign(*weight)) as i32;
         Spans { bounds: self.bounds.clone(), weights: self.weights.iter().map(fix).collect() }
@@ -93,7 +93,7 @@ impl Spans<f64> {
 }
 
 /// Computes the spans of `output` positions on an axis of `input` positions.
-pub(super) fn spans(input: usize, output: usize, filter: Filter) -> Result<Spans<f64>> {
+pub(super) fn compute_spans(input: usize, output: usize, filter: Filter) -> Result<Spans<f64>> {
     let scale = input as f64 / output as f64;
     let filter_scale = scale.max(1.0);
     let reach = filter.radius() * filter_scale;
@@ -108,15 +108,15 @@ pub(super) fn spans(input: usize, output: usize, filter: Filter) -> Result<Spans
         let start = (center - reach + 0.5).max(0.0) as usize;
         let end = ((center + reach + 0.5) as usize).min(input);
         let first = weights.len();
-        let weight = |input: usize| filter.value((input as f64 - center + 0.5) * (1.0 / filter_scale));
+        let weight = |input: usize| filter.weight_at((input as f64 - center + 0.5) * (1.0 / filter_scale));
         weights.extend((start..end).map(weight));
-        normalize(&mut weights[first..]);
+        normalize_weights(&mut weights[first..]);
         bounds.push(SpanBounds { start, first, count: weights.len() - first });
     }
     Ok(Spans { bounds, weights })
 }
 
-fn normalize(weights: &mut [f64]) {
+fn normalize_weights(weights: &mut [f64]) {
     let sum = weights.iter().fold(0.0, |sum, weight| sum + weight);
     if sum != 0.0 {
         weights.iter_mut().for_each(|weight| *weight /= sum);
@@ -156,13 +156,13 @@ impl Filter {
     }
 
     /// Returns the value of the filter at `x`.
-    pub(super) fn value(self, x: f64) -> f64 {
+    pub(super) fn weight_at(self, x: f64) -> f64 {
         let distance = x.abs();
         match self {
             Self::Box => f64::from(-0.5 < x && x <= 0.5),
             Self::Bilinear => (1.0 - distance).max(0.0),
             Self::Hamming => hamming(distance),
-            Self::Bicubic => cubic(distance),
+            Self::Bicubic => cubic_weights(distance),
             Self::Lanczos if (-3.0..3.0).contains(&x) => sinc(x) * sinc(x / 3.0),
             Self::Lanczos => 0.0,
             Self::Mks2013 => magic_2013(distance),
@@ -187,7 +187,7 @@ fn hamming(distance: f64) -> f64 {
     if distance == 0.0 { 1.0 } else { sinc(distance) * window }
 }
 
-fn cubic(distance: f64) -> f64 {
+fn cubic_weights(distance: f64) -> f64 {
     const A: f64 = -0.5;
     match distance {
         ..1.0 => ((A + 2.0) * distance - (A + 3.0)) * distance * distance + 1.0,

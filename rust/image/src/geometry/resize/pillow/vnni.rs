@@ -1,7 +1,7 @@
 //! AVX-512 VNNI implementation of the passes. A weight is split into three signed digits of eight bits, so one byte dot
 //! product per digit multiplies and adds four taps.
 use super::spans::PRECISION;
-use super::weight_groups::{Columns, WeightGroup};
+use super::weight_groups::{ColumnWeights, WeightGroup};
 use super::wide::{self, ROWS};
 use std::arch::x86_64::*;
 
@@ -22,19 +22,19 @@ pub(super) fn split_weights(weights: WeightGroup) -> WeightGroup {
     [pack(0), pack(1), pack(2), 0]
 }
 
-/// Sums of each digit.
+/// Running sums of the products with each digit.
 type Sums = [__m256i; 3];
 
 #[target_feature(enable = "avx512vnni,avx512vl")]
 #[inline]
-fn start() -> Sums {
+fn zero_sums() -> Sums {
     [_mm256_set1_epi32(1 << (PRECISION as i32 - 1 - 2 * DIGIT_BITS)), _mm256_setzero_si256(), _mm256_setzero_si256()]
 }
 
 /// Adds four weighted taps; each 32-bit lane of `taps` holds four 8-bit values.
 #[target_feature(enable = "avx512vnni,avx512vl")]
 #[inline]
-fn add([high, middle, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums {
+fn add_taps([high, middle, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums {
     [
         _mm256_dpbusd_epi32(high, taps, _mm256_set1_epi32(weights[0])),
         _mm256_dpbusd_epi32(middle, taps, _mm256_set1_epi32(weights[1])),
@@ -42,10 +42,10 @@ fn add([high, middle, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums 
     ]
 }
 
-/// Combines the sums and shifts them to integers.
+/// Combines the sums of the three digits and removes their fraction bits.
 #[target_feature(enable = "avx512vnni,avx512vl")]
 #[inline]
-fn total([high, middle, low]: Sums) -> __m256i {
+fn combine_sums([high, middle, low]: Sums) -> __m256i {
     let upper = _mm256_add_epi32(_mm256_slli_epi32::<DIGIT_BITS>(high), middle);
     _mm256_srai_epi32::<{ PRECISION as i32 }>(_mm256_add_epi32(_mm256_slli_epi32::<DIGIT_BITS>(upper), low))
 }
@@ -53,8 +53,8 @@ fn total([high, middle, low]: Sums) -> __m256i {
 /// Computes the weighted sum of only four taps. The sum of each digit is shifted before the next digit is added.
 #[target_feature(enable = "avx512vnni,avx512vl")]
 #[inline]
-fn single_group(taps: __m256i, weights: &WeightGroup) -> __m256i {
-    let high = _mm256_dpbusd_epi32(start()[0], taps, _mm256_set1_epi32(weights[0]));
+fn sum_single_group(taps: __m256i, weights: &WeightGroup) -> __m256i {
+    let high = _mm256_dpbusd_epi32(zero_sums()[0], taps, _mm256_set1_epi32(weights[0]));
     let upper = _mm256_dpbusd_epi32(_mm256_slli_epi32::<DIGIT_BITS>(high), taps, _mm256_set1_epi32(weights[1]));
     let sum = _mm256_dpbusd_epi32(_mm256_slli_epi32::<DIGIT_BITS>(upper), taps, _mm256_set1_epi32(weights[2]));
     _mm256_srai_epi32::<{ PRECISION as i32 }>(sum)

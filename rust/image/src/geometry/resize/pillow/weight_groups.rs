@@ -4,7 +4,7 @@ use super::spans::Spans;
 /// Number of taps in a group.
 pub(super) const GROUP_LEN: usize = 4;
 
-/// Four weights, split into parts as the implementation requires.
+/// Four weights, split into the parts that the selected implementation multiplies.
 pub(super) type WeightGroup = [i32; 4];
 
 /// The weights of all spans in groups of four. All spans have as many groups as the longest one, padded with zero
@@ -19,7 +19,7 @@ pub(super) struct WeightGroups {
 impl WeightGroups {
     /// Groups the weights of `spans` and splits each group with `split`.
     pub fn new(spans: &Spans<i32>, split: fn(WeightGroup) -> WeightGroup) -> Self {
-        let groups = spans.longest().div_ceil(GROUP_LEN);
+        let groups = spans.longest_span().div_ceil(GROUP_LEN);
         let mut weights = Vec::with_capacity(spans.len() * groups);
         for span in spans.iter() {
             let group_weights = |group: usize| {
@@ -31,24 +31,24 @@ impl WeightGroups {
     }
 
     /// Returns the weights of one span.
-    pub fn group_of(&self, index: usize) -> &[WeightGroup] {
+    pub fn groups_of_span(&self, index: usize) -> &[WeightGroup] {
         &self.weights[index * self.groups..][..self.groups]
     }
 }
 
 /// The spans of all columns, prepared for vector loads and padded to whole steps.
-pub(super) struct Columns {
+pub(super) struct ColumnWeights {
     /// Number of weight groups per column.
     pub groups: usize,
     /// Index of the first value of each column.
     pub starts: Vec<u32>,
     /// Weight groups of all columns.
     pub weights: Vec<WeightGroup>,
-    /// Number of values of a row that are read, including padding after its end.
+    /// Number of values that loads may read from a row, including padding after its end.
     pub reach: usize,
 }
 
-impl Columns {
+impl ColumnWeights {
     /// Number of columns processed at a time.
     pub const STEP: usize = 4;
     /// Number of values per load.

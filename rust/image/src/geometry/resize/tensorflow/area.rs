@@ -1,5 +1,5 @@
 //! `ResizeArea`: every output is the mean of the area it covers, summed in float32 row by row.
-use super::horizontal::{Add, HorizontalPass, Span};
+use super::horizontal::{AddScaledRow, HorizontalPass, Span};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
@@ -7,32 +7,33 @@ use crate::pixels::Size;
 use std::ops::Range;
 
 /// The interval of the input axis that one output covers.
-struct Cell {
+struct CoveredInterval {
     begin: f32,
     past: f32,
     scale: f32,
 }
 
 /// Appends `source` resized to `size` to `output`.
-pub(super) fn append<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
+pub(super) fn append_resized<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
     let from = source.size();
     let (width_scale, height_scale) = (from.width as f32 / size.width as f32, from.height as f32 / size.height as f32);
-    let columns = (0..size.width).map(|x| Cell::new(x, width_scale).span()).collect();
+    let columns = (0..size.width).map(|x| CoveredInterval::new(x, width_scale).to_span()).collect();
     let factor = (1.0 / f64::from(height_scale * width_scale)) as f32;
-    // The initial value -0.0 does not change the first term.
+    // Sums begin with -0.0, because 0.0 would change a first term of -0.0.
     let mut rows = HorizontalPass::new(columns, from.width, source.channels(), -0.0);
     let mut sums = vec![0.0; size.width * source.channels()];
     let mut at = usize::MAX;
-    for line in (0..size.height).map(|y| Cell::new(y, height_scale)) {
+    for line in (0..size.height).map(|y| CoveredInterval::new(y, height_scale)) {
         sums.fill(0.0);
-        for input in line.inputs() {
+        for input in line.covered_inputs() {
             let y = input.min(from.height - 1);
-            // The last input row of an output row is often the first one of the next.
+            // The last input row of an output row is often the first one of the next output row, so its sums are
+            // reused.
             if at != y {
-                rows.sum(source.row(y));
+                rows.sum_row(source.row(y));
                 at = y;
             }
-            dispatch::run(Add { row: rows.sums(), weight: line.coverage(input), sums: &mut sums });
+            dispatch::run(AddScaledRow { row: rows.sums_of_last_row(), weight: line.coverage(input), sums: &mut sums });
         }
         dispatch::run(AppendScaled { sums: &sums, factor, output });
     }
@@ -54,20 +55,20 @@ impl Kernel for AppendScaled<'_> {
     }
 }
 
-impl Cell {
+impl CoveredInterval {
     /// Creates the cell of output `place`.
     fn new(index: usize, scale: f32) -> Self {
         Self { begin: index as f32 * scale, past: (index + 1) as f32 * scale, scale }
     }
 
     /// Returns the inputs that the cell covers.
-    fn inputs(&self) -> Range<usize> {
+    fn covered_inputs(&self) -> Range<usize> {
         self.begin.floor() as usize..self.past.ceil() as usize
     }
 
     /// Returns the covered part of one input; inputs between the first and the last one always count in full.
     fn coverage(&self, input: usize) -> f32 {
-        let Range { start, end } = self.inputs();
+        let Range { start, end } = self.covered_inputs();
         let (low, high) = (input as f32, (input + 1) as f32);
         match (low < self.begin, high > self.past) {
             _ if start < input && input + 1 < end => 1.0,
@@ -79,8 +80,8 @@ impl Cell {
     }
 
     /// Returns all inputs with their weights.
-    fn span(&self) -> Span {
-        let weights = self.inputs().map(|input| self.coverage(input)).collect();
-        Span { indices: self.inputs().map(|input| input as u32).collect(), weights }
+    fn to_span(&self) -> Span {
+        let weights = self.covered_inputs().map(|input| self.coverage(input)).collect();
+        Span { indices: self.covered_inputs().map(|input| input as u32).collect(), weights }
     }
 }

@@ -15,30 +15,30 @@ struct Taps {
 }
 
 /// Appends `source` resized to `size` to `output`.
-pub(super) fn append<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
-    let table: Vec<(f32, f32)> = (0..=STEPS).map(kernel).collect();
-    let columns = taps(&table, source.size().width, size.width);
+pub(super) fn append_resized<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
+    let table: Vec<(f32, f32)> = (0..=STEPS).map(kernel_values).collect();
+    let columns = compute_taps(&table, source.size().width, size.width);
     let span =
         |taps: Taps| Span { indices: taps.indices.map(|index| index as u32).to_vec(), weights: taps.weights.to_vec() };
     let columns = columns.into_iter().map(span).collect();
-    // The initial value -0.0 does not change the first term.
+    // Sums begin with -0.0, because 0.0 would change a first term of -0.0.
     let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), -0.0);
     let mut interpolated = vec![0.0; source.size().width * source.channels()];
-    for line in taps(&table, source.size().height, size.height) {
+    for line in compute_taps(&table, source.size().height, size.height) {
         let four = line.indices.map(|y| source.row(y));
-        dispatch::run(Down { rows: four, weights: line.weights, interpolated: &mut interpolated });
-        output.extend_from_slice(rows.sum(&interpolated));
+        dispatch::run(VerticalPass { rows: four, weights: line.weights, interpolated: &mut interpolated });
+        output.extend_from_slice(rows.sum_row(&interpolated));
     }
 }
 
 /// Interpolates vertically between four rows.
-struct Down<'a, T> {
+struct VerticalPass<'a, T> {
     rows: [&'a [T]; 4],
     weights: [f32; 4],
     interpolated: &'a mut [f32],
 }
 
-impl<T: PixelType> Kernel for Down<'_, T> {
+impl<T: PixelType> Kernel for VerticalPass<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -56,8 +56,8 @@ fn weighted_sum(values: [f32; 4], weights: [f32; 4]) -> f32 {
     values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2] + values[3] * weights[3]
 }
 
-/// Returns the kernel at `step`, and at one pixel farther out.
-fn kernel(step: usize) -> (f32, f32) {
+/// Returns the cubic kernel at `step`, and at one pixel farther from its center.
+fn kernel_values(step: usize) -> (f32, f32) {
     const A: f64 = -0.5;
     let near = step as f64 / STEPS as f64;
     let far = f64::from((near + 1.0) as f32);
@@ -66,7 +66,7 @@ fn kernel(step: usize) -> (f32, f32) {
     (inner as f32, outer as f32)
 }
 
-fn taps(table: &[(f32, f32)], input: usize, output: usize) -> Vec<Taps> {
+fn compute_taps(table: &[(f32, f32)], input: usize, output: usize) -> Vec<Taps> {
     let scale = input as f32 / output as f32;
     let tap = |index: usize| {
         let position = (index as f32 + 0.5) * scale - 0.5;
@@ -76,12 +76,15 @@ fn taps(table: &[(f32, f32)], input: usize, output: usize) -> Vec<Taps> {
         let unclamped: [i64; 4] = std::array::from_fn(|tap| floor as i64 - 1 + tap as i64);
         let inside = |index: i64| (0..input as i64).contains(&index);
         let weights = std::array::from_fn(|tap| if inside(unclamped[tap]) { full[tap] } else { 0.0 });
-        Taps { indices: unclamped.map(|index| index.clamp(0, input as i64 - 1) as usize), weights: normalize(weights) }
+        Taps {
+            indices: unclamped.map(|index| index.clamp(0, input as i64 - 1) as usize),
+            weights: normalize_weights(weights),
+        }
     };
     (0..output).map(tap).collect()
 }
 
-fn normalize(weights: [f32; 4]) -> [f32; 4] {
+fn normalize_weights(weights: [f32; 4]) -> [f32; 4] {
     let sum = weights[0] + weights[1] + weights[2] + weights[3];
     if sum.abs() < 1000.0 * f32::MIN_POSITIVE {
         return weights;

@@ -1,5 +1,5 @@
 //! Horizontal pass: every output pixel is a weighted sum of input pixels, added in input order.
-use crate::collate::kernels::Widen;
+use crate::collate::kernels::ConvertToFloat;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(super) struct Span {
 
 /// Computes the horizontal pass for rows of one width.
 pub(super) struct HorizontalPass {
-    columns: Columns,
+    columns: ColumnGroups,
     channels: usize,
     first: f32,
     wide: Vec<f32>,
@@ -30,30 +30,30 @@ impl HorizontalPass {
         let indices = spans.iter_mut().flat_map(|span| &mut span.indices);
         indices.for_each(|index| *index = (*index).min(last) * channels_each);
         let (wide, sums) = (vec![0.0; width * channels + LANES], vec![0.0; spans.len() * channels + LANES]);
-        Self { columns: Columns::new(spans, channels_each), channels, first, wide, sums }
+        Self { columns: ColumnGroups::new(spans, channels_each), channels, first, wide, sums }
     }
 
     /// Returns the sums of the last row.
-    pub fn sums(&self) -> &[f32] {
+    pub fn sums_of_last_row(&self) -> &[f32] {
         &self.sums[..self.sums.len() - LANES]
     }
 
     /// Computes the sums of `row`.
-    pub fn sum<T: PixelType>(&mut self, row: &[T]) -> &[f32] {
-        dispatch::run(Widen { source: row, output: &mut self.wide });
+    pub fn sum_row<T: PixelType>(&mut self, row: &[T]) -> &[f32] {
+        dispatch::run(ConvertToFloat { source: row, output: &mut self.wide });
         let Self { columns, first, wide, sums, .. } = self;
         match self.channels {
-            1 => columns.sum::<1>(wide, *first, sums),
-            2 => columns.sum::<2>(wide, *first, sums),
-            3 => columns.sum::<3>(wide, *first, sums),
-            _ => columns.sum::<4>(wide, *first, sums),
+            1 => columns.sum_row::<1>(wide, *first, sums),
+            2 => columns.sum_row::<2>(wide, *first, sums),
+            3 => columns.sum_row::<3>(wide, *first, sums),
+            _ => columns.sum_row::<4>(wide, *first, sums),
         }
-        self.sums()
+        self.sums_of_last_row()
     }
 }
 
 /// The outputs, grouped by their number of inputs; the largest group comes first.
-struct Columns(Vec<ColumnGroup>);
+struct ColumnGroups(Vec<ColumnGroup>);
 
 /// Outputs with the same number of consecutive inputs, for which loops have a constant length, or any other outputs.
 enum ColumnGroup {
@@ -65,7 +65,7 @@ enum ColumnGroup {
     Any(Vec<(usize, Span)>),
 }
 
-impl Columns {
+impl ColumnGroups {
     /// Groups spans whose indices are value indices.
     fn new(spans: Vec<Span>, channels: u32) -> Self {
         let mut by_count: BTreeMap<usize, Vec<(usize, Span)>> = BTreeMap::new();
@@ -78,11 +78,11 @@ impl Columns {
         Self(by_count.into_iter().map(|(count, spans)| ColumnGroup::new(count, spans)).collect())
     }
 
-    fn sum<const CHANNELS: usize>(&self, row: &[f32], first: f32, sums: &mut [f32]) {
+    fn sum_row<const CHANNELS: usize>(&self, row: &[f32], first: f32, sums: &mut [f32]) {
         let input = SumInput { row, first };
         let mut groups = self.0.iter();
-        groups.next().into_iter().for_each(|group| group.sum::<CHANNELS, true>(input, sums));
-        groups.for_each(|group| group.sum::<CHANNELS, false>(input, sums));
+        groups.next().into_iter().for_each(|group| group.sum_row::<CHANNELS, true>(input, sums));
+        groups.for_each(|group| group.sum_row::<CHANNELS, false>(input, sums));
     }
 }
 
@@ -100,14 +100,14 @@ impl ColumnGroup {
 
     /// Computes the sums of the group. If `SPILLS` is set, a store may overwrite the next pixel, which must be computed
     /// later.
-    fn sum<const CHANNELS: usize, const SPILLS: bool>(&self, input: SumInput, sums: &mut [f32]) {
+    fn sum_row<const CHANNELS: usize, const SPILLS: bool>(&self, input: SumInput, sums: &mut [f32]) {
         match self {
             Self::Two(columns) => dispatch::run(ConsecutiveSums::<CHANNELS, 2, SPILLS> { input, columns, sums }),
             Self::Three(columns) => dispatch::run(ConsecutiveSums::<CHANNELS, 3, SPILLS> { input, columns, sums }),
             Self::Four(columns) => dispatch::run(ConsecutiveSums::<CHANNELS, 4, SPILLS> { input, columns, sums }),
             Self::Five(columns) => dispatch::run(ConsecutiveSums::<CHANNELS, 5, SPILLS> { input, columns, sums }),
             Self::Six(columns) => dispatch::run(ConsecutiveSums::<CHANNELS, 6, SPILLS> { input, columns, sums }),
-            Self::Any(columns) => dispatch::run(AnySums::<CHANNELS, SPILLS> { input, columns, sums }),
+            Self::Any(columns) => dispatch::run(IrregularSums::<CHANNELS, SPILLS> { input, columns, sums }),
         }
     }
 }
@@ -128,7 +128,7 @@ fn consecutive<const COUNT: usize>(spans: Vec<(usize, Span)>) -> Vec<Consecutive
     spans.into_iter().map(one).collect()
 }
 
-/// A row and the initial value of its sums.
+/// A source row, and the initial value of the sums over its pixels.
 #[derive(Clone, Copy)]
 struct SumInput<'a> {
     row: &'a [f32],
@@ -155,18 +155,18 @@ impl<const CHANNELS: usize, const COUNT: usize, const SPILLS: bool> Kernel
             for (tap, weight) in weights.iter().enumerate() {
                 sum = add_weighted(sum, pixels, tap * CHANNELS, *weight);
             }
-            store::<CHANNELS, SPILLS>(sum, *index as usize, self.sums);
+            store_sum::<CHANNELS, SPILLS>(sum, *index as usize, self.sums);
         }
     }
 }
 
-struct AnySums<'a, const CHANNELS: usize, const SPILLS: bool> {
+struct IrregularSums<'a, const CHANNELS: usize, const SPILLS: bool> {
     input: SumInput<'a>,
     columns: &'a [(usize, Span)],
     sums: &'a mut [f32],
 }
 
-impl<const CHANNELS: usize, const SPILLS: bool> Kernel for AnySums<'_, CHANNELS, SPILLS> {
+impl<const CHANNELS: usize, const SPILLS: bool> Kernel for IrregularSums<'_, CHANNELS, SPILLS> {
     type Output = ();
 
     #[inline(always)]
@@ -176,13 +176,13 @@ impl<const CHANNELS: usize, const SPILLS: bool> Kernel for AnySums<'_, CHANNELS,
             for (start, weight) in span.indices.iter().zip(&span.weights) {
                 sum = add_weighted(sum, self.input.row, *start as usize, *weight);
             }
-            store::<CHANNELS, SPILLS>(sum, *index, self.sums);
+            store_sum::<CHANNELS, SPILLS>(sum, *index, self.sums);
         }
     }
 }
 
 #[inline(always)]
-fn store<const CHANNELS: usize, const SPILLS: bool>(sum: [f32; LANES], index: usize, sums: &mut [f32]) {
+fn store_sum<const CHANNELS: usize, const SPILLS: bool>(sum: [f32; LANES], index: usize, sums: &mut [f32]) {
     let pixel = &mut sums[index * CHANNELS..][..LANES];
     // Storing all lanes is faster than storing only the channels.
     match SPILLS {
@@ -198,13 +198,13 @@ fn add_weighted(sum: [f32; LANES], row: &[f32], index: usize, weight: f32) -> [f
 }
 
 /// Adds a row, multiplied by a weight, to sums.
-pub(super) struct Add<'a, T> {
+pub(super) struct AddScaledRow<'a, T> {
     pub row: &'a [T],
     pub weight: f32,
     pub sums: &'a mut [f32],
 }
 
-impl<T: PixelType> Kernel for Add<'_, T> {
+impl<T: PixelType> Kernel for AddScaledRow<'_, T> {
     type Output = ();
 
     #[inline(always)]

@@ -35,12 +35,12 @@ pub enum Method {
 /// Resizes `source` to `size`.
 pub(crate) fn resize<T: PixelType>(source: View<T>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
     let mut output = Vec::with_capacity(count_values(size, source.channels())?);
-    append(source, size, method, antialias, &mut output)?;
+    append_resized(source, size, method, antialias, &mut output)?;
     Ok(output)
 }
 
 /// Appends `source` resized to `size` to `output`.
-pub(crate) fn append<T: PixelType>(
+pub(crate) fn append_resized<T: PixelType>(
     source: View<T>,
     size: Size,
     method: Method,
@@ -50,10 +50,10 @@ pub(crate) fn append<T: PixelType>(
     count_values(size, source.channels())?;
     count_values(Size { width: source.size().width, height: size.height }, source.channels())?;
     match method {
-        Method::Area => area::append(source, size, output),
-        Method::Bicubic if !antialias => cubic::append(source, size, output),
-        Method::Bilinear if !antialias => TwoTap::new(source, size, false).append(output),
-        _ => scale::append(source, size, method, antialias, output)?,
+        Method::Area => area::append_resized(source, size, output),
+        Method::Bicubic if !antialias => cubic::append_resized(source, size, output),
+        Method::Bilinear if !antialias => TwoTap::new(source, size, false).append_rows(output),
+        _ => scale::append_resized(source, size, method, antialias, output)?,
     }
     Ok(())
 }

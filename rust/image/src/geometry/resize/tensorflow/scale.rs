@@ -1,7 +1,7 @@
 //! `ScaleAndTranslate`: any kernel over a span of inputs, widened for shrinking if antialiased; vertically, then
 //! horizontally.
 use super::Method;
-use super::horizontal::{Add, HorizontalPass, Span};
+use super::horizontal::{AddScaledRow, HorizontalPass, Span};
 use crate::fault::Result;
 use crate::geometry::dispatch;
 use crate::geometry::pixel_type::PixelType;
@@ -10,32 +10,32 @@ use crate::pixels::Size;
 use std::f32::consts::PI;
 
 /// Appends `source` resized to `size` to `output`.
-pub(super) fn append<T: PixelType>(
+pub(super) fn append_resized<T: PixelType>(
     source: View<T>,
     size: Size,
     method: Method,
     antialias: bool,
     output: &mut Vec<f32>,
 ) -> Result<()> {
-    let columns = spans(source.size().width, size.width, method, antialias)?;
-    let lines = spans(source.size().height, size.height, method, antialias)?;
+    let columns = compute_spans(source.size().width, size.width, method, antialias)?;
+    let lines = compute_spans(source.size().height, size.height, method, antialias)?;
     let mut interpolated = vec![0.0; source.size().width * source.channels()];
     let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), 0.0);
     for line in &lines {
         interpolated.fill(0.0);
         for (y, weight) in line.indices.iter().zip(&line.weights) {
-            dispatch::run(Add { row: source.row(*y as usize), weight: *weight, sums: &mut interpolated });
+            dispatch::run(AddScaledRow { row: source.row(*y as usize), weight: *weight, sums: &mut interpolated });
         }
-        output.extend_from_slice(rows.sum(&interpolated));
+        output.extend_from_slice(rows.sum_row(&interpolated));
     }
     Ok(())
 }
 
-fn spans(input: usize, output: usize, method: Method, antialias: bool) -> Result<Vec<Span>> {
+fn compute_spans(input: usize, output: usize, method: Method, antialias: bool) -> Result<Vec<Span>> {
     let scale = output as f32 / input as f32;
     let inverse = (1.0 / f64::from(scale)) as f32;
     let kernel_scale = if antialias { inverse.max(1.0) } else { 1.0 };
-    let reach = radius(method) * kernel_scale;
+    let reach = kernel_radius(method) * kernel_scale;
     if output as f64 * (f64::from(reach) * 2.0 + 1.0) > MAX_VALUES as f64 / 256.0 {
         return bad_argument("a resize with fewer weights", format!("{output} outputs of {reach} inputs"));
     }
@@ -45,20 +45,23 @@ fn spans(input: usize, output: usize, method: Method, antialias: bool) -> Result
         let sample = (index as f32 + 0.5) * inverse;
         let start = ((sample - reach - 0.5).ceil() as i64).clamp(0, last) as usize;
         let end = ((sample + reach - 0.5).floor() as i64).clamp(0, last) as usize + 1;
-        let weight = |input: usize| kernel(method, ((input as f32 + 0.5 - sample) * narrow).abs());
-        Span { indices: (start as u32..end as u32).collect(), weights: normalize((start..end).map(weight).collect()) }
+        let weight = |input: usize| kernel_value(method, ((input as f32 + 0.5 - sample) * narrow).abs());
+        Span {
+            indices: (start as u32..end as u32).collect(),
+            weights: normalize_weights((start..end).map(weight).collect()),
+        }
     };
     Ok((0..output).map(span).collect())
 }
 
-fn normalize(mut weights: Vec<f32>) -> Vec<f32> {
+fn normalize_weights(mut weights: Vec<f32>) -> Vec<f32> {
     let sum = weights.iter().fold(0.0_f32, |sum, weight| sum + weight);
     let inverse = if sum.abs() < 1000.0 * f32::MIN_POSITIVE { 0.0 } else { 1.0 / sum };
     weights.iter_mut().for_each(|weight| *weight *= inverse);
     weights
 }
 
-fn radius(method: Method) -> f32 {
+fn kernel_radius(method: Method) -> f32 {
     match method {
         Method::Bilinear | Method::Area => 1.0,
         Method::Bicubic | Method::Mitchell => 2.0,
@@ -68,7 +71,7 @@ fn radius(method: Method) -> f32 {
     }
 }
 
-fn kernel(method: Method, x: f32) -> f32 {
+fn kernel_value(method: Method, x: f32) -> f32 {
     match method {
         Method::Bilinear | Method::Area => (1.0 - x).max(0.0),
         Method::Bicubic => {
@@ -81,7 +84,7 @@ fn kernel(method: Method, x: f32) -> f32 {
         ),
         Method::Lanczos3 => lanczos(x, 3.0),
         Method::Lanczos5 => lanczos(x, 5.0),
-        Method::Gaussian => gaussian(x),
+        Method::Gaussian => gaussian_weight(x),
     }
 }
 
@@ -103,7 +106,7 @@ fn lanczos(x: f32, radius: f32) -> f32 {
     radius * (PI * x).sin() * (PI * x / radius).sin() / (PI * PI * x * x)
 }
 
-fn gaussian(x: f32) -> f32 {
+fn gaussian_weight(x: f32) -> f32 {
     const SIGMA: f64 = 0.5;
     if x >= 1.5 {
         return 0.0;

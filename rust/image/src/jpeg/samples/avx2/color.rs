@@ -3,7 +3,7 @@
 //! The factors are split so that they fit into 16 bits: 1.402 = 1 + 0.402 for red and 1.772 = 2 - 0.228 for blue. For
 //! green, 1 is added to the factor of Cr, and Cr is subtracted again. The product `x * f / 65536`, rounded to nearest,
 //! is computed as `(high half of 2 x * f + 1) / 2`.
-use super::super::color::{self, PixelFormat, fixed};
+use super::super::color::{self, PixelFormat, to_fixed_point};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
@@ -20,12 +20,14 @@ pub(super) fn ycc_to_rgb(planes: [&[u8]; 3], order: PixelFormat, out: &mut [u8])
         return color::ycc_to_rgb(planes, order, out);
     }
     if order == PixelFormat::Bgr {
-        steps(planes, out, |samples, out| {
-            let [red, green, blue] = rgb(samples.map(|samples| cast(*samples)));
+        for_each_chunk(planes, out, |samples, out| {
+            let [red, green, blue] = ycc_to_rgb_32(samples.map(|samples| cast(*samples)));
             store_interleaved([blue, green, red], out);
         });
     } else {
-        steps(planes, out, |samples, out| store_interleaved(rgb(samples.map(|samples| cast(*samples))), out));
+        for_each_chunk(planes, out, |samples, out| {
+            store_interleaved(ycc_to_rgb_32(samples.map(|samples| cast(*samples))), out)
+        });
     }
 }
 
@@ -36,12 +38,12 @@ pub(super) fn interleave(planes: [&[u8]; 3], out: &mut [u8]) {
     if planes[0].len() < STEP {
         return color::interleave(planes, out);
     }
-    steps(planes, out, |samples, out| store_interleaved(samples.map(|samples| cast(*samples)), out));
+    for_each_chunk(planes, out, |samples, out| store_interleaved(samples.map(|samples| cast(*samples)), out));
 }
 
 /// Calls `step` for chunks of [`STEP`] pixels. The last chunk overlaps the previous one if the width is not a multiple.
 #[inline(always)]
-fn steps([a, b, c]: [&[u8]; 3], out: &mut [u8], step: impl Fn([&Samples; 3], &mut Pixels)) {
+fn for_each_chunk([a, b, c]: [&[u8]; 3], out: &mut [u8], step: impl Fn([&Samples; 3], &mut Pixels)) {
     let out = &mut out[..3 * a.len()];
     let pieces = a.as_chunks().0.iter().zip(b.as_chunks().0).zip(c.as_chunks().0);
     for (((a, b), c), out) in pieces.zip(out.as_chunks_mut().0) {
@@ -55,10 +57,10 @@ fn steps([a, b, c]: [&[u8]; 3], out: &mut [u8], step: impl Fn([&Samples; 3], &mu
 /// Converts 32 pixels to red, green and blue.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn rgb([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
+fn ycc_to_rgb_32([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
     let zero = _mm256_setzero_si256();
-    let low = sixteen([y, cb, cr].map(|samples| _mm256_unpacklo_epi8(samples, zero)));
-    let high = sixteen([y, cb, cr].map(|samples| _mm256_unpackhi_epi8(samples, zero)));
+    let low = ycc_to_rgb_16([y, cb, cr].map(|samples| _mm256_unpacklo_epi8(samples, zero)));
+    let high = ycc_to_rgb_16([y, cb, cr].map(|samples| _mm256_unpackhi_epi8(samples, zero)));
     let pack = |channel: usize| _mm256_packus_epi16(low[channel], high[channel]);
     [pack(0), pack(1), pack(2)]
 }
@@ -66,10 +68,10 @@ fn rgb([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
 /// Converts 16 pixels, in lanes of 16 bits, to red, green and blue.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn sixteen([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
-    const RED: i16 = (fixed(1.402) - (1 << 16)) as i16;
-    const BLUE: i16 = (fixed(1.772) - (2 << 16)) as i16;
-    const GREEN: [i16; 2] = [-fixed(0.34414) as i16, ((1 << 16) - fixed(0.71414)) as i16];
+fn ycc_to_rgb_16([y, cb, cr]: [__m256i; 3]) -> [__m256i; 3] {
+    const RED: i16 = (to_fixed_point(1.402) - (1 << 16)) as i16;
+    const BLUE: i16 = (to_fixed_point(1.772) - (2 << 16)) as i16;
+    const GREEN: [i16; 2] = [-to_fixed_point(0.34414) as i16, ((1 << 16) - to_fixed_point(0.71414)) as i16];
     let add = |a, b| _mm256_add_epi16(a, b);
     let middle = _mm256_set1_epi16(128);
     let (cb, cr) = (_mm256_sub_epi16(cb, middle), _mm256_sub_epi16(cr, middle));

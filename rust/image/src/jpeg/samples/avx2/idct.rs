@@ -36,8 +36,8 @@ pub(super) fn set_pairs(values: [i16; 2]) -> __m256i {
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn transpose_paired(p: Paired) -> Paired {
-    let (top_left, top_right) = upper_rows(p[0], p[1]);
-    let (bottom_left, bottom_right) = upper_rows(p[2], p[3]);
+    let (top_left, top_right) = transpose_four_rows(p[0], p[1]);
+    let (bottom_left, bottom_right) = transpose_four_rows(p[2], p[3]);
     [
         _mm256_permute2x128_si256::<0x20>(top_left, bottom_left),
         _mm256_permute2x128_si256::<0x20>(top_right, bottom_right),
@@ -50,7 +50,7 @@ pub(super) fn transpose_paired(p: Paired) -> Paired {
 /// 7.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn upper_rows(rows01: __m256i, rows23: __m256i) -> (__m256i, __m256i) {
+pub(super) fn transpose_four_rows(rows01: __m256i, rows23: __m256i) -> (__m256i, __m256i) {
     let interleave = _mm256_setr_epi8(
         0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
     );
@@ -88,12 +88,12 @@ pub(super) fn store_rows(rows: [[u8; 16]; 4], out: &mut [u8], stride: usize) {
 
 // The accurate inverse DCT on eight columns or rows at a time.
 
-/// See [`super::super::Kernel::islow`].
+/// See [`super::super::Kernel::idct_islow`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn islow(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(super) fn idct_islow(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(islow_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
+        return fill_block(islow_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
     }
     let load = |pair| _mm256_mullo_epi16(load_pair(block, pair), load_pair(&multipliers.0, pair));
     let rows = [load(0), load(1), load(2), load(3)];
@@ -116,7 +116,7 @@ pub(super) fn exceeds_14_bits(rows: __m256i) -> bool {
 
 #[cold]
 fn islow_fallback(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-    idct::islow(block, last, multipliers, out, stride);
+    idct::idct_islow(block, last, multipliers, out, stride);
 }
 
 /// Transforms along the rows. Results are shifted right by `SHIFT`, rounded, and saturate to 16 bits.
@@ -161,12 +161,12 @@ fn butterfly<const SHIFT: i32>(even: __m256i, odd: __m256i) -> (__m256i, __m256i
 
 // The inverse DCT to 4 x 4 samples: eight columns, then four rows at a time.
 
-/// See [`super::super::Kernel::half`].
+/// See [`super::super::Kernel::idct_4x4`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn half(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(super) fn idct_4x4(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(islow_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 4, out, stride);
+        return fill_block(islow_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 4, out, stride);
     }
     let load = |pair| _mm256_mullo_epi16(load_pair(block, pair), load_pair(&multipliers.0, pair));
     let rows = [load(0), load(1), load(2), load(3)];
@@ -177,16 +177,17 @@ pub(super) fn half(block: &Block, last: usize, multipliers: &Multipliers, out: &
     let (v13, v57) = (_mm256_unpackhi_epi16(p[0], p[1]), _mm256_unpackhi_epi16(p[2], p[3]));
     let [r0, r1, r2, r3] =
         half_pass::<{ CONST_BITS - PASS1_BITS + 1 }>(p[0], _mm256_unpacklo_epi16(p[1], p[3]), v13, v57);
-    let (c0145, c2367) = upper_rows(_mm256_packs_epi32(r0, r1), _mm256_packs_epi32(r2, r3));
+    let (c0145, c2367) = transpose_four_rows(_mm256_packs_epi32(r0, r1), _mm256_packs_epi32(r2, r3));
     store_half(half_second_pass(c0145, c2367), out, stride);
 }
 
 #[cold]
 fn half_fallback(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-    idct::half(block, last, multipliers, out, stride);
+    idct::idct_4x4(block, last, multipliers, out, stride);
 }
 
-/// Performs the second pass. The lower halves of the results hold four columns of four samples.
+/// Performs the second pass of the transform to 4 x 4 samples. The lower halves of the results hold four columns of
+/// four samples.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn half_second_pass(c0145: __m256i, c2367: __m256i) -> [__m256i; 4] {
@@ -232,12 +233,12 @@ fn store_half(columns: [__m256i; 4], out: &mut [u8], stride: usize) {
 
 // The inverse DCT to 2 x 2 samples: eight columns, then two rows at a time.
 
-/// See [`super::super::Kernel::quarter`].
+/// See [`super::super::Kernel::idct_2x2`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn quarter(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(super) fn idct_2x2(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(quarter_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 2, out, stride);
+        return fill_block(quarter_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 2, out, stride);
     }
     let load = |pair| _mm256_mullo_epi16(load_pair(block, pair), load_pair(&multipliers.0, pair));
     let p = [load(0), load(1), load(2), load(3)].map(|rows| _mm256_permute4x64_epi64::<0b11_01_10_00>(rows));
@@ -254,7 +255,7 @@ pub(super) fn quarter(block: &Block, last: usize, multipliers: &Multipliers, out
     out[stride..stride + 2].copy_from_slice(&samples[2..]);
 }
 
-/// Performs the second pass over both rows. Returns four samples.
+/// Performs the second pass of the transform to 2 x 2 samples. Returns the four samples.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn quarter_second_pass(upper: __m256i, lower: __m256i) -> [u8; 4] {
@@ -282,12 +283,12 @@ fn quarter_second_pass(upper: __m256i, lower: __m256i) -> [u8; 4] {
 
 type Rows = [__m128i; 8];
 
-/// See [`super::super::Kernel::ifast`].
+/// See [`super::super::Kernel::idct_ifast`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn ifast(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(super) fn idct_ifast(block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize) {
     if last == 0 {
-        return flat(ifast_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
+        return fill_block(ifast_dc_sample(block[0].wrapping_mul(multipliers.0[0])), 8, out, stride);
     }
     let rows = [0, 1, 2, 3, 4, 5, 6, 7];
     let rows = rows.map(|row| _mm_mullo_epi16(load_row(block, row), load_row(&multipliers.0, row)));
@@ -299,10 +300,10 @@ pub(super) fn ifast(block: &Block, last: usize, multipliers: &Multipliers, out: 
     store_rows(samples, out, stride);
 }
 
-/// Returns the integer part of a product. `value` may use 14 bits.
+/// Returns the integer part of `value * factor`, whose factor has 8 fraction bits. `value` may use 14 bits.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn multiply(value: __m128i, factor: i16) -> __m128i {
+fn multiply_fixed(value: __m128i, factor: i16) -> __m128i {
     _mm_mulhi_epi16(_mm_slli_epi16::<2>(value), _mm_set1_epi16(factor << 6))
 }
 
@@ -313,16 +314,16 @@ fn ifast_pass(v: Rows) -> Rows {
     let sub = |a, b| _mm_sub_epi16(a, b);
     let (sum04, difference04) = (add(v[0], v[4]), sub(v[0], v[4]));
     let sum26 = add(v[2], v[6]);
-    let difference26 = sub(multiply(sub(v[2], v[6]), F1_414), sum26);
+    let difference26 = sub(multiply_fixed(sub(v[2], v[6]), F1_414), sum26);
     let (e0, e1) = (add(sum04, sum26), add(difference04, difference26));
     let (e2, e3) = (sub(difference04, difference26), sub(sum04, sum26));
     let (sum17, difference17) = (add(v[1], v[7]), sub(v[1], v[7]));
     let (sum53, difference53) = (add(v[5], v[3]), sub(v[5], v[3]));
-    let z5 = multiply(add(difference53, difference17), F1_847);
+    let z5 = multiply_fixed(add(difference53, difference17), F1_847);
     let o0 = add(sum17, sum53);
-    let o1 = sub(add(sub(multiply(difference53, MINUS_1_613), difference53), z5), o0);
-    let o2 = sub(multiply(sub(sum17, sum53), F1_414), o1);
-    let o3 = add(sub(multiply(difference17, F1_082), z5), o2);
+    let o1 = sub(add(sub(multiply_fixed(difference53, MINUS_1_613), difference53), z5), o0);
+    let o2 = sub(multiply_fixed(sub(sum17, sum53), F1_414), o1);
+    let o3 = add(sub(multiply_fixed(difference17, F1_082), z5), o2);
     [add(e0, o0), add(e1, o1), add(e2, o2), sub(e3, o3), add(e3, o3), sub(e2, o2), sub(e1, o1), sub(e0, o0)]
 }
 

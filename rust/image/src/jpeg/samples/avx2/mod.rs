@@ -28,13 +28,13 @@ impl Avx2 {
         // SAFETY: a value of this type exists only if `detect` found all the features that `enter` enables.
         #[allow(unsafe_code)]
         unsafe {
-            enter(self, job)
+            run_with_avx2(self, job)
         }
     }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,movbe,popcnt")]
-fn enter<J: Job>(kernel: Avx2, job: J) -> J::Output {
+fn run_with_avx2<J: Job>(kernel: Avx2, job: J) -> J::Output {
     job.run(kernel)
 }
 
@@ -57,10 +57,10 @@ macro_rules! enter {
 /// Methods without an override here vectorize well automatically: inlined into [`Avx2::run`], they use AVX2 too.
 impl Kernel for Avx2 {
     enter! {
-        islow = idct::islow, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
-        ifast = idct::ifast, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
-        half = idct::half, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
-        quarter = idct::quarter, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        idct_islow = idct::idct_islow, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        idct_ifast = idct::idct_ifast, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        idct_4x4 = idct::idct_4x4, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
+        idct_2x2 = idct::idct_2x2, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);
         ycc_to_rgb = color::ycc_to_rgb, (planes: [&[u8]; 3], order: PixelFormat, out: &mut [u8]);
         interleave = color::interleave, (planes: [&[u8]; 3], out: &mut [u8]);
     }

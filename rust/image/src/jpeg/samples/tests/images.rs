@@ -1,13 +1,13 @@
 //! Tests that images decoded from libjpeg's coefficients equal libjpeg's pixels.
 use super::super::*;
-use super::Numbers;
-use super::libjpeg::{self, Coefficients, DecodeSpec, ImageSpec, last_of};
+use super::RandomNumbers;
+use super::libjpeg::{self, Coefficients, DecodeSpec, ImageSpec, last_nonzero_index};
 use crate::fault::ImageFaultKind;
 use crate::pixels::{Size, Window};
 use mozjpeg_sys::J_COLOR_SPACE::{JCS_GRAYSCALE, JCS_RGB, JCS_YCbCr};
 
 /// Returns a synthetic RGB image with gradients, edges and noise.
-pub(super) fn test_image(numbers: &mut Numbers, width: usize, height: usize) -> Vec<u8> {
+pub(super) fn test_image(numbers: &mut RandomNumbers, width: usize, height: usize) -> Vec<u8> {
     let noise = 1 + numbers.below(256);
     let slopes: Vec<usize> = (0..6).map(|_| numbers.below(9)).collect();
     let mut rgb = Vec::with_capacity(3 * width * height);
@@ -25,7 +25,7 @@ pub(super) struct Planes {
     samples: Vec<(Vec<u8>, usize)>,
 }
 
-pub(super) struct Source {
+pub(super) struct SourceFile {
     pub size: Size,
     pub color_space: ColorSpace,
     pub factors: Vec<(u8, u8)>,
@@ -33,16 +33,17 @@ pub(super) struct Source {
 }
 
 impl Planes {
-    pub(super) fn new<K: Kernel>(kernel: K, source: &Source, dct: Dct, scale: Scale, fancy: bool) -> Self {
+    pub(super) fn new<K: Kernel>(kernel: K, source: &SourceFile, dct: Dct, scale: Scale, fancy: bool) -> Self {
         let layout = Layout::new(source.size, scale, &source.factors, fancy).expect("whole ratios");
         let planes = layout.components.iter().zip(&source.coefficients);
-        let samples = planes.map(|(component, coefficients)| plane(kernel, component, coefficients, dct)).collect();
+        let samples =
+            planes.map(|(component, coefficients)| decode_plane(kernel, component, coefficients, dct)).collect();
         Self { layout, samples }
     }
 
     /// Returns the pixels of a window. Checks that each row uses only the rows and columns that the converter
     /// announces.
-    pub(super) fn window<K: Kernel>(&self, kernel: K, conversion: Conversion, window: Window) -> Vec<u8> {
+    pub(super) fn decode_window<K: Kernel>(&self, kernel: K, conversion: Conversion, window: Window) -> Vec<u8> {
         let mut converter = RowConverter::new(&self.layout, conversion, window).expect("a window of the image");
         let mut out = vec![0; converter.row_bytes() * window.height];
         for (i, out) in out.chunks_exact_mut(converter.row_bytes()).enumerate() {
@@ -61,7 +62,12 @@ impl Planes {
     }
 }
 
-fn plane<K: Kernel>(kernel: K, component: &Component, coefficients: &Coefficients, dct: Dct) -> (Vec<u8>, usize) {
+fn decode_plane<K: Kernel>(
+    kernel: K,
+    component: &Component,
+    coefficients: &Coefficients,
+    dct: Dct,
+) -> (Vec<u8>, usize) {
     let mut quant = [0; 64];
     quant.copy_from_slice(&coefficients.quant);
     let transform = Transform::new(dct, component.block, &quant);
@@ -70,19 +76,19 @@ fn plane<K: Kernel>(kernel: K, component: &Component, coefficients: &Coefficient
     let mut plane = vec![0; coefficients.blocks.len() * edge * edge];
     for (i, block) in coefficients.blocks.iter().enumerate() {
         let (x, y) = (i % coefficients.across, i / coefficients.across);
-        transform.apply(kernel, block, last_of(block), &mut plane[y * edge * stride + x * edge..], stride);
+        transform.apply(kernel, block, last_nonzero_index(block), &mut plane[y * edge * stride + x * edge..], stride);
     }
     (plane, stride)
 }
 
-pub(super) fn source(spec: &ImageSpec, file: &[u8]) -> Source {
-    let ((width, height), factors) = libjpeg::header(file);
+pub(super) fn source_of_file(spec: &ImageSpec, file: &[u8]) -> SourceFile {
+    let ((width, height), factors) = libjpeg::read_header(file);
     let color_space = match (spec.stored, factors.len()) {
         (JCS_RGB, _) => ColorSpace::Rgb,
         (_, 1) => ColorSpace::Gray,
         _ => ColorSpace::Ycc,
     };
-    Source { size: Size { width, height }, color_space, factors, coefficients: libjpeg::coefficients(file) }
+    SourceFile { size: Size { width, height }, color_space, factors, coefficients: libjpeg::read_coefficients(file) }
 }
 
 pub(super) const SCALES: [Scale; 4] = [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth];
@@ -97,7 +103,7 @@ impl Job for AllModes<'_> {
     type Output = ();
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
-        let source = source(self.spec, self.file);
+        let source = source_of_file(self.spec, self.file);
         for (i, &scale) in SCALES.iter().enumerate() {
             for mode in 0..4 {
                 let (dct, fancy) = ([Dct::Islow, Dct::Ifast][mode % 2], mode < 2);
@@ -107,32 +113,32 @@ impl Job for AllModes<'_> {
                 let (width, height, expected) = libjpeg::decode(self.file, spec);
                 assert_eq!((width, height), (planes.layout.size.width, planes.layout.size.height));
                 let window = Window::whole(planes.layout.size);
-                let got = planes.window(kernel, Conversion { from: source.color_space, to }, window);
+                let got = planes.decode_window(kernel, Conversion { from: source.color_space, to }, window);
                 assert!(got == expected, "{:?} {spec:?}", self.spec);
             }
         }
     }
 }
 
-fn assert_equal_in_all_modes(spec: &ImageSpec, numbers: &mut Numbers) {
+fn assert_equal_in_all_modes(spec: &ImageSpec, numbers: &mut RandomNumbers) {
     let rgb = self::test_image(numbers, spec.width, spec.height);
     let file = libjpeg::encode(spec, &rgb);
     run(AllModes { spec, file: &file });
     AllModes { spec, file: &file }.run(Portable);
 }
 
-fn factors(luma: (u8, u8)) -> Vec<(u8, u8)> {
+fn sampling_factors(luma: (u8, u8)) -> Vec<(u8, u8)> {
     vec![luma, (1, 1), (1, 1)]
 }
 
 #[test]
 fn subsampled_images_of_every_width_equal_libjpeg() {
-    let mut numbers = Numbers(10);
+    let mut numbers = RandomNumbers(10);
     for luma in [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)] {
         for width in 1..=70 {
             let height = 1 + numbers.below(40);
             let quality = 1 + numbers.below(100) as i32;
-            let spec = ImageSpec { width, height, quality, stored: JCS_YCbCr, factors: factors(luma) };
+            let spec = ImageSpec { width, height, quality, stored: JCS_YCbCr, factors: sampling_factors(luma) };
             assert_equal_in_all_modes(&spec, &mut numbers);
         }
     }
@@ -140,12 +146,12 @@ fn subsampled_images_of_every_width_equal_libjpeg() {
 
 #[test]
 fn subsampled_images_of_every_height_equal_libjpeg() {
-    let mut numbers = Numbers(11);
+    let mut numbers = RandomNumbers(11);
     for luma in [(1, 2), (2, 2)] {
         for height in 1..=70 {
             let width = 1 + numbers.below(40);
             let quality = 1 + numbers.below(100) as i32;
-            let spec = ImageSpec { width, height, quality, stored: JCS_YCbCr, factors: factors(luma) };
+            let spec = ImageSpec { width, height, quality, stored: JCS_YCbCr, factors: sampling_factors(luma) };
             assert_equal_in_all_modes(&spec, &mut numbers);
         }
     }
@@ -155,7 +161,7 @@ fn subsampled_images_of_every_height_equal_libjpeg() {
 /// for Cb and Cr, 4:1:0, and factors of three.
 #[test]
 fn images_with_unusual_sampling_equal_libjpeg() {
-    let mut numbers = Numbers(12);
+    let mut numbers = RandomNumbers(12);
     let color = [
         [(1, 4), (1, 1), (1, 1)],
         [(4, 2), (1, 1), (1, 1)],
@@ -200,48 +206,52 @@ fn layout_rejects_fractional_upsampling_and_zero_factors() {
 }
 
 /// Checks that the pixels of windows equal those of the whole image.
-struct Crops<'a> {
+struct WindowsEqualCrops<'a> {
     planes: &'a Planes,
     conversion: Conversion,
     windows: Vec<Window>,
 }
 
-impl Job for Crops<'_> {
+impl Job for WindowsEqualCrops<'_> {
     type Output = ();
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let size = self.planes.layout.size;
-        let whole = self.planes.window(kernel, self.conversion, Window::whole(size));
+        let whole = self.planes.decode_window(kernel, self.conversion, Window::whole(size));
         let bytes = self.conversion.channels();
         for window in self.windows {
             let rows = whole.chunks_exact(bytes * size.width).skip(window.y).take(window.height);
             let crop: Vec<u8> =
                 rows.flat_map(|row| &row[bytes * window.x..][..bytes * window.width]).copied().collect();
-            assert!(self.planes.window(kernel, self.conversion, window) == crop, "{window:?} of {size:?}");
+            assert!(self.planes.decode_window(kernel, self.conversion, window) == crop, "{window:?} of {size:?}");
         }
     }
 }
 
-fn random_window(numbers: &mut Numbers, size: Size) -> Window {
+fn random_window(numbers: &mut RandomNumbers, size: Size) -> Window {
     let (x, y) = (numbers.below(size.width), numbers.below(size.height));
     Window { x, y, width: 1 + numbers.below(size.width - x), height: 1 + numbers.below(size.height - y) }
 }
 
 #[test]
 fn window_equals_crop_of_whole_image() {
-    let mut numbers = Numbers(20);
+    let mut numbers = RandomNumbers(20);
     for luma in [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (4, 2)] {
         for round in 0..12 {
             let (width, height) = (1 + numbers.below(90), 1 + numbers.below(50));
             let factors = vec![luma, (1, 1), (1, 1)];
             let spec = ImageSpec { width, height, quality: 90, stored: JCS_YCbCr, factors };
             let file = libjpeg::encode(&spec, &self::test_image(&mut numbers, width, height));
-            let source = source(&spec, &file);
+            let source = source_of_file(&spec, &file);
             for scale in SCALES {
                 let planes = Planes::new(Portable, &source, Dct::Islow, scale, round % 4 != 3);
                 let to = [PixelFormat::Rgb, PixelFormat::Gray, PixelFormat::Bgr][round % 3];
                 let windows: Vec<_> = (0..20).map(|_| random_window(&mut numbers, planes.layout.size)).collect();
-                run(Crops { planes: &planes, conversion: Conversion { from: ColorSpace::Ycc, to }, windows });
+                run(WindowsEqualCrops {
+                    planes: &planes,
+                    conversion: Conversion { from: ColorSpace::Ycc, to },
+                    windows,
+                });
             }
         }
     }

@@ -1,15 +1,15 @@
 //! Tests that all kernels produce the bytes of the portable kernel.
 use super::super::*;
-use super::Numbers;
+use super::RandomNumbers;
 
-/// Transforms every block with a kernel. The `last` of a block may be larger than necessary.
-struct Blocks<'a> {
+/// Transforms every block with a kernel. The index after which a block must be zero may be larger than necessary.
+struct TransformBlocks<'a> {
     transform: &'a Transform,
     blocks: &'a [(Block, usize)],
     out: &'a mut [u8],
 }
 
-impl Job for Blocks<'_> {
+impl Job for TransformBlocks<'_> {
     type Output = ();
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
@@ -19,9 +19,9 @@ impl Job for Blocks<'_> {
     }
 }
 
-fn samples(transform: &Transform, blocks: &[(Block, usize)], portable: bool) -> Vec<u8> {
+fn transform_blocks(transform: &Transform, blocks: &[(Block, usize)], portable: bool) -> Vec<u8> {
     let mut out = vec![77; blocks.len() * 72];
-    let job = Blocks { transform, blocks, out: &mut out };
+    let job = TransformBlocks { transform, blocks, out: &mut out };
     if portable {
         job.run(Portable)
     } else {
@@ -41,7 +41,7 @@ const FORMS: [(Dct, Scale); 5] = [
 /// Blocks with any number of coefficients, of plausible to out-of-range size, and quantization steps of up to 16 bits.
 #[test]
 fn transforms_of_all_kernels_are_equal() {
-    let mut numbers = Numbers(1);
+    let mut numbers = RandomNumbers(1);
     let rounds = if cfg!(debug_assertions) { 40 } else { 2_500 };
     for round in 0..rounds {
         let bits = 1 + round % 15;
@@ -55,7 +55,11 @@ fn transforms_of_all_kernels_are_equal() {
             .collect();
         for (dct, scale) in FORMS {
             let transform = Transform::new(dct, scale, &quant);
-            assert_eq!(samples(&transform, &blocks, false), samples(&transform, &blocks, true), "{dct:?} {scale:?}");
+            assert_eq!(
+                transform_blocks(&transform, &blocks, false),
+                transform_blocks(&transform, &blocks, true),
+                "{dct:?} {scale:?}"
+            );
         }
     }
 }
@@ -63,7 +67,7 @@ fn transforms_of_all_kernels_are_equal() {
 /// Values at the limits of 16 bits in all coefficients, and in one coefficient at a time.
 #[test]
 fn transforms_of_extreme_values_are_equal_in_all_kernels() {
-    let mut numbers = Numbers(2);
+    let mut numbers = RandomNumbers(2);
     let ends = [i16::MIN, i16::MIN + 1, -8193, -8192, -1, 0, 1, 8191, 8192, i16::MAX];
     let mut blocks: Vec<(Block, usize)> =
         (0..20_000).map(|_| (std::array::from_fn(|_| ends[numbers.below(ends.len())]), 63)).collect();
@@ -80,7 +84,11 @@ fn transforms_of_extreme_values_are_equal_in_all_kernels() {
     for quant in [[1; 64], [2; 64], [255; 64], [u16::MAX; 64]] {
         for (dct, scale) in FORMS {
             let transform = Transform::new(dct, scale, &quant);
-            assert_eq!(samples(&transform, &blocks, false), samples(&transform, &blocks, true), "{dct:?} {scale:?}");
+            assert_eq!(
+                transform_blocks(&transform, &blocks, false),
+                transform_blocks(&transform, &blocks, true),
+                "{dct:?} {scale:?}"
+            );
         }
     }
 }
@@ -88,7 +96,7 @@ fn transforms_of_extreme_values_are_equal_in_all_kernels() {
 /// The shortcuts for blocks with few coefficients must not change the result.
 #[test]
 fn transform_does_not_depend_on_last_beyond_final_coefficient() {
-    let mut numbers = Numbers(3);
+    let mut numbers = RandomNumbers(3);
     for last in 0..64 {
         let quant = std::array::from_fn(|_| numbers.next() as u16 & 0xff);
         for bits in 1..16 {
@@ -97,7 +105,10 @@ fn transform_does_not_depend_on_last_beyond_final_coefficient() {
             for (dct, scale) in FORMS {
                 let transform = Transform::new(dct, scale, &quant);
                 for portable in [false, true] {
-                    let (exact, loose) = (samples(&transform, &exact, portable), samples(&transform, &loose, portable));
+                    let (exact, loose) = (
+                        transform_blocks(&transform, &exact, portable),
+                        transform_blocks(&transform, &loose, portable),
+                    );
                     assert_eq!(exact, loose, "{dct:?} {scale:?} {last}");
                 }
             }
@@ -106,9 +117,9 @@ fn transform_does_not_depend_on_last_beyond_final_coefficient() {
 }
 
 /// Runs each kernel method that processes rows.
-struct Rows<'a>(&'a [Vec<u8>; 3]);
+struct RunRowMethods<'a>(&'a [Vec<u8>; 3]);
 
-impl Job for Rows<'_> {
+impl Job for RunRowMethods<'_> {
     type Output = Vec<Vec<u8>>;
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Self::Output {
@@ -125,7 +136,7 @@ impl Job for Rows<'_> {
         keep(1, &mut |out| kernel.triangle_down(a, b, 2, out));
         keep(2, &mut |out| kernel.triangle_both(a, b, &mut Vec::new(), out));
         for times in 1..6 {
-            keep(times, &mut |out| kernel.repeat(a, times, out));
+            keep(times, &mut |out| kernel.repeat_samples(a, times, out));
         }
         for from in [ColorSpace::Gray, ColorSpace::Ycc, ColorSpace::Rgb] {
             for to in [PixelFormat::Gray, PixelFormat::Rgb, PixelFormat::Bgr] {
@@ -139,9 +150,9 @@ impl Job for Rows<'_> {
 
 #[test]
 fn row_loops_of_all_kernels_are_equal() {
-    let mut numbers = Numbers(4);
+    let mut numbers = RandomNumbers(4);
     for width in (1..200).chain([255, 256, 257, 1000]) {
         let rows = [0, 1, 2].map(|_| numbers.bytes(width));
-        assert_eq!(run(Rows(&rows)), Rows(&rows).run(Portable), "width {width}");
+        assert_eq!(run(RunRowMethods(&rows)), RunRowMethods(&rows).run(Portable), "width {width}");
     }
 }

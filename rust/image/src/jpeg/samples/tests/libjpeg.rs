@@ -117,7 +117,7 @@ pub fn decode(file: &[u8], spec: DecodeSpec) -> (usize, usize, Vec<u8>) {
 }
 
 /// Returns the coefficients of every component.
-pub fn coefficients(file: &[u8]) -> Vec<Coefficients> {
+pub fn read_coefficients(file: &[u8]) -> Vec<Coefficients> {
     with_decoder(file, |d| {
         // SAFETY: the arrays and tables belong to `d`; row and block indices stay below the counts in `d`.
         unsafe {
@@ -141,7 +141,7 @@ pub fn coefficients(file: &[u8]) -> Vec<Coefficients> {
 }
 
 /// Returns width and height, and the sampling factors of the components.
-pub fn header(file: &[u8]) -> ((usize, usize), Vec<(u8, u8)>) {
+pub fn read_header(file: &[u8]) -> ((usize, usize), Vec<(u8, u8)>) {
     with_decoder(file, |d| {
         // SAFETY: `comp_info` has `num_components` entries once the header is read.
         let infos = unsafe { std::slice::from_raw_parts(d.comp_info, d.num_components as usize) };
@@ -160,6 +160,6 @@ pub const ZIGZAG: [usize; 64] = [
 ];
 
 /// Returns the zig-zag index of the last nonzero coefficient.
-pub fn last_of(block: &Block) -> usize {
+pub fn last_nonzero_index(block: &Block) -> usize {
     (0..64).rev().find(|&i| block[ZIGZAG[i]] != 0).unwrap_or(0)
 }

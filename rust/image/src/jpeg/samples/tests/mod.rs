@@ -8,9 +8,9 @@ use super::{Block, Dct, PixelFormat};
 use libjpeg::ZIGZAG;
 
 /// SplitMix64 random number generator, so that every run tests the same values.
-pub(super) struct Numbers(pub u64);
+pub(super) struct RandomNumbers(pub u64);
 
-impl Numbers {
+impl RandomNumbers {
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

@@ -1,7 +1,7 @@
 //! Tests of transforms, upsampling and colors against straightforward implementations of their definitions.
 use super::super::*;
-use super::Numbers;
-use super::libjpeg::last_of;
+use super::RandomNumbers;
+use super::libjpeg::last_nonzero_index;
 use std::f64::consts::PI;
 
 /// Inverse DCT of T.81 A.3.3 in double precision at the sample positions of a block with `edge` samples per side.
@@ -18,7 +18,7 @@ fn exact_samples(values: &[f64; 64], edge: usize) -> Vec<f64> {
 }
 
 /// Returns the coefficients of a random 8 x 8 image, quantized by `step`, as an encoder would store them.
-fn plausible_block(numbers: &mut Numbers, step: i32) -> Block {
+fn plausible_block(numbers: &mut RandomNumbers, step: i32) -> Block {
     let contrast = 1 + numbers.below(128) as i64;
     let pixels: Vec<f64> =
         (0..64).map(|_| ((numbers.next() % 256) as i64 - 128) as f64 * contrast as f64 / 128.0).collect();
@@ -32,7 +32,7 @@ fn plausible_block(numbers: &mut Numbers, step: i32) -> Block {
 }
 
 fn largest_error(dct: Dct, step: u16) -> f64 {
-    let mut numbers = Numbers(5);
+    let mut numbers = RandomNumbers(5);
     let transform = Transform::new(dct, Scale::Full, &[step; 64]);
     let mut worst = 0.0f64;
     for _ in 0..500 {
@@ -63,10 +63,11 @@ fn ifast_is_near_definition_for_coarse_steps() {
     }
 }
 
-/// Frequencies that a smaller block can represent must give nearly the inverse DCT of the smaller size.
+/// For frequencies that a smaller block can represent, the reduced transform must nearly equal the inverse DCT of that
+/// size.
 #[test]
 fn reduced_transform_is_near_dct_of_smaller_block() {
-    let mut numbers = Numbers(6);
+    let mut numbers = RandomNumbers(6);
     for (scale, bound) in [(Scale::Half, 1.5), (Scale::Quarter, 1.5), (Scale::Eighth, 0.51)] {
         let edge = scale.edge();
         let transform = Transform::new(Dct::Islow, scale, &[1; 64]);
@@ -114,7 +115,7 @@ fn ycc_to_rgb_is_within_one_level_of_definition() {
 
 #[test]
 fn triangle_filter_equals_definition_for_every_width() {
-    let mut numbers = Numbers(7);
+    let mut numbers = RandomNumbers(7);
     for width in 1..70usize {
         let (near, far) = (numbers.bytes(width), numbers.bytes(width));
         let at = |row: &[u8], i: isize| u32::from(row[i.clamp(0, width as isize - 1) as usize]);
@@ -159,30 +160,30 @@ const FORMS: [(Dct, Scale); 5] = [
 ];
 
 /// Removes and returns the first `count` bytes of `rest`.
-fn take<'a>(rest: &mut &'a [u8], count: usize) -> &'a [u8] {
+fn take_bytes<'a>(rest: &mut &'a [u8], count: usize) -> &'a [u8] {
     let (taken, left) = rest.split_at(count);
     *rest = left;
     taken
 }
 
-fn words(bytes: &[u8]) -> Vec<u16> {
+fn words_from_bytes(bytes: &[u8]) -> Vec<u16> {
     bytes.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair)).collect()
 }
 
-struct Group<'a> {
+struct RecordedGroup<'a> {
     transform: Transform,
     blocks: &'a [Block],
     edge: usize,
 }
 
-impl Job for &Group<'_> {
+impl Job for &RecordedGroup<'_> {
     type Output = Vec<u8>;
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Vec<u8> {
         let area = self.edge * self.edge;
         let mut out = vec![0; area * self.blocks.len()];
         for (block, out) in self.blocks.iter().zip(out.chunks_exact_mut(area)) {
-            self.transform.apply(kernel, block, last_of(block), out, self.edge);
+            self.transform.apply(kernel, block, last_nonzero_index(block), out, self.edge);
         }
         out
     }
@@ -192,13 +193,14 @@ impl Job for &Group<'_> {
 fn transform_of_out_of_range_coefficients_equals_recorded_simd() {
     let mut rest = RECORDED;
     while !rest.is_empty() {
-        let quant: [u16; 64] = words(take(&mut rest, 128)).try_into().expect("64 steps");
-        let coefficients: Vec<i16> = words(take(&mut rest, 128 * BLOCKS)).into_iter().map(|word| word as i16).collect();
+        let quant: [u16; 64] = words_from_bytes(take_bytes(&mut rest, 128)).try_into().expect("64 steps");
+        let coefficients: Vec<i16> =
+            words_from_bytes(take_bytes(&mut rest, 128 * BLOCKS)).into_iter().map(|word| word as i16).collect();
         let blocks = coefficients.as_chunks().0;
         for (dct, scale) in FORMS {
             let edge = scale.edge();
-            let group = Group { transform: Transform::new(dct, scale, &quant), blocks, edge };
-            let expected = take(&mut rest, BLOCKS * edge * edge);
+            let group = RecordedGroup { transform: Transform::new(dct, scale, &quant), blocks, edge };
+            let expected = take_bytes(&mut rest, BLOCKS * edge * edge);
             assert_eq!(run(&group), expected, "{dct:?} {scale:?}");
             assert_eq!((&group).run(Portable), expected, "{dct:?} {scale:?}, portable");
         }

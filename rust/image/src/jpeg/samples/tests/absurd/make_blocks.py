@@ -1,4 +1,4 @@
-"""Writes blocks.bin: coefficients that no encoder writes, and what libjpeg-turbo's x86 SIMD code makes of them.
+"""Writes blocks.bin: coefficients that no encoder writes, and the samples that libjpeg-turbo's x86 SIMD code decodes.
 
 Needs Pillow and TensorFlow (for the fast transform) on x86-64, both with their bundled libjpeg-turbo:
 ``python make_blocks.py blocks.bin``. The file is a sequence of groups of 16 blocks, little-endian: 64 quantization
@@ -23,19 +23,19 @@ BLOCKS = 16
 
 
 def segment(marker: int, content: bytes) -> bytes:
-    """One marker segment (T.81 B.1.1.4)."""
+    """Return a marker segment (T.81 B.1.1.4)."""
     return bytes([0xFF, marker]) + (len(content) + 2).to_bytes(2, "big") + content
 
 
 def value_bits(value: int) -> tuple[int, str]:
-    """Category of a value and its extra bits (T.81 F.1.2.1)."""
+    """Return the category of a coefficient and its extra bits (T.81 F.1.2.1)."""
     size = abs(value).bit_length()
     extra = value if value > 0 else value + (1 << size) - 1
     return size, format(extra, f"0{size}b") if size else ""
 
 
 def scan_bits(blocks: Array) -> Iterator[str]:
-    """The entropy-coded blocks, with codes of 5 bits for DC categories and of 9 bits for runs and AC categories."""
+    """Return entropy-coded blocks, with codes of 5 bits for DC categories and of 9 bits for runs and AC categories."""
     before = 0
     for block in blocks:
         size, extra = value_bits(int(block[0]) - before)
@@ -55,7 +55,7 @@ def scan_bits(blocks: Array) -> Iterator[str]:
 
 
 def gray_jpeg(blocks: Array, quant: Array) -> bytes:
-    """A gray JPEG of one row of blocks, with 16-bit quantization steps."""
+    """Return a gray JPEG of one row of blocks, with 16-bit quantization steps."""
     frame = bytes([8, 0, 8]) + (8 * len(blocks)).to_bytes(2, "big") + bytes([1, 1, 0x11, 0])
     codes_of_5 = bytes(16 if length == 5 else 0 for length in range(1, 17)) + bytes(range(16))
     codes_of_9 = bytes(255 if length == 9 else 0 for length in range(1, 17)) + bytes(range(255))
@@ -76,8 +76,8 @@ def gray_jpeg(blocks: Array, quant: Array) -> bytes:
     )
 
 
-def group(random: np.random.Generator) -> tuple[Array, Array]:
-    """Sixteen blocks and their steps: full, sparse, first rows alone, first and fifth rows alone, DC alone."""
+def random_blocks(random: np.random.Generator) -> tuple[Array, Array]:
+    """Return 16 blocks with all, few, first-row, first- and fifth-row or only DC values, and the quantization steps."""
     bits = random.integers(8, 15)
     blocks = random.integers(-(1 << bits) + 1, 1 << bits, (BLOCKS, 64))
     blocks[4:10][random.random((6, 64)) < 0.9] = 0
@@ -90,31 +90,31 @@ def group(random: np.random.Generator) -> tuple[Array, Array]:
     return blocks, quant
 
 
-def samples(file: bytes, edge: int) -> bytes:
-    """Samples of each block at `edge` samples to a side, as Pillow gives them."""
+def decode_blocks(file: bytes, edge: int) -> bytes:
+    """Return the samples of each block, decoded by Pillow to `edge` x `edge` samples."""
     image = Image.open(io.BytesIO(file))
     if edge < 8:
         image.draft("L", (BLOCKS * edge, edge))
-    return in_blocks(np.asarray(image), edge)
+    return split_into_blocks(np.asarray(image), edge)
 
 
-def in_blocks(image: ImageArray, edge: int) -> bytes:
-    """A row of blocks as bytes, block after block."""
+def split_into_blocks(image: ImageArray, edge: int) -> bytes:
+    """Return the samples of a row of blocks as bytes, block after block."""
     if image.shape != (edge, BLOCKS * edge):
         raise ValueError(f"expected {edge} x {BLOCKS * edge} samples, found {image.shape}")
     return image.reshape(edge, BLOCKS, edge).transpose(1, 0, 2).tobytes()
 
 
 def main() -> None:
-    """Writes the file that the command line names."""
+    """Write the blocks and samples to the file that the command line names."""
     random = np.random.default_rng(1)
     with open(sys.argv[1], "wb") as out:
         for _ in range(NUM_GROUPS):
-            blocks, quant = group(random)
+            blocks, quant = random_blocks(random)
             file = gray_jpeg(blocks, quant)
             out.write(quant.astype("<u2").tobytes() + blocks.astype("<i2").tobytes())
-            out.writelines(samples(file, edge) for edge in (8, 4, 2, 1))
-            out.write(in_blocks(tf.io.decode_jpeg(file, dct_method="INTEGER_FAST").numpy()[..., 0], 8))
+            out.writelines(decode_blocks(file, edge) for edge in (8, 4, 2, 1))
+            out.write(split_into_blocks(tf.io.decode_jpeg(file, dct_method="INTEGER_FAST").numpy()[..., 0], 8))
 
 
 main()

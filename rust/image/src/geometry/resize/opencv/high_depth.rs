@@ -15,12 +15,12 @@ pub(super) fn resize<T: PixelType>(source: View<T>, size: Size, interpolation: I
     match interpolation {
         Interpolation::Linear if halves => area::average_blocks(source, size, 2, 2),
         Interpolation::Area if shrinks => area::resize_area(source, size, across, down),
-        Interpolation::Area => linear(source, across.area_taps(), down.area_taps()),
+        Interpolation::Area => resize_linear(source, across.area_taps(), down.area_taps()),
         Interpolation::Linear | Interpolation::Auto | Interpolation::AreaOrLinear => {
-            linear(source, across.linear_taps(), down.linear_taps())
+            resize_linear(source, across.linear_taps(), down.linear_taps())
         }
-        Interpolation::Cubic => separable(source, &across.cubic_taps(), &down.cubic_taps()),
-        Interpolation::Lanczos4 => separable(source, &across.lanczos_taps(), &down.lanczos_taps()),
+        Interpolation::Cubic => resize_separable(source, &across.cubic_taps(), &down.cubic_taps()),
+        Interpolation::Lanczos4 => resize_separable(source, &across.lanczos_taps(), &down.lanczos_taps()),
     }
 }
 
@@ -28,27 +28,27 @@ pub(super) fn resize<T: PixelType>(source: View<T>, size: Size, interpolation: I
 /// on.
 const BLOCK: usize = 8;
 
-fn linear<T: PixelType>(source: View<T>, columns: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Vec<f32> {
+fn resize_linear<T: PixelType>(source: View<T>, columns: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Vec<f32> {
     let columns: Vec<Taps<2>> = columns.into_iter().map(Taps::clamp_at_border).collect();
-    separable(source, &columns, &lines)
+    resize_separable(source, &columns, &lines)
 }
 
-fn separable<T: PixelType, const K: usize>(source: View<T>, columns: &[Taps<K>], lines: &[Taps<K>]) -> Vec<f32> {
+fn resize_separable<T: PixelType, const K: usize>(source: View<T>, columns: &[Taps<K>], lines: &[Taps<K>]) -> Vec<f32> {
     match source.channels() {
-        1 => dispatch::run(Separable::<T, K, 1> { source, columns, lines }),
-        2 => dispatch::run(Separable::<T, K, 2> { source, columns, lines }),
-        3 => dispatch::run(Separable::<T, K, 3> { source, columns, lines }),
-        _ => dispatch::run(Separable::<T, K, 4> { source, columns, lines }),
+        1 => dispatch::run(SeparableResize::<T, K, 1> { source, columns, lines }),
+        2 => dispatch::run(SeparableResize::<T, K, 2> { source, columns, lines }),
+        3 => dispatch::run(SeparableResize::<T, K, 3> { source, columns, lines }),
+        _ => dispatch::run(SeparableResize::<T, K, 4> { source, columns, lines }),
     }
 }
 
-struct Separable<'a, T, const K: usize, const CHANNELS: usize> {
+struct SeparableResize<'a, T, const K: usize, const CHANNELS: usize> {
     source: View<'a, T>,
     columns: &'a [Taps<K>],
     lines: &'a [Taps<K>],
 }
 
-impl<T: PixelType, const K: usize, const CHANNELS: usize> Kernel for Separable<'_, T, K, CHANNELS> {
+impl<T: PixelType, const K: usize, const CHANNELS: usize> Kernel for SeparableResize<'_, T, K, CHANNELS> {
     type Output = Vec<f32>;
 
     #[inline(always)]
@@ -67,7 +67,7 @@ impl<T: PixelType, const K: usize, const CHANNELS: usize> Kernel for Separable<'
                 }
             }
             let slots = line.indices.map(|y| cached.iter().position(|row| *row == y).unwrap_or(0));
-            combine(slots.map(|slot| &rows[slot][..length]), line.exact, out);
+            combine_rows(slots.map(|slot| &rows[slot][..length]), line.exact, out);
         }
         output
     }
@@ -85,7 +85,7 @@ fn resize_row<T: PixelType, const K: usize, const CHANNELS: usize>(row: &[T], co
 
 /// Computes the weighted sum of rows.
 #[inline(always)]
-fn combine<const K: usize>(rows: [&[f32]; K], weights: [f32; K], output: &mut [f32]) {
+fn combine_rows<const K: usize>(rows: [&[f32]; K], weights: [f32; K], output: &mut [f32]) {
     let length = output.len();
     let (whole, rows) = (length / BLOCK * BLOCK, rows.map(|row| &row[..length]));
     let (front, back) = output.split_at_mut(whole);

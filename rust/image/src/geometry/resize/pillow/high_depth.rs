@@ -2,7 +2,11 @@
 use super::spans::Spans;
 
 /// Resizes all rows horizontally. The result is contiguous.
-pub(super) fn across<T: Copy + Into<f32>>(rows: &[&[T]], channels: usize, columns: &Spans<f64>) -> Vec<f32> {
+pub(super) fn resize_horizontally<T: Copy + Into<f32>>(
+    rows: &[&[T]],
+    channels: usize,
+    columns: &Spans<f64>,
+) -> Vec<f32> {
     let mut output = Vec::with_capacity(rows.len() * columns.len() * channels);
     for row in rows {
         for span in columns.iter() {
@@ -14,7 +18,7 @@ pub(super) fn across<T: Copy + Into<f32>>(rows: &[&[T]], channels: usize, column
 }
 
 /// Resizes vertically. `rows` begin with source row `first`.
-pub(super) fn down<T: Copy + Into<f32>>(rows: &[&[T]], lines: &Spans<f64>, first: usize) -> Vec<f32> {
+pub(super) fn resize_vertically<T: Copy + Into<f32>>(rows: &[&[T]], lines: &Spans<f64>, first: usize) -> Vec<f32> {
     let length = rows.first().map_or(0, |row| row.len());
     let mut output = Vec::with_capacity(lines.len() * length);
     for span in lines.iter() {

@@ -1,5 +1,5 @@
 //! Computes a resized image row by row, horizontally first. Only the rows of one span are stored between the passes.
-use super::Plan;
+use super::ResizePlan;
 use super::horizontal::{HorizontalPass, ROWS};
 use super::passes::VerticalPass;
 use super::spans::{Filter, Spans};
@@ -8,7 +8,7 @@ use crate::geometry::view::View;
 use crate::pixels::{Size, Window};
 
 /// Computes output rows from top to bottom.
-pub(crate) struct Reader<'a> {
+pub(crate) struct RowResizer<'a> {
     source: View<'a, u8>,
     length: usize,
     lines: Spans<i32>,
@@ -18,23 +18,23 @@ pub(crate) struct Reader<'a> {
     cached: Vec<(usize, Vec<u8>)>,
 }
 
-impl<'a> Reader<'a> {
-    /// Creates a reader of `source`, whose horizontal pass comes first.
+impl<'a> RowResizer<'a> {
+    /// Creates a resizer of `source`, whose horizontal pass comes first.
     pub(super) fn new(source: View<'a, u8>, columns: &Spans<f64>, lines: Spans<i32>) -> Self {
-        let columns = columns.fixed();
+        let columns = columns.to_fixed_point();
         let (horizontal, vertical) = (HorizontalPass::new(&columns, source.channels()), VerticalPass::new(&lines));
         // The cache exceeds the longest span by the rows that are computed together with a requested one.
-        let cached = vec![(usize::MAX, vec![0; horizontal.padded_len()]); lines.longest() + ROWS - 1];
+        let cached = vec![(usize::MAX, vec![0; horizontal.padded_len()]); lines.longest_span() + ROWS - 1];
         Self { source, length: columns.len() * source.channels(), lines, horizontal, vertical, cached }
     }
 
     /// Computes output row `y`.
-    pub fn read(&mut self, y: usize, output: &mut [u8]) {
+    pub fn compute_row(&mut self, y: usize, output: &mut [u8]) {
         let Self { source, length, lines, horizontal, vertical, cached } = self;
         let (span, count) = (lines.get(y), cached.len());
         for row in span.start..span.end() {
             if cached[row % count].0 != row {
-                stretch(horizontal, *source, row, cached);
+                fill_cache(horizontal, *source, row, cached);
             }
         }
         let row = |row: usize| &cached[row % count].1[..*length];
@@ -46,40 +46,42 @@ impl<'a> Reader<'a> {
             many = (span.start..span.end()).map(row).collect();
             &many[..]
         };
-        vertical.row(y, rows, span, output);
+        vertical.compute_row(y, rows, span, output);
     }
 }
 
-/// Largest number of rows for which no vector is allocated.
+/// Number of rows that fit into an array on the stack; more rows need an allocated vector.
 const MAX_INLINE_ROWS: usize = 8;
 
-/// Resizes source row `first` and those after it. Slots past the last source row are filled with that row.
-fn stretch(horizontal: &mut HorizontalPass, source: View<u8>, first: usize, cached: &mut [(usize, Vec<u8>)]) {
+/// Horizontally resizes source row `first` and the rows after it into the cache. Slots for rows past the end of the
+/// image receive the last row.
+fn fill_cache(horizontal: &mut HorizontalPass, source: View<u8>, first: usize, cached: &mut [(usize, Vec<u8>)]) {
     let (count, last) = (cached.len(), source.size().height - 1);
     let rows = std::array::from_fn(|row| source.row_to_end((first + row).min(last)));
     let indices: [usize; ROWS] = std::array::from_fn(|row| (first + row) % count);
     indices.iter().enumerate().for_each(|(row, index)| cached[*index].0 = first + row);
     if let Ok(output) = cached.get_disjoint_mut(indices) {
-        horizontal.rows(rows, output.map(|(_, row)| &mut row[..]));
+        horizontal.resize_rows(rows, output.map(|(_, row)| &mut row[..]));
     }
 }
 
-/// A window of a resized image. The spans of its columns and lines are relative to its source window.
-pub(crate) struct Part {
+/// A window of a resized image to compute. The spans of its columns and lines are relative to the source window that
+/// they read.
+pub(crate) struct ResizeWindow {
     columns: Spans<f64>,
     lines: Spans<f64>,
     source_window: Window,
 }
 
-impl Part {
+impl ResizeWindow {
     /// Prepares the `window` of an image of size `from` resized to `to`. Returns `None` unless both dimensions change,
     /// with the horizontal pass first.
     pub fn new(from: Size, to: Size, filter: Filter, window: Window) -> Result<Option<Self>> {
-        let plan = Plan::new(from, to, 1, filter)?;
+        let plan = ResizePlan::new(from, to, 1, filter)?;
         if !plan.is_horizontal_first() {
             return Ok(None);
         }
-        let Plan { mut columns, mut lines, .. } = plan;
+        let ResizePlan { mut columns, mut lines, .. } = plan;
         let across = columns.crop(window.x..window.x + window.width);
         let down = lines.crop(window.y..window.y + window.height);
         let source_window = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
@@ -91,11 +93,11 @@ impl Part {
         self.source_window
     }
 
-    /// Creates a reader of the source window that flips it horizontally if `flip` is set.
-    pub fn reader(mut self, source: View<'_, u8>, flip: bool) -> Reader<'_> {
+    /// Creates a resizer of the source window that flips it horizontally if `flip` is set.
+    pub fn row_resizer(mut self, source: View<'_, u8>, flip: bool) -> RowResizer<'_> {
         if flip {
             self.columns.reverse();
         }
-        Reader::new(source, &self.columns, self.lines.fixed())
+        RowResizer::new(source, &self.columns, self.lines.to_fixed_point())
     }
 }
