@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from recordmill.cli.errors import to_options
+from recordmill.cli.errors import arguments_to_options
 from recordmill.cli.options import parse_byte_count, parse_positive_integer
 from recordmill.cli.printer import escape_unprintable, format_bytes, format_count, format_table
 
@@ -85,5 +85,5 @@ def test_format_count_uses_singular_for_one() -> None:
         ("a == b", "a == b"),
     ],
 )
-def test_to_options_replaces_arguments_in_hints(hint: str, expected: str) -> None:
-    assert to_options(hint, OPTIONS) == expected
+def test_arguments_to_options_replaces_arguments_in_hints(hint: str, expected: str) -> None:
+    assert arguments_to_options(hint, OPTIONS) == expected

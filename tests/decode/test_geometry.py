@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill as rm
-from recordmill.decode.geometry import GeometryPlan, inverse_matrices, plan_geometry
+from recordmill.decode.geometry import GeometryPlan, build_inverse_matrices, plan_geometry
 from recordmill.decode.random import Stage
 
 SIZES = st.lists(st.tuples(st.integers(1, 500), st.integers(1, 500)), min_size=1, max_size=8)
@@ -168,17 +168,17 @@ def test_plan_geometry_requires_draws_for_random_steps_only() -> None:
 def one_matrix(angle=0.0, shift=(0.0, 0.0), scale=1.0, slant=0.0, size=(10, 6)) -> np.ndarray:
     numbers = (np.array([value]) for value in (np.deg2rad(angle), scale, np.deg2rad(slant)))
     turn, enlarge, shear = numbers
-    return inverse_matrices(np.array([size]), turn, np.array([shift]), enlarge, shear)[0]
+    return build_inverse_matrices(np.array([size]), turn, np.array([shift]), enlarge, shear)[0]
 
 
-def test_inverse_matrices_rotate_clockwise() -> None:
+def test_build_inverse_matrices_rotate_clockwise() -> None:
     matrix = one_matrix(angle=90)
     np.testing.assert_allclose(matrix @ [5, 3, 1], [5, 3], atol=1e-12)
     # The pixel right of the center comes from above the center.
     np.testing.assert_allclose(matrix @ [7, 3, 1], [5, 1], atol=1e-12)
 
 
-def test_inverse_matrices_invert_shift_scale_and_shear() -> None:
+def test_build_inverse_matrices_invert_shift_scale_and_shear() -> None:
     np.testing.assert_allclose(one_matrix(shift=(2, -1)) @ [5, 3, 1], [3, 4], atol=1e-12)
     np.testing.assert_allclose(one_matrix(scale=2) @ [7, 3, 1], [6, 3], atol=1e-12)
     # Shearing by 45 degrees along x moves rows below the center to the left.

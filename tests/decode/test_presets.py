@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import recordmill as rm
-from recordmill.decode.geometry import inverse_matrices
+from recordmill.decode.geometry import build_inverse_matrices
 from recordmill.decode.presets import KERNELS, PRESETS, parse_kernel
 
 HERE = Path(__file__).parent / "recordings"
@@ -145,7 +145,7 @@ def test_affine_equals_torchvision(number: int) -> None:
     angle, right, down, scale, shear = recorded[f"numbers_{number}"]
     height, width = PICTURES["pixels"].shape[:2]
     turns = (np.deg2rad(np.array([angle])), np.array([[right, down]]), np.array([scale]), np.deg2rad(np.array([shear])))
-    matrix = inverse_matrices(np.array([[width, height]]), *turns)[0]
+    matrix = build_inverse_matrices(np.array([[width, height]]), *turns)[0]
     np.testing.assert_array_equal(matrix, recorded[f"matrix_{number}"])
     for kernel in ("nearest", "bilinear"):
         moved = rm.affine(PICTURES["pixels"], matrix, kernel=kernel, fill=(9, 8, 7))

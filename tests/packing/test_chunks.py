@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from recordmill.packing.chunks import ChunkLimits, ChunkQueue, build_order, split_evenly
+from recordmill.packing.chunks import ChunkLimits, ChunkQueue, shuffle_positions, split_evenly
 from recordmill.packing.sources.base import Items
 
 
@@ -21,16 +21,16 @@ def test_split_evenly_returns_all_positions_in_parts_of_equal_length(num_items: 
 
 
 @pytest.mark.parametrize("seed", [-1, "7", 1.5])
-def test_build_order_rejects_invalid_seed(seed: object) -> None:
+def test_shuffle_positions_rejects_invalid_seed(seed: object) -> None:
     with pytest.raises(ValueError, match="shuffle must be a seed"):
-        build_order(3, seed)  # type: ignore[arg-type]
+        shuffle_positions(3, seed)  # type: ignore[arg-type]
 
 
 @given(st.integers(0, 300), st.integers(0, 2**64))
-def test_build_order_returns_same_permutation_for_same_seed(num_items: int, seed: int) -> None:
-    order = build_order(num_items, seed)
+def test_shuffle_positions_returns_same_permutation_for_same_seed(num_items: int, seed: int) -> None:
+    order = shuffle_positions(num_items, seed)
     assert order is not None and sorted(order.tolist()) == list(range(num_items))
-    assert (order == build_order(num_items, seed)).all() and build_order(num_items, None) is None
+    assert (order == shuffle_positions(num_items, seed)).all() and shuffle_positions(num_items, None) is None
 
 
 def test_chunk_queue_limits_items_and_bytes_of_chunks(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ from recordmill.packing.recode import (
     check_decodable,
     encode_png,
     get_thread_output_file,
+    read_image_shape,
     read_mask,
-    read_shape,
     read_written_bytes,
     recode_image,
     recode_mask,
@@ -205,10 +205,10 @@ def test_corrupt_image_raises_image_error(data: bytes) -> None:
         recode_image(data, Recoding("png"))
 
 
-def test_read_shape_rejects_decompression_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_image_shape_rejects_decompression_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
     with pytest.raises(ImageError, match="cannot be decoded"):
-        read_shape(smooth_jpeg(1))
+        read_image_shape(smooth_jpeg(1))
 
 
 @pytest.mark.parametrize("name, mode", [("JPEG", "RGB"), *(("PNG", mode) for mode in ("RGB", "RGBA", "L", "P", "1"))])
@@ -228,7 +228,7 @@ def test_check_decodable_rejects_truncated_image_as_decoding_does(
 def test_missing_pillow_error_names_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(MissingExtraError, match=r"recordmill\[image\]"):
-        read_shape(b"")
+        read_image_shape(b"")
 
 
 ICC_PROFILE = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()

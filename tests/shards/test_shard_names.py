@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import recordmill as rm
 from recordmill.formats.registry import get_format
-from recordmill.shards.shard_names import check_leftover_shards, remove_leftover_shards, shard_paths
+from recordmill.shards.shard_names import build_shard_paths, check_leftover_shards, remove_leftover_shards
 from recordmill.testing.storage import MemoryStorage
 from tests.shards.helpers import FORMATS
 
@@ -102,10 +102,10 @@ def test_rolling_writer_refuses_leftover_shards_before_writing(tmp_path: Path, f
 def test_leftover_shards_are_found_in_any_folder(family: str, folder: str, total: int) -> None:
     storage, format_ = MemoryStorage(), get_format(family)
     prefix = f"{folder}/part"
-    old = shard_paths(prefix, format_, total + 1)
+    old = build_shard_paths(prefix, format_, total + 1)
     for path in (*old, f"{prefix}-other", f"{folder}/unrelated"):
         storage.write(path, b"")
-    new = shard_paths(prefix, format_, total)
+    new = build_shard_paths(prefix, format_, total)
     before = set(storage.files)
     with pytest.raises(rm.OutputExistsError):
         check_leftover_shards(storage, prefix, format_, "", new)

@@ -19,7 +19,7 @@ OK, FAULTS, COULD_NOT_RUN = 0, 1, 2
 SIGNALED = 128  # plus the number of the signal
 INTERRUPTED = SIGNALED + signal.SIGINT
 PIPE_CLOSED = SIGNALED + signal.SIGPIPE
-# A Python argument in a hint, such as overwrite=True, encode=... or format="recordio", but not inside a call.
+# Matches a Python argument in a hint, such as overwrite=True, encode=... or format="recordio", except inside a call.
 _ARGUMENT = re.compile(r"(?<![\w.])(?<!\w\()([a-z][a-z_]*)=(\.\.\.|\[\.\.\.\]|True|\"[^\"]*\"|[\w.]+)?(?![\w(])")
 
 
@@ -42,7 +42,7 @@ def _handle_termination() -> Iterator[None]:
 
     def raise_terminated(number: int, frame: FrameType | None) -> None:
         del frame
-        # Another signal must not interrupt the cleanup. Python warns if it finds SIG_IGN for a signal that is pending.
+        # Another signal must not interrupt the cleanup. SIG_IGN would make Python warn about a signal that is pending.
         set_signal_handlers(lambda *_: None)
         raise _TerminatedError(number)
 
@@ -62,7 +62,7 @@ def run_command(command: Callable[[], int], options: Collection[str] = ()) -> in
     try:
         with _handle_termination():
             code = command()
-            if sys.stdout is not None:  # None if the parent process closed the descriptor
+            if sys.stdout is not None:  # None if the process was started without a standard output
                 sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -102,21 +102,21 @@ def _format_error(error: Exception, options: Collection[str]) -> list[str]:
         path = f": {error.filename}" if error.filename is not None else ""
         return [escape_unprintable(f"error: {error.strerror}{path}")]
     first, *rest = str(error).splitlines() or [type(error).__name__]
-    lines = [f"error: {to_options(first, options) if type(error) is ValueError else first}"]
+    lines = [f"error: {arguments_to_options(first, options) if type(error) is ValueError else first}"]
     for line in rest:
         is_hint = line.strip().startswith("hint:")
-        lines.append(to_options(line.strip(), options) if is_hint else line)
+        lines.append(arguments_to_options(line.strip(), options) if is_hint else line)
     return [escape_unprintable(line) for line in lines]
 
 
-def to_options(text: str, options: Collection[str]) -> str:
-    """Replace Python arguments in a text, such as ``overwrite=True``, by the options of the command."""
+def arguments_to_options(text: str, options: Collection[str]) -> str:
+    """Replace Python arguments in a text, such as ``overwrite=True``, with options of the command."""
 
-    def to_option(match: re.Match[str]) -> str:
+    def argument_to_option(match: re.Match[str]) -> str:
         name, value = match[1].replace("_", "-"), (match[2] or "").strip('"')
         option = f"--no-{name}" if value in ("None", "False") else f"--{name}"
         if option not in options:
             return match[0]
         return option if value in ("", "True", "None", "False", "...", "[...]") else f"{option} {value}"
 
-    return _ARGUMENT.sub(to_option, text)
+    return _ARGUMENT.sub(argument_to_option, text)

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-# Limits of shortened values.
+# How much of a value is kept when it is shortened.
 _MAX_VALUES = 16
 _MAX_ROWS = 4
 _MAX_CHARS = 60
@@ -22,7 +22,7 @@ Size = tuple[int, int] | None
 def to_json_value(value: Any, *, full: bool = False) -> Any:
     """Convert the value of a feature to JSON values; unless `full`, shorten long values and flag them as truncated."""
     if isinstance(value, bytes | bytearray | memoryview):
-        return _plain_bytes(bytes(value), full)
+        return _bytes_to_json(bytes(value), full)
     if hasattr(value, "dtype") and value.shape == ():
         return value.item()
     if hasattr(value, "dtype"):
@@ -30,7 +30,7 @@ def to_json_value(value: Any, *, full: bool = False) -> Any:
         plain = {"kind": str(value.dtype), "shape": list(value.shape), "values": values.tolist()}
         return plain | _truncation_flag(len(values) < value.size)
     if hasattr(value, "row_splits") or isinstance(value, list):
-        return _plain_rows(value, full)
+        return _rows_to_json(value, full)
     return value
 
 
@@ -38,7 +38,7 @@ def _truncation_flag(is_truncated: bool) -> dict[str, bool]:
     return {"truncated": True} if is_truncated else {}
 
 
-def _plain_rows(value: Any, full: bool) -> dict[str, Any]:
+def _rows_to_json(value: Any, full: bool) -> dict[str, Any]:
     count = len(value) if full else min(len(value), _MAX_ROWS)
     rows = [to_json_value(value[row], full=full) for row in range(count)]
     nested = any(isinstance(row, dict) and "shape" in row for row in rows)
@@ -46,7 +46,7 @@ def _plain_rows(value: Any, full: bool) -> dict[str, Any]:
     return plain | _truncation_flag(count < len(value))
 
 
-def _plain_bytes(value: bytes, full: bool) -> dict[str, Any]:
+def _bytes_to_json(value: bytes, full: bool) -> dict[str, Any]:
     plain: dict[str, Any] = {"num_bytes": len(value)}
     image = describe_image(value)
     text = None if image else _decode_text(value, None if full else _MAX_CHARS)

@@ -39,7 +39,7 @@ def _print_lines(lines: Iterable[str]) -> None:
 
 def print_note(text: str) -> None:
     """Print a line on standard error."""
-    if sys.stderr is not None:  # `print(file=None)` would write to standard output
+    if sys.stderr is not None:  # `print(file=None)` would print to standard output
         with contextlib.suppress(OSError):  # the terminal may be gone after SIGHUP
             print(text, file=sys.stderr, flush=True)
 

@@ -12,10 +12,10 @@ KINDS = ("folder", "labels", "list", "table", "pairs")
 def create_source(args: argparse.Namespace) -> Any:
     """Create the source from the path and the options on the command line."""
     import recordmill as rm
-    from recordmill.packing.sources import check_exists, detect_kind
+    from recordmill.packing.sources import check_exists, detect_source_kind
 
     check_exists(args.source)
-    kind = args.kind or detect_kind(args.source)
+    kind = args.kind or detect_source_kind(args.source)
     _check_options_have_effect(args, kind)
     if kind == "folder":
         labels: Any = "folders" if args.labels else None
@@ -28,7 +28,7 @@ def create_source(args: argparse.Namespace) -> Any:
     if kind == "list":
         return rm.ListFile(args.source, root=args.root, **allowed)
     if kind == "pairs":
-        return _create_pairs(args)
+        return _create_image_pairs(args)
     return rm.Table(
         args.source,
         root=args.root,
@@ -41,7 +41,7 @@ def create_source(args: argparse.Namespace) -> Any:
     )
 
 
-def _create_pairs(args: argparse.Namespace) -> Any:
+def _create_image_pairs(args: argparse.Namespace) -> Any:
     import recordmill as rm
     from recordmill.packing.sources.folders import VOC_FOLDERS
 

@@ -189,7 +189,7 @@ def _compile_specs(items: tuple[tuple[str, Spec], ...]) -> CompiledSpecs:
     specs = dict(items)
     for name, spec in items:
         if isinstance(spec, Mask | Boxes | Keypoints) and spec.of is not None:
-            _check_image(name, spec, specs.get(spec.of))
+            _check_image_reference(name, spec, specs.get(spec.of))
     features = list(dict.fromkeys(feature for name, spec in items for feature in _list_features(name, spec)))
     along = [feature for _, spec in items if isinstance(spec, Boxes) for feature in spec.along]
     for name in specs:
@@ -205,7 +205,7 @@ def _compile_specs(items: tuple[tuple[str, Spec], ...]) -> CompiledSpecs:
     )
 
 
-def _check_image(name: str, spec: Mask | Boxes | Keypoints, image: Spec | None) -> None:
+def _check_image_reference(name: str, spec: Mask | Boxes | Keypoints, image: Spec | None) -> None:
     if not isinstance(image, Image):
         hint = "; set of=None for a mask without an image" if isinstance(spec, Mask) else ""
         raise ValueError(f"'{name}' refers to image '{spec.of}', but no image spec has that name{hint}")  # noqa: TRY004
@@ -246,7 +246,8 @@ def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dic
     if not isinstance(entry_points, Mapping):
         if len(images) != 1:
             raise FeatureError(
-                "entry points without a name are supported for one image only", found=f"{len(images)} images"
+                "entry points can only be passed without a feature name if there is one image",
+                found=f"{len(images)} images",
             )
         entry_points = {images[0]: entry_points}
     tables = {name: byte_rows(rows, name) for name, rows in entry_points.items() if rows is not None}

@@ -20,11 +20,11 @@ Columns = dict[str, Any]
 
 
 def parse_columns(data: Any, features: Sequence[str]) -> Columns:
-    """Return the columns of a batch by name. Byte strings without a name are the only feature that specs read."""
+    """Return the columns of a batch by name. Byte strings without names belong to the only feature in `features`."""
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
-        columns = _transpose(data)
+        columns = _examples_to_columns(data)
     else:
         if len(features) != 1:
             raise FeatureError(
@@ -39,7 +39,7 @@ def parse_columns(data: Any, features: Sequence[str]) -> Columns:
     return columns
 
 
-def _transpose(examples: Sequence[Mapping[str, Any]]) -> Columns:
+def _examples_to_columns(examples: Sequence[Mapping[str, Any]]) -> Columns:
     names = examples[0].keys()
     for position, example in enumerate(examples):
         if example.keys() != names:

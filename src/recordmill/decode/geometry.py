@@ -118,7 +118,10 @@ class GivenGeometry:
         return GivenGeometry(windows, None if self.flips is None else self.flips[rows])
 
     def find_invalid_windows(self, sizes: Ints, *, may_reach_beyond: bool = False) -> Bools:
-        """Return a mask of the windows that are empty or reach beyond their image, or, if allowed, beyond a limit."""
+        """Return a mask of the windows that are empty or reach beyond their image.
+
+        With `may_reach_beyond`, a window may reach beyond its image, up to a fixed limit.
+        """
         if self.windows is None:
             return np.zeros(len(sizes), np.bool_)
         corners, sides = self.windows[:, :2], self.windows[:, 2:]
@@ -178,7 +181,7 @@ def adds_pixels(spec: Image) -> bool:
     return spec.affine is not None or pads or (isinstance(crop, RandomCrop) and any(_get_padding(crop)))
 
 
-def output_size(spec: Image) -> tuple[int, int] | None:
+def find_fixed_output_size(spec: Image) -> tuple[int, int] | None:
     """Return the height and width of all outputs of a spec; None if they depend on the image."""
     last = spec.crop or cast("Resize | None", spec.resize)
     return None if last is None else cast("tuple[int, int] | None", last.size)
@@ -218,16 +221,16 @@ def plan_geometry(
         if given.windows is None:
             raise ValueError(f"GivenCrop requires the windows of feature {crop.feature!r}")
         if resize is not None or crop.fill is not None:
-            resized, crops = resized_sizes(sizes, resize), given.windows
+            resized, crops = compute_resized_sizes(sizes, resize), given.windows
         else:
             windows = given.windows
             resized = windows[:, 2:].copy() if crop.size is None else _repeat_output_size(crop, len(sizes))
             crops = _full_windows(resized)
     elif crop is None:
-        resized = resized_sizes(sizes, resize)
+        resized = compute_resized_sizes(sizes, resize)
         crops = _full_windows(resized)
     elif isinstance(crop, CenterCrop | RandomCrop):
-        resized = resized_sizes(sizes, resize)
+        resized = compute_resized_sizes(sizes, resize)
         if crop.small == "enlarge":
             resized = _enlarge_to_crop(resized, crop)
         corners, room = _place_crops(resized, spec, crop, draws, positions)
@@ -239,11 +242,11 @@ def plan_geometry(
     flips = _plan_flips(spec.flip, draws, positions, given)
     matrices = None
     if spec.affine is not None:
-        matrices = _draw_matrices(spec.affine, crops[:, 2:], _require_draws(draws), positions)
+        matrices = _draw_inverse_matrices(spec.affine, crops[:, 2:], _require_draws(draws), positions)
     return GeometryPlan(windows, resized, crops, flips, matrices), too_small
 
 
-def resized_sizes(sizes: Ints, resize: Resize | None) -> Ints:
+def compute_resized_sizes(sizes: Ints, resize: Resize | None) -> Ints:
     """Return the widths and heights of images after `resize`."""
     if resize is None:
         return sizes
@@ -336,7 +339,7 @@ def _draw_crop_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, posit
 def choose_fitting_rectangles(
     sizes: Ints, scale: tuple[float, float], ratio: tuple[float, float], unit: NDArray[np.float64]
 ) -> tuple[Ints, Bools]:
-    """Return the first of `ATTEMPTS` random rectangles that fits into each image, and a mask of images with one.
+    """For each image, return the first of `ATTEMPTS` random rectangles that fits, and whether one fits.
 
     The area is uniform in `scale`, the logarithm of width / height is uniform in `ratio`. `unit` holds two numbers in
     [0, 1) for each attempt.
@@ -358,7 +361,7 @@ def _largest_crops_in_ratio(sizes: Ints, ratio: tuple[float, float]) -> Ints:
     return np.clip(np.stack([widths, heights], axis=1).astype(np.int64), 1, np.maximum(sizes, 1))
 
 
-def _draw_matrices(affine: RandomAffine, sizes: Ints, draws: Draws, positions: Ints) -> Matrices:
+def _draw_inverse_matrices(affine: RandomAffine, sizes: Ints, draws: Draws, positions: Ints) -> Matrices:
     unit = draws.uniform(positions, Stage.AFFINE, 5).T
     ranges: Any = (affine.degrees, affine.scale, affine.shear)
     angles, scales, shears = (
@@ -366,11 +369,11 @@ def _draw_matrices(affine: RandomAffine, sizes: Ints, draws: Draws, positions: I
     )
     max_shifts = np.rint(np.asarray(affine.translate) * sizes)
     shifts = np.rint((2 * unit[1:3].T - 1) * max_shifts)
-    return inverse_matrices(sizes, np.deg2rad(angles), shifts, scales, np.deg2rad(shears))
+    return build_inverse_matrices(sizes, np.deg2rad(angles), shifts, scales, np.deg2rad(shears))
 
 
-def inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64], scales: Any, shears: Any) -> Matrices:
-    """Invert affine maps that shear along x, scale, rotate clockwise and shift images about their centers."""
+def build_inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64], scales: Any, shears: Any) -> Matrices:
+    """Return inverse matrices of maps that shear along x, scale, rotate clockwise and shift about the image centers."""
     cos, sin, tan = _apply_math(math.cos, angles), _apply_math(math.sin, angles), _apply_math(math.tan, shears)
     a, b, c, d = cos, -cos * tan - sin, sin, -sin * tan + cos
     inverse = np.stack([d, -b, -c, a], axis=-1).reshape(-1, 2, 2) / np.asarray(scales)[:, None, None]

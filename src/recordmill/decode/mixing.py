@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 
-_FIRST_RECTANGLE_NUMBER = 1024  # smaller numbers belong to the mixing weight
+_FIRST_RECTANGLE_NUMBER = 1024  # random numbers below this one are used for the mixing weight
 
 
 def mixup(

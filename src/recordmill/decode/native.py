@@ -29,7 +29,7 @@ _DAMAGE_HINT = 'decoder="pillow" accepts the files that Pillow accepts'
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Headers:
-    """Headers of n encoded images.
+    """Sizes, orientations and channels of n encoded images, read from their headers.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _load_pillow(decoder: str) -> Any:
 
 
 def _decode_refused(refused: Refused, decode_rows: Callable[[Ints], RowErrors]) -> RowErrors:
-    """Decode rows that the native module refused with Pillow, except damaged ones; return the errors by row."""
+    """Decode with Pillow the images that the native module refused, except damaged ones; return the errors by row."""
     errors: RowErrors = {row: image_error(parts, hint=_DAMAGE_HINT) for row, parts in refused if parts[0] in DAMAGE}
     rest = [(row, parts) for row, parts in refused if parts[0] not in DAMAGE]
     if not rest:

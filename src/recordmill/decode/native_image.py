@@ -19,8 +19,8 @@ from recordmill.errors import ImageError, LimitError
 
 Parts = tuple[str, int, str, str]  # (kind, offset, expected, found)
 
-# Kinds of errors for damaged images. They are always raised, because other decoders fill the missing parts with
-# guesses, and at most write a warning to stderr.
+# Kinds of errors for damaged images. Such images are never passed on to another decoder, because most fill the missing
+# parts with guesses, and at most write a warning to stderr.
 DAMAGE = frozenset({"truncated", "bad_table", "bad_code", "bad_restart", "bad_checksum", "bad_compression"})
 # Errors of these kinds are final. After an error of another kind, Pillow may be able to decode the image.
 _FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points"}

@@ -31,7 +31,7 @@ _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # numb
 # libpng ignores a gamma that differs from 1 by less than this.
 _MIN_GAMMA_DIFFERENCE = 0.05
 
-# The limits of the native decoder, because a small JPEG may have thousands of scans that each visit all blocks.
+# A small JPEG may have thousands of scans that each visit all blocks. The native decoder has the same limits.
 MAX_SCANS = 500
 MAX_BLOCK_VISITS = 1 << 27
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
@@ -94,7 +94,7 @@ def _convert_error(error: Exception) -> ImageError:
 
 
 def read_header(data: Any, options: DecodeOptions, *, upright: bool, max_pixels: int) -> tuple[int, ...]:
-    """Return width, height, decoded width, decoded height, orientation, channels, and 1 for JPEG or 0."""
+    """Return width, height, decoded width, decoded height, orientation, channels, and 1 for JPEG, else 0."""
     with open_image(data) as image:
         check_pixel_count(image.width, image.height, max_pixels)
         stored, channels = image.size, _CHANNELS[_find_stored_mode(image)]

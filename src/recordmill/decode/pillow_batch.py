@@ -33,7 +33,7 @@ def read_headers(
     def read(row: int) -> None:
         table[row] = read_header(payloads[row], options, upright=upright, max_pixels=max_pixels)
 
-    return table, _map_rows(read, len(payloads), 1)
+    return table, _call_for_rows(read, len(payloads), 1)
 
 
 def decode_batch(plan: ImagePlan | MaskPlan, threads: int) -> tuple[list[Pixels | None], RowErrors]:
@@ -44,10 +44,10 @@ def decode_batch(plan: ImagePlan | MaskPlan, threads: int) -> tuple[list[Pixels 
         one = plan[np.array([row])]
         decoded[row] = _decode_image(one) if isinstance(one, ImagePlan) else _decode_mask(one)
 
-    return decoded, _map_rows(decode, len(plan), threads)
+    return decoded, _call_for_rows(decode, len(plan), threads)
 
 
-def _map_rows(function: Callable[[int], None], count: int, threads: int) -> RowErrors:
+def _call_for_rows(function: Callable[[int], None], count: int, threads: int) -> RowErrors:
     """Call a function with each row number, in several threads; return the errors by row."""
     num_parts = max(1, min(threads, count))
 
@@ -136,7 +136,7 @@ def _decode_mask(plan: MaskPlan) -> Pixels:
 def _resize_mask_to_image(
     classes: Pixels, plan: MaskPlan, image_width: int, image_height: int, decoded_width: int, decoded_height: int
 ) -> Pixels:
-    """Resize a mask to the decoded size of its image; raise ImageError if sizes differ without `fit`."""
+    """Resize a mask to the decoded size of its image; raise ImageError if their sizes differ, unless `plan.fit`."""
     height, width, _ = classes.shape
     if (width, height) != (image_width, image_height) and not plan.fit:
         raise ImageError(

@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.columns import take_payloads
-from recordmill.decode.geometry import ATTEMPTS, GeometryPlan, adds_pixels, choose_fitting_rectangles, output_size
+from recordmill.decode.geometry import (
+    ATTEMPTS,
+    GeometryPlan,
+    adds_pixels,
+    choose_fitting_rectangles,
+    find_fixed_output_size,
+)
 from recordmill.decode.options import DecodeOptions, OutputFormat
 from recordmill.decode.presets import find_preset, parse_kernel
 from recordmill.decode.random import Draws, Stage, words_to_integers, words_to_uniform
@@ -253,7 +259,7 @@ def compile_image(spec: Image) -> CompiledImage:
         compile_image_plan(options, output, kernel, border, has_colors=bool(spec.color)),
         (spec.orientation or preset.orientation) == "apply",
         border,
-        output_size(spec),
+        find_fixed_output_size(spec),
         {"gray": 1, "stored": None}.get(channels, 3),
         adds_pixels(spec),
     )

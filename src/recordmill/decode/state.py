@@ -41,8 +41,8 @@ class ImageBatch:
         """Return the images that a boolean mask selects."""
         return ImageBatch(self.compiled, self.rows[kept], self.headers[kept], self.geometry[kept])
 
-    def find_positions(self, rows: Ints) -> Ints:
-        """Return the indices, in this object, of the images of the given rows of the batch."""
+    def find_ordinals(self, rows: Ints) -> Ints:
+        """Return the index, in this object, of the image of each given row of the batch."""
         return np.searchsorted(self.rows, rows)
 
 

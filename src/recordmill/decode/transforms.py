@@ -80,7 +80,7 @@ def _resize_image(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
         return _resize_floats(pixels, size, kernel)
     target = np.array([[0, 0, size[1], size[0]]])
     geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), resized=target[:, 2:], crops=target)
-    return transform_image(pixels, _same_format(pixels), geometry=geometry, kernel=kernel)
+    return transform_image(pixels, _keep_format(pixels), geometry=geometry, kernel=kernel)
 
 
 def _resize_floats(pixels: Pixels, size: tuple[int, int], kernel: str) -> NDArray[np.float32]:
@@ -152,7 +152,7 @@ def _check_boxes(pixels: Pixels, boxes: NDArray[Any], indices: NDArray[Any]) -> 
         raise ValueError(f"boxes must have shape (boxes, 4) and images (boxes,), got {boxes.shape} and {indices.shape}")
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(pixels):
         found = indices.min() if indices.min() < 0 else indices.max()
-        raise ValueError(f"images must be from 0 to {len(pixels) - 1}, got {found}")
+        raise ValueError(f"images must be indices from 0 to {len(pixels) - 1}, got {found}")
     if not np.isfinite(boxes).all():
         raise ValueError("boxes must be finite numbers")
 
@@ -262,7 +262,7 @@ def affine(
     coefficients, pixels = _check_matrix(matrix), _check_image(array)
     border = Border(warp_kernel=kernel, warp_fill=_check_fill(fill, pixels.shape[2]))
     geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), matrices=coefficients[None])
-    return _restore_axes(transform_image(pixels, _same_format(pixels), geometry=geometry, border=border), array)
+    return _restore_axes(transform_image(pixels, _keep_format(pixels), geometry=geometry, border=border), array)
 
 
 def warp_affine(
@@ -417,6 +417,6 @@ def _restore_axes(pixels: Pixels, array: ArrayLike) -> Pixels:
     return np.ascontiguousarray(pixels[:, :, 0] if np.ndim(array) == 2 else pixels)
 
 
-def _same_format(pixels: Pixels) -> OutputFormat:
+def _keep_format(pixels: Pixels) -> OutputFormat:
     """Return the output format that keeps the dtype and the levels of an image."""
     return OutputFormat(pixels.dtype.name, white=65535.0 if pixels.dtype == np.uint16 else 255.0)

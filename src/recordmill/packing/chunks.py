@@ -16,8 +16,8 @@ from recordmill.packing.sources.base import Items
 Order = NDArray[np.int64] | None
 
 
-def build_order(num_items: int, seed: int | None) -> Order:
-    """Return a random permutation of the items, or None without a seed."""
+def shuffle_positions(num_items: int, seed: int | None) -> Order:
+    """Return the positions of the items in random order; None without a seed."""
     if seed is None:
         return None
     if not hasattr(seed, "__index__") or seed < 0:
@@ -48,7 +48,7 @@ DECODE_LIMITS = ChunkLimits(64, 1 << 20)
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Consecutive items of a queue, with the ordinal of the chunk in the queue and the range in the output order."""
+    """Consecutive items of one queue, with the ordinal of the chunk and the range of its items in the output order."""
 
     ordinal: int
     start: int
@@ -63,13 +63,13 @@ class ChunkQueue:
         self._items, self._order, self._limits = items, order, limits
         self._next, self._stop = span.start, span.stop
         self._lock = threading.Lock()
-        # Number of items whose file sizes are read to find the end of the next chunk, from the length of the last one.
+        # To find the end of the next chunk, the file sizes of this many items are read. Estimated from the last chunk.
         self._num_candidates = 16
         self.num_taken = 0
 
     @property
     def is_empty(self) -> bool:
-        """Whether all chunks have been taken."""
+        """True if all chunks have been taken."""
         return self._next >= self._stop
 
     def take(self) -> Chunk | None:

@@ -1,4 +1,4 @@
-"""Find files that symbolic links lead out of the folder of a source."""
+"""Find files of a source that lie outside its folder because of symbolic links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OUTSIDE = "the file is outside the image folder"
 
 
 def find_files_outside_folder(items: Items) -> dict[int, tuple[str, str]]:
-    """Find files that symbolic links lead out of the folder of the source; return path and cause by row."""
+    """Find files that lie outside the source folder because of symbolic links; return path and cause by row."""
     if items.allow_outside:
         return {}
     masks = _find_paths_outside(items.mask_root, items.mask_paths())

@@ -109,7 +109,7 @@ def build_recoding(
         }
         names = [name for name, value in changes.items() if value is not None]
         if names:
-            raise ValueError(f"options that change images need encode=, one of {_ENCODINGS}: got {', '.join(names)}")
+            raise ValueError(f"{', '.join(names)} cannot be used without encode=, which must be one of {_ENCODINGS}")
         return None
     _check_choice("encode", encode, get_args(Encoding))
     if quality is not None and encode not in ("jpeg", "webp"):

@@ -10,7 +10,7 @@ from typing import Any
 from recordmill.concurrency.threads import num_cpus
 from recordmill.errors import InputError
 from recordmill.formats.registry import choose_format
-from recordmill.packing.chunks import build_order
+from recordmill.packing.chunks import shuffle_positions
 from recordmill.packing.options import (
     Check,
     ImageOptions,
@@ -226,7 +226,9 @@ def pack(  # noqa: PLR0913 (the options of one command)
     1
     """
     if entry_points and index == "never":
-        raise ValueError('entry_points=True cannot be combined with index="never": it writes a file beside each shard')
+        raise ValueError(
+            'entry_points=True writes a file beside each shard, so it cannot be combined with index="never"'
+        )
     if isinstance(check, bool):
         check = "header" if check else "none"
     outputs = OutputOptions(shards, max_shard_bytes, compression, compression_level, overwrite, index)
@@ -327,5 +329,5 @@ def _shuffle_examples(source: Iterable[Any], seed: int) -> Iterable[Any]:
             found=type(source).__name__,
             hint="convert the examples to a list, or omit shuffle=",
         )
-    order = build_order(len(source), seed)
+    order = shuffle_positions(len(source), seed)
     return (source[position] for position in (() if order is None else order.tolist()))

@@ -9,11 +9,19 @@ from dataclasses import dataclass, field
 from recordmill.errors import ImageError, InputError
 from recordmill.formats.base import Format
 from recordmill.formats.registry import get_payload
-from recordmill.packing.chunks import COPY_LIMITS, DECODE_LIMITS, Chunk, ChunkQueue, Order, build_order, split_evenly
+from recordmill.packing.chunks import (
+    COPY_LIMITS,
+    DECODE_LIMITS,
+    Chunk,
+    ChunkQueue,
+    Order,
+    shuffle_positions,
+    split_evenly,
+)
 from recordmill.packing.links import OUTSIDE
 from recordmill.packing.options import ImageOptions, OutputOptions, RecordOptions, RunOptions
 from recordmill.packing.progress import Progress
-from recordmill.packing.record_schema import build_schema
+from recordmill.packing.record_schema import build_schema_and_convert_labels
 from recordmill.packing.records import ChunkRecords, RecordBuilder
 from recordmill.packing.sources.base import Items
 from recordmill.packing.workers import ShardTask, TaskRunner, WorkerProcesses
@@ -26,7 +34,7 @@ from recordmill.shards.output import (
     check_output_compression,
     commit_outputs,
 )
-from recordmill.shards.shard_names import check_leftover_shards, remove_leftover_shards, shard_paths
+from recordmill.shards.shard_names import build_shard_paths, check_leftover_shards, remove_leftover_shards
 from recordmill.storage.base import Storage, output_exists_error
 from recordmill.storage.compression import SUFFIXES, check_compression
 from recordmill.storage.local import LOCAL
@@ -51,9 +59,11 @@ class FilePacker:
         """Write and commit all shards; return them with the path and cause of each skipped item."""
         codec = get_payload(self.records.payload, self.format)
         self._check_combinations()
-        names, schema, items = build_schema(self.items, self.format, codec, self.records, self.images)
+        names, schema, items = build_schema_and_convert_labels(
+            self.items, self.format, codec, self.records, self.images
+        )
         builder = RecordBuilder(self.format.name, codec.name, names, schema, self.images)
-        order = build_order(len(items), seed)
+        order = shuffle_positions(len(items), seed)
         tasks = self._create_tasks(items, order)
         try:
             self._run_tasks(builder, tasks, order, progress)
@@ -90,7 +100,7 @@ class FilePacker:
         return SUFFIXES[check_compression(self.outputs.compression)]
 
     def _shard_paths(self, num_shards: int) -> list[str]:
-        return shard_paths(self.destination, self.format, num_shards, self._suffix)
+        return build_shard_paths(self.destination, self.format, num_shards, self._suffix)
 
     def _create_shard(self, path: str) -> ShardOutput:
         return ShardOutput(
@@ -114,7 +124,7 @@ class FilePacker:
         num_shards = self.outputs.shards or 1
         if num_shards > len(items) and self.format.framing.min_payload_bytes:
             raise InputError(
-                f"{num_shards} shards would leave some empty, which readers of {self.format.name} do not support",
+                f"some of {num_shards} shards would be empty, which readers of {self.format.name} do not support",
                 kind="empty_shard",
                 expected=f"at most {len(items)} shards",
                 found=str(num_shards),
@@ -139,8 +149,7 @@ class FilePacker:
     def _check_no_empty_shard(self, shards: Sequence[ShardOutput]) -> None:
         if self.format.framing.min_payload_bytes and any(shard.num_records == 0 for shard in shards):
             raise ImageError(
-                "a shard is empty because all its images were skipped, "
-                f"which readers of {self.format.name} do not support",
+                f"all images of a shard were skipped, but readers of {self.format.name} do not support empty shards",
                 kind="empty_shard",
                 hint="use fewer shards",
             )

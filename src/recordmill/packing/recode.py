@@ -111,7 +111,7 @@ def read_mask(data: Any, recoding: Recoding | None = None) -> NDArray[Any]:
         return np.asarray(mask).astype(np.uint8)
 
 
-def read_shape(data: Any) -> Shape:
+def read_image_shape(data: Any) -> Shape:
     """Return the height and width that the header of an encoded image declares."""
     with open_image(data) as image:
         return image.height, image.width
@@ -138,7 +138,7 @@ def _pillow_pixel_limit() -> int:
 
 
 def _decode_plain_jpeg(data: Any, recoding: Recoding) -> Image | None:
-    """Decode a JPEG that is encoded as JPEG again, if its size is kept and it contains only plain pixels.
+    """Decode a JPEG natively to recode it as JPEG of the same size; return None if Pillow must decode it.
 
     The image shares the memory of the decoded pixels.
     """

@@ -36,10 +36,10 @@ class FeatureNames:
     second_key: str | None = None
 
 
-def build_schema(
+def build_schema_and_convert_labels(
     items: Items, format_: Format, codec: PayloadCodec, options: RecordOptions, images: ImageOptions
 ) -> tuple[FeatureNames, Schema, Items]:
-    """Return the feature names, the schema, and the items with labels converted to their stored kind."""
+    """Return the feature names, the schema, and the items with labels converted to the kind that is stored."""
     if not len(items):
         raise InputError("the source contains no images", kind="no_images", shard=items.origin or items.root or None)
     if codec.kind is None:
@@ -146,7 +146,7 @@ def _convert_labels(
 
 
 def _make_rectangular(labels: Labels, *, vector: bool) -> Labels:
-    """Convert ragged labels of equal length to an array; remove an axis of length 1, or add one for vectors."""
+    """Convert ragged labels of equal length to an array; labels of one number have a second axis only with `vector`."""
     if isinstance(labels, Ragged):
         counts = np.diff(labels.row_splits)
         if not len(counts) or (counts != counts[0]).any():

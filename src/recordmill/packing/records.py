@@ -21,8 +21,8 @@ from recordmill.packing.recode import (
     Recoding,
     Shape,
     check_decodable,
+    read_image_shape,
     read_mask,
-    read_shape,
     recode_image,
     recode_mask,
     recode_png_files,
@@ -93,7 +93,7 @@ class RecordBuilder:
             rows = np.array([row for row in range(len(items)) if row not in failures], np.int64)
             columns = {name: take_rows(values, rows) for name, values in columns.items()}
             items = items.take(rows)
-        columns |= self._listed_columns(items)
+        columns |= self._select_source_columns(items)
         return ChunkRecords(self._frame_columns(len(items), columns), items.keys.tolist(), failures)
 
     @property
@@ -106,7 +106,7 @@ class RecordBuilder:
     def _copy_files(self, items: Items) -> FramedRecords | None:
         """Read files directly into their records; return None if some are not images."""
         files = _core.WholeFiles(items.paths())
-        framed = self._frame_columns(len(items), {self.names.image: files} | self._listed_columns(items))
+        framed = self._frame_columns(len(items), {self.names.image: files} | self._select_source_columns(items))
         if self.options.check == "none":
             return framed
         return None if find_non_images(Ragged.from_blocks(*files.heads())) else framed
@@ -138,7 +138,7 @@ class RecordBuilder:
             _apply_to_files(check_decodable, paths, files, failures)
         has_masks = self.names.mask is not None
         if options.check == "header" or options.keep_shape or (options.check == "decode" and has_masks):
-            return files, _apply_to_files(read_shape, paths, files, failures)
+            return files, _apply_to_files(read_image_shape, paths, files, failures)
         return files, [None] * len(files)
 
     def _load_masks(self, paths: list[str], failures: Failures) -> tuple[Ragged, list[Shape | None], list[bytes]]:
@@ -154,11 +154,11 @@ class RecordBuilder:
         if recoding is not None and recoding.changes_geometry:
             masks = _apply_to_files(lambda data: recode_mask(data, recoding), paths, files, failures)
             files = Ragged.from_rows([mask or b"" for mask in masks])
-            return files, _apply_to_files(read_shape, paths, files, failures), []
+            return files, _apply_to_files(read_image_shape, paths, files, failures), []
         if options.check == "decode":
             _apply_to_files(check_decodable, paths, files, failures)
         if options.check in ("header", "decode"):
-            return files, _apply_to_files(read_shape, paths, files, failures), []
+            return files, _apply_to_files(read_image_shape, paths, files, failures), []
         return files, [None] * len(files), []
 
     def _read_image_files(self, paths: list[str], failures: Failures) -> Ragged:
@@ -168,8 +168,8 @@ class RecordBuilder:
                 failures.setdefault(row, (paths[row], _describe_non_image(files[row])))
         return files
 
-    def _listed_columns(self, items: Items) -> dict[str, Any]:
-        """Return the columns that the source lists, such as labels, names and keys."""
+    def _select_source_columns(self, items: Items) -> dict[str, Any]:
+        """Return the columns that come from the list of items, such as labels, names and keys."""
         names = self.names
         columns: dict[str, Any] = dict(items.extra)
         if names.label is not None:
@@ -188,13 +188,13 @@ class RecordBuilder:
             return frame_payloads(format_, columns[self.names.image])
         keyed: Any = codec
         args = [
-            _column_args(keyed.native_key(name, self.schema), feature, columns[name])
+            _column_to_native_args(keyed.native_key(name, self.schema), feature, columns[name])
             for name, feature in self.schema.items()
         ]
         return frame_columns(format_, codec.kind, num_records, args)
 
 
-def _column_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
+def _column_to_native_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
     """Convert a column to the arguments that the native serializer expects."""
     if feature.kind == "bytes":
         if isinstance(values, list):

@@ -82,7 +82,7 @@ def _add_image_faults(report: Report, paths: Paths, options: Mapping[str, Any], 
         try:
             collection = ShardCollection(files, payload=None if payload == "auto" else payload, **options)
         except RecordmillError:
-            continue  # `verify_shards` reports shards that cannot be opened.
+            continue  # `verify_shards` has already reported that the shard cannot be opened.
         features = _find_image_features(collection)
         decoded.update(features)
         for start in range(0, len(collection), _CHUNK_RECORDS):
@@ -115,7 +115,7 @@ def _find_image_features(collection: ShardCollection) -> list[str]:
 def _read_intact_examples(
     collection: ShardCollection, positions: Sequence[int]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield positions and examples, without damaged records, which `verify_shards` reports."""
+    """Yield the positions and examples of intact records; `verify_shards` reports the damaged ones."""
     try:
         yield from zip(positions, collection.__getitems__(positions), strict=True)
     except RecordmillError:

@@ -16,15 +16,15 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
-from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT, create_executor
+from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT, create_process_executor
 from recordmill.errors import WriteError
 from recordmill.packing.chunks import Chunk, ChunkQueue
 from recordmill.packing.records import ChunkRecords, RecordBuilder
 from recordmill.packing.sources.base import Items
 from recordmill.shards.output import RecordSink
 
-# A wait is repeated after this time: a signal that another thread receives does not interrupt the wait of the main
-# thread, which must run the Python handler.
+# The main thread wakes at this interval to run Python signal handlers. A signal that the system delivers to another
+# thread does not interrupt its wait.
 _MAX_WAIT_S = 0.2
 # Seconds that a worker process has after SIGTERM to finish its chunk.
 _GRACE_S = 1
@@ -145,7 +145,7 @@ class WorkerProcesses:
     """Worker processes that build records; a context manager that ends them."""
 
     def __init__(self, builder: RecordBuilder, num_workers: int) -> None:
-        self._executor = create_executor(num_workers, _initialize_worker_process, builder)
+        self._executor = create_process_executor(num_workers, _initialize_worker_process, builder)
 
     def build(self, items: Items) -> ChunkRecords:
         """Build the records of items in one of the processes; raise WriteError if a process has died."""

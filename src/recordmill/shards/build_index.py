@@ -1,4 +1,4 @@
-"""Build and save the indexes of shards, with checksums and entry points of their images."""
+"""Build the index of each shard, and save it with checksums and the JPEG entry points of its images."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
-# Maximum size of the entry points of an image, as a share of the size of the image.
+# Maximum size of an image's entry points, as a fraction of the size of its file.
 _MAX_SHARE = 0.01
 # Entry points are found for about this many bytes of records at a time, to limit memory.
 _CHUNK_BYTES = 8 << 20
@@ -95,7 +95,7 @@ def build_index(
         shard = open_shard([path], format, compression, storage=storage)
         loaded = load_index(shard, "never")
         if loaded.condition in ("damaged", "truncated"):
-            # The old sidecar describes the shard before the damage; the new index must describe the present bytes.
+            # The old sidecar describes the shard before the damage, but the new index must describe the current bytes.
             with native_errors(shard.name):
                 loaded = scan_shard(shard)
         if loaded.faults:
@@ -175,7 +175,7 @@ def _find_entry_points(images: Ragged, threads: int) -> Ragged:
 
 
 def _select_image_features(schema: Schema, features: bool | str | Sequence[str]) -> Schema:
-    """Return a schema of the named features; with True, of all features that may contain images."""
+    """Return a schema with only the named features; with True, with all features that may contain images."""
     if isinstance(features, bool):
         return Schema({name: feature for name, feature in schema.items() if features and _may_contain_images(feature)})
     names = [features] if isinstance(features, str) else list(features)

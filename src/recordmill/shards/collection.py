@@ -35,9 +35,9 @@ Ints = NDArray[np.int64]
 
 # Maximum number of shards that are scanned concurrently.
 _MAX_SCANS = 8
-# Maximum size of the payloads from which a schema is inferred while the caller of `open` waits.
+# Maximum size of the payloads from which `open` infers a schema. It is small, because the caller waits for `open`.
 _SAMPLE_BYTES = 16 << 20
-# Record size in bytes from which the allocator should keep freed memory.
+# From this mean record size in bytes on, the allocator is configured to keep freed memory.
 _LARGE_RECORD_BYTES = 16 << 10
 
 
@@ -187,7 +187,7 @@ class ShardCollection:
     def _read_shard_by_shard(
         self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema
     ) -> Any:
-        """Return what `_read_records` returns, but open one shard at a time, for more shards than one call may open."""
+        """Do the same as `_read_records` with one open shard at a time, if one call must not open all shards."""
         payloads = self._fetch_payloads(positions)
         try:
             parsed = _core.parse(payloads.data, payloads.row_splits, self._compile_schema(schema))
@@ -227,7 +227,7 @@ class ShardCollection:
         return self._entry_tables[shard]
 
     def _locate_frames(self, positions: NDArray[np.int64] | range) -> tuple[Any, ...]:
-        """Find the shards and frames of records.
+        """Return the shard, the position in it and the frame of each record.
 
         Returns ((index into the used shards per record, used shards), records, offsets, lengths, checksums).
         """
@@ -330,7 +330,7 @@ def _fetch_from_shards(
 
 
 def compute_fingerprint(readers: Sequence[ShardReader]) -> str:
-    """Return a text of the format, the number of records, and a digest of frame lengths and probes of all shards."""
+    """Return a text with the format, the number of records, and a digest of record lengths and block checksums."""
     import hashlib
 
     name, digest = readers[0].format, hashlib.sha256()
@@ -373,7 +373,7 @@ def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Sto
     """Load the indexes and return the first damage of each shard; scan shards without a sidecar concurrently."""
     if all(map(storage.exists, map(sidecar_path, names))):
         return [_load_index_and_find_damage(reader) for reader in readers]
-    import hashlib  # noqa: F401 (Threads need it; it is imported here because scans may use all descriptors.)
+    import hashlib  # noqa: F401 (Scans use it in threads; an import there may find no free file descriptor.)
 
     from recordmill.concurrency.threads import map_range
 
@@ -383,7 +383,7 @@ def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Sto
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise
-    # Sequential scans need fewer descriptors.
+    # Scan one shard after another, which needs fewer file descriptors.
     return [_load_index_and_find_damage(reader) for reader in readers]
 
 

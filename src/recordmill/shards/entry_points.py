@@ -1,4 +1,6 @@
-"""Files of JPEG entry points, one beside each shard: the directory is kept in memory, tables are read on demand.
+"""Read and write files of JPEG entry points, one beside each shard.
+
+Each file has one table per image. The directory of the tables is kept in memory, a table is read when it is needed.
 
 Layout: magic (8 bytes); the tables, back to back; padding to 8 bytes; the directory: the key of each table (record
 times number of features, plus ordinal of the feature) in increasing order, then the start of each table and the end of
@@ -28,7 +30,7 @@ from recordmill.types import Ragged
 
 MAGIC = b"RMENTRY\x01"
 _TRAILER_BYTES = 16
-# Bytes that each table takes in the directory: its key and its start.
+# Size of one table in the directory: its key and its start.
 DIRECTORY_BYTES = 16
 
 Ints = NDArray[np.int64]
@@ -87,7 +89,7 @@ def load_entry_points(shard: OpenShard) -> EntryPointTables | None:
         return None
     for storage, path in sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX):
         with contextlib.suppress(OSError, _core.CoreFault, _core.CoreChanged):
-            tables = _read_directory(storage, path) if storage.exists(path) else None
+            tables = _read_table_directory(storage, path) if storage.exists(path) else None
             if tables is None or (tables.format, tables.compression) != (shard.format.name, shard.compression):
                 continue
             if has_equal_blocks(tables, shard.source):
@@ -95,8 +97,8 @@ def load_entry_points(shard: OpenShard) -> EntryPointTables | None:
     return None
 
 
-def _read_directory(storage: Storage, path: str) -> EntryPointTables | None:
-    """Read the directory of a file with entry points; return None if the file is damaged."""
+def _read_table_directory(storage: Storage, path: str) -> EntryPointTables | None:
+    """Read the directory of the tables in an entry point file; return None if the file is damaged."""
     source = storage.open([path])
     end = source.num_bytes or 0
     if end < len(MAGIC) + _TRAILER_BYTES or bytes(memoryview(source.read(0, len(MAGIC)))) != MAGIC:
@@ -109,7 +111,7 @@ def _read_directory(storage: Storage, path: str) -> EntryPointTables | None:
     if _core.crc32c(memoryview(data)[:-4]) != int.from_bytes(trailer[12:], "little"):
         return None
     try:
-        keys, splits, description = _parse_directory(data, int.from_bytes(trailer[8:12], "little"), start)
+        keys, splits, description = _parse_table_directory(data, int.from_bytes(trailer[8:12], "little"), start)
         return EntryPointTables(
             storage,
             path,
@@ -125,8 +127,8 @@ def _read_directory(storage: Storage, path: str) -> EntryPointTables | None:
         return None
 
 
-def _parse_directory(data: bytes, description_bytes: int, start: int) -> tuple[Ints, Ints, dict[str, Any]]:
-    """Parse the directory that starts at offset `start` of the file; return keys, splits and description."""
+def _parse_table_directory(data: bytes, description_bytes: int, start: int) -> tuple[Ints, Ints, dict[str, Any]]:
+    """Parse the end of the file, from the directory at offset `start` on; return keys, splits and description."""
     num_bytes = len(data) - _TRAILER_BYTES - description_bytes
     count = (num_bytes - 8) // DIRECTORY_BYTES
     if count < 0 or num_bytes != count * DIRECTORY_BYTES + 8:
@@ -203,5 +205,5 @@ def _create_entry_point_file(shard: OpenShard) -> tuple[Storage, OutputFile | No
     locations = sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX, writable=True)
     for storage, path in locations:
         with contextlib.suppress(WriteError):
-            return storage, storage.create(path, overwrite=True)
+            return storage, storage.create_output(path, overwrite=True)
     return shard.storage, None

@@ -90,8 +90,8 @@ def serialize_examples(
         return codec.serialize(examples, schema, first, known)
     except (FeatureError, LimitError) as caught:
         error = caught
-    # Examples are serialized by columns, so the error of all of them may describe a value of any record. The first
-    # `num_valid` examples can be serialized, the first `num_invalid` cannot.
+    # Examples are serialized column by column, so the error may belong to a later record than the first invalid one.
+    # Bisection finds the first: serializing `num_valid` examples succeeds, serializing `num_invalid` fails.
     num_valid, num_invalid = 0, len(examples)
     while num_invalid - num_valid > 1:
         count = (num_valid + num_invalid) // 2

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import FormatError
-from recordmill.formats.recordio.faces import read_layout, read_property
+from recordmill.formats.recordio.faces import parse_face_layout, parse_property_file
 from recordmill.formats.recordio.payload import IRHEADER
 from recordmill.schema import Feature, Schema
 from recordmill.shards.reader import ShardReader
@@ -67,7 +67,7 @@ def read_faces(path: str | os.PathLike[str]) -> Faces:
     >>> rm.open("train.rec").fetch(faces.images[:8])  # doctest: +SKIP
     """
     with ShardReader(path, format="recordio") as reader:
-        layout = read_layout(*_read_header(reader), len(reader)) if len(reader) else read_layout(0, 0, 0)
+        layout = parse_face_layout(*_read_header(reader), len(reader)) if len(reader) else parse_face_layout(0, 0, 0)
         images = _find_positions(reader, layout.images)
         labels = _read_records(reader, _find_positions(reader, layout.identities))["label"]
     return Faces(images, _parse_identities(labels, layout.images, os.fspath(path)), _read_properties(path))
@@ -88,7 +88,7 @@ def _find_positions(reader: ShardReader, keys: range) -> NDArray[np.int64]:
 
 
 def _parse_identities(labels: Any, images: range, shard: str) -> NDArray[np.int64]:
-    """Parse the labels of identities, (first key, end key), to ranges of image keys."""
+    """Convert the label of each identity, (first key, end key), to a range of image keys."""
     counts = np.diff(labels.row_splits)
     keys = labels.data.reshape(-1, 2) if (counts == 2).all() else np.full((1, 2), np.nan)
     ranges = keys.astype(np.int64) - images.start if np.isfinite(keys).all() else np.full((1, 2), -1)
@@ -105,4 +105,4 @@ def _parse_identities(labels: Any, images: range, shard: str) -> NDArray[np.int6
 
 def _read_properties(path: str | os.PathLike[str]) -> dict[str, int]:
     name = os.path.join(os.path.dirname(path), "property")
-    return read_property(LOCAL.read(name)) if LOCAL.exists(name) else {}
+    return parse_property_file(LOCAL.read(name)) if LOCAL.exists(name) else {}

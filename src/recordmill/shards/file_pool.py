@@ -23,9 +23,9 @@ from recordmill.storage.base import Stat, Storage
 # Identity of a shard: its size in bytes, and checksums of some of its blocks.
 Identity = tuple[int, Probes]
 
-# Shards keep at most this share of the descriptors open; the rest is for the program and for concurrent reads.
+# Shards keep at most 1/_POOL_SHARE of the file descriptors open; the rest is for the program and concurrent reads.
 _POOL_SHARE = 2
-# One call reads from at most this share of the descriptors, but always from _MIN_SHARDS_PER_CALL shards.
+# One call opens at most 1/_CALL_SHARE of the descriptors, but it may always open _MIN_SHARDS_PER_CALL shards.
 _CALL_SHARE = 16
 _MIN_SHARDS_PER_CALL = 4
 # Shards leave this many descriptors free, so that the program can still open files, for example to import a module.
@@ -59,7 +59,7 @@ class ShardFile:
 
     def __init__(self, paths: Sequence[str], storage: Storage, options: Mapping[str, Any]) -> None:
         self.paths, self.storage = tuple(paths), storage
-        # Both are set when the index is loaded.
+        # `store_identity` sets both attributes when the index of the shard is loaded.
         self.identity: Identity | None = None
         self.seek_points: bytes | None = None
         self._options = dict(options)
@@ -154,7 +154,7 @@ class ShardFile:
 def _get_working_directory() -> str:
     try:
         return os.getcwd()
-    except FileNotFoundError:  # The directory was removed.
+    except FileNotFoundError:  # The working directory was removed.
         return ""
 
 

@@ -6,7 +6,7 @@ import os
 
 from recordmill.errors import FormatError
 from recordmill.shards.open import OpenShard
-from recordmill.storage.base import write_atomically
+from recordmill.storage.base import write_file_atomically
 from recordmill.types import FrameIndex
 
 
@@ -32,12 +32,12 @@ def read_foreign_index(shard: OpenShard) -> tuple[list[str], list[int]] | None:
 
 
 def write_foreign_index(shard: OpenShard, index: FrameIndex) -> str | None:
-    """Write the index file of a shard, unless an up-to-date one exists, whose keys must be kept."""
+    """Write the index file of a shard. An up-to-date one is kept, because its keys may differ from the positions."""
     codec = shard.format.index
     if codec is None or _is_foreign_index_current(shard, index):
         return None
     path = foreign_index_path(shard.paths[0], codec.suffix)
-    write_atomically(shard.storage, path, codec.serialize(index, range(len(index))))
+    write_file_atomically(shard.storage, path, codec.serialize(index, range(len(index))))
     return path
 
 

@@ -24,7 +24,7 @@ from recordmill.shards.sidecar import (
     parse_sidecar,
     serialize_sidecar,
 )
-from recordmill.storage.base import Storage, write_atomically
+from recordmill.storage.base import Storage, write_file_atomically
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex
 
@@ -111,7 +111,7 @@ def save_sidecar(path: str, sidecar: Sidecar, storage: Storage) -> str | None:
     data = serialize_sidecar(sidecar)
     for location_storage, location in sidecar_locations(storage, path, writable=True):
         with contextlib.suppress(OSError):
-            write_atomically(location_storage, location, data)
+            write_file_atomically(location_storage, location, data)
             return location
     return None
 
@@ -124,7 +124,7 @@ def save_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str
 
 
 def truncation_error(shard: str, num_records: int, num_indexed: int) -> TruncatedError:
-    """Create the error for a shard that has fewer records than its sidecar lists."""
+    """Create the error for a shard with fewer records than are listed in its sidecar index."""
     return TruncatedError(
         "the end of the shard is missing",
         kind="truncated_shard",
@@ -138,7 +138,7 @@ def truncation_error(shard: str, num_records: int, num_indexed: int) -> Truncate
 
 @dataclass(slots=True)
 class ShardIndex:
-    """Index of an open shard.
+    """Index of an open shard, and the damage of the shard that is known.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def load_index(shard: OpenShard, mode: IndexMode = "auto") -> ShardIndex:
                 if known.seek_points is not None:
                     shard.source.restore_seek_points(known.seek_points)
             except _core.CoreFault:
-                pass  # The scan below finds the seek points again.
+                pass  # Ignore unusable seek points: the scan below finds new ones.
             else:
                 return ShardIndex(known, condition)
         is_extended = condition == "appended" and shard.compression is None
@@ -200,7 +200,7 @@ def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
     offsets, lengths, end = np.asarray(scanned[0]), np.asarray(scanned[1]), scanned[2]
     faults = {num_known + int(fault[1] or 0): fault for fault in scanned[3]}
     if num_known + len(offsets) in faults:
-        # The bytes after the last record, which cannot be divided into records.
+        # The bytes after the last record are damaged to the end of the shard. They count as one record.
         num_damaged = max((shard.source.num_bytes or 0) - end, 1)
         offsets, lengths = np.append(offsets, end), np.append(lengths, num_damaged)
     if known is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from recordmill import _core
 from recordmill.errors import FeatureError
-from recordmill.formats.base import Inference, PayloadCodec
+from recordmill.formats.base import InferredFeatures, PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
@@ -39,12 +39,12 @@ def find_representative_shard(readers: Sequence[ShardReader], *, verify: bool = 
         first_with_records = first_with_records or reader
     if first_with_records is None:
         return readers[0]
-    first_with_records.fetch([0])  # Raises the error of the first record.
+    first_with_records.fetch([0])  # All records are damaged: raise the error of the first.
     return first_with_records
 
 
 def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = True) -> PayloadCodec:
-    """Return the payload codec that the sidecar names; without one, a codec that fits most of the first records."""
+    """Return the payload codec stored in the sidecar; without one, a codec that fits most of the first records."""
     if sidecar is not None and sidecar.payload is not None and sidecar.payload in PAYLOADS:
         return PAYLOADS[sidecar.payload]
     payloads = _read_first_intact(shard, sidecar, _DETECTION_RECORDS, verify=verify)
@@ -52,18 +52,18 @@ def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = 
         return shard.format.payloads[0]
     codecs = [codec for codec in shard.format.payloads if codec.kind is not None]
     for codec in codecs:
-        if codec.fits(payloads):
+        if codec.accepts(payloads):
             return codec
     for codec in codecs:
         if _fits_majority(codec, payloads):
             return codec
     others = (codec for codec in PAYLOADS.values() if codec.is_recognizable)
-    return next((codec for codec in others if len(payloads.data) > 0 and codec.fits(payloads)), RAW)
+    return next((codec for codec in others if len(payloads.data) > 0 and codec.accepts(payloads)), RAW)
 
 
 def _fits_majority(codec: PayloadCodec, payloads: Ragged) -> bool:
     """Return True if a codec can parse more than half of the payloads, because a few may be damaged."""
-    num_fitting = sum(len(payload) > 0 and codec.fits(Ragged.from_rows([payload])) for payload in payloads)
+    num_fitting = sum(len(payload) > 0 and codec.accepts(Ragged.from_rows([payload])) for payload in payloads)
     return 2 * num_fitting > len(payloads)
 
 
@@ -75,8 +75,8 @@ def infer_features(
     *,
     sidecar: Sidecar | None = None,
     verify: bool = True,
-) -> Inference:
-    """Infer features from the first records; ignore records that cannot be parsed, unless none can."""
+) -> InferredFeatures:
+    """Infer features from those of the first records that can be parsed; if none can be parsed, return the fault."""
     payloads = read_first_payloads(shard, num_records, num_bytes, sidecar=sidecar, verify=verify)
     inference = codec.infer_features(payloads)
     if inference.fault is None:

@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from recordmill import _core
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import Format
-from recordmill.formats.detect import HEAD_BYTES, describe_content, detect_format, format_from_name
+from recordmill.formats.detect import HEAD_BYTES, describe_content, detect_format, guess_format_from_name
 from recordmill.formats.registry import FORMATS, get_format
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.storage.base import Storage
-from recordmill.storage.compression import Compression, check_compression, detect_compression, detect_stream
+from recordmill.storage.compression import (
+    Compression,
+    check_compression,
+    detect_compression,
+    detect_compression_by_trial,
+)
 
 # A compressed shard may grow to this many bytes, or to this multiple of its size if that is more.
 DEFAULT_MAX_BYTES = 4 << 30
@@ -89,7 +94,7 @@ def open_shard(
         if content_format is not None:
             return OpenShard(files, uncompressed, content_format, chosen, storage)
     plain_format = _choose_format(name, declared, detected, head)
-    if compression != "auto" and not is_plain and (stream := detect_stream(head)) is not None:
+    if compression != "auto" and not is_plain and (stream := detect_compression_by_trial(head)) is not None:
         raise _compression_mismatch_error(name, "no compression", stream)
     return OpenShard(files, source, plain_format, None, storage)
 
@@ -126,7 +131,7 @@ def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) 
 
 
 def _choose_format(name: str, declared: Format | None, detected: Format | None, head: bytes) -> Format:
-    """Choose the declared, else the detected, else the named format; raise if the content contradicts it."""
+    """Return the declared, else the detected format, else that of the suffix; raise if the content contradicts it."""
     if declared is not None:
         if detected is not None and detected is not declared:
             raise FormatError(
@@ -142,7 +147,7 @@ def _choose_format(name: str, declared: Format | None, detected: Format | None, 
         return declared
     if detected is not None:
         return detected
-    named = format_from_name(os.path.basename(name))
+    named = guess_format_from_name(os.path.basename(name))
     if named is not None and not (head and _is_other_file_type(head)):
         return named
     raise _unknown_format_error(name, head, " or ".join(FORMATS))

@@ -35,7 +35,7 @@ from recordmill.shards.index import (
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import serialize_sidecar
-from recordmill.storage.base import OutputFile, Storage, output_exists_error, write_temporary
+from recordmill.storage.base import OutputFile, Storage, output_exists_error, write_temporary_file
 from recordmill.storage.compression import Compression, Compressor, check_compression
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
@@ -102,7 +102,7 @@ def _build_framed_records(frame: Callable[[], tuple[_core.Block, _core.Block, _c
         data, lengths, checksums = frame()
     except _core.CoreFault as error:
         converted = convert_error(error.args, "the output")
-        # Drop both: the offset refers to a buffer in memory, and the hint is meant for readers of a shard.
+        # The offset refers to a buffer in memory, and the hint is meant for readers of a shard.
         converted.offset = converted.hint = None
         raise converted from None
     sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
@@ -174,7 +174,7 @@ class ShardOutput:
         self._compressor = None if compression is None else Compressor(compression, level)
         self._lengths, self._checksums = array("q"), array("I")
         self._keys: list[int | str] = []
-        self._file = storage.create(path, overwrite=overwrite)
+        self._file = storage.create_output(path, overwrite=overwrite)
         self._sidecar: tuple[Storage, OutputFile] | None = None
         self._foreign_index: OutputFile | None = None
         self.warnings: list[str] = []
@@ -193,7 +193,7 @@ class ShardOutput:
 
     @property
     def _foreign_codec(self) -> IndexCodec | None:
-        """Codec of the index file that the format's own tools need beside every shard, or None if they need none."""
+        """Codec of the index file that the format's own tools need beside every shard; None if they need no file."""
         return self.format.index if self.format.index_on_write else None
 
     def append(self, records: FramedRecords, keys: Sequence[int | str] | None = None) -> None:
@@ -236,7 +236,7 @@ class ShardOutput:
         if self._foreign_codec is not None:
             path = foreign_index_path(self.path, self._foreign_codec.suffix)
             data = self._foreign_codec.serialize(index, self._keys)
-            self._foreign_index = write_temporary(self._storage, path, data, overwrite=self._overwrite)
+            self._foreign_index = write_temporary_file(self._storage, path, data, overwrite=self._overwrite)
 
     def _prepare_sidecar(self, index: FrameIndex, schema: Schema | None, payload: str | None) -> None:
         temporary = self._file.temporary
@@ -250,13 +250,13 @@ class ShardOutput:
         sidecar.checksums = np.array(self._checksums) if self._checksums else None
         data = serialize_sidecar(sidecar)
         try:
-            file = write_temporary(self._storage, sidecar_path(self.path), data, overwrite=True)
+            file = write_temporary_file(self._storage, sidecar_path(self.path), data, overwrite=True)
             self._sidecar = (self._storage, file)
         except OSError as error:
             # A shard without a sidecar is complete, because a sidecar only saves time.
             with contextlib.suppress(OSError):
                 if error.errno in _NOT_PERMITTED:
-                    self._sidecar = (LOCAL, write_temporary(LOCAL, cache_path(self.path), data, overwrite=True))
+                    self._sidecar = (LOCAL, write_temporary_file(LOCAL, cache_path(self.path), data, overwrite=True))
             self._warn_or_raise(error, is_cached=self._sidecar is not None)
 
     def _warn_or_raise(self, error: OSError, *, is_cached: bool) -> None:
@@ -304,7 +304,7 @@ class ShardOutput:
                 LOCAL.remove(cache_path(self.path, suffix))
 
     def rollback(self) -> None:
-        """Remove committed files, except with `overwrite`, because the files that they replaced cannot be restored."""
+        """Remove committed files. With `overwrite`, keep them, because the replaced files cannot be restored."""
         if not self._overwrite:
             for storage, path in self.committed:
                 with contextlib.suppress(WriteError):

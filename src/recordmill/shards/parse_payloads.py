@@ -1,4 +1,4 @@
-"""`parse_payloads`: payloads in memory to columns of features."""
+"""The function `parse_payloads`, which converts payloads in memory to columns of features."""
 
 from __future__ import annotations
 

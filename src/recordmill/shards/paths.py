@@ -10,7 +10,7 @@ from glob import escape
 from typing import Any
 
 from recordmill.errors import FormatError, UnsupportedPathError
-from recordmill.formats.detect import format_from_name
+from recordmill.formats.detect import guess_format_from_name
 from recordmill.formats.registry import FORMATS
 from recordmill.shards.open import NAME_SHARDS_HINT
 from recordmill.storage.base import Storage
@@ -88,20 +88,20 @@ def _explain_missing(name: str) -> str:
 def add_pattern_hint(error: FormatError, names: Sequence[str]) -> None:
     """Add a glob pattern that excludes a file that is not a shard to the hint of its error."""
     if error.hint == NAME_SHARDS_HINT and error.shard is not None:
-        pattern = _find_pattern_without(error.shard, names)
+        pattern = _find_excluding_pattern(error.shard, names)
         if pattern is not None:
             error.hint = f"{NAME_SHARDS_HINT}, for example {pattern!r}"
 
 
-def _find_pattern_without(excluded: str, names: Sequence[str]) -> str | None:
-    """Return a glob pattern for the largest group of other files whose names differ only in numbers."""
+def _find_excluding_pattern(excluded: str, names: Sequence[str]) -> str | None:
+    """Return a glob pattern for the largest group of files, without `excluded`, whose names differ only in numbers."""
     directory = os.path.dirname(excluded)
     others = [os.path.basename(name) for name in names if name != excluded and os.path.dirname(name) == directory]
     counts = Counter(map(_replace_numbers, others))
     counts.pop(_replace_numbers(os.path.basename(excluded)), None)
     if not counts:
         return None
-    best = max(counts, key=lambda pattern: (format_from_name(pattern) is not None, counts[pattern]))
+    best = max(counts, key=lambda pattern: (guess_format_from_name(pattern) is not None, counts[pattern]))
     if counts[best] == 1:
         best = next(name for name in others if _replace_numbers(name) == best)
     return os.path.join(directory, best)

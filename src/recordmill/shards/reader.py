@@ -156,7 +156,10 @@ class ShardReader:
 
     @property
     def damage(self) -> dict[int, RecordmillError]:
-        """Errors by position, for damaged bytes that count as one record; empty for an intact shard."""
+        """Error of each damaged record, by position; empty for an intact shard.
+
+        Damaged bytes that cannot be divided into records count as one record.
+        """
         return self._load_index().faults
 
     @property
@@ -174,7 +177,7 @@ class ShardReader:
         return self._loaded
 
     def raise_damage(self, positions: Iterable[int]) -> None:
-        """Raise the stored error of the first of these positions that is damaged, if one is."""
+        """If some of these records are damaged, raise the stored error of the first."""
         damage = self.damage
         if damage:
             for position in positions:
@@ -501,7 +504,7 @@ class PayloadReader:
                 self._read_records_together(shard, count)
 
     def _read_records_singly(self, shard: OpenShard, count: int) -> bool:
-        """Read one record after a seek, or several long records, each into its own object; return False if none."""
+        """After a seek read one record, else the next long records, each into its own object; return False if none."""
         kind, shortest = shard.format.framing.kind, 0 if count == 1 else _MIN_BYTES_OF_SINGLES
         ready, self._next_offset = _core.read_singles(
             shard.source, kind, self._next_offset, count, shortest=shortest, verify=self._verify

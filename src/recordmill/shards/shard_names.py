@@ -1,4 +1,4 @@
-"""Names of the shards of a destination, and shards that an earlier run left under other names.
+"""Name the shards of a destination, and find shards that an earlier run left there under other names.
 
 A run that writes another number of shards produces other names. Old shards would then match the same glob pattern as
 the new ones, so writers refuse to run beside them, or remove them with ``overwrite=True``.
@@ -19,10 +19,12 @@ from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 
 
-def shard_paths(destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = "") -> list[str]:
+def build_shard_paths(
+    destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = ""
+) -> list[str]:
     """Return the paths of the shards that are written to a destination; `suffix` is the suffix of the compression."""
-    prefix = _path_prefix(destination)
-    if num_shards == 1 and _is_file_name(prefix, format_, suffix):
+    prefix = _build_path_prefix(destination)
+    if num_shards == 1 and _names_single_file(prefix, format_, suffix):
         return [prefix]
     pattern = format_.pattern
     return [pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix for shard in range(num_shards)]
@@ -54,21 +56,21 @@ def remove_leftover_shards(
             storage.remove(foreign_index_path(path, format_.index.suffix))
 
 
-def _path_prefix(destination: str | os.PathLike[str]) -> str:
+def _build_path_prefix(destination: str | os.PathLike[str]) -> str:
     """Return the common prefix of the shard paths; for a directory, the prefix is ``part`` inside it."""
     prefix = os.fspath(destination)
     return os.path.join(prefix, "part") if prefix.endswith(os.sep) or prefix in ("", ".") else prefix
 
 
-def _is_file_name(prefix: str, format_: Format, suffix: str) -> bool:
+def _names_single_file(prefix: str, format_: Format, suffix: str) -> bool:
     return prefix.removesuffix(suffix).endswith(format_.suffixes)
 
 
 def _find_leftover_shards(
     storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, written: set[str]
 ) -> Iterator[str]:
-    prefix = _path_prefix(destination)
-    if _is_file_name(prefix, format_, suffix):
+    prefix = _build_path_prefix(destination)
+    if _names_single_file(prefix, format_, suffix):
         return iter(())
     if "{num_shards" in format_.pattern:
         return _find_shards_of_other_totals(storage, prefix, format_.pattern, suffix, written)
@@ -91,7 +93,7 @@ def _find_shards_of_other_totals(
 
 
 def _find_following_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
-    """Yield existing shards numbered from `first` up to a gap; names after it, as ``coco-2017``, may be unrelated."""
+    """Yield existing shards numbered from `first` up to a gap; files after it, as ``coco-2017``, may be unrelated."""
     for shard in count(first):
         path = pattern.format(prefix=prefix, shard=shard) + suffix
         if not storage.exists(path):

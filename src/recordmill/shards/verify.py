@@ -92,7 +92,7 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
 
 
 def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
-    """Merge the guarantees of all shards by format; state the number of shards if a guarantee holds only for some."""
+    """Merge the guarantees of all shards by format; if one holds only for some shards, append their number."""
     merged = {}
     for name in dict.fromkeys(name for by_format in guarantees for name in by_format):
         shards = [by_format[name] for by_format in guarantees if name in by_format]
@@ -148,7 +148,7 @@ def _convert_fault(name: str, fault: tuple[Any, ...]) -> Fault:
 
 
 def _truncation_fault(shard: OpenShard, sidecar: Sidecar) -> Fault:
-    """Create the fault for a shard that ends between two records, although its sidecar lists more records."""
+    """Create the fault for a shard that ends between two records, but before the last record of its sidecar index."""
     stored = shard.source.num_stored_bytes or 0
     record = int(np.searchsorted(sidecar.index.offsets, shard.source.num_bytes or 0))
     message = (

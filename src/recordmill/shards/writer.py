@@ -32,7 +32,7 @@ from recordmill.shards.output import (
     frame_payloads,
 )
 from recordmill.shards.paths import check_local_path
-from recordmill.shards.shard_names import check_leftover_shards, remove_leftover_shards, shard_paths
+from recordmill.shards.shard_names import build_shard_paths, check_leftover_shards, remove_leftover_shards
 from recordmill.storage.base import Storage
 from recordmill.storage.compression import SUFFIXES
 from recordmill.storage.local import LOCAL
@@ -234,7 +234,7 @@ class ShardWriter(_WriterBase):
         self._is_open = True
 
     def _shard_paths(self, num_shards: int) -> list[str]:
-        return shard_paths(self.path, self._format, num_shards, self._suffix)
+        return build_shard_paths(self.path, self._format, num_shards, self._suffix)
 
     @property
     def _suffix(self) -> str:

@@ -17,7 +17,10 @@ Size = tuple[int, int]  # (width, height)
 
 
 def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, Any]:
-    """Map boxes, and drop barely visible boxes together with their values in the `along` features."""
+    """Map boxes to the output image and clip them; drop those that remain visible by less than `min_visible`.
+
+    The values of a dropped box in the `along` features are dropped, too.
+    """
     source = spec.feature or name
     features = (source,) if isinstance(source, str) else tuple(source)
     columns = [state.column(feature) for feature in features]
@@ -43,7 +46,7 @@ def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, An
 
 
 def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dict[str, Any]:
-    """Map keypoints, and mark those that lie inside the output."""
+    """Map keypoints to the output image, and mark those that lie inside it."""
     feature = spec.feature or name
     column = state.column(feature)
     shift = 0.5 if spec.centers else 0.0
@@ -61,9 +64,9 @@ def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dic
 
 
 def _find_point_maps(state: BatchState, image: str) -> list[tuple[int, Floats, Size, Size]]:
-    """Return, by sample: row, matrix from the upright image to the output, output size, and image size."""
+    """Return (row, matrix from the upright image to the output, output size, image size) of each sample."""
     images, rows = state.images[image], state.valid_rows()
-    ordinals = images.find_positions(rows)
+    ordinals = images.find_ordinals(rows)
     headers, geometry = images.headers[ordinals], images.geometry[ordinals]
     maps = geometry.point_maps()
     maps[:, :, :2] *= (headers.decoded_sizes / np.maximum(headers.sizes, 1))[:, None, :]
@@ -80,7 +83,7 @@ def _map_points(points: Floats, matrix: Floats) -> Floats:
 
 
 def _map_boxes(boxes: Floats, matrix: Floats, size: Size, min_visible: float) -> tuple[Any, NDArray[np.bool_]]:
-    """Map boxes to the output and clip them; return those that stay visible enough, and a mask of these boxes."""
+    """Map boxes to the output and clip them; return the boxes that remain visible, and a mask of their rows."""
     corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     mapped = _map_points(corners, matrix).reshape(-1, 4, 2)
     whole = np.concatenate([mapped.min(axis=1), mapped.max(axis=1)], axis=1)

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.columns import byte_rows, native_payloads, take_payloads
-from recordmill.decode.geometry import GeometryPlan, GivenGeometry, plan_geometry, read_given_geometry, resized_sizes
+from recordmill.decode.geometry import (
+    GeometryPlan,
+    GivenGeometry,
+    compute_resized_sizes,
+    plan_geometry,
+    read_given_geometry,
+)
 from recordmill.decode.native import Headers, decode_images, read_headers
 from recordmill.decode.plan import CompiledImage, compile_image, plan_colors, plan_images
 from recordmill.decode.specs.geometry import Resize
@@ -77,7 +83,7 @@ def _drop_invalid_windows(
     state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers, given: GivenGeometry
 ) -> tuple[Ints, Headers, GivenGeometry]:
     """Drop images whose given crop window is invalid, and store their errors."""
-    sizes = resized_sizes(headers.decoded_sizes, cast("Resize | None", spec.resize))
+    sizes = compute_resized_sizes(headers.decoded_sizes, cast("Resize | None", spec.resize))
     outside = given.find_invalid_windows(sizes, may_reach_beyond=getattr(spec.crop, "fill", None) is not None)
     for number in np.flatnonzero(outside):
         width, height = sizes[number].tolist()

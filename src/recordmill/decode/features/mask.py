@@ -44,12 +44,12 @@ def decode_mask_column(state: BatchState, name: str, spec: Mask) -> dict[str, An
 
 
 def _plan_masks(state: BatchState, spec: Mask, rows: Ints, payloads: Any) -> MaskPlan:
-    """Build the plan of masks: with the geometry of their images, or without an image, as stored."""
+    """Build the plan of masks, with the geometry of their images; masks without an image keep their geometry."""
     upright, border, kernel, sizes = False, Border(), "pillow:nearest", None
     geometry = GeometryPlan.identity(np.ones((len(rows), 2)))
     if spec.of is not None:
         images = state.images[spec.of]
-        ordinals, compiled = images.find_positions(rows), images.compiled
+        ordinals, compiled = images.find_ordinals(rows), images.compiled
         geometry, upright = images.geometry[ordinals], compiled.upright
         kernel = f"{compiled.plan.kernel.partition(':')[0]}:nearest"
         border = Border(compiled.border.mode, (spec.fill or 0,), "nearest", (spec.fill or 0,))

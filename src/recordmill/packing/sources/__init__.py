@@ -19,8 +19,8 @@ __all__ = [
     "Source",
     "Table",
     "check_exists",
-    "detect_kind",
     "detect_source",
+    "detect_source_kind",
 ]
 
 SourceKind = Literal["folder", "labels", "list", "table", "pairs"]
@@ -30,7 +30,7 @@ _KIND_OF_SUFFIX: dict[str, SourceKind] = {".lst": "list", ".csv": "table", ".tsv
 def detect_source(path: str | os.PathLike[str]) -> Source:
     """Create a source for a path: detect its kind, and use default options."""
     name = os.fspath(path)
-    kind = detect_kind(name)
+    kind = detect_source_kind(name)
     if kind == "folder":
         return ImageFolder(name)
     if kind == "pairs":
@@ -40,15 +40,15 @@ def detect_source(path: str | os.PathLike[str]) -> Source:
     return Table(name) if kind == "table" else LabelFile(name)
 
 
-def detect_kind(path: str | os.PathLike[str]) -> SourceKind:
-    """Detect the kind of source of a path: of a folder by its subfolders, of a file by its suffix or first line."""
+def detect_source_kind(path: str | os.PathLike[str]) -> SourceKind:
+    """Detect the kind of the source at a path: a folder by its subfolders, a file by its suffix or first line."""
     name = check_exists(path)
     if os.path.isdir(name):
         return "pairs" if all(os.path.isdir(os.path.join(name, part)) for part in VOC_FOLDERS) else "folder"
-    return _KIND_OF_SUFFIX.get(os.path.splitext(name)[1].lower()) or _detect_text_kind(name)
+    return _KIND_OF_SUFFIX.get(os.path.splitext(name)[1].lower()) or _detect_text_file_kind(name)
 
 
-def _detect_text_kind(path: str) -> SourceKind:
+def _detect_text_file_kind(path: str) -> SourceKind:
     with open(path, encoding="utf-8", errors="replace") as file:
         first_line = file.readline(1 << 16).lstrip("\ufeff").strip()
     fields = first_line.split("\t")

@@ -75,7 +75,7 @@ class LabelFile(Source):
         for number, line in enumerate(_read_json_lines(origin), 1):
             for name, label in _parse_json_line(line, origin, number):
                 names.append(name)
-                labels.append(_check_json_label(name, label, origin, number))
+                labels.append(_check_name_and_label(name, label, origin, number))
                 lines.append(number)
         root = "" if self.root is None else os.fspath(self.root)
         _check_names(names, lines, origin, root if root and not self.allow_outside else None, self.allow_duplicates)
@@ -128,7 +128,7 @@ def _decode_json(line: str) -> Any:
     return _DECODER.decode(line)
 
 
-def _check_json_label(name: str, label: Any, origin: str, number: int) -> int | float:
+def _check_name_and_label(name: str, label: Any, origin: str, number: int) -> int | float:
     if not name:
         raise _label_line_error(origin, number, "a file name", "an empty name")
     if isinstance(label, int | float) and not isinstance(label, bool) and -_LABEL_LIMIT <= label < _LABEL_LIMIT:
@@ -330,7 +330,7 @@ class Table(Source):
 
 
 def _parse_numbers(texts: list[str]) -> list[Any]:
-    """Parse texts as int64 if all are such integers, otherwise as floats; None for a text that is not a number."""
+    """Parse texts as integers if all are within int64, otherwise as floats; None for a text that is not a number."""
     for kind in (int, float):
         try:
             values = list(map(kind, texts))
@@ -360,7 +360,7 @@ def _parse_label_column(texts: list[str]) -> NDArray[Any] | list[str]:
 def _detect_column(
     column: Column | None, header: list[str], width: int, preferred: tuple[str, ...], default: int, origin: str
 ) -> int:
-    """Return the position of a column. If None is passed, find a preferred column name, else return `default`."""
+    """Return the position of a column; if it is None, of the first column with a preferred name, else `default`."""
     if column is not None:
         return _find_column(column, header, width, origin)
     lower = [name.lower() for name in header]
@@ -400,7 +400,7 @@ def _table_line_error(origin: str, line: int, expected: str, found: str, hint: s
 def _check_names(
     names: Sequence[str], lines: Sequence[int], origin: str, root: str | None, allow_duplicates: bool
 ) -> None:
-    """Raise ImageError for the first name that is invalid, listed twice, or outside `root` (unless that is None)."""
+    """Raise ImageError for the first name that is invalid, duplicate, or outside `root` if that is given."""
     _check_valid_names(names, lines, origin)
     if not allow_duplicates:
         _check_unique_names(names, lines, origin)
@@ -414,10 +414,10 @@ def _check_valid_names(names: Sequence[str], lines: Sequence[int], origin: str) 
     for name, line in zip(names, lines, strict=True):
         if not _is_valid_name(name):
             raise ImageError(
-                f"line {line} contains an invalid file name",
+                f"the file name on line {line} contains a NUL character or cannot be encoded",
                 kind="bad_name",
                 shard=origin,
-                expected="a file name without NUL and lone surrogates",
+                expected="a file name without NUL characters and lone surrogates",
                 found=repr(name[:80]),
             )
 
@@ -430,7 +430,7 @@ def _is_valid_name(name: str) -> bool:
 
 
 def _check_unique_names(names: Sequence[str], lines: Sequence[int], origin: str) -> None:
-    if len({*names}) == len(names) and not any(map(_may_be_redundant, names)):
+    if len({*names}) == len(names) and not any(map(_may_change_when_normalized, names)):
         return
     line_of: dict[str, int] = {}
     for name, line in zip(names, lines, strict=True):
@@ -447,8 +447,8 @@ def _check_unique_names(names: Sequence[str], lines: Sequence[int], origin: str)
         line_of[normal] = line
 
 
-def _may_be_redundant(name: str) -> bool:
-    """Return True if `os.path.normpath` may change a name, which two spellings of one path require."""
+def _may_change_when_normalized(name: str) -> bool:
+    """Return True if `os.path.normpath` may change a name. Only such names are other spellings of a path."""
     return "//" in name or "/." in name or name.startswith(".") or name.endswith("/")
 
 
