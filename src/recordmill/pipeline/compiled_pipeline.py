@@ -75,7 +75,7 @@ class Origin(Protocol):
 
     @property
     def sources(self) -> list[ExampleSource]:
-        """Sources, which the first column of `SampleRows.origins` numbers."""
+        """Sources of the samples; the first column of `SampleRows.origins` contains indices into this list."""
         ...
 
     @property
@@ -192,7 +192,7 @@ class CompiledPipeline:
     stages: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a stage is not possible at its place."""
+        """Raise ValueError if a stage is not allowed at its position."""
         filtered = False
         for number, stage in enumerate(self.stages):
             if filtered and isinstance(stage, OrderStage):
@@ -200,7 +200,7 @@ class CompiledPipeline:
                     what = "needs the number of samples, which is unknown after filter; put it before filter"
                     raise ValueError(f"{stage!r} {what}")
                 if number < self._last_filter:
-                    raise ValueError(f"{stage!r} cannot stand between two filters; put it after the last filter")
+                    raise ValueError(f"{stage!r} cannot be placed between two filters; put it after the last filter")
             filtered = filtered or isinstance(stage, Filter)
         self.lengths  # noqa: B018 (stages check their upstream length)
 
@@ -212,7 +212,7 @@ class CompiledPipeline:
     def lengths(self) -> list[int | None]:
         """Samples per epoch before each stage and after the last one; with a filter, only up to the last filter."""
         lengths: list[int | None] = [self.origin.length()]
-        for stage in self.stages[: self._last_filter + 1] if self.is_stream else self.stages:
+        for stage in self.stages[: self._last_filter + 1] if self.has_filter else self.stages:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
             if (lengths[-1] or 0) > MAX_SAMPLES:
                 raise ValueError(
@@ -244,8 +244,8 @@ class CompiledPipeline:
         return seeds[-1] if seeds else 0
 
     @property
-    def is_stream(self) -> bool:
-        """True if the number of samples is unknown because of a filter."""
+    def has_filter(self) -> bool:
+        """True if there is a filter stage, so that the number of samples is unknown."""
         return self._last_filter >= 0
 
     @property
@@ -276,7 +276,7 @@ class CompiledPipeline:
 
     def __len__(self) -> int:
         """Return the number of samples of an epoch."""
-        if self.is_stream:
+        if self.has_filter:
             raise TypeError("a pipeline with a filter has no length")
         if self.length is None:
             raise TypeError("an endless pipeline has no length")
@@ -294,10 +294,10 @@ class CompiledPipeline:
 
     @property
     def without_head(self) -> CompiledPipeline:
-        """A copy for `evaluate_tail` in worker processes: user functions up to the last filter need not be pickled."""
+        """A copy for `evaluate_tail` in worker processes. It lacks earlier user functions, which may be unpicklable."""
         start = self._last_filter + 1
         head = (
-            replace(stage, function=_unavailable) if isinstance(stage, Map | Filter) else stage
+            replace(stage, function=_unavailable_function) if isinstance(stage, Map | Filter) else stage
             for stage in self.stages[:start]
         )
         return CompiledPipeline(self.origin, (*head, *self.stages[start:]))
@@ -345,7 +345,7 @@ class CompiledPipeline:
             step = self._steps[number]
             if not step.is_sample or not len(rows.ordinals):
                 continue
-            stage_input = self.stage_input(
+            stage_input = self.build_stage_input(
                 number, rows, after[number].take(rows.ordinals), requested.take(rows.ordinals), context
             )
             source, record = rows.origins[0].tolist()
@@ -354,7 +354,7 @@ class CompiledPipeline:
             context.end_stage(step.stage.name, rows.columns)
         return rows
 
-    def stage_input(
+    def build_stage_input(
         self, number: int, rows: SampleRows, positions: Positions, requested: Positions, context: Context
     ) -> StageInput:
         """Build the input of stage `number`; numbers from `len(stages)` on are map stages after batch."""
@@ -393,5 +393,5 @@ class CompiledPipeline:
         return ".".join([repr(self.origin), *map(repr, self.stages)])
 
 
-def _unavailable(*_: Any) -> None:
+def _unavailable_function(*_: Any) -> None:
     """Placeholder for a user function that is only called in another process."""

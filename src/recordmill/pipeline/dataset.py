@@ -63,7 +63,7 @@ class Dataset:
     stages: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a stage is not possible at its place."""
+        """Raise ValueError if a stage is not allowed at its position."""
         batches = [number for number, stage in enumerate(self.stages) if isinstance(stage, Batch)]
         if len(batches) > 1:
             raise ValueError("the dataset is already batched; remove the second batch()")
@@ -74,7 +74,7 @@ class Dataset:
         if sum(isinstance(stage, Shard) for stage in self.stages) > 1:
             raise ValueError("the dataset is already sharded; remove the second shard()")
         self.pipeline  # noqa: B018 (checks the other stages)
-        if self.pipeline.is_stream and self.batch_stage is not None and self.batch_stage.last == "wrap":
+        if self.pipeline.has_filter and self.batch_stage is not None and self.batch_stage.last == "wrap":
             raise ValueError('last="wrap" cannot be combined with filter, which makes the number of samples unknown')
 
     def shuffle(self, seed: int = 0, *, block: int | None = None, window: int | None = None) -> Dataset:
@@ -399,7 +399,7 @@ class Dataset:
         """
         stage = self.batch_stage
         size, last = (1, "drop") if stage is None else (stage.size, stage.last)
-        start, stop = self.pipeline.tail_slice if self.pipeline.is_stream else (0, self.pipeline.length)
+        start, stop = self.pipeline.tail_slice if self.pipeline.has_filter else (0, self.pipeline.length)
         for after in self.stages[self._batch_index :]:
             if isinstance(after, Skip):
                 start += after.count * size * world_size
@@ -410,7 +410,7 @@ class Dataset:
 
     def __len__(self) -> int:
         """Return the number of samples; after `batch`, the number of batches without `shard`."""
-        count = None if self.pipeline.is_stream else self.create_sampler().num_batches
+        count = None if self.pipeline.has_filter else self.create_sampler().num_batches
         return len(self.pipeline) if count is None else count
 
     @overload
@@ -469,7 +469,7 @@ class Dataset:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the elements of epoch 0 in order; at a damaged element, raise its error."""
-        if self.pipeline.is_stream or self.pipeline.length is None:
+        if self.pipeline.has_filter or self.pipeline.length is None:
             if self.pipeline.head.length != 0:
                 yield from self.loader(threads=0)
             return
@@ -576,7 +576,7 @@ class Dataset:
         """
         if self.batch_stage is not None:
             raise ValueError("to_numpy() cannot be combined with batch; remove batch")
-        if self.pipeline.is_stream:
+        if self.pipeline.has_filter:
             return stack_samples(list(self))
         positions = range(len(self.pipeline))
         try:

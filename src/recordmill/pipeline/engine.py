@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # Limits of a job, which builds several small elements: their total bytes, and their number.
 _JOB_BYTES = 8 << 20
 _MAX_ELEMENTS_PER_JOB = 64
-# Limit of the time in user functions in a job of several elements, because errors and `close` wait for the whole job.
+# Limit of the seconds that a job of several elements spends in user functions, because errors and `close` wait for it.
 _JOB_SECONDS = 0.25
 # Measure element size and function time in this many jobs, because the first call of a function may be slow.
 _MEASURED_JOBS = 4
@@ -152,7 +152,7 @@ class BatchBuilder:
     def build(self, numbers: range) -> BatchResult:
         """Build elements in order, up to the first error."""
         if len(numbers) > 1 and not len(self.sampler.positions(numbers[-1])):
-            # This rank has no samples in the last batch, which gets its features from a sample of another rank.
+            # This rank has no samples in the last batch. A sample of another rank determines the features of its batch.
             return self._build_one_by_one(numbers)
         try:
             return self._build_all_at_once(numbers)
@@ -188,15 +188,15 @@ class BatchBuilder:
         context = self.create_context()
         positions = concatenate_positions(self.epoch, parts)
         if not len(positions.values):
-            rows = self._evaluate_template(numbers[0], context)
+            rows = self._build_empty_rows(numbers[0], context)
         elif self.on_error == "substitute":
             rows = self.pipeline.evaluate_with_substitutes(positions, context)
         else:
             rows = self.pipeline.evaluate(positions, context)
         return self.collate(rows, parts, numbers, context)
 
-    def _evaluate_template(self, number: int, context: Context) -> SampleRows:
-        """Return empty columns with the features, dtypes and shapes of a sample of another rank."""
+    def _build_empty_rows(self, number: int, context: Context) -> SampleRows:
+        """Return no rows, whose columns have the features, dtypes and shapes of a sample of another rank."""
         positions = Positions(self.epoch, np.array([self.sampler.position_after(number)], np.int64))
         evaluate = self.pipeline.evaluate_with_substitutes if context.collect_errors else self.pipeline.evaluate
         rows = evaluate(positions, context)
@@ -255,7 +255,7 @@ class BatchBuilder:
         sample = SampleRows({}, np.zeros(1, np.int64), rows.origins[start : start + 1])
         for index, stage in enumerate(self.maps):
             number = len(self.pipeline.stages) + index
-            stage_input = self.pipeline.stage_input(number, sample, first, first, context)
+            stage_input = self.pipeline.build_stage_input(number, sample, first, first, context)
             context.begin_stage(stage)
             batch = stage.apply_batch(stage_input, batch)
             context.end_stage(stage.name)
@@ -315,7 +315,7 @@ class JobPlanner:
             self._count = max(1, min(limit, _JOB_BYTES // max(num_bytes, 1)))
 
     def plan(self, num_taken: int) -> int:
-        """Plan jobs until enough are ahead of the `num_taken` taken ones; return the number of planned jobs."""
+        """Plan jobs until enough are ahead of the `num_taken` jobs already taken; return the number of planned jobs."""
         ahead = self._options.workers + -(-self._options.prefetch // self._count) + 1
         if self._first_alone and not num_taken:
             ahead = 1
@@ -360,7 +360,7 @@ class _ProcessTask:
         return self._build(self._builder, job)
 
     def compute_with_checks(self, job: int) -> BatchResult:
-        """Build an element again whose result could not be pickled, to raise an error that names the function."""
+        """Build again an element that could not be pickled, to raise an error that names the function."""
         return self._build(self._builder.with_pickle_checks(), job)
 
     def _build(self, builder: BatchBuilder, job: int) -> BatchResult:

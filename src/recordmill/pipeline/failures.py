@@ -9,9 +9,9 @@ from recordmill.errors import LimitError, RecordmillError
 from recordmill.pipeline.checks import is_integer, is_number
 
 OnError = Literal["raise", "skip", "substitute"]
-# Before this many samples, a maximum share refers to this number, so that one early failure does not exceed it.
+# A maximum share of failures is a share of at least this many samples, so that one early failure does not exceed it.
 MIN_SAMPLES = 100
-# The last error is raised after this many consecutive failed samples, counted in batches whose samples all failed.
+# After this many consecutive failed samples, the last error is raised. Only batches whose samples all failed count.
 MAX_CONSECUTIVE_FAILURES = 64
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from recordmill.concurrency.pool import WorkerPool
 from recordmill.concurrency.process_pool import ProcessPool
-from recordmill.concurrency.shared_memory import TaskBuffer
+from recordmill.concurrency.shared_memory import TaskInputBuffer
 from recordmill.errors import MapError
 from recordmill.pipeline.compiled_pipeline import CompiledPipeline
 from recordmill.pipeline.engine import BatchBuilder, BatchResult, CreatePool, PrefetchOptions, close_pool
@@ -183,7 +183,7 @@ class _ProcessFilterTask:
         return _FilterTask(self._builder, self._start).evaluate(chunk)
 
     def compute_with_checks(self, chunk: int) -> _Chunk:
-        """Evaluate a chunk again whose result could not be pickled, to raise an error that names the function."""
+        """Evaluate again a chunk that could not be pickled, to raise an error that names the function."""
         return _FilterTask(self._builder.with_pickle_checks(), self._start).evaluate(chunk)
 
 
@@ -236,14 +236,14 @@ class _ProcessBatchTask:
         return _BatchTask(self._builder).build(number, _read_task_input(number))
 
     def compute_with_checks(self, number: int) -> BatchResult:
-        """Build an element again whose result could not be pickled, to raise an error that names the function."""
+        """Build again an element that could not be pickled, to raise an error that names the function."""
         return _BatchTask(self._builder.with_pickle_checks()).build(number, _read_task_input(number))
 
 
 def _read_task_input(number: int) -> FilteredBatch:
-    if TaskBuffer.current is None:
+    if TaskInputBuffer.current is None:
         raise RuntimeError("only worker processes have a task buffer")
-    batch: FilteredBatch = TaskBuffer.current.read(number)
+    batch: FilteredBatch = TaskInputBuffer.current.read(number)
     return batch
 
 

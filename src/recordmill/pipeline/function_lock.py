@@ -19,12 +19,13 @@ from time import perf_counter
 _PIECE_S, _FIRST_PIECE = 0.02, 8
 # Number of pieces that are measured with the lock, and without it.
 _NUM_MEASURED = 4
-# The next measurement starts after this many times the duration of the last one: initial and maximum factor.
+# Initial and maximum pause between two measurements, as a multiple of the duration of a measurement.
 _MIN_REST, _MAX_REST = 2, 32
 # The lock is used if calls take less than this fraction of their time without it. The margin allows for measurement
 # errors from the load of other programs.
 _MIN_GAIN = 0.7
-# With fewer threads in functions on average, a piece counts as run alone; with more, as run concurrently.
+# During a piece, fewer threads in functions than the first number mean that it ran alone; more than the second, that it
+# ran concurrently.
 _MAX_ALONE, _MIN_CONCURRENT = 1.1, 1.4
 # Stop measuring with the lock after this many pieces during which another function ran.
 _MAX_OVERLAPPING = 16
@@ -70,7 +71,7 @@ class FunctionLock:
         return acquired
 
     def _update_thread_count(self, change: int) -> tuple[float, float]:
-        """Count a thread that enters or leaves a function; return the time, and the seconds of all threads so far."""
+        """Count a thread that enters or leaves a function; return the time, and the seconds of all threads in them."""
         with self._count_lock:
             now = perf_counter()
             self._thread_seconds += self._num_inside * (now - self._changed)

@@ -89,14 +89,14 @@ class Loader:
         self._iterations: WeakSet[Generator[Any]] = WeakSet()
         self._current: object = None  # identifies the iteration whose progress the state follows
         self._is_closed = False
-        if dataset.pipeline.is_stream and options.on_error == "substitute":
+        if dataset.pipeline.has_filter and options.on_error == "substitute":
             raise ValueError(
                 'on_error="substitute" cannot be combined with filter, which makes the number of samples unknown; '
                 'use "skip"'
             )
         sampler, program = self._create_builder(State()).sampler, dataset.pipeline
-        if program.is_stream:
-            sampler.check_filtered(program.head.length)
+        if program.has_filter:
+            sampler.check_filtered_epoch(program.head.length)
         else:
             sampler.check_has_batches()
 
@@ -122,14 +122,14 @@ class Loader:
 
     def __len__(self) -> int:
         """Return the number of elements per epoch that this loader yields, for its rank and worker."""
-        count = None if self._dataset.pipeline.is_stream else self._create_builder(State()).sampler.num_batches
+        count = None if self._dataset.pipeline.has_filter else self._create_builder(State()).sampler.num_batches
         index, step = self._options.workers
         return len(range(index, len(self._dataset) if count is None else count, step))
 
     def _create_builder(self, state: State) -> BatchBuilder:
         dataset, options = self._dataset, self._options
         sampler = dataset.create_sampler(options.rank, options.world_size)
-        if not dataset.pipeline.is_stream:
+        if not dataset.pipeline.has_filter:
             sampler = replace(sampler, start=max(sampler.start, state.position))
         return BatchBuilder(
             dataset.pipeline,
@@ -168,7 +168,7 @@ class Loader:
 
     def _iterate(self, state: State, identity: object) -> Generator[Any]:
         builder = self._create_builder(state)
-        run = self._iterate_filtered if builder.pipeline.is_stream else self._iterate_unfiltered
+        run = self._iterate_filtered if builder.pipeline.has_filter else self._iterate_unfiltered
         started = perf_counter()
         with closing(run(builder, state)) as elements:
             for element, state_after in elements:
@@ -190,7 +190,7 @@ class Loader:
             self._create_pool_factory(builder.in_processes),
         )
         for result in run_epoch(builder, options, create_pool, self._stats):
-            self._record_result(result)
+            self._add_to_stats_and_report(result)
             for number, element in result.elements:
                 if element is None:
                     limit.add_failed_batch(result.skipped)
@@ -208,7 +208,7 @@ class Loader:
         limit = self._create_empty_batch_limit(builder, state)
         run = FilteredRun(builder, state, self._create_prefetch_options(False), self._create_pool_factory, self._stats)
         for result, state_after in run:
-            self._record_result(result)
+            self._add_to_stats_and_report(result)
             if result.error is not None:
                 raise result.error
             if state_after is None:
@@ -225,7 +225,7 @@ class Loader:
         is_full_epoch = self._options.workers[1] == 1 and not state.position
         return EmptyBatchLimit(builder.batch.size if builder.batch else 1, is_full_epoch=is_full_epoch)
 
-    def _record_result(self, result: BatchResult) -> None:
+    def _add_to_stats_and_report(self, result: BatchResult) -> None:
         self._stats.add(result)
         self._report.num_samples += result.num_samples
         if result.skipped:
@@ -289,7 +289,7 @@ class Loader:
         TypeError
             If the dataset has a `filter` stage: which samples pass is unknown before they are read.
         """
-        if self._dataset.pipeline.is_stream:
+        if self._dataset.pipeline.has_filter:
             raise TypeError("the state after a number of batches is unknown with filter; save state_dict() instead")
         count = check_integer(num_batches, "num_batches must be an integer of at least 0")
         position = self._create_builder(State()).sampler.position_after(count) if count else 0
@@ -311,7 +311,7 @@ class Loader:
         """
         state = parse_state(state_dict, self._dataset.fingerprint())
         program, stop = self._dataset.pipeline, self._create_builder(State()).sampler.length
-        check_state(state, program.head.length if program.is_stream else stop, stop)
+        check_state(state, program.head.length if program.has_filter else stop, stop)
         self._set_state(state)
 
     def stats(self) -> LoaderStats:

@@ -78,7 +78,7 @@ def concatenate_positions(epoch: int, parts: Sequence[range | Ints]) -> Position
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SampleRows:
-    """Samples as columns, with their place in the request: those that failed or were filtered out are missing.
+    """Samples as columns, with their indices in the request. Failed and filtered-out samples are missing.
 
     Parameters
     ----------

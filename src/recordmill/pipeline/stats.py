@@ -152,7 +152,7 @@ class LoaderStats:
             return f"The consumer: it waited for batches in {share:.0%} of the time, so the loader keeps up."
         if not self.stages:
             return f"The consumer waited in {share:.0%} of the time."
-        return f"{self._describe_slowest()}, while the consumer waited in {share:.0%} of the time; {self._advice()}."
+        return f"{self._describe_slowest()}, while the consumer waited in {share:.0%} of the time; {self._remedy()}."
 
     def _describe_slowest(self) -> str:
         slowest, total = self.stages[0], sum(stage.inside_s for stage in self.stages) or 1.0
@@ -163,7 +163,7 @@ class LoaderStats:
         waiting = f", {slowest.idle:.0%} of that waiting for {waits_for}" if slowest.idle >= _STAGE_WAITS else ""
         return f"{text[0].upper()}{text[1:]}: {slowest.inside_s / total:.0%} of the work{waiting}"
 
-    def _advice(self) -> str:
+    def _remedy(self) -> str:
         name = self.stages[0].name
         if self._waits_for_storage:
             return _ADVICE_STORAGE
@@ -242,7 +242,7 @@ class StatsCollector:
         self.pools.remove(pool)
 
     def _sum_counters(self, *counters: PoolCounters) -> tuple[int, float]:
-        """Return the number of workers and their total wait time: of ended pools, and of these counters."""
+        """Return the number of workers and their total wait time, of ended pools and of the pools of these counters."""
         workers = max([self.workers, *(len(pool.workers) for pool in counters)])
         return workers, self.worker_wait_s + sum(worker.waited_s for pool in counters for worker in pool.workers)
 

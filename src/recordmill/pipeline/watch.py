@@ -28,10 +28,13 @@ def wait_for_result(pool: WorkerPool, task: int, builder: BatchBuilder) -> Any:
         try:
             return pool.result(task, timeout=interval)
         except NotReadyError:
-            calls = [*builder.current_calls(), *(call for call in _published_calls(pool).values() if call.function)]
+            calls = [
+                *builder.current_calls(),
+                *(call for call in _read_published_calls(pool).values() if call.function),
+            ]
             _check_timeouts(calls, builder.pipeline.sources)
             if calls and monotonic() - started >= WARN_AFTER_S:
-                _warn_of_longest(calls, builder.pipeline.sources)
+                _warn_of_longest_call(calls, builder.pipeline.sources)
                 started = inf
         except WorkerError as error:
             if error.exit_code is None:
@@ -51,7 +54,7 @@ def _check_timeouts(calls: Sequence[Call], sources: Sequence[ExampleSource]) -> 
             )
 
 
-def _warn_of_longest(calls: Sequence[Call], sources: Sequence[ExampleSource]) -> None:
+def _warn_of_longest_call(calls: Sequence[Call], sources: Sequence[ExampleSource]) -> None:
     call = max(calls, key=lambda call: call.seconds)
     fields = call.error_fields(sources)
     record = [f"{name} {fields[name]}" for name in ("shard", "record", "offset") if fields.get(name) is not None]
@@ -63,15 +66,15 @@ def _warn_of_longest(calls: Sequence[Call], sources: Sequence[ExampleSource]) ->
     )
 
 
-def _published_calls(pool: WorkerPool) -> dict[int, Call]:
+def _read_published_calls(pool: WorkerPool) -> dict[int, Call]:
     """Return the calls in progress in worker processes by task number, including processes that died."""
-    calls = {task: Call.from_status_page(status) for task, status in pool.statuses().items()}
+    calls = {task: Call.from_status_page(status) for task, status in pool.status_by_task().items()}
     return {task: call for task, call in calls.items() if call is not None}
 
 
 def _add_call_to_error(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
     """Add the call or stage in which a worker process died to its error."""
-    call = None if error.place is None else _published_calls(pool).get(error.place)
+    call = None if error.place is None else _read_published_calls(pool).get(error.place)
     if call is None:
         return error
     where = f" in {call.function}" if call.function else "; the stage was processing this and other samples"

@@ -80,11 +80,11 @@ class BatchSampler:
             )
         if self.num_batches == 0:
             raise ValueError(
-                f"{self.length - self.start} samples make no batch of {self.global_size} ({self.size} for "
+                f"{self.length - self.start} samples are not enough for a batch of {self.global_size} ({self.size} for "
                 f'each of {self.world_size} ranks): use a smaller batch size, or last="keep", "pad" or "wrap"'
             )
 
-    def check_filtered(self, num_candidates: int | None) -> None:
+    def check_filtered_epoch(self, num_candidates: int | None) -> None:
         """Raise ValueError if the ranks may get different numbers of batches, or if the epoch has no batch.
 
         Parameters
@@ -164,9 +164,9 @@ class Batch:
             return collated
         if VALID in collated:
             raise FeatureError(
-                f'samples have a feature {VALID!r}, which batch(last="pad") adds',
+                f'batch(last="pad") adds a feature {VALID!r}, but the samples already have one',
                 kind="feature_mismatch",
-                hint="rename it with map before batch",
+                hint="rename the feature with map before batch",
             )
         valid = np.zeros(count, bool)
         valid[slice(None) if ordinals is None else ordinals] = True

@@ -81,7 +81,7 @@ class Decode:
         failed = [int(error.position or 0) for error in errors]
         for index, error in zip(failed, errors, strict=True):
             row = index if chosen is None else int(chosen[index])
-            # Replace the row in the batch by the record that it comes from.
+            # The error names a row of the batch. Name the record of that row instead.
             fields = error.parts() | {"position": None} | stage_input.locate(row)
             context.raise_or_skip(*stage_input.requested.epoch_and_position(row), DecodeError(error.message, **fields))
         kept = np.delete(np.arange(len(rows)), failed)

@@ -169,15 +169,17 @@ class FunctionCaller:
         if forms == first:
             return
         if forms.keys() != first.keys():
-            raise self.error(row, f"returned the features {', '.join(forms)}; before: {', '.join(first)}")
+            raise self.error(row, f"returned the features {', '.join(forms)}; the first result had: {', '.join(first)}")
         for name, form in forms.items():
             if form != first[name] and form is not None and first[name] is not None:
-                what = f"returned {name!r} as {_describe_form(form)}; before: {_describe_form(first[name])}"
+                what = (
+                    f"returned {name!r} as {_describe_form(form)}; the first result had {_describe_form(first[name])}"
+                )
                 raise self.error(row, what)
 
 
 def _sample_form(value: Any) -> Any:
-    """Return the dtype and shape that all samples must share; for sequences, whose length may vary, without it."""
+    """Return the dtype and shape that all samples must share; the length of a sequence is None, because it may vary."""
     if (known := _SCALAR_FORMS.get(type(value))) is not None:
         return known
     if isinstance(value, np.ndarray | np.generic):

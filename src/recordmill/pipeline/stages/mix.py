@@ -73,7 +73,7 @@ def mix(datasets: Iterable[Dataset], weights: Iterable[float], *, num_samples: i
 def _check_mixable(part: Any) -> None:
     if not isinstance(part, Dataset):
         raise TypeError(f"mix() takes datasets, as open() returns them, got {part!r}")
-    if part.batch_stage is not None or part.pipeline.is_stream or part.pipeline.length == 0:
+    if part.batch_stage is not None or part.pipeline.has_filter or part.pipeline.length == 0:
         raise ValueError(
             f"mix() takes unbatched, unfiltered, non-empty datasets; got {part!r}. "
             "Call batch() and filter() on the result of mix()."
@@ -116,7 +116,7 @@ class Mixture:
 
     @cached_property
     def _pattern(self) -> tuple[Ints, Ints, Ints]:
-        """One period: for each sample its part and its index among those of the part; and the samples per part."""
+        """One period: the part of each sample, its index within that part, and the number of samples per part."""
         counts = _split_period(self.shares)
         parts = np.repeat(np.arange(len(counts)), counts)
         earlier = np.concatenate([np.arange(count) for count in counts])
