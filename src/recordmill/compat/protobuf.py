@@ -56,7 +56,7 @@ def lazy_messages(
 
 
 def _build_message_classes(module: str, package: str, syntax: str, files: Mapping[str, Declarations]) -> dict[str, Any]:
-    """Return the message classes by their names; each file may use the types of those before it."""
+    """Return the message classes by their names; a file may use the types of earlier files."""
     try:
         from google.protobuf.descriptor_pb2 import FileDescriptorProto
         from google.protobuf.descriptor_pool import DescriptorPool
@@ -99,7 +99,7 @@ def _declare_message(file: Any, name: str, fields: Sequence[Field]) -> None:
     for field, number, kind, label in fields:
         is_repeated = label in ("repeated", "map")
         declared = message.field.add(name=field, number=number, label=_REPEATED if is_repeated else _OPTIONAL)
-        _set_type(declared, kind, file.package)
+        _set_field_type(declared, kind, file.package)
         if label == "oneof":
             declared.oneof_index = 0
         elif label == "repeated" and kind in _SCALARS and kind not in _UNPACKED:
@@ -107,11 +107,11 @@ def _declare_message(file: Any, name: str, fields: Sequence[Field]) -> None:
         elif label == "map":
             entry = message.nested_type.add(name=f"{field.title().replace('_', '')}Entry", options={"map_entry": True})
             entry.field.add(name="key", number=1, label=_OPTIONAL, type=_SCALARS["string"])
-            _set_type(entry.field.add(name="value", number=2, label=_OPTIONAL), kind, file.package)
+            _set_field_type(entry.field.add(name="value", number=2, label=_OPTIONAL), kind, file.package)
             declared.type_name = f".{file.package}.{name}.{entry.name}"
 
 
-def _set_type(field: Any, kind: str, package: str) -> None:
+def _set_field_type(field: Any, kind: str, package: str) -> None:
     if kind in _SCALARS:
         field.type = _SCALARS[kind]
     else:

@@ -153,10 +153,10 @@ def test_traced_calls_are_recorded_by_name() -> None:
     class Recording:
         noted: list = []  # noqa: RUF012
 
-        def handles(self, value):
+        def owns_value(self, value):
             return any(isinstance(one, Recorded) for one in [*value[0], *value[1].values()])
 
-        def call(self, name, args, kwargs):
+        def handle_call(self, name, args, kwargs):
             self.noted.append((name, sorted(kwargs)))
             return Recorded(np.zeros(2, np.float32))
 

@@ -108,7 +108,7 @@ class _LongHashState:
         self.w: Pair = (0, 0)
 
     def update(self, offset: int, factor: Word, weight: int) -> None:
-        """Mix in the 64-byte block at `offset`."""
+        """Mix the 64-byte block at `offset` into the state."""
         data, v, w = self.data, self.v, self.w
         x = multiply(rotate_right(add(self.x, self.y, v[0], data.word64(offset + 8)), 37), factor)
         y = multiply(rotate_right(add(self.y, v[1], data.word64(offset + 48)), 42), factor)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-# A Python integer for one string, or a uint64 array with one value for each of several strings.
+# 64-bit word: a Python integer for one string, or a uint64 array with one value for each of several strings.
 Word: TypeAlias = Any
 _MASK = (1 << 64) - 1
 # Smallest number of strings of one length that array arithmetic hashes faster than a loop over the strings.
@@ -76,7 +76,7 @@ def add(*terms: Word) -> Word:
 
 
 def multiply(first: Word, second: Word) -> Word:
-    """Multiply two words modulo 2**64."""
+    """Multiply two 64-bit words modulo 2**64."""
     return (first * second) & _MASK
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.composite import Composite
+from recordmill.compat.tensorflow.core.composite import CompositeTensor
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import TensorOperators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
@@ -17,28 +17,29 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 _PYTHON_SCALARS = frozenset({bool, int, float, str, bytes})
 _NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
-# For each kind of NumPy dtype, the kinds of Python values that can be converted to it; V is bfloat16.
+# Kinds of Python values that can be converted to each kind of NumPy dtype. Kinds are letters as in NumPy's
+# `dtype.kind`; "V" stands for bfloat16.
 _CONVERTIBLE = {"c": "ciuf", "f": "iufb", "V": "iufb", "i": "iub", "u": "iub", "b": "b"}
 
 
 def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
     """Convert a value to an array with the dtype that TensorFlow gives it, or with `dtype`."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if type(value) in _NUMBERS and (number := _convert_number(value, wanted)) is not None:
+    if type(value) in _NUMBERS and (number := _array_from_number(value, wanted)) is not None:
         return number
     if isinstance(value, TensorOperators):
-        return _convert_tensor(value, wanted)
+        return _array_from_tensor(value, wanted)
     if isinstance(value, np.ndarray | np.generic):
-        return _convert_numpy(value, wanted)
+        return _array_from_numpy(value, wanted)
     if isinstance(value, TensorShape):
         value = value.as_list()
     _reject_composite(value)
     if hasattr(value, "__array__"):
-        return _convert_numpy(np.asarray(value), wanted)
-    return _convert_python(value, wanted)
+        return _array_from_numpy(np.asarray(value), wanted)
+    return _array_from_python(value, wanted)
 
 
-def scalar_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+def wrap_scalar_in_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Wrap a scalar in an array without axes; an array is returned unchanged."""
     if isinstance(value, np.ndarray):
         return value
@@ -47,8 +48,8 @@ def scalar_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     return array
 
 
-def _convert_number(value: Any, wanted: DType | None) -> NDArray[Any] | None:
-    """Convert a Python number to an array; return None if the dtype might not be able to represent the number."""
+def _array_from_number(value: Any, wanted: DType | None) -> NDArray[Any] | None:
+    """Convert a Python number to an array; return None if the dtype may be unable to represent it."""
     kind = type(value)
     dtype = _NUMBERS[kind] if wanted is None else wanted.numpy_dtype
     if kind is float:
@@ -61,14 +62,14 @@ def _convert_number(value: Any, wanted: DType | None) -> NDArray[Any] | None:
 
 
 def _reject_composite(value: Any) -> None:
-    if isinstance(value, Composite):
+    if isinstance(value, CompositeTensor):
         name = type(value).__name__
         raise ValueError(  # noqa: TRY004 (TensorFlow's class)
-            f"expected a dense tensor, got a {name}: use to_tensor() or tf.sparse.to_dense, or work on its values"
+            f"expected a dense tensor, got a {name}: use to_tensor() or tf.sparse.to_dense, or its .values"
         )
 
 
-def _convert_tensor(value: Any, wanted: DType | None) -> NDArray[Any]:
+def _array_from_tensor(value: Any, wanted: DType | None) -> NDArray[Any]:
     found = value.values
     # Converting a symbolic tensor raises an error that explains why it has no value.
     array: NDArray[Any] = found if isinstance(found, np.ndarray) else np.asarray(value)
@@ -79,7 +80,7 @@ def _convert_tensor(value: Any, wanted: DType | None) -> NDArray[Any]:
     return array
 
 
-def _convert_numpy(value: Any, wanted: DType | None) -> NDArray[Any]:
+def _array_from_numpy(value: Any, wanted: DType | None) -> NDArray[Any]:
     array: NDArray[Any] = np.asarray(value)
     if array.dtype.kind in "OSU":
         array = _to_bytes_objects(array)
@@ -93,9 +94,9 @@ def _convert_numpy(value: Any, wanted: DType | None) -> NDArray[Any]:
         return array.astype(wanted.numpy_dtype)
 
 
-def _convert_python(value: Any, wanted: DType | None) -> NDArray[Any]:
+def _array_from_python(value: Any, wanted: DType | None) -> NDArray[Any]:
     if isinstance(value, str | bytes):
-        return _cast_python_values(value, scalar_array(_item_to_bytes(value), np.dtype(object)), wanted)
+        return _cast_python_values(value, wrap_scalar_in_array(_item_to_bytes(value), np.dtype(object)), wanted)
     nested = _find_tensor_dtype(value)
     if nested is not None:
         return _stack_nested_tensors(value, wanted or nested)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NoReturn
 
 
-class Composite:
-    """Base of ragged and sparse tensors, which consist of several dense ones."""
+class CompositeTensor:
+    """Base class of ragged and sparse tensors, which store their content in several dense tensors."""
 
     __slots__ = ()
     # Makes NumPy's operators use the operators of the tensor instead of converting it to an array.
@@ -18,7 +18,7 @@ class Composite:
             raise AttributeError(name)
         kind = type(self).__name__
         raise AttributeError(
-            f"{kind}.{name} is not supported: use to_tensor() or tf.sparse.to_dense, or work on its values",
+            f"{kind}.{name} is not supported: use to_tensor() or tf.sparse.to_dense, or its .values",
             name=name,
             obj=self,
         )

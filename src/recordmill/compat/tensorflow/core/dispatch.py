@@ -1,4 +1,4 @@
-"""Table of TensorFlow's operations, and the wrapper that decides who handles a call: tracer, library or operation.
+"""Table of TensorFlow's operations. Each call goes to a tracer, to a library such as Keras, or to the operation itself.
 
 While a map function is traced, the tracer records calls with traced values. A library handles calls with its own
 values. Every other call runs immediately.
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from recordmill.compat.tensorflow.core.composite import Composite
+from recordmill.compat.tensorflow.core.composite import CompositeTensor
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,15 +21,15 @@ R = TypeVar("R")
 class CallHandler(Protocol):
     """Interface of a tracer, which records calls on symbolic values, or a library, which runs calls on its tensors."""
 
-    def handles(self, value: Any) -> bool:
+    def owns_value(self, value: Any) -> bool:
         """Return whether an argument is one of the handler's own values, or contains one."""
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def handle_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record or run a call, and return its result as the handler's own value."""
 
 
 RECORDING: ContextVar[CallHandler | None] = ContextVar("recording", default=None)
-# True while a map function runs for which TensorFlow's graph would not know the sizes of images.
+# True while a map function runs that TensorFlow would trace with unknown image sizes.
 SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
 # Libraries that run calls on their own tensors, such as Keras's backend after tf.keras was imported.
@@ -75,38 +75,38 @@ def op(
     no argument is traced. `composite` handles calls with ragged or sparse arguments.
     """
 
-    def register(function: Callable[P, R]) -> Callable[P, R]:
+    def register_operation(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        def call_or_record(*args: P.args, **kwargs: P.kwargs) -> R:
             kwargs.pop("name", None)
             recording = RECORDING.get()
-            if recording is not None and (always or recording.handles((args, kwargs))):
-                traced: R = recording.call(name, args, kwargs)
+            if recording is not None and (always or recording.owns_value((args, kwargs))):
+                traced: R = recording.handle_call(name, args, kwargs)
                 return traced
             for library in LIBRARIES:
-                if library.handles((args, kwargs)):
-                    result: R = library.call(name, args, kwargs)
+                if library.owns_value((args, kwargs)):
+                    result: R = library.handle_call(name, args, kwargs)
                     return result
-            if composite is not None and any(isinstance(one, Composite) for one in (*args, *kwargs.values())):
-                adapted: R = composite(call, args, kwargs)
+            if composite is not None and any(isinstance(one, CompositeTensor) for one in (*args, *kwargs.values())):
+                adapted: R = composite(call_or_record, args, kwargs)
                 return adapted
             return function(*args, **kwargs)
 
         if name in OPS:
             raise ValueError(f"operation {name!r} is defined twice")
-        OPS[name] = call
-        return call
+        OPS[name] = call_or_record
+        return call_or_record
 
-    return register
+    return register_operation
 
 
 def call_operation(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Call the operation with this name."""
+    """Call an operation by its name, such as "math.add"."""
     return find_operation(name)(*args, **kwargs)
 
 
 def find_operation(name: str) -> Callable[..., Any]:
-    """Return the operation with this name; import the modules of its family if necessary."""
+    """Return an operation by its name, such as "math.add"; import the modules of its family if necessary."""
     if name not in OPS:
         for module in FAMILIES[name.partition(".")[0]]:
             importlib.import_module(f"{_PACKAGE}.{module}")

@@ -23,10 +23,10 @@ def _make_binary_methods(name: str) -> tuple[_Method, _Method]:
     def method(self: Any, other: Any) -> Any:
         return call_operation(name, self, other)
 
-    def swapped(self: Any, other: Any) -> Any:
+    def reflected_method(self: Any, other: Any) -> Any:
         return call_operation(name, other, self)
 
-    return method, swapped
+    return method, reflected_method
 
 
 class ElementwiseOperators:

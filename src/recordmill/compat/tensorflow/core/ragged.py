@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import row_splits as partition
-from recordmill.compat.tensorflow.core.composite import Composite
+from recordmill.compat.tensorflow.core.composite import CompositeTensor
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
@@ -21,7 +21,7 @@ from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class RaggedTensor(ElementwiseOperators, Composite):
+class RaggedTensor(ElementwiseOperators, CompositeTensor):
     """Rows stored one after another in `values`; row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``.
 
     Create it with a ``from_...`` method, with `constant`, or with the parsing functions.
@@ -37,30 +37,30 @@ class RaggedTensor(ElementwiseOperators, Composite):
 
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
-        """Create rows from the positions at which they start; the last entry is the end of the last row."""
+        """Create rows from `row_splits`: the start of each row in `values`, followed by the end of the last row."""
         return cls._create_checked(values, partition.check_row_splits(_as_integers(row_splits)), name, validate)
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
-        """Create rows of these lengths."""
+        """Create rows from their lengths."""
         return cls._create_checked(values, partition.from_lengths(_as_integers(row_lengths)), name, validate)
 
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
-        """Create rows that start at these positions."""
+        """Create rows from their start positions in `values`."""
         inner = _to_values_tensor(values)
         return cls._create_checked(inner, partition.from_starts(_as_integers(row_starts), len(inner)), name, validate)
 
     @classmethod
     def from_row_limits(cls, values: Any, row_limits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
-        """Create rows that end before these positions."""
+        """Create rows from their end positions (exclusive) in `values`."""
         return cls._create_checked(values, partition.from_limits(_as_integers(row_limits)), name, validate)
 
     @classmethod
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: Any = None, validate: bool = True
     ) -> RaggedTensor:
-        """Create rows from the row number of each value; row numbers must be sorted."""
+        """Create rows from the row number of each value; the numbers must be sorted."""
         rows = None if nrows is None else int(nrows)
         return cls._create_checked(values, partition.from_rowids(_as_integers(value_rowids), rows), name, validate)
 
@@ -79,14 +79,14 @@ class RaggedTensor(ElementwiseOperators, Composite):
     def from_nested_row_splits(
         cls, flat_values: Any, nested_row_splits: Sequence[Any], name: Any = None, validate: bool = True
     ) -> Any:
-        """Create nested rows from row splits, outermost first."""
+        """Create nested rows from the row splits of each nesting level, outermost first."""
         return cls._create_nested("from_row_splits", flat_values, nested_row_splits, name, validate)
 
     @classmethod
     def from_nested_row_lengths(
         cls, flat_values: Any, nested_row_lengths: Sequence[Any], name: Any = None, validate: bool = True
     ) -> Any:
-        """Create nested rows from row lengths, outermost first."""
+        """Create nested rows from the row lengths of each nesting level, outermost first."""
         return cls._create_nested("from_row_lengths", flat_values, nested_row_lengths, name, validate)
 
     @classmethod
@@ -99,7 +99,7 @@ class RaggedTensor(ElementwiseOperators, Composite):
         name: Any = None,
         row_splits_dtype: Any = np.int64,
     ) -> RaggedTensor:
-        """Create rows from a dense tensor; cut each to its length or before its trailing padding."""
+        """Convert a dense tensor; cut each row to its length, or before trailing values equal to `padding`."""
         del name
         return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
@@ -133,7 +133,7 @@ class RaggedTensor(ElementwiseOperators, Composite):
 
     @property
     def row_splits(self) -> Tensor:
-        """Start of each row and end of the last one: shape (num_rows + 1,)."""
+        """Start of each row in `values`, followed by the end of the last row: shape (num_rows + 1,)."""
         return Tensor(self._splits)
 
     @property
@@ -148,12 +148,12 @@ class RaggedTensor(ElementwiseOperators, Composite):
 
     @property
     def nested_row_splits(self) -> tuple[Tensor, ...]:
-        """Row splits, outermost first."""
+        """Row splits of each nesting level, outermost first."""
         inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
         return (self.row_splits, *inner)
 
     def nested_row_lengths(self, name: Any = None) -> tuple[Tensor, ...]:
-        """Return row lengths, outermost first."""
+        """Return the row lengths of each nesting level, outermost first."""
         del name
         return tuple(Tensor(np.diff(splits.values)) for splits in self.nested_row_splits)
 
@@ -221,7 +221,7 @@ class RaggedTensor(ElementwiseOperators, Composite):
         return out
 
     def to_tensor(self, default_value: Any = None, name: Any = None, shape: Any = None) -> Any:
-        """Convert to a dense tensor: short rows are padded, long ones cut to `shape`."""
+        """Convert to a dense tensor: short rows are padded, and rows longer than `shape` are cut."""
         return to_tensor(self, default_value, name, shape)
 
     def to_sparse(self, name: Any = None) -> Any:
@@ -277,7 +277,7 @@ def slice_values(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor
 
 
 def gather_values(values: Tensor | RaggedTensor, rows: NDArray[np.int64]) -> Tensor | RaggedTensor:
-    """Return the entries of dense or ragged values at these positions of the first axis."""
+    """Return the entries of dense or ragged values at the positions `rows` of the first axis."""
     if isinstance(values, Tensor):
         return Tensor(values.values[rows])
     positions, splits = partition.gather_rows(values.row_splits.values, rows)
@@ -310,14 +310,14 @@ def _slice_each_row(ragged: Any, key: list[Any]) -> RaggedTensor:
     if isinstance(key[0], int | np.integer) and ragged.uniform_row_length is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
     if len(key) > 1 or not isinstance(key[0], slice):
-        raise NotImplementedError("only a slice of all rows is supported, such as rows[:, 1:]")
+        raise NotImplementedError("the second index must be a slice that applies to each row, as in rows[:, 1:]")
     positions, splits = partition.slice_rows(ragged.row_splits.values, key[0])
     return RaggedTensor(gather_values(ragged.values, positions), splits)
 
 
 @op("ragged.to_tensor")
 def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None, shape: Any = None) -> Tensor:
-    """Convert to a dense tensor: short rows are padded, long ones cut to `shape`."""
+    """Convert to a dense tensor: short rows are padded, and rows longer than `shape` are cut."""
     del name
     flat, nested = ragged.flat_values.values, _nested_splits(ragged)
     lengths = partition.bounding_shape(nested, flat.shape[1:])
@@ -369,7 +369,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = np.int64) -> RaggedTensor
 def from_tensor(
     tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1, row_splits_dtype: Any = np.int64
 ) -> RaggedTensor:
-    """Convert a dense tensor to a ragged one; cut each row to its length or before its trailing padding."""
+    """Convert a dense tensor; cut each row to its length, or before trailing values equal to `padding`."""
     array, dtype = array_of(tensor), as_dtype(row_splits_dtype).numpy_dtype
     if lengths is not None and padding is not None:
         raise ValueError("lengths cannot be combined with padding")

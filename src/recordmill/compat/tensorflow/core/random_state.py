@@ -21,7 +21,10 @@ _STATE_BYTES = 32
 
 
 class RandomState:
-    """Random generators of the process or of one element: one per operation seed, and one for unseeded operations."""
+    """Random generators of the process or of one dataset element.
+
+    Each operation seed has its own generator; unseeded operations share one.
+    """
 
     def __init__(self, seed: int | None, position: tuple[int, ...] = ()) -> None:
         self.seed = seed
@@ -29,7 +32,7 @@ class RandomState:
         self._generators: dict[int | None, np.random.Generator] = {}
 
     def generator(self, seed: int | None = None) -> np.random.Generator:
-        """Return the generator for an operation seed."""
+        """Return the generator for an operation seed; for None, the generator of the unseeded operations."""
         if seed not in self._generators:
             self._generators.setdefault(seed, self._create_generator(seed))
         return self._generators[seed]
@@ -44,7 +47,7 @@ class RandomState:
 
 
 class _DigestSequence:
-    """Seed sequence that returns the words of a hash digest, five times faster than NumPy's own seeding."""
+    """Seed sequence for a NumPy generator, taken from a hash digest; five times faster than NumPy's `SeedSequence`."""
 
     __slots__ = ("_words",)
 
@@ -52,7 +55,7 @@ class _DigestSequence:
         self._words = np.frombuffer(digest, "<u8")
 
     def generate_state(self, n_words: int, dtype: type = np.uint64) -> NDArray[np.uint64]:
-        """Return the four words that PCG64 asks for."""
+        """Return the four words of the digest, the number that PCG64 requests."""
         del n_words, dtype
         return self._words
 
@@ -73,12 +76,12 @@ def _hash_seeds(global_seed: int, seed: int | None) -> bytes:
 
 
 def to_nonnegative_ints(*numbers: int) -> list[int]:
-    """Encode integers as the non-negative numbers that generators accept."""
+    """Encode integers as non-negative ones, which is what NumPy's generators accept as seeds."""
     return [word for number in numbers for word in (abs(number), int(number < 0))]
 
 
 def compose_entropy(global_seed: int, seed: int | None, position: tuple[int, ...]) -> list[int]:
-    """Combine two seeds and a position into the entropy that seeds a generator."""
+    """Combine the global seed, an operation seed and a position into the entropy that seeds a generator."""
     return [*to_nonnegative_ints(global_seed), *([0] if seed is None else [1, *to_nonnegative_ints(seed)]), *position]
 
 
@@ -94,7 +97,7 @@ def set_seed(seed: int | None) -> None:
 
 
 def global_seed() -> int | None:
-    """Return the global seed."""
+    """Return the global seed; None if the program has not set one."""
     return _process.seed
 
 

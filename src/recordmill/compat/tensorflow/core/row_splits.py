@@ -30,7 +30,7 @@ def check_row_splits(row_splits: NDArray[Any]) -> Splits:
 
 
 def from_lengths(row_lengths: NDArray[Any]) -> Splits:
-    """Return the splits of rows of these lengths."""
+    """Convert row lengths to row splits."""
     lengths = to_splits_vector(row_lengths, "row_lengths")
     splits = np.zeros(len(lengths) + 1, lengths.dtype)
     np.cumsum(lengths, out=splits[1:])
@@ -38,19 +38,19 @@ def from_lengths(row_lengths: NDArray[Any]) -> Splits:
 
 
 def from_starts(row_starts: NDArray[Any], num_values: int) -> Splits:
-    """Return the splits of rows that start at these positions."""
+    """Convert the start positions of rows to row splits."""
     starts = to_splits_vector(row_starts, "row_starts")
     return np.concatenate((starts, np.array([num_values], starts.dtype)))
 
 
 def from_limits(row_limits: NDArray[Any]) -> Splits:
-    """Return the splits of rows that end before these positions."""
+    """Convert the end positions (exclusive) of rows to row splits."""
     limits = to_splits_vector(row_limits, "row_limits")
     return np.concatenate((np.zeros(1, limits.dtype), limits))
 
 
 def from_rowids(value_rowids: NDArray[Any], num_rows: int | None) -> Splits:
-    """Return the splits of rows, given the row number of each value."""
+    """Convert the row number of each value to row splits."""
     rowids = to_splits_vector(value_rowids, "value_rowids")
     if len(rowids) and (int(rowids.min()) < 0 or (np.diff(rowids) < 0).any()):
         raise InvalidArgumentError(f"value_rowids must be non-negative and sorted, got {rowids.tolist()}")
@@ -79,7 +79,7 @@ def bounding_shape(nested: list[Splits], inner: tuple[int, ...]) -> list[int]:
 
 
 def locate_values(nested: list[Splits]) -> list[NDArray[np.int64]]:
-    """Return the index of each innermost value on every ragged axis."""
+    """Return the coordinates of each innermost value: its index on every ragged axis."""
     found = [np.arange(len(nested[0]) - 1)]
     for splits in nested:
         lengths = np.diff(splits)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.composite import Composite
+from recordmill.compat.tensorflow.core.composite import CompositeTensor
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
-class SparseTensor(Composite):
+class SparseTensor(CompositeTensor):
     """``tf.SparseTensor``: values, and their indices in a larger array; arithmetic is not supported."""
 
     __slots__ = ("_dense_shape", "_indices", "_values")
@@ -72,8 +72,8 @@ class SparseTensor(Composite):
         return SparseTensor, (self.indices, self.values, self.dense_shape)
 
 
-class FullVector(SparseTensor):
-    """Sparse tensor of one axis that has a value at each index, in order."""
+class FullSparseVector(SparseTensor):
+    """Sparse tensor of one axis without gaps: it has a value at each index, in order."""
 
     __slots__ = ()
 
@@ -95,10 +95,10 @@ class FullVector(SparseTensor):
 def to_dense(
     sp_input: SparseTensor, default_value: Any = None, validate_indices: bool = True, name: Any = None
 ) -> Tensor:
-    """Convert a sparse tensor to a dense one."""
+    """Convert a sparse tensor to a dense one; fill the gaps with `default_value`."""
     del name
     _check_sparse(sp_input)
-    if isinstance(sp_input, FullVector):
+    if isinstance(sp_input, FullSparseVector):
         return sp_input.values
     shape = tuple(sp_input.dense_shape.values.tolist())
     indices, values = sp_input.indices.values, sp_input.values.values
@@ -123,7 +123,7 @@ def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
 
 @op("sparse.reorder")
 def reorder(sp_input: SparseTensor, name: Any = None) -> SparseTensor:
-    """Sort values by their indices."""
+    """Sort the values of a sparse tensor by their indices, in row-major order."""
     del name
     _check_sparse(sp_input)
     indices = sp_input.indices.values

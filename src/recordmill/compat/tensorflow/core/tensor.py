@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from recordmill.allocator import keep_freed_memory
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.arrays import array_of, scalar_array
+from recordmill.compat.tensorflow.core.arrays import array_of, wrap_scalar_in_array
 from recordmill.compat.tensorflow.core.dtypes import DType
 from recordmill.compat.tensorflow.core.operators import TensorOperators
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 
-# Every operation allocates an array, which is faster if the memory of freed arrays is kept and reused.
+# Every operation allocates an array. Allocation is faster if the allocator keeps freed memory and reuses it.
 keep_freed_memory()
 
 __all__ = ["AnyTensor", "Tensor", "array_of", "as_tensor", "wrap"]
@@ -40,7 +40,7 @@ class Tensor(TensorOperators):
 
     @property
     def values(self) -> NDArray[Any]:
-        """Array of the values; of a scalar tensor, an array without axes."""
+        """Array of the values; for a scalar tensor, an array of shape ()."""
         return self._values
 
     @property
@@ -80,7 +80,7 @@ class Tensor(TensorOperators):
     def __iter__(self) -> Iterator[Tensor]:
         if not self._values.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
-        return (Tensor(scalar_array(row, self._values.dtype)) for row in self._values)
+        return (Tensor(wrap_scalar_in_array(row, self._values.dtype)) for row in self._values)
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -112,7 +112,7 @@ class Tensor(TensorOperators):
 
 
 class _AnyTensorType(type):
-    """Metaclass for which all tensors are instances, including the symbolic tensors of a traced map function."""
+    """Metaclass of `AnyTensor`: all tensors are instances, also the symbolic ones of a traced function."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return Tensor(*args, **kwargs) if cls is AnyTensor else super().__call__(*args, **kwargs)
@@ -138,5 +138,5 @@ def as_tensor(value: Any, dtype: Any = None) -> Tensor:
 def wrap(result: Any, dtype: Any = None) -> Tensor:
     """Convert the result of a NumPy function, an array or a scalar, to a tensor."""
     if isinstance(result, bytes):
-        return Tensor(scalar_array(result, np.dtype(object)))
+        return Tensor(wrap_scalar_in_array(result, np.dtype(object)))
     return Tensor(np.asarray(result, dtype))

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
 from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
 
-# TensorFlow's class name in the `repr`, by class of the node; for other nodes, the name is "_<node>Dataset".
+# Class name that TensorFlow shows in the `repr`, by node class; for other node classes, it is "_<node>Dataset".
 _CLASS_NAMES = {
     "ChooseInput": "_ChooseDataset",
     "PlaceholderSource": "_FedNodeDataset",
@@ -26,7 +26,7 @@ _CLASS_NAMES = {
 
 
 class DatasetBase(LegacyDataset):
-    """Base of `Dataset`: a node of a pipeline and its options, without transformations."""
+    """Base class of `Dataset`: holds a pipeline node and options; transformations are added by subclasses."""
 
     def __init__(self, node: Node, options: Options | None = None) -> None:
         self.node = node

@@ -1,4 +1,4 @@
-"""Nodes of ``batch``, ``padded_batch``, ``unbatch`` and ``window``."""
+"""Pipeline nodes of ``Dataset.batch``, ``padded_batch``, ``unbatch`` and ``window``."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Batch(Node):
             return map_ordered(_DeferredMapRunner(maps, self).build_batch, groups, num_cpus(), 1, THREAD_NAME)
         batches = None
         if execution.native and self._only_stacks:
-            batches = self.input.batches(execution, self.size, self.drop_remainder)
+            batches = self.input.iterate_batches(execution, self.size, self.drop_remainder)
         return map(self.make_batch, self._iterate_groups(execution)) if batches is None else batches
 
     def _iterate_groups(self, execution: ExecutionOptions) -> Iterator[list[Step]]:
@@ -94,7 +94,7 @@ class Batch(Node):
         return pack_structure(values[0], [self.combine_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
     def combine_leaf(self, values: BatchValue, number: int) -> Any:
-        """Combine the values of leaf `number`; the values are a column if a native map has stacked them already."""
+        """Combine the values of leaf `number`, which a native map may have stacked into a column already."""
         return values.tensor if isinstance(values, BatchColumn) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
@@ -146,7 +146,7 @@ class _DeferredMapRunner:
         self._process = GroupRunner(self._run_maps_on_group, self._run_maps_on_element)
 
     def build_batch(self, group: list[Step]) -> Step:
-        """Return one batch, computed natively if every map has a plan."""
+        """Return one batch; run the maps on all its elements at once if every map has a native plan."""
         is_native = len(self._plans) == len(self._maps)
         result = self._process(group) if is_native else list(map(self._run_maps_on_element, group))
         return self._batch.make_batch(result) if isinstance(result, list) else Element(result)
@@ -169,7 +169,7 @@ class _DeferredMapRunner:
 
 
 def find_deferred_maps(batch: Batch) -> list[Map]:
-    """Return the maps that a batch runs on whole batches: none, unless one parses records or decodes images."""
+    """Return the maps before `batch` that run on whole batches; none unless one parses records or decodes images."""
     maps: list[Map] = []
     node: Node = batch.input
     while node.forwards_elements or isinstance(node, Map):
@@ -184,7 +184,7 @@ def find_deferred_maps(batch: Batch) -> list[Map]:
 
 
 def _may_run_in_batches(node: Map) -> bool:
-    """Return whether batches may run a map in threads: its trace allows any order, or `num_parallel_calls` > 1."""
+    """Return whether a map may run on batches in threads: its trace allows any order, or `num_parallel_calls` > 1."""
     trace = node.function.trace()
     return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 
@@ -198,7 +198,7 @@ def _parses_or_decodes(node: Map) -> bool:
 
 
 class Unbatch(Node):
-    """Rows of the elements along their first axis."""
+    """Rows of each element along its first axis."""
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for element in self.input.iterate(execution):
@@ -236,7 +236,7 @@ class Unbatch(Node):
 
 
 def _has_known_spec(node: Node) -> bool:
-    """Return whether specs hold for all elements; specs that were inferred from first results may not."""
+    """Return whether the spec is known without running Python functions, so that it holds for all elements."""
     if isinstance(node, Map):
         trace = node.function.trace()
         if not isinstance(trace, Trace) or trace.spec() is None:

@@ -1,4 +1,4 @@
-"""Nodes of ``Dataset.cache``: keep elements after the first complete pass, in memory or in a record file."""
+"""Pipeline nodes of ``Dataset.cache``: keep elements after the first complete pass, in memory or in a record file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
 
-# Appended to the file name, so that TensorFlow's own cache files of that name are not touched.
+# Suffix of cache files, so that they do not replace TensorFlow's own cache files of the same name.
 SUFFIX = ".cache.tfrecord"
 
 
@@ -92,7 +92,7 @@ class CacheFile(Node):
 
 
 def _serialize_element(value: Any) -> bytes:
-    """Serialize an element: its structure as one line of JSON, then the bytes of its parts."""
+    """Serialize an element: its structure as one line of JSON, then the bytes of its tensors."""
     content: list[bytes] = []
     structure = json.dumps(_describe_structure(value, content)).encode()
     return b"".join((structure, b"\n", *content))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core.arrays import scalar_array
+from recordmill.compat.tensorflow.core.arrays import wrap_scalar_in_array
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow, stack_ragge
 from recordmill.compat.tensorflow.data.structures import has_same_structure, leaves, pack_structure, take_row
 from recordmill.types import RecordRef
 
-# Size limit of an array in `store_as_rows`, because elements and array are in memory at the same time.
+# Largest size in bytes of an array in `store_as_rows`, which holds elements and array in memory at the same time.
 _MAX_BYTES = 256 << 20
 
 
@@ -54,7 +54,7 @@ class TableRow(Element):
 
 
 class StringElement(Element):
-    """Element that is one byte string of a group of records; tensor and position are created on every access."""
+    """Element that is one byte string of a group of records; `value` and `record` are created on every access."""
 
     __slots__ = ("_locate", "_row", "content")
 
@@ -63,14 +63,14 @@ class StringElement(Element):
 
     @property
     def value(self) -> Tensor:
-        return Tensor(scalar_array(self.content, np.dtype(object)))
+        return Tensor(wrap_scalar_in_array(self.content, np.dtype(object)))
 
     @property
     def record(self) -> RecordRef:  # type: ignore[override]
         return self._locate(self._row)
 
 
-def stack_columns(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
+def stack_into_columns(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
     """Stack the leaves of string elements, or of table rows with one structure; return None for other elements.
 
     Leaves whose number is not in `used` are None.
@@ -106,8 +106,8 @@ def _stack_rows(elements: Sequence[TableRow], number: int) -> NDArray[Any]:
 
 
 def stack_stored_elements(elements: Sequence[Any]) -> Any:
-    """Combine elements into the value of a batch; return None if `stack_columns` does not support them."""
-    columns = stack_columns(elements)
+    """Combine elements into the value of a batch; return None if `stack_into_columns` does not support them."""
+    columns = stack_into_columns(elements)
     if columns is None:
         return None
     structure = elements[0].table.structure if type(elements[0]) is TableRow else None

@@ -32,7 +32,7 @@ _THREADS_PER_DATASET = 3
 
 
 class Interleave(Node):
-    """Interleaved elements of the datasets that a function returns; `flat_map` has a cycle of length 1."""
+    """Elements of the datasets that a function returns, interleaved; for `flat_map`, `cycle_length` is 1."""
 
     runs_python = True
 
@@ -73,11 +73,11 @@ class Interleave(Node):
         if isinstance(element, FailedElement):
             return element
         try:
-            return self._call_for_node(element.value).iterate(execution)
+            return self._create_inner_node(element.value).iterate(execution)
         except Exception as error:  # noqa: BLE001 (raised where the element is requested)
             return FailedElement(to_op_error(error, element))
 
-    def _call_for_node(self, value: Any) -> Node:
+    def _create_inner_node(self, value: Any) -> Node:
         return require_node(self._function.call_python(value), "The function must return a `tf.data.Dataset` object")
 
     def cardinality(self) -> int:
@@ -85,12 +85,12 @@ class Interleave(Node):
 
     def spec(self) -> Any:
         for value in self.input.sample_values():
-            return self._call_for_node(value).spec()
+            return self._create_inner_node(value).spec()
         raise NoElementsError("element_spec depends on the first dataset, but the input is empty")
 
     def sample_values(self) -> Iterator[Any]:
         for value in self.input.sample_values():
-            yield from self._call_for_node(value).sample_values()
+            yield from self._create_inner_node(value).sample_values()
 
 
 def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
@@ -169,7 +169,7 @@ class Concatenate(Node):
 
 
 class Enumerate(Node):
-    """Pairs of a number and an element; numbers of failed elements are skipped."""
+    """Pairs of a number and an element; failed elements are counted, too."""
 
     def __init__(self, node: Node, start: int) -> None:
         super().__init__(node)

@@ -17,9 +17,9 @@ from recordmill.compat.tensorflow.data.files import (
     TextLineDataset,
     TextLines,
     parse_compression,
-    scalar_string,
     strip_line_end,
     to_file_names_node,
+    to_scalar_string_tensor,
 )
 from recordmill.compat.tensorflow.files.gfile import glob
 from recordmill.compat.tensorflow.io.csv_lines import decode_csv
@@ -94,7 +94,7 @@ class CsvRecords(TextLines):
 
 
 def _make_element(parts: list[bytes], record: RecordRef) -> Element:
-    return Element(scalar_string(strip_line_end(b"".join(parts))), record)
+    return Element(to_scalar_string_tensor(strip_line_end(b"".join(parts))), record)
 
 
 def _ends_inside_quotes(line: bytes, delimiter: bytes, was_open: bool) -> bool:

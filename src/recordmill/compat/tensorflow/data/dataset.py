@@ -219,7 +219,7 @@ class Dataset(DatasetFactories):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Group elements into windows, each a structure of datasets."""
+        """Group consecutive elements into windows; each window is a structure of datasets."""
         sizes = to_int(size, "size"), to_int(size if shift is None else shift, "shift"), to_int(stride, "stride")
         return self._with_node(Window(self.node, sizes, bool(drop_remainder), self._make_window))
 

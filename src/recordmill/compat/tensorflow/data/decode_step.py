@@ -33,7 +33,7 @@ _RESIZE_ARGUMENTS = ("images", "size", "method", "preserve_aspect_ratio", "antia
 
 
 class DecodeStep:
-    """A decoder and the operations after it that run in the same native call."""
+    """Step of a native plan: a decoder and the operations after it, which run in one native call."""
 
     def __init__(self, calls: Sequence[RecordedCall], image: rm.Image, window: SymbolicTensor | float | None) -> None:
         self.calls, self._image = tuple(calls), image
@@ -71,11 +71,11 @@ class DecodeStep:
             return windows.array[:, [1, 0, 3, 2]] if is_array else None
         fraction = self._window or 1.0
         sizes = np.asarray(rm.image_sizes(files, like="tensorflow"), np.int64)
-        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # as central_crop rounds
+        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # rounds like central_crop
         return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
 
     def _is_decoded_like_tensorflow(self, head: bytes) -> bool:
-        """Return whether the native call decodes a file as TensorFlow does: JPEG, and PNG with 8 bits per sample."""
+        """Return whether the native call decodes a file like TensorFlow: JPEG, and most PNGs with 8 bits per sample."""
         if head[:3] == _JPEG:
             return True
         is_png = self._image.reduce == 1 and head[:8] == _PNG and head[_PNG_DEPTH : _PNG_DEPTH + 1] == b"\x08"
@@ -145,7 +145,7 @@ def _plan_step(calls: Sequence[RecordedCall], conversion: str | None, crop: Reco
 
 def _crop_fraction(crop: RecordedCall) -> float | None:
     """Return the fraction of a `central_crop`; None unless it is a valid constant."""
-    fraction: Any = crop.args[1]  # the tracer passes both arguments by position
+    fraction: Any = crop.args[1]  # positional, because the tracer normalizes this call
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
 
@@ -154,7 +154,7 @@ def _bind_arguments(call: RecordedCall, names: tuple[str, ...]) -> dict[str, Any
 
 
 def _decode_options(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Convert the arguments of a decoder to options of `rm.Image`; the option is None for an unsupported argument."""
+    """Convert the arguments of a decoder to options of `rm.Image`; unsupported arguments become an option of None."""
     ratio = arguments.get("ratio", 1)
     is_plain = (
         not arguments.get("try_recover_truncated", False)

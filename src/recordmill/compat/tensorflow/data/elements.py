@@ -52,7 +52,7 @@ class ExecutionOptions:
 class Node:
     """One stage of a pipeline: a source, or a transformation of the elements of other nodes."""
 
-    # True if elements are only reordered, repeated or dropped; then a map before this node may be deferred.
+    # True if the node only reorders, repeats or drops elements. Then a later batch may run the maps before this node.
     forwards_elements = False
     # True if the node calls Python functions of the user.
     runs_python = False
@@ -72,15 +72,15 @@ class Node:
         return 1 + sum(node.depth for node in self.inputs)
 
     def begin_pass(self) -> int:
-        """Start a pass over the elements and return its number, from 0."""
+        """Start a pass over the elements and return its number, counted from 0."""
         return next(self._passes)
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Iterate over the elements in order."""
         raise NotImplementedError
 
-    def batches(self, execution: ExecutionOptions, size: int, drop_remainder: bool) -> Iterator[Step] | None:  # noqa: ARG002
-        """Iterate over batches of `size` elements, read without creating the elements; None if that is impossible."""
+    def iterate_batches(self, execution: ExecutionOptions, size: int, drop_remainder: bool) -> Iterator[Step] | None:  # noqa: ARG002
+        """Iterate over batches of `size` elements without creating the elements; return None if not supported."""
         return None
 
     def cardinality(self) -> int:
@@ -92,7 +92,7 @@ class Node:
         return self.input.spec()
 
     def sample_values(self) -> Iterator[Any]:
-        """Iterate over example values to infer specs from; a node that only reorders elements returns its input's."""
+        """Iterate over example values, from which specs are inferred; by default, the example values of the input."""
         return self.input.sample_values()
 
 
@@ -127,7 +127,7 @@ def map_sample_values(function: Callable[[Any], Any], values: Iterator[Any]) -> 
 
 
 def infer_spec_from_samples(node: Node, function: Any) -> Any:
-    """Infer specs from a function's results for the first two elements; lengths that differ are unknown."""
+    """Infer specs from a function's results for the first two elements; axis lengths that differ become unknown."""
     specs = [spec_of(value) for value in itertools.islice(map_sample_values(function, node.sample_values()), 2)]
     if not specs:
         raise NoElementsError("element_spec depends on the first elements, but the dataset is empty")

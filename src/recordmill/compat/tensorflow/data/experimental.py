@@ -70,8 +70,8 @@ class TFRecordWriter:
                 writer.write(record.numpy())
 
 
-def _transformation(method: str) -> Callable[..., Transformation]:
-    """Create a function that returns a transformation for `Dataset.apply`, which calls a method of `Dataset`."""
+def _make_transformation_factory(method: str) -> Callable[..., Transformation]:
+    """Create a function that returns a transformation for `Dataset.apply`; it calls this `Dataset` method."""
 
     def create(*args: Any, **kwargs: Any) -> Transformation:
         return lambda dataset: getattr(dataset, method)(*args, **kwargs)
@@ -81,11 +81,11 @@ def _transformation(method: str) -> Callable[..., Transformation]:
     return create
 
 
-bucket_by_sequence_length = _transformation("bucket_by_sequence_length")
-dense_to_ragged_batch = _transformation("ragged_batch")
-group_by_window = _transformation("group_by_window")
-ignore_errors = _transformation("ignore_errors")
-unbatch = _transformation("unbatch")
+bucket_by_sequence_length = _make_transformation_factory("bucket_by_sequence_length")
+dense_to_ragged_batch = _make_transformation_factory("ragged_batch")
+group_by_window = _make_transformation_factory("group_by_window")
+ignore_errors = _make_transformation_factory("ignore_errors")
+unbatch = _make_transformation_factory("unbatch")
 
 
 def get_single_element(dataset: Any) -> Any:

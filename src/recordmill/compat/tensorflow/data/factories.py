@@ -110,7 +110,7 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def choose_from_datasets(cls, datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Self:
-        """Take each element from the dataset whose position `choice_dataset` yields."""
+        """Take each element from the dataset at the position that `choice_dataset` yields."""
         return cls._from_node(ChooseInput([one.node for one in datasets], choice_dataset.node, stop_on_empty_dataset))
 
     @classmethod

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.tensorflow.core import dtypes
-from recordmill.compat.tensorflow.core.arrays import scalar_array
+from recordmill.compat.tensorflow.core.arrays import wrap_scalar_in_array
 from recordmill.compat.tensorflow.core.dispatch import call_operation
 from recordmill.compat.tensorflow.core.errors import DataLossError, InvalidArgumentError, OpError, UnknownError
 from recordmill.compat.tensorflow.core.rows import StringVector, to_bytes_array
@@ -110,7 +110,7 @@ class RecordPayloads(FileContents):
             record += len(payloads)
             offset += len(payloads.data) + len(payloads) * _FRAME_BYTES
 
-    def batches(self, execution: ExecutionOptions, size: int, drop_remainder: bool) -> Iterator[Step]:
+    def iterate_batches(self, execution: ExecutionOptions, size: int, drop_remainder: bool) -> Iterator[Step]:
         """Yield batches that are sliced from groups of records; an error counts as one record."""
         length = min(size * -(-_MIN_RECORDS // size), _MAX_BATCH_RECORDS)
         groups = self._read_files(execution, lambda path: self._read_record_groups(path, length))
@@ -194,13 +194,13 @@ class TextLines(FileContents):
         with self._open(path) as file:
             offset = 0
             for record, line in enumerate(file):
-                yield Element(scalar_string(strip_line_end(line)), RecordRef(path, record, offset))
+                yield Element(to_scalar_string_tensor(strip_line_end(line)), RecordRef(path, record, offset))
                 offset += len(line)
 
 
-def scalar_string(value: bytes) -> Tensor:
-    """Return a scalar string tensor."""
-    return Tensor(scalar_array(value, np.dtype(object)))
+def to_scalar_string_tensor(value: bytes) -> Tensor:
+    """Convert bytes to a scalar string tensor."""
+    return Tensor(wrap_scalar_in_array(value, np.dtype(object)))
 
 
 def strip_line_end(line: bytes) -> bytes:

@@ -69,14 +69,14 @@ class Function:
             return convert_function_result(
                 result(value)
             )  # an operation may have returned a list, which becomes a tuple
-        token = SIZES_UNKNOWN.set(not self._takes_fixed_size)
+        token = SIZES_UNKNOWN.set(not self._has_fixed_size_input)
         try:
             return self.call_python(value)
         finally:
             SIZES_UNKNOWN.reset(token)
 
     @cached_property
-    def _takes_fixed_size(self) -> bool:
+    def _has_fixed_size_input(self) -> bool:
         try:
             return has_fixed_size(self._node.spec())
         except Exception:  # noqa: BLE001 (iterating raises the same error)
@@ -104,8 +104,8 @@ def _to_tensor_leaf(value: Any) -> Any:
     return as_tensor(value)
 
 
-def call_or_fail(function: Callable[[Any], Any], element: Element) -> Element | FailedElement:
-    """Run a function on an element; return an exception, with the record of the element, instead of raising it."""
+def call_or_return_error(function: Callable[[Any], Any], element: Element) -> Element | FailedElement:
+    """Run a function on an element; return an error, which names the element's record, instead of raising it."""
     try:
         return Element(function(element.value), element.record)
     except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
@@ -118,7 +118,7 @@ def to_op_error(error: Exception, element: Element) -> Exception:
         if element.record is not None:
             error.shard, error.record, error.offset = element.record
         return error
-    wrapped = _error_class_for(type(error))(
+    wrapped = _combined_error_class(type(error))(
         f"{type(error).__name__}: {error}", hint="a user function of the pipeline raised it"
     )
     if element.record is not None:
@@ -137,13 +137,13 @@ _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
 )
 
 
-def _error_class_for(kind: type[Exception]) -> type[OpError]:
-    """Return a subclass of both TensorFlow's class and `kind`, or TensorFlow's class if Python does not allow that."""
+def _combined_error_class(kind: type[Exception]) -> type[OpError]:
+    """Return a subclass of `kind` and its TensorFlow error class, or the latter alone if they cannot be combined."""
     if kind not in _CLASSES:
         family = next((family for base, family in _FAMILIES if issubclass(kind, base)), UnknownError)
         try:
             name = family.__name__.removesuffix("Error") + kind.__name__
-            combined = type(name, (family, kind), {"__reduce__": _reduce_error})
+            combined = type(name, (family, kind), {"__reduce__": _reduce_error_for_pickle})
             combined("")
         except TypeError:
             combined = family
@@ -151,9 +151,9 @@ def _error_class_for(kind: type[Exception]) -> type[OpError]:
     return _CLASSES[kind]
 
 
-def _reduce_error(error: OpError) -> tuple[Any, ...]:
-    return _restore_error, (type(error).__mro__[1], error.message, error.parts())
+def _reduce_error_for_pickle(error: OpError) -> tuple[Any, ...]:
+    return _unpickle_error, (type(error).__mro__[1], error.message, error.parts())
 
 
-def _restore_error(family: type[OpError], message: str, parts: dict[str, Any]) -> OpError:
+def _unpickle_error(family: type[OpError], message: str, parts: dict[str, Any]) -> OpError:
     return family(message, **parts)

@@ -1,4 +1,4 @@
-"""Nodes of ``Dataset.group_by_window`` and ``ragged_batch``."""
+"""Pipeline nodes of ``Dataset.group_by_window`` and ``ragged_batch``."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class RaggedBatch(Batch):
 
 
 def _axes_of_differing_length(rows: list[Any]) -> list[int]:
-    """Return 0, and the batch axes along which elements differ in length although the inferred spec is fixed."""
+    """Return 0 and the batch axes along which elements differ in length, which an inferred spec may not show."""
     if not all(type(row) is Tensor for row in rows):
         return [0]
     lengths = zip(*(row.values.shape for row in rows), strict=True)

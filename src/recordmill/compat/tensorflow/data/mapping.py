@@ -1,4 +1,4 @@
-"""Nodes of ``Dataset.map``, ``filter`` and ``ignore_errors``."""
+"""Pipeline nodes of ``Dataset.map``, ``filter`` and ``ignore_errors``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ from recordmill.compat.tensorflow.data.elements import (
     infer_spec_from_samples,
     map_sample_values,
 )
-from recordmill.compat.tensorflow.data.functions import Function, call_or_fail, convert_function_result, to_op_error
+from recordmill.compat.tensorflow.data.functions import (
+    Function,
+    call_or_return_error,
+    convert_function_result,
+    to_op_error,
+)
 from recordmill.compat.tensorflow.data.native_map import BatchValue, NativeMap, split_into_rows, to_columns
 from recordmill.compat.tensorflow.data.rules import BatchColumn
 from recordmill.compat.tensorflow.data.sources import FromGenerator
@@ -45,7 +50,7 @@ _RESULTS_AHEAD = 4
 MAX_CHUNK, _CHUNK_BYTES = 64, 4 << 20
 # Elements with more bytes than this are processed one by one, because stacking them costs more than it saves.
 _LARGE_BYTES = 64 << 10
-# After this number of groups that fail although no single element fails, elements are processed one by one.
+# Number of groups that may fail although each of their elements succeeds; then elements are processed one by one.
 _MAX_FAILURES = 3
 
 
@@ -117,7 +122,7 @@ class Map(Node):
         if isinstance(element, FailedElement):
             return element
         with random_state.use_element_state(*element.positions[-1]):
-            return call_or_fail(self.function, element.input)
+            return call_or_return_error(self.function, element.input)
 
     def spec(self) -> Any:
         """Return the specs from the trace; specs that the trace does not know are inferred from the first elements."""
@@ -126,7 +131,7 @@ class Map(Node):
             return infer_spec_from_samples(self.input, self.function)
         if (spec := trace.spec()) is not None:
             return spec
-        seen = _forget_batch_size(infer_spec_from_samples(self.input, self.function), self.input)
+        seen = _clear_batch_size(infer_spec_from_samples(self.input, self.function), self.input)
         known = trace.known_specs()
         return map_structure(lambda one, other: other or one, seen, known) if has_same_structure(seen, known) else seen
 
@@ -134,8 +139,8 @@ class Map(Node):
         return map_sample_values(self.function, self.input.sample_values())
 
 
-def _forget_batch_size(seen: Any, node: Node) -> Any:
-    """Replace the size of the first batch by None in specs, if batches of `node` may differ in size."""
+def _clear_batch_size(seen: Any, node: Node) -> Any:
+    """Replace the first batch's size by None in specs inferred from it, if the batches of `node` may differ in size."""
     inputs = list(leaves(node.spec()))
     if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in inputs):
         return seen
@@ -151,7 +156,7 @@ def is_behind_generator(node: Node) -> bool:
 
 
 class GroupRunner:
-    """Callable that processes the steps of a group together or, if a step or `run_group` fails, one by one."""
+    """Callable that processes a group of elements at once or, if an element or `run_group` fails, one by one."""
 
     def __init__(self, run_group: Callable[[list[Any]], Any], run_single: Callable[[Any], Any]) -> None:
         self._run_group, self._run_single, self._num_failures = run_group, run_single, 0
@@ -170,7 +175,7 @@ class GroupRunner:
 
 
 def process_in_chunks(steps: Iterator[Any], process: GroupRunner, threads: int = 0) -> Iterator[Any]:
-    """Process steps in chunks, which grow from one element to a limit that depends on the size of the results."""
+    """Process elements in chunks, which grow from one element to a limit that depends on the size of the results."""
     limit = MAX_CHUNK
 
     def iterate_chunks() -> Iterator[list[Any]]:
@@ -279,7 +284,7 @@ class IgnoreErrors(Node):
         self._log = log_warning
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
-        """Yield the elements that did not fail; maps are not deferred, since a batch would count elements that fail."""
+        """Yield the elements that did not fail. Batches must not run the maps, because failed elements would count."""
         for element in self.input.iterate(ExecutionOptions(native=False)):
             if isinstance(element, Element):
                 yield element

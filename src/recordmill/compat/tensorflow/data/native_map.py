@@ -15,9 +15,9 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core import random_state
 from recordmill.compat.tensorflow.core.dispatch import call_operation
 from recordmill.compat.tensorflow.core.rows import StringVector
-from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
+from recordmill.compat.tensorflow.core.sparse import FullSparseVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
-from recordmill.compat.tensorflow.data.collate import are_stackable, stack_arrays, stack_columns
+from recordmill.compat.tensorflow.data.collate import are_stackable, stack_arrays, stack_into_columns
 from recordmill.compat.tensorflow.data.decode_step import DecodeStep, plan_decode_step
 from recordmill.compat.tensorflow.data.elements import Element
 from recordmill.compat.tensorflow.data.rules import RULES, BatchColumn
@@ -37,9 +37,9 @@ from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSe
 BatchValue = BatchColumn | list[Any]
 # Arithmetic runs on chunks of samples of this size, which stay in the processor's cache.
 _CHUNK_BYTES = 1 << 20
-# Largest number of bytes of released results whose memory is reused for later batches.
+# Largest number of bytes that are kept from freed results, to be reused for later batches.
 _REUSED_BYTES = 256 << 20
-# Operations with small results that run sample by sample within a native batch.
+# Operations with small results, which a native batch runs on one sample after another.
 _PER_SAMPLE = frozenset({"sparse.to_dense", "io.extract_jpeg_shape", "image.sample_distorted_bounding_box"})
 
 
@@ -60,7 +60,7 @@ class BatchSamples:
 
     @cached_property
     def contexts(self) -> list[contextvars.Context]:
-        """One context per sample, in which its random numbers continue from one operation to the next."""
+        """One `contextvars` context per sample, which keeps the sample's random state between operations."""
         contexts = [contextvars.copy_context() for _ in self._positions]
         for context, position in zip(contexts, self._positions, strict=True):
             context.run(random_state.set_element_state, *position)
@@ -123,7 +123,7 @@ class NativeMap:
             self._run_chunks(known, samples, size)
         else:
             self._run_steps(self._arithmetic, known, samples)
-        return [_find_result(leaf, known, len(samples)) for leaf in leaves(self.trace.result)]
+        return [_to_result_column(leaf, known, len(samples)) for leaf in leaves(self.trace.result)]
 
     def _chunk_size(self, known: Mapping[int, BatchValue], count: int) -> int:
         if len(self._arithmetic) < 2:
@@ -188,7 +188,7 @@ def _find_exclusive_followers(position: int, calls: Sequence[RecordedCall], uses
         yield position
 
 
-def _find_result(leaf: Any, known: Mapping[int, BatchValue], count: int) -> BatchValue:
+def _to_result_column(leaf: Any, known: Mapping[int, BatchValue], count: int) -> BatchValue:
     if isinstance(leaf, SymbolicTensor):
         return known[leaf.number]
     if type(leaf) is Tensor:
@@ -206,7 +206,7 @@ def _run_with_batch_rule(
     for number, path in call.outputs:
         tensor = value_at_path(result, path)
         if tensor.values.shape[:1] != (len(samples),):
-            raise NotNativeError(f"{call.name} does not give one result per sample")
+            raise NotNativeError(f"{call.name} does not return one result per sample")
         columns[number] = BatchColumn(tensor)
     return columns
 
@@ -238,14 +238,14 @@ def stack_into_column(rows: Sequence[Any]) -> BatchValue:
 
 def to_columns(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[BatchValue]:
     """Return one column per leaf of the elements; columns whose number is not in `used` are empty."""
-    stacked = stack_columns(elements, used)
+    stacked = stack_into_columns(elements, used)
     if stacked is not None:
         return [[] if array is None else BatchColumn(Tensor(array)) for array in stacked]
     columns = zip(*(leaves(element.value) for element in elements), strict=True)
     return [stack_into_column(rows) if used is None or number in used else [] for number, rows in enumerate(columns)]
 
 
-# Random operations: each sample uses its own random numbers, so that results equal those of single samples.
+# Random operations: each sample has its own generators, so that the results are the same as without batching.
 
 
 def _run_random_operation(
@@ -275,7 +275,7 @@ def _random_crop(
 def _make_random_flip(axis: int) -> Callable[..., NDArray[Any]]:
     def flip_samples(generators: _Generators, pixels: NDArray[Any], seed: int | None = None) -> NDArray[Any]:
         if pixels.ndim != 4:
-            raise NotNativeError("samples must be single images")
+            raise NotNativeError("each sample must be a single image")
         is_flipped = np.array([draw_flip_number(generator) < 0.5 for generator in generators(seed)])
         return flip_selected(pixels, axis, is_flipped)
 
@@ -297,7 +297,7 @@ _PARSE_ARGUMENTS = {
 
 
 def _parse_arguments(call: RecordedCall) -> dict[str, Any] | None:
-    """Return the arguments by name; None if one of them is not supported for batches."""
+    """Return the arguments of a parsing call by name; None if batches do not support one of them."""
     names = _PARSE_ARGUMENTS.get(call.name, ())
     arguments = dict(zip(names, call.args, strict=False)) | call.kwargs
     return arguments if set(arguments) <= set(names) and len(arguments) == len(call.args) + len(call.kwargs) else None
@@ -311,12 +311,12 @@ def _is_parse_call(call: RecordedCall) -> bool:
     is_example = call.name == "io.parse_single_example"
     features = (arguments.get("features" if is_example else "context_features") or {}).values()
     frames = (arguments.get("sequence_features") or {}).values()
-    return all(isinstance(one, FixedLenFeature) or (is_example and _has_any_length(one)) for one in features) and all(
-        isinstance(one, FixedLenSequenceFeature) for one in frames
-    )
+    return all(
+        isinstance(one, FixedLenFeature) or (is_example and _has_variable_length(one)) for one in features
+    ) and all(isinstance(one, FixedLenSequenceFeature) for one in frames)
 
 
-def _has_any_length(feature: Any) -> bool:
+def _has_variable_length(feature: Any) -> bool:
     is_sequence = isinstance(feature, FixedLenSequenceFeature) and feature.allow_missing
     return is_sequence or isinstance(feature, VarLenFeature)
 
@@ -325,7 +325,7 @@ def _parse_records(call: RecordedCall, known: Mapping[int, BatchValue]) -> dict[
     (number,) = call.inputs
     records = known[number]
     if isinstance(records, list) or records.tensor.ndim != 1:
-        raise NotNativeError("there is not one record per sample")
+        raise NotNativeError("each sample must be one serialized record")
     arguments = _parse_arguments(call) or {}
     if "features" in arguments:
         return _parse_example_records(call, arguments["features"], records.tensor)
@@ -343,7 +343,7 @@ def _parse_records(call: RecordedCall, known: Mapping[int, BatchValue]) -> dict[
 
 
 def _parse_example_records(call: RecordedCall, features: Mapping[str, Any], records: Tensor) -> dict[int, BatchValue]:
-    batched = {key: VarLenFeature(one.dtype) if _has_any_length(one) else one for key, one in features.items()}
+    batched = {key: VarLenFeature(one.dtype) if _has_variable_length(one) else one for key, one in features.items()}
     parsed = call_operation("io.parse_example", records, batched)
     columns: dict[int, BatchValue] = {}
     for number, (key,) in call.outputs:
@@ -361,6 +361,6 @@ def _split_sparse_by_record(sparse: SparseTensor, count: int, feature: Any) -> l
     splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()
     rows = [values[start:stop] for start, stop in pairwise(splits)]
     if isinstance(feature, VarLenFeature):
-        return [FullVector(Tensor(row)) for row in rows]
+        return [FullSparseVector(Tensor(row)) for row in rows]
     shape = (-1, *np.atleast_1d(feature.shape).astype(int).tolist())
     return [Tensor(row.reshape(shape)) for row in rows]

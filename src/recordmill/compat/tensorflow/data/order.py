@@ -20,15 +20,15 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# Largest number of skipped elements that are considered header lines and also skipped in `sample_values`.
+# `Skip` also skips up to this number of elements in `sample_values`, because they may be header lines of files.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
-# Positions that are drawn at once, because single draws from a NumPy generator are slow.
+# Number of random positions that are drawn at once, because single draws from a NumPy generator are slow.
 _DRAWS = 256
 
 
 class Repeat(Node):
-    """Elements repeated `count` times, or without end if it is negative."""
+    """Elements repeated `count` times, or without end if `count` is negative."""
 
     forwards_elements = True
 
@@ -57,7 +57,7 @@ class Repeat(Node):
 
 
 class Take(Node):
-    """The first `count` elements, or all if it is negative."""
+    """The first `count` elements, or all if `count` is negative."""
 
     forwards_elements = True
 
@@ -84,7 +84,7 @@ class Take(Node):
 
 
 class Skip(Node):
-    """All but the first `count` elements, or none if it is negative."""
+    """All but the first `count` elements, or none if `count` is negative."""
 
     forwards_elements = True
 
@@ -205,13 +205,13 @@ class Shuffle(Node):
 
 
 def _draw_positions(generator: np.random.Generator, size: int) -> Iterator[int]:
-    """Draw random positions in a full buffer without end."""
+    """Yield random positions in a buffer of `size` elements, without end."""
     while True:
         yield from generator.integers(size, size=_DRAWS).tolist()
 
 
 def _draw_last_positions(generator: np.random.Generator, count: int) -> Iterator[int]:
-    """Draw random positions in a buffer that shrinks by one element with each draw."""
+    """Yield random positions in a buffer that shrinks by one element after each."""
     for upper in range(count, 0, -_DRAWS):
         yield from generator.integers(np.arange(upper, max(upper - _DRAWS, 0), -1)).tolist()
 

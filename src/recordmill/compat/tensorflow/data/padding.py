@@ -52,7 +52,7 @@ def fill_unknown_lengths(spec: Any, shapes: Any, length: int | None) -> Any:
 
 
 def check_padded_shapes(spec: Any, shapes: Any) -> list[Any]:
-    """Check `padded_shapes` and return one shape per leaf; a list of lengths is a shape, not a structure."""
+    """Check `padded_shapes` and return one shape per leaf of the elements; a list of integers is one shape."""
     if children(spec) is not None:
         kind: Any = (list, tuple) if isinstance(spec, tuple) else dict
         if not isinstance(shapes, kind) or len(shapes) != len(spec) or (kind is dict and set(shapes) != set(spec)):
@@ -76,7 +76,7 @@ def _parse_shape(lengths: Any) -> TensorShape:
 
 
 def check_padding_values(spec: Any, values: Any) -> list[Any]:
-    """Check `padding_values` and return one value or None per leaf."""
+    """Check `padding_values` and return one per leaf of the elements; None stands for the default."""
     specs = list(leaves(spec))
     parts: Sequence[Any] = [values] * len(specs) if children(values) is None else list(leaves(values))
     return [

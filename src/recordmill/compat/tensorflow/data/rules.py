@@ -34,7 +34,7 @@ Rule = Callable[[tuple[Any, ...], dict[str, Any], int], Arguments]
 
 
 def _elementwise_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Insert axes after the batch axis, so that samples of different rank broadcast as they do one by one."""
+    """Batch rule for elementwise operations: insert axes after the batch axis, so that lower ranks still broadcast."""
     del count
     rank = max(_sample_rank(one) for one in [*args, *kwargs.values()])
     return tuple(_insert_axes(one, rank) for one in args), {key: _insert_axes(one, rank) for key, one in kwargs.items()}
@@ -55,7 +55,7 @@ def _insert_axes(value: Any, rank: int) -> Any:
 
 
 def _first_argument_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Pass the samples as the first argument, which must be the only one that differs between samples."""
+    """Batch rule for operations on a first argument that holds the samples; other arguments must be constant."""
     del count
     if not args:
         name = next(key for key, one in kwargs.items() if isinstance(one, BatchColumn))
@@ -66,7 +66,7 @@ def _first_argument_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: i
 
 
 def _make_first_argument_rule(rank: int) -> Rule:
-    """Return a rule like `_first_argument_rule` that requires samples with `rank` axes."""
+    """Return a batch rule like `_first_argument_rule` that requires samples with `rank` axes."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
         (first, *others), options = _first_argument_rule(args, kwargs, count)
@@ -78,7 +78,7 @@ def _make_first_argument_rule(rank: int) -> Rule:
 
 
 def _table_lookup_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Look up the keys of all samples in one table."""
+    """Batch rule for table lookups: look up the keys of all samples in one call."""
     del count
     table, keys = args
     return (table, keys.tensor), kwargs
@@ -128,12 +128,12 @@ def _expand_dims_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int)
 
 def _one_hot_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
     if kwargs.get("axis") not in (None, -1) or len(args) > 2:
-        raise ValueError("axis must be the last axis")
+        raise ValueError("the axis of one_hot must be the last one (-1)")
     return _first_argument_rule(args, kwargs, count)
 
 
-def _make_axis_rule(default: Callable[[int], Any]) -> Rule:
-    """Return a rule for an operation along axes; `default` returns the axes of the batch if the call has none."""
+def _make_axis_argument_rule(default: Callable[[int], Any]) -> Rule:
+    """Return the batch rule for an operation with an `axis` argument; shift the axis past the batch axis."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
         (tensor, *others), options = _first_argument_rule(args, dict(kwargs), count)
@@ -144,7 +144,7 @@ def _make_axis_rule(default: Callable[[int], Any]) -> Rule:
 
 
 def _to_batch_axis(axis: Any) -> Any:
-    """Convert axes of a sample to axes of the batch, which has one more axis in front."""
+    """Convert axes of a sample to axes of the batch, which has the batch axis in front."""
     axes = array_of(axis, "int32")
     return np.where(axes >= 0, axes + 1, axes)
 
@@ -164,8 +164,11 @@ _STRINGS = (
 )
 RULES: dict[str, Rule] = {
     **{f"math.{name}": _elementwise_rule for name in _ELEMENTWISE},
-    **dict.fromkeys(("math.argmax", "math.argmin"), _make_axis_rule(lambda _: 1)),
-    **{f"math.reduce_{name}": _make_axis_rule(lambda ndim: [*range(1, ndim)]) for name in ("max", "min", "all", "any")},
+    **dict.fromkeys(("math.argmax", "math.argmin"), _make_axis_argument_rule(lambda _: 1)),
+    **{
+        f"math.reduce_{name}": _make_axis_argument_rule(lambda ndim: [*range(1, ndim)])
+        for name in ("max", "min", "all", "any")
+    },
     **{f"array.{name}": _first_argument_rule for name in ("cast", "saturate_cast", "identity")},
     "array.one_hot": _one_hot_rule,
     "array.reshape": _reshape_rule,

@@ -1,4 +1,4 @@
-"""Nodes without inputs: values in memory, slices of tensors, ranges, random numbers and generators."""
+"""Pipeline nodes without inputs: values in memory, slices of tensors, ranges, random numbers and generators."""
 
 from __future__ import annotations
 
@@ -166,17 +166,17 @@ class FromGenerator(Node):
         """Yield the converted values; if the generator raises an error, the error is the last element."""
         try:
             for value in iter(self._function(*self._args)):
-                yield self._convert_to_step(value)
+                yield self._convert_to_element(value)
         except Exception as error:  # noqa: BLE001 (raised where the element is requested)
             kind = InvalidArgumentError if isinstance(error, TypeError | ValueError) else UnknownError
             translated = kind(f"{type(error).__name__}: {error}", hint="the generator raised it")
             translated.__cause__ = error
             yield FailedElement(translated)
 
-    def _convert_to_step(self, value: Any) -> Step:
+    def _convert_to_element(self, value: Any) -> Step:
         try:
             return Element(self._convert_yielded(value))
-        except InvalidArgumentError as error:  # the generator continues after a value that does not match
+        except InvalidArgumentError as error:  # one bad value does not end the generator
             return FailedElement(error)
 
     def cardinality(self) -> int:
@@ -189,18 +189,18 @@ class FromGenerator(Node):
         return map(self._convert_yielded, iter(self._function(*self._args)))
 
     def _convert_yielded(self, value: Any) -> Any:
-        if isinstance(self._signature, TensorSpec):  # a yielded tuple is then one tensor, not a structure
-            return _convert_to_spec(self._signature, value)
+        if isinstance(self._signature, TensorSpec):  # then a yielded tuple is converted to one tensor
+            return _convert_leaf_by_spec(self._signature, value)
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)
         if not has_same_structure(self._signature, value):
             raise InvalidArgumentError(
                 f"`generator` yielded {value}, which does not have the declared structure {self._signature}"
             )
-        return map_structure(_convert_to_spec, self._signature, value)
+        return map_structure(_convert_leaf_by_spec, self._signature, value)
 
 
-def _convert_to_spec(spec: Any, value: Any) -> Any:
+def _convert_leaf_by_spec(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         return value
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.compat.tensorflow.core.arrays import scalar_array
+from recordmill.compat.tensorflow.core.arrays import wrap_scalar_in_array
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
@@ -87,7 +87,7 @@ def to_numpy(value: Any) -> Any:
 def take_row(array: Any, position: int) -> Tensor:
     """Return one row of an array as a tensor."""
     row = array[position]
-    return Tensor(row if isinstance(row, np.ndarray) else scalar_array(row, array.dtype))
+    return Tensor(row if isinstance(row, np.ndarray) else wrap_scalar_in_array(row, array.dtype))
 
 
 def to_int(value: Any, name: str) -> int:

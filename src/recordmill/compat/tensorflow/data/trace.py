@@ -38,7 +38,7 @@ IMAGE_DECODERS = frozenset(
 
 
 class RecordedCall:
-    """Recorded call of an operation."""
+    """Call of an operation that the tracer has recorded, with the numbers of its results."""
 
     __slots__ = ("_args", "_kwargs", "args", "inputs", "kwargs", "name", "outputs")
 
@@ -99,7 +99,7 @@ class _Tracer:
         self._count += 1
         return value
 
-    def handles(self, value: Any) -> bool:
+    def owns_value(self, value: Any) -> bool:
         if next(find_instances(value, Variable), None) is not None:
             raise Untraceable("it uses a tf.Variable, whose value may change")
         symbol = next(find_symbolic(value), None)
@@ -107,13 +107,13 @@ class _Tracer:
             raise Untraceable("it uses a symbolic tensor of a TensorFlow 1 graph")
         return symbol is not None
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def handle_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name.startswith("variable."):
             raise Untraceable("it uses a tf.Variable, whose value may change")
         if name.startswith("lookup.changing"):
             raise Untraceable("it uses a table that may change")
         if name in _CLOSURES:
-            raise Untraceable(f"{name} calls functions, which may use other values")
+            raise Untraceable(f"{name} calls functions that may use values unknown to the tracer")
         outputs: list[tuple[int, Path]] = []
         result = self._make_symbols(infer_specs(name, args, kwargs), (), outputs)
         if name == "image.central_crop":
@@ -133,7 +133,7 @@ class _Tracer:
         return value
 
     def _round_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
-        """Return the arguments of central_crop; TensorFlow rounds the fraction to float32 if the size is unknown."""
+        """Return the arguments of central_crop; for unknown image sizes, round the fraction to float32."""
         spec = getattr(image, "spec", None)
         is_known = self._fixed_size if spec is None or not spec.shape.rank else None not in list(spec.shape)[-3:-1]
         is_changed = type(central_fraction) is float and not is_known
@@ -141,9 +141,9 @@ class _Tracer:
 
 
 def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
-    """Trace a function of elements with this spec; raise Untraceable if that is not possible."""
+    """Trace a function for elements with the spec `spec`; raise Untraceable if it cannot be traced."""
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves(spec)):
-        raise Untraceable("its elements hold datasets, ragged or sparse tensors")
+        raise Untraceable("its elements contain datasets, ragged or sparse tensors")
     tracer = _Tracer(has_fixed_size(spec))
     inputs = list(map(tracer.new_symbol, leaves(spec)))
     token = RECORDING.set(tracer)
@@ -152,7 +152,7 @@ def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
     except Untraceable:
         raise
     except Exception as error:
-        raise Untraceable(f"without values it raises {type(error).__name__}: {error}") from error
+        raise Untraceable(f"called with symbolic tensors, it raises {type(error).__name__}: {error}") from error
     finally:
         RECORDING.reset(token)
     for leaf in leaves(result):

@@ -61,7 +61,7 @@ class Symbol(SymbolicTensor):
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Return the value, computed by `session` or by the default session."""
-        return (session or default_session()).run(self, feed_dict)
+        return (session or require_default_session()).run(self, feed_dict)
 
     def _missing_attribute_error(self, name: str) -> AttributeError:
         return AttributeError(f"a symbolic tensor has no {name}; fetch it with tf.Session().run", name=name, obj=self)
@@ -108,10 +108,10 @@ class Operation:
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run the operation in `session` or in the default session."""
-        (session or default_session()).run(self, feed_dict)
+        (session or require_default_session()).run(self, feed_dict)
 
 
-def default_session() -> Any:
+def require_default_session() -> Any:
     """Return the session of the innermost ``with`` block; raise ValueError if there is none."""
     if not DEFAULT_SESSIONS:
         raise ValueError("No default session is registered. Use `with sess.as_default()` or pass `eval(session=sess)`.")
@@ -125,8 +125,8 @@ def get_component(value: Any, name: str) -> Any:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class CallStep:
-    """Step that calls an operation."""
+class OperationStep:
+    """Step that calls an operation on the values of symbolic tensors."""
 
     name: str
     args: tuple[Any, ...]
@@ -152,25 +152,25 @@ class OperationGraph:
         self.fed: dict[int, Any] = {}  # values fed to the running session
         self.iterators: dict[Any, Any] = {}  # iterators of the running session
 
-    def handles(self, value: Any) -> bool:
+    def owns_value(self, value: Any) -> bool:
         """Return whether arguments contain symbols or operations of the graph."""
         return any(next(find_instances(value, kind), None) is not None for kind in (Symbol, Operation))
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def handle_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call, and return symbols for its results."""
         if name == "control.group":
-            return _group_operations(list(find_instances(args, Operation)))
+            return _make_group_operation(list(find_instances(args, Operation)))
         if name in _WITH_FUNCTIONS:
             raise NotImplementedError(
                 f"tf.{name.partition('.')[2]} of symbolic tensors is not supported; call it in the function that is "
                 "passed to Dataset.map"
             )
         args, kwargs = copy_containers(args), copy_containers(kwargs)
-        structure = _find_structure(name, args, kwargs)
+        structure = _find_result_structure(name, args, kwargs)
         keys, first = list(_list_leaf_paths(structure)), len(self.steps)
         outputs = tuple(zip(range(first, first + len(keys)), keys, strict=True))
         specs = [one if isinstance(one, TensorSpec) else None for one in leaves(structure)]
-        return pack_structure(structure, iter(self.add_step(CallStep(name, args, kwargs, outputs), specs)))
+        return pack_structure(structure, iter(self.add_step(OperationStep(name, args, kwargs, outputs), specs)))
 
     def add_step(self, step: GraphStep, specs: Iterable[TensorSpec | None]) -> list[Symbol]:
         """Add a step to the graph, and return a symbol for each of its values."""
@@ -199,7 +199,7 @@ class OperationGraph:
         return found | known
 
 
-def _group_operations(operations: list[Operation]) -> Operation:
+def _make_group_operation(operations: list[Operation]) -> Operation:
     def execute_all() -> None:
         for one in operations:
             one.execute()
@@ -207,7 +207,7 @@ def _group_operations(operations: list[Operation]) -> Operation:
     return Operation(execute_all)
 
 
-def _find_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _find_result_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the structure of the result of a call; its leaves are specs, or None where a spec is not known."""
     structure = infer_specs(name, args, kwargs)
     if structure is None and name in _STRUCTURES:
@@ -223,7 +223,7 @@ def _list_leaf_paths(structure: Any) -> Iterator[tuple[Any, ...]]:
     return iter([()])
 
 
-def _sequence_structure(
+def _sequence_example_structure(
     serialized: Any, context_features: Any = None, sequence_features: Any = None, *unused: Any, **others: Any
 ) -> Any:
     del serialized, unused, others
@@ -248,14 +248,14 @@ def _make_tuple_structure(count: int) -> Callable[..., Any]:
     return lambda *unused, **others: (None,) * count  # noqa: ARG005
 
 
-# For operations with several results: functions that return the structure of these results.
+# Functions that return the structure of an operation's results, for operations with several results.
 _STRUCTURES: dict[str, Callable[..., Any]] = {
     "array.split": _split_structure,
     "array.unique": _make_tuple_structure(2),
     "array.unique_with_counts": _make_tuple_structure(3),
     "array.unstack": _unstack_structure,
     "image.sample_distorted_bounding_box": _make_tuple_structure(3),
-    "io.parse_single_sequence_example": _sequence_structure,
+    "io.parse_single_sequence_example": _sequence_example_structure,
     "math.top_k": _make_tuple_structure(2),
 }
 
@@ -279,7 +279,7 @@ class PlaceholderStep:
 
 
 def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Symbol:
-    """``tf.placeholder``: return a symbol whose value is passed in ``feed_dict``."""
+    """``tf.placeholder``: return a symbolic tensor, whose value is passed in ``feed_dict``."""
     del name
     spec = TensorSpec(shape, as_dtype(dtype))
     return GRAPH.add_step(PlaceholderStep(len(GRAPH.steps), spec), [spec])[0]

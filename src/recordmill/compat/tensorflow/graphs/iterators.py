@@ -59,7 +59,7 @@ class GraphIterator:
         return Operation(lambda: self._start_iteration(dataset))
 
     def _start_iteration(self, dataset: Any) -> None:
-        _feed_sources(dataset.node)
+        _create_fed_sources(dataset.node)
         GRAPH.iterators[self] = iter(dataset)
 
     def get_next(self, name: Any = None) -> Any:
@@ -138,14 +138,14 @@ class PlaceholderSource(Node):
         self._value, self._kind = value, kind
         self._source: Node | None = None
 
-    def create_fed_source(self) -> None:
-        """Create the source from the values that are fed to the running session."""
+    def create_source_from_fed_values(self) -> None:
+        """Replace the source by one with the values that are fed to the running session."""
         numbers = [one.number for one in find_symbolic(self._value)]
         self._source = self._kind(substitute_symbols(self._value, GRAPH.compute_values(numbers, GRAPH.fed)))
 
     def _get_source(self) -> Node:
         if self._source is None:
-            self.create_fed_source()
+            self.create_source_from_fed_values()
         return self._source  # type: ignore[return-value]
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
@@ -159,11 +159,11 @@ class PlaceholderSource(Node):
         return self._get_source().sample_values()
 
 
-def _feed_sources(node: Node) -> None:
+def _create_fed_sources(node: Node) -> None:
     if isinstance(node, PlaceholderSource):
-        node.create_fed_source()
+        node.create_source_from_fed_values()
     for one in node.inputs:
-        _feed_sources(one)
+        _create_fed_sources(one)
 
 
 def _symbol_spec(leaf: Any) -> Any:

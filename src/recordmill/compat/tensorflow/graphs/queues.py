@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.data.files import TextLineDataset, TFRecordDat
 from recordmill.compat.tensorflow.data.structures import leaves
 from recordmill.compat.tensorflow.data.symbolic import find_symbolic, substitute_symbols
 from recordmill.compat.tensorflow.files.contents import read_file
-from recordmill.compat.tensorflow.graphs.graph import GRAPH, CallStep, Symbol
+from recordmill.compat.tensorflow.graphs.graph import GRAPH, OperationStep, Symbol
 from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, NextElementStep
 from recordmill.compat.tensorflow.io.records import TFRecordOptions
 
@@ -47,8 +47,8 @@ def string_input_producer(
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class MissingKeyStep:
-    """Step for the key of a record, which is not supported: fetching it raises an error."""
+class UnsupportedKeyStep:
+    """Step of a record's key. Keys are not supported, so that fetching one raises an error."""
 
     reader: str
 
@@ -83,7 +83,7 @@ class Reader:
         element = queue.iterators[kind].get_next()
         if isinstance(element, tuple):
             return element
-        return GRAPH.add_step(MissingKeyStep(type(self).__name__), [None])[0], element
+        return GRAPH.add_step(UnsupportedKeyStep(type(self).__name__), [None])[0], element
 
 
 class TFRecordReader(Reader):
@@ -175,13 +175,13 @@ def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
             step.compute(known)
         return substitute_symbols(values, known)
 
-    rows = reads[0].iterator.dataset.map(compute, _choose_threads(others))
+    rows = reads[0].iterator.dataset.map(compute, _choose_num_threads(others))
     return rows.unbatch() if enqueue_many else rows
 
 
-def _choose_threads(steps: list[Any]) -> int | None:
+def _choose_num_threads(steps: list[Any]) -> int | None:
     """Return `num_parallel_calls` for a map: all CPUs if it decodes images and runs no Python functions."""
-    names = [step.name for step in steps if isinstance(step, CallStep)]
+    names = [step.name for step in steps if isinstance(step, OperationStep)]
     decodes = any(name.startswith(("image.", "io.decode_jpeg", "io.decode_png")) for name in names)
     return -1 if decodes and not any(name.startswith("control.") for name in names) else None
 

@@ -63,7 +63,7 @@ class Session:
             GRAPH.iterators, GRAPH.fed = before
 
     def close(self) -> None:
-        """Stop the iterators of the session."""
+        """Close the session: stop its iterators, and reject further runs."""
         self._is_closed = True
         for one in self._iterators.values():
             one.close()

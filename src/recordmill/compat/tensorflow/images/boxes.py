@@ -29,7 +29,7 @@ Crop = tuple[int, int, int, int]
 
 _NUM_WORDS = 2**32
 _NATIVE_DTYPES = (np.uint8, np.uint16, np.float32)
-# RGBA of yellow, blue, red, lime, purple, olive, maroon, navy, aqua and fuchsia.
+# Default outline colors as RGBA: yellow, blue, red, lime, purple, olive, maroon, navy, aqua and fuchsia.
 _COLORS = np.array(
     [
         *((1, 1, 0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (0, 1, 0, 1), (0.5, 0, 0.5, 1)),
@@ -51,7 +51,7 @@ def sample_distorted_bounding_box(
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
     """``tf.image.sample_distorted_bounding_box``: draw a random window that covers enough of one of the boxes."""
-    rule = _CropRule.create(min_object_covered, aspect_ratio_range, area_range, max_attempts)
+    rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     numbers = current_generator(seed or None)
     words = iter(lambda: int(numbers.integers(0, _NUM_WORDS)), None)
     return _sample_box(words, image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
@@ -69,7 +69,7 @@ def stateless_sample_distorted_bounding_box(
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
     """``tf.image.stateless_sample_distorted_bounding_box``: draw the same window as TensorFlow."""
-    rule = _CropRule.create(min_object_covered, aspect_ratio_range, area_range, max_attempts)
+    rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     return _sample_box(
         philox.random_words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes)
     )
@@ -85,10 +85,10 @@ class _CropRule:
     max_attempts: int
 
     @classmethod
-    def create(
+    def from_arguments(
         cls, covered: Any, ratios: Sequence[float] | None, areas: Sequence[float] | None, attempts: int | None
     ) -> _CropRule:
-        """Validate the arguments of the operation."""
+        """Create the rule from the arguments of the operation; raise InvalidArgumentError for invalid ones."""
         low, high = (0.75, 1.33) if ratios is None else ratios
         smallest, largest = (0.05, 1.0) if areas is None else areas
         max_attempts, min_covered = 100 if attempts is None else attempts, float(to_number(covered))
@@ -115,10 +115,10 @@ class _CropRule:
     def _draw_one_window(self, words: Iterator[int], height: int, width: int, ratio: np.float32) -> Crop | None:
         smallest, largest = (np.float32(area) * np.float32(width) * np.float32(height) for area in self.areas)
         min_height, max_height = (_round_to_int(np.sqrt(area / ratio)) for area in (smallest, largest))
-        max_height = min(_limit_height(max_height, width, ratio), height)
+        max_height = min(_reduce_height_to_fit_width(max_height, width, ratio), height)
         crop_height = min(min_height, max_height)
         if crop_height < max_height:
-            crop_height += _draw_below(words, max_height - crop_height + 1)
+            crop_height += _draw_integer_below(words, max_height - crop_height + 1)
         crop_width = _round_to_int(np.float32(crop_height) * ratio)
         # After rounding, the area may be outside the limits by one row.
         if crop_height * crop_width < smallest:
@@ -130,8 +130,8 @@ class _CropRule:
         is_valid = smallest <= crop_height * crop_width <= largest
         if not (is_valid and 0 < crop_width <= width and 0 < crop_height <= height):
             return None
-        y = _draw_below(words, height - crop_height) if crop_height < height else 0
-        x = _draw_below(words, width - crop_width) if crop_width < width else 0
+        y = _draw_integer_below(words, height - crop_height) if crop_height < height else 0
+        x = _draw_integer_below(words, width - crop_width) if crop_width < width else 0
         return y, x, crop_height, crop_width
 
 
@@ -161,7 +161,7 @@ def _sample_box(
     return Tensor(begin), Tensor(lengths), Tensor(box.reshape(1, 1, 4))
 
 
-def _draw_below(words: Iterator[int], limit: int) -> int:
+def _draw_integer_below(words: Iterator[int], limit: int) -> int:
     """Draw an integer below `limit`; reject words that would make some integers more likely."""
     first = (_NUM_WORDS - 1) % limit + 1 if limit & (limit - 1) else 0
     word = next(words)
@@ -174,8 +174,8 @@ def _round_to_int(number: Any) -> int:
     return int(np.rint(number))
 
 
-def _limit_height(height: int, width: int, ratio: np.float32) -> int:
-    """Reduce a height until the width that follows from it and from the aspect ratio is at most `width`."""
+def _reduce_height_to_fit_width(height: int, width: int, ratio: np.float32) -> int:
+    """Reduce the height of a window so that its width, computed with the aspect ratio, is at most `width`."""
     if _round_to_int(np.float32(height) * ratio) > width:
         height = int((width + 0.5 - 0.0000001) / float(ratio))
         if _round_to_int(np.float32(height) * ratio) > width:

@@ -66,7 +66,7 @@ def _saturate(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def adjust_brightness(image: Any, delta: Any) -> Tensor:
     """``tf.image.adjust_brightness``: add `delta`; integers are scaled to [0, 1] for the addition."""
     amount = to_number(delta)
-    return _change_floats(image, lambda floats: floats + floats.dtype.type(amount), saturate=True)
+    return _apply_to_floats(image, lambda floats: floats + floats.dtype.type(amount), saturate=True)
 
 
 @op("image.adjust_contrast")
@@ -81,7 +81,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
             means = _channel_means(values)
             return ((values - means) * factor + means).astype(floats.dtype, copy=False)
 
-    return _change_floats(images, change, saturate=True)
+    return _apply_to_floats(images, change, saturate=True)
 
 
 @op("image.adjust_gamma")
@@ -96,14 +96,14 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
             raised: Floats = floats.dtype.type(factor) * floats ** floats.dtype.type(power)
         return raised
 
-    return _change_floats(image, change, saturate=True)
+    return _apply_to_floats(image, change, saturate=True)
 
 
 @op("image.adjust_saturation")
 def adjust_saturation(image: Any, saturation_factor: Any) -> Tensor:
     """``tf.image.adjust_saturation``: multiply the saturation of colors by a factor."""
     factor = to_number(saturation_factor)
-    return _change_colors(image, lambda colors: rm.adjust_saturation(colors, factor, like="tensorflow"))
+    return _apply_to_colors(image, lambda colors: rm.adjust_saturation(colors, factor, like="tensorflow"))
 
 
 @op("image.adjust_hue")
@@ -112,7 +112,7 @@ def adjust_hue(image: Any, delta: Any) -> Tensor:
     amount = to_number(delta)
     if not -1 <= amount <= 1:
         raise ValueError(f"delta must be in [-1, 1], got {amount}")
-    return _change_colors(image, lambda colors: rm.adjust_hue(colors, amount, like="tensorflow"))
+    return _apply_to_colors(image, lambda colors: rm.adjust_hue(colors, amount, like="tensorflow"))
 
 
 @op("image.per_image_standardization")
@@ -176,7 +176,7 @@ def _convert_color_space(images: Any, change: Callable[[Floats], Floats]) -> Ten
     return Tensor(change(values.astype(np.float32, copy=False)).astype(values.dtype, copy=False))
 
 
-def _change_floats(image: Any, change: Callable[[Floats], Floats], *, saturate: bool) -> Tensor:
+def _apply_to_floats(image: Any, change: Callable[[Floats], Floats], *, saturate: bool) -> Tensor:
     """Convert an image to floats, apply a function, and convert the result back to the image's dtype."""
     values = array_of(image)
     _check_numeric(values)
@@ -185,7 +185,7 @@ def _change_floats(image: Any, change: Callable[[Floats], Floats], *, saturate: 
     return Tensor(scale_to_dtype(change(floats), values.dtype, saturate=saturate))
 
 
-def _change_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
+def _apply_to_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
     """Apply a function of uint8 and float32 colors to an image of any dtype."""
     values = array_of(image)
 
@@ -199,7 +199,7 @@ def _change_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
 
     if values.dtype == np.uint8:
         return Tensor(change_checked(values))
-    return _change_floats(values, change_checked, saturate=False)
+    return _apply_to_floats(values, change_checked, saturate=False)
 
 
 def _check_numeric(values: NDArray[Any]) -> None:
@@ -213,7 +213,7 @@ def _check_dimensions(values: Floats) -> None:
 
 
 def _channel_means(images: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the mean of each channel, added by halves in TensorFlow's order, so that rounding is the same."""
+    """Return the mean of each channel; sum the pixels pairwise like TensorFlow, so that rounding is the same."""
     *batch, height, width, channels = images.shape
     sums = images.reshape(*batch, height * width, channels)
     while (count := sums.shape[-2]) > 1:

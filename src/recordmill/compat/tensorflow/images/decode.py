@@ -207,7 +207,8 @@ def _scale_uint8_pixels(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDAr
 def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Window | None = None) -> NDArray[np.uint8]:
     if channels == 4:
         raise_invalid("channels must be 0, 1 or 3 for JPEG, got 4")
-    # If there is no end marker, TensorFlow accepts every file that libjpeg accepts.
+    # TensorFlow decodes a file without an end marker as far as libjpeg can; an `acceptable_fraction`, even 1, selects
+    # that.
     is_cut = data.rfind(b"\xff\xd9") < 0
     fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
     arguments: dict[str, Any] = {

@@ -44,7 +44,7 @@ def _compute_blocks(counter: tuple[int, int, int, int], key: tuple[int, int], nu
     """Return the four 32-bit words of each of `num_blocks` counters, whose first word increases."""
     first, second, third, fourth = counter
     draws = Draws(key[1] << 32 | key[0], epoch=fourth)
-    # Draws stores the position in the second word and in half of the third, and the stage in the other half.
+    # `Draws` takes the second word and half of the third as a position, and the other half as a stage number.
     pairs = draws.words([(third & 0xFFFF) << 32 | second], third >> 16, 2 * num_blocks, first=2 * first)
     return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 

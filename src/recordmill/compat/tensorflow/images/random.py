@@ -175,13 +175,13 @@ def draw_flip_number(numbers: np.random.Generator) -> np.float32:
 
 
 def draw_crop_offsets(numbers: np.random.Generator, shape: Sequence[int], lengths: Sequence[int]) -> list[int]:
-    """Draw a random offset on each axis for a window of these lengths."""
+    """Draw a random offset on each axis for a window with the side lengths `lengths`."""
     rooms = [side - length for side, length in zip(shape, lengths, strict=True)]
     return [int(numbers.integers(room + 1)) if room else 0 for room in rooms]
 
 
 def crop_window_view(values: NDArray[Any], offsets: Sequence[int], lengths: Sequence[int]) -> NDArray[Any]:
-    """Return a view of the window at these offsets and of these lengths."""
+    """Return a view of the window at `offsets` with the side lengths `lengths`."""
     slices = (slice(offset, offset + length) for offset, length in zip(offsets, lengths, strict=True))
     return values[tuple(slices)]
 

@@ -72,7 +72,7 @@ def resize_with_pad(
 
 
 def parse_size(pixels: NDArray[Any], size: Any, *, preserve_aspect_ratio: bool) -> Size:
-    """Return the (height, width) to resize to; an aspect ratio is kept with float32 arithmetic, as in TensorFlow."""
+    """Return the output (height, width); to keep the aspect ratio, it is computed in float32 as in TensorFlow."""
     if pixels.ndim not in (3, 4):
         raise ValueError(f"images must have 3 or 4 dimensions, got shape {pixels.shape}")
     try:

@@ -95,7 +95,7 @@ def _resize_by_corners(pixels: NDArray[Any], size: Size, method: str, *, align_c
     rows, columns = (_source_positions(length, wanted, align_corners) for length, wanted in sides)
     if method == "nearest":
         return _sample_nearest(pixels, rows, columns, align_corners)
-    combine = _combine_linear if method == "bilinear" else _combine_cubic
+    combine = _interpolate_linear if method == "bilinear" else _interpolate_cubic
     values = pixels.astype(np.float32)
     if method == "bilinear":
         return combine(combine(values, columns, -2), rows, -3)
@@ -117,8 +117,8 @@ def _sample_nearest(
     return pixels[..., np.minimum(y, height - 1)[:, None], np.minimum(x, width - 1), :]
 
 
-def _combine_linear(values: NDArray[np.float32], positions: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
-    """Interpolate linearly along an axis."""
+def _interpolate_linear(values: NDArray[np.float32], positions: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
+    """Interpolate linearly at positions along an axis."""
     last, first = values.shape[axis] - 1, np.floor(positions)
     left = np.take(values, first.astype(np.int64), axis)
     right = np.take(values, np.minimum(np.ceil(positions).astype(np.int64), last), axis)
@@ -126,8 +126,8 @@ def _combine_linear(values: NDArray[np.float32], positions: NDArray[np.float32],
     return mixed
 
 
-def _combine_cubic(values: NDArray[np.float32], positions: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
-    """Sum four neighbors along an axis, weighted by the cubic kernel."""
+def _interpolate_cubic(values: NDArray[np.float32], positions: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
+    """Interpolate at positions along an axis: sum four neighbors, weighted by the cubic kernel."""
     last, first = values.shape[axis] - 1, np.floor(positions).astype(np.int64)
     step = np.rint((positions - first.astype(np.float32)) * np.float32(_CUBIC_STEPS)).astype(np.int64)
     near, far = _cubic_tables()

@@ -11,7 +11,7 @@ import recordmill as rm
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.rows import StringVector, to_bytes_array
-from recordmill.compat.tensorflow.core.sparse import FullVector, SparseTensor
+from recordmill.compat.tensorflow.core.sparse import FullSparseVector, SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.io.features import RaggedFeature, SparseFeature
 from recordmill.compat.tensorflow.io.partitions import apply_partitions
@@ -21,7 +21,7 @@ _Array = NDArray[Any]
 
 
 def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: bool) -> Any:
-    """Convert the parsed values of a feature to a tensor of the column's form; `single` omits the batch axis."""
+    """Convert the values of a feature to a tensor of the form `column.form`; `single` omits the batch axis."""
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
     if column.form == "fixed" and not column.shape and not single:
@@ -32,17 +32,17 @@ def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: 
     if column.form == "padded":
         return _to_padded(column, values, found.row_splits, single)
     if column.form == "sparse":
-        return FullVector(Tensor(values)) if single else _to_sparse(values, [found.row_splits], single)
+        return FullSparseVector(Tensor(values)) if single else _to_sparse(values, [found.row_splits], single)
     if single:
         return Tensor(values)
     return RaggedTensor(Tensor(values), found.row_splits.astype(column.splits_dtype.numpy_dtype))
 
 
 def to_feature_list_tensor(column: FeatureColumn, found: Any, single: bool) -> Any:
-    """Convert the parsed values of a feature list to a tensor of the column's form; `single` omits the batch axis."""
+    """Convert the values of a feature list to a tensor of the form `column.form`; `single` omits the batch axis."""
     values = _flatten_values(found)
     if column.form == "padded":
-        return _to_padded(column, values, found.row_splits * column.count, single)
+        return _to_padded(column, values, found.row_splits * column.num_values, single)
     if column.form == "sparse":
         return _to_sparse(values, [found.row_splits, found.data.row_splits], single)
     dtype = column.splits_dtype.numpy_dtype
@@ -72,7 +72,7 @@ def _flatten_values(found: Any) -> _Array:
 
 
 def _to_padded(column: FeatureColumn, values: _Array, splits: NDArray[np.int64], single: bool) -> Tensor:
-    block_size = max(column.count, 1)
+    block_size = max(column.num_values, 1)
     blocks = values.reshape(len(values) // block_size, *column.shape)
     if single:
         return Tensor(blocks)

@@ -29,7 +29,7 @@ def decode_csv(
 ) -> list[Tensor]:
     """``tf.io.decode_csv``: parse CSV lines into one tensor per column."""
     lines, selected = array_of(records, string), None if select_cols is None else list(map(int, select_cols))
-    _check_selected(selected, len(record_defaults))
+    _check_selected_columns(selected, len(record_defaults))
     delimiter = str(field_delim).encode()
     if len(delimiter) != 1:
         raise InvalidArgumentError(f"field_delim must be a single character, got {field_delim!r}")
@@ -51,11 +51,11 @@ def column_dtype(default: Any) -> DType:
     return float32 if isinstance(default, list) and not default else as_dtype(array_of(default).dtype)
 
 
-def _check_selected(selected: list[int] | None, count: int) -> None:
+def _check_selected_columns(selected: list[int] | None, count: int) -> None:
     if selected is None:
         return
     if len(selected) != count:
-        raise ValueError(f"select_cols must have one column per entry of record_defaults, {count}, got {len(selected)}")
+        raise ValueError(f"select_cols must have as many entries as record_defaults, {count}, got {len(selected)}")
     if any(index < 0 for index in selected) or any(a >= b for a, b in itertools.pairwise(selected)):
         raise ValueError(f"select_cols must be non-negative and strictly increasing, got {selected}")
 
@@ -65,7 +65,9 @@ class _Column:
         self._number, self._dtype = number, column_dtype(default)
         self._default = np.atleast_1d(array_of(default))
         if self._dtype.name not in _ALLOWED:
-            raise InvalidArgumentError(f"defaults must be one of {', '.join(_ALLOWED)}, got {self._dtype.name}")
+            raise InvalidArgumentError(
+                f"the dtype of a default must be one of {', '.join(_ALLOWED)}, got {self._dtype.name}"
+            )
         if self._default.size > 1:
             raise InvalidArgumentError(f"field {number} must have at most 1 default, got {self._default.size}")
 
@@ -94,13 +96,13 @@ def _split_fields(line: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
         return line.split(delimiter)
     fields, start = [], 0
     while start <= len(line):
-        read = _read_quoted if line[start : start + 1] == _QUOTE else _read_unquoted
+        read = _read_quoted_field if line[start : start + 1] == _QUOTE else _read_unquoted_field
         field, start = read(line, start, delimiter)
         fields.append(field)
     return fields
 
 
-def _read_unquoted(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
+def _read_unquoted_field(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
     """Return the unquoted field at `start` and the start of the next field."""
     end = line.find(delimiter, start)
     end = len(line) if end < 0 else end
@@ -110,7 +112,7 @@ def _read_unquoted(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, in
     return field, end + 1
 
 
-def _read_quoted(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
+def _read_quoted_field(line: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
     """Return the quoted field at `start`, with doubled quotes replaced, and the start of the next field."""
     parts, position = [], start + 1
     while True:

@@ -42,37 +42,37 @@ class SparseFeature(NamedTuple):
 
 
 class RowSplits(NamedTuple):
-    """Partition by a feature with the start of each row and the end of the last row."""
+    """Partition of values into rows, given by a feature with the start of each row and the end of the last row."""
 
     key: str
 
 
 class RowLengths(NamedTuple):
-    """Partition by a feature with the length of each row."""
+    """Partition of values into rows, given by a feature with the length of each row."""
 
     key: str
 
 
 class RowStarts(NamedTuple):
-    """Partition by a feature with the start of each row."""
+    """Partition of values into rows, given by a feature with the start of each row."""
 
     key: str
 
 
 class RowLimits(NamedTuple):
-    """Partition by a feature with the end of each row."""
+    """Partition of values into rows, given by a feature with the end of each row."""
 
     key: str
 
 
 class ValueRowIds(NamedTuple):
-    """Partition by a feature with the row number of each value."""
+    """Partition of values into rows, given by a feature with the row number of each value."""
 
     key: str
 
 
 class UniformRowLength(NamedTuple):
-    """Partition into rows of one length."""
+    """Partition of values into rows of one length."""
 
     length: int
 

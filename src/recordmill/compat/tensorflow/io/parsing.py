@@ -108,20 +108,20 @@ def _parse_columns(payloads: Payloads, spec: ParsingSpec, single: bool, names: A
         raise convert_parse_error(error, single, names) from None
     _check_block_counts(columns, found, single)
     tensors = {column.key: to_feature_tensor(column, found[column.key], len(payloads), single) for column in columns}
-    return combine_columns(spec, tensors) if spec.is_composed else tensors
+    return combine_columns(spec, tensors) if spec.has_composed_features else tensors
 
 
 def _check_block_counts(columns: Sequence[FeatureColumn], found: Mapping[str, Any], single: bool) -> None:
     """Raise InvalidArgumentError unless padded features contain whole blocks of values."""
     for column in columns:
-        if column.form != "padded" or column.count == 1:
+        if column.form != "padded" or column.num_values == 1:
             continue
         counts: NDArray[np.int64] = np.diff(found[column.key].row_splits)
-        wrong = np.flatnonzero(counts % column.count) if column.count else np.flatnonzero(counts)
+        wrong = np.flatnonzero(counts % column.num_values) if column.num_values else np.flatnonzero(counts)
         if len(wrong):
             position = int(wrong[0])
             raise InvalidArgumentError(
-                f"feature {column.key!r} must have a multiple of {column.count} values, got {counts[position]}",
+                f"feature {column.key!r} must have a multiple of {column.num_values} values, got {counts[position]}",
                 kind="feature_mismatch",
                 record=None if single else position,
             )

@@ -38,7 +38,9 @@ def decode_raw(
             raise InvalidArgumentError(f"fixed_length must be positive, got {length}")
         flat = [data[:length].ljust(length, b"\0") for data in flat]
     if length % dtype.size:
-        raise InvalidArgumentError(f"length must be a multiple of {dtype.size}, the size of {dtype.name}, got {length}")
+        raise InvalidArgumentError(
+            f"the string length must be a multiple of {dtype.size}, the size of {dtype.name}, got {length}"
+        )
     data = b"".join(flat)
     if dtype.is_bool:
         values = np.frombuffer(data, np.uint8).astype(np.bool_)
@@ -66,7 +68,7 @@ def decode_compressed(bytes: Any, compression_type: str = "") -> Tensor:  # noqa
 def _inflate(data: bytes, window_bits: int) -> bytes:
     stream = zlib.decompressobj(window_bits)
     try:
-        # The format limits the result to 1032 times the size of the data.
+        # Deflate expands data at most 1032 times.
         found = stream.decompress(data)
     except zlib.error as error:
         message = str(error).replace("Error", "error", 1).replace(" while decompressing data", "")

@@ -60,8 +60,8 @@ def parse_sequence_example(
             counts = np.diff(found_lists[column.key].row_splits)
             lengths[column.key] = Tensor(counts[0].reshape(()) if single else counts)
     return (
-        combine_columns(context, contexts) if context.is_composed else contexts,
-        combine_columns(lists, frames) if lists.is_composed else frames,
+        combine_columns(context, contexts) if context.has_composed_features else contexts,
+        combine_columns(lists, frames) if lists.has_composed_features else frames,
         lengths,
     )
 

@@ -45,13 +45,13 @@ class FeatureColumn:
     splits_dtype: DType = dtypes.int32
 
     @property
-    def count(self) -> int:
-        """Number of values in `shape`."""
+    def num_values(self) -> int:
+        """Number of values in a block of shape `shape`."""
         return math.prod(self.shape)
 
     @property
-    def kind(self) -> Any:
-        """Name of the dtype in `rm.Feature`."""
+    def feature_dtype(self) -> Any:
+        """Dtype of the values, as `rm.Feature` names it."""
         return _KINDS[self.dtype.name]
 
 
@@ -71,7 +71,7 @@ class ParsingSpec:
             self._add_feature(key, feature)
         for first, second in ((self.dense, self.sparse), (self.dense, self.ragged), (self.ragged, self.sparse)):
             if both := set(first) & set(second):
-                raise ValueError(f"dense, sparse and ragged keys must not intersect, got {sorted(both)} twice")
+                raise ValueError(f"keys of dense, sparse and ragged features must differ, got {sorted(both)} twice")
         for column in self.columns:
             if column.dtype.name not in _KINDS:
                 raise InvalidArgumentError(
@@ -92,7 +92,7 @@ class ParsingSpec:
         return [*own, *(name for name in self.features if name not in {*own})]
 
     @property
-    def is_composed(self) -> bool:
+    def has_composed_features(self) -> bool:
         """Whether some features combine several columns."""
         return any(isinstance(feature, SparseFeature | RaggedFeature) for feature in self.features.values())
 
@@ -198,15 +198,15 @@ def _padded_column(key: str, feature: FixedLenSequenceFeature) -> FeatureColumn:
 def _schema_feature(column: FeatureColumn) -> rm.Feature:
     """Return the `rm.Feature` of a column in an ``Example`` or in a context."""
     if column.form != "fixed":
-        return rm.Feature(column.kind, (None,), optional=True)
+        return rm.Feature(column.feature_dtype, (None,), optional=True)
     default: Any = column.default
-    if default is not None and column.kind == "bytes":
+    if default is not None and column.feature_dtype == "bytes":
         default = default.ravel().tolist() if column.shape else default[()]
-    return rm.Feature(column.kind, column.shape, default=default)
+    return rm.Feature(column.feature_dtype, column.shape, default=default)
 
 
 def _schema_feature_list(column: FeatureColumn) -> rm.Feature:
     """Return the `rm.Feature` of a column in feature lists."""
     shape = (None, *column.shape) if column.form == "padded" else (None, None)
     optional = column.form != "padded" or column.allow_missing
-    return rm.Feature(column.kind, shape, sequence=True, optional=optional)
+    return rm.Feature(column.feature_dtype, shape, sequence=True, optional=optional)

@@ -54,7 +54,7 @@ def make_tensor_proto(
         elif math.prod(lengths) < array.size or not array.size:
             raise ValueError(f"{array.size} values do not fit into shape {lengths}")
     found = as_dtype(array.dtype)
-    proto = _empty_proto(found, lengths)
+    proto = _create_empty_proto(found, lengths)
     if array.size == math.prod(lengths) > 1 and found.name not in _ALWAYS_LISTED:
         proto.tensor_content = _to_little_endian(array).tobytes()
     elif found.name in ("float16", "bfloat16"):
@@ -70,7 +70,7 @@ def serialize_tensor(tensor: Any, name: Any = None) -> Tensor:
     del name
     array = array_of(tensor)
     dtype = as_dtype(array.dtype)
-    proto = _empty_proto(dtype, array.shape)
+    proto = _create_empty_proto(dtype, array.shape)
     if dtype == dtypes.string:
         proto.string_val.extend(array.reshape(-1).tolist())
     else:
@@ -101,7 +101,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
     return Tensor(_read_values(proto, wanted))
 
 
-def _empty_proto(dtype: DType, shape: tuple[int, ...]) -> Any:
+def _create_empty_proto(dtype: DType, shape: tuple[int, ...]) -> Any:
     return messages.TensorProto(dtype=_NUMBERS[dtype.name], tensor_shape={"dim": [{"size": size} for size in shape]})
 
 
@@ -125,7 +125,7 @@ def _read_values(proto: Any, dtype: DType) -> NDArray[Any]:
         return np.frombuffer(content, little).astype(dtype.numpy_dtype, copy=False).reshape(shape)
     if count > len(listed) and count > _MAX_REPEATED:
         raise ResourceExhaustedError(f"{problem}: {len(listed)} values stand for {count}")
-    values = _convert_list(listed or [b"" if dtype.name == "string" else 0], dtype)
+    values = _convert_list_field(listed or [b"" if dtype.name == "string" else 0], dtype)
     if count <= len(values):
         return values[:count].reshape(shape)
     # The last value of a list is repeated to fill the shape.
@@ -142,7 +142,7 @@ def _split_strings(content: bytes, count: int, problem: str) -> NDArray[Any]:
     ends = [start + total for total in accumulate(lengths)]
     if not ends or ends[-1] != len(content):
         raise InvalidArgumentError(f"{problem}, {len(content)} bytes of content")
-    return _convert_list([content[end - n : end] for end, n in zip(ends, lengths, strict=True)], dtypes.string)
+    return _convert_list_field([content[end - n : end] for end, n in zip(ends, lengths, strict=True)], dtypes.string)
 
 
 def _read_varint(content: bytes, start: int) -> tuple[int, int]:
@@ -152,10 +152,10 @@ def _read_varint(content: bytes, start: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << 7 * number
         if byte < 0x80:
             return value, start + number + 1
-    raise InvalidArgumentError("Cannot parse tensor from proto: the length of a string does not end")
+    raise InvalidArgumentError("Cannot parse tensor from proto: the length of a string is not a valid varint")
 
 
-def _convert_list(values: list[Any], dtype: DType) -> NDArray[Any]:
+def _convert_list_field(values: list[Any], dtype: DType) -> NDArray[Any]:
     """Convert the values of a list field to an array; half floats are stored as their bits."""
     if dtype.name == "string":
         strings: NDArray[Any] = np.empty(len(values), object)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from recordmill.compat.tensorflow.keras.load import load_namespace
+from recordmill.compat.tensorflow.keras.load import load_legacy_namespace
 
 _WEIGHTS = ".weights.h5"
 _MODELS = (".keras", ".h5")
@@ -83,7 +83,7 @@ def _choose_mode(mode: str, monitor: str, *, save_best_only: bool) -> str:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(load_namespace().callbacks, name)
+    found = getattr(load_legacy_namespace().callbacks, name)
     if name == "ModelCheckpoint":
         found = type(name, (_ModelCheckpoint, found), {"__module__": __name__, "__doc__": _ModelCheckpoint.__doc__})
     globals()[name] = found
@@ -91,4 +91,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return dir(load_namespace().callbacks)
+    return dir(load_legacy_namespace().callbacks)

@@ -55,8 +55,8 @@ def load_keras() -> Any:
 
 
 @functools.cache
-def load_namespace() -> Any:
-    """Return Keras with the older names that it keeps for TensorFlow's programs."""
+def load_legacy_namespace() -> Any:
+    """Return Keras's namespace with older names for TensorFlow's programs, or Keras itself if it has none."""
     keras = load_keras()
     try:
         return importlib.import_module(_TF_NAMESPACE)
@@ -83,7 +83,7 @@ class _KerasFinder(MetaPathFinder, Loader):
 
 def _find_module(fullname: str) -> str | None:
     """Return the name of Keras's module for a module below ``tf.keras``; None if Keras has no such module."""
-    load_namespace()
+    load_legacy_namespace()
     for namespace in (_TF_NAMESPACE, "keras"):
         name = f"{namespace}.{fullname.removeprefix(_PACKAGE)}"
         with contextlib.suppress(ModuleNotFoundError):

@@ -42,17 +42,17 @@ class _BackendOperations:
         self._keras = keras
         self._kinds = (keras.Variable, keras.KerasTensor)
 
-    def handles(self, value: Any) -> bool:
+    def owns_value(self, value: Any) -> bool:
         """Return whether a value, or a value inside it, belongs to Keras."""
         if isinstance(value, tuple | list):
-            return any(map(self.handles, value))
+            return any(map(self.owns_value, value))
         if isinstance(value, Mapping):
-            return any(map(self.handles, value.values()))
+            return any(map(self.owns_value, value.values()))
         if isinstance(value, Tensor | np.ndarray | np.generic | str | bytes | int | float):
             return False
         return isinstance(value, self._kinds) or bool(self._keras.ops.is_tensor(value))
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def handle_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run an operation with the corresponding function of ``keras.ops``."""
         bound = inspect.signature(dispatch.OPS[name]).bind(*args, **kwargs)
         bound.apply_defaults()

@@ -120,7 +120,7 @@ def register_methods(keras: Any) -> None:
     for name in ("train_on_batch", "test_on_batch", "predict_on_batch"):
         setattr(model, name, _convert_tensors(getattr(model, name)))
     model.load_weights = _build_optimizer_first(model.load_weights)
-    model.get_metrics_result = _read_variables(model.get_metrics_result, keras)
+    model.get_metrics_result = _return_metric_values(model.get_metrics_result, keras)
 
 
 def _convert_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,8 +154,8 @@ def _build_optimizer_first(method: Callable[..., Any]) -> Callable[..., Any]:
     return load_weights
 
 
-def _read_variables(method: Callable[..., Any], keras: Any) -> Callable[..., Any]:
-    """Wrap ``get_metrics_result`` to return values instead of variables."""
+def _return_metric_values(method: Callable[..., Any], keras: Any) -> Callable[..., Any]:
+    """Wrap ``get_metrics_result`` to return the values of metrics instead of Keras variables."""
 
     @functools.wraps(method)
     def get_metrics_result(self: Any) -> Any:

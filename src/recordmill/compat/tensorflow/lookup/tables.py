@@ -172,7 +172,7 @@ class StaticVocabularyTable(StaticHashTable):
 
 @op("lookup.find", composite=apply_to_values)
 def find_in_table(table: StaticHashTable, keys: Any) -> Tensor:
-    """Return the values of keys in a table, as a registered operation."""
+    """Return the values of keys in a table. An operation, so that tracers and sessions can record it."""
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:
         raise TypeError(f"keys must be {table.key_dtype.name}, got {as_dtype(array.dtype).name}")

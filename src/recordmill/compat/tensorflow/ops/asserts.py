@@ -40,7 +40,7 @@ def Assert(condition: Any, data: Any, summarize: int | None = None) -> None:
         raise InvalidArgumentError(f"assertion failed: {values}")
 
 
-def _define_binary(name: str, function: Callable[..., Any], sign: str) -> None:
+def _define_binary_assertion(name: str, function: Callable[..., Any], sign: str) -> None:
     @op(f"debugging.{name}", always=True)
     def check(x: Any, y: Any, message: Any = None, summarize: Any = None) -> None:  # noqa: ARG001
         a, b = convert_pair(as_tensor(x), y, NUMBERS + STRINGS + BOOL, name)
@@ -50,7 +50,7 @@ def _define_binary(name: str, function: Callable[..., Any], sign: str) -> None:
     check.__name__, check.__doc__ = name, f"Raise InvalidArgumentError unless ``x {sign} y`` holds everywhere."
 
 
-def _define_unary(name: str, function: Callable[..., Any], sign: str) -> None:
+def _define_unary_assertion(name: str, function: Callable[..., Any], sign: str) -> None:
     @op(f"debugging.{name}", always=True)
     def check(x: Any, message: Any = None, summarize: Any = None) -> None:  # noqa: ARG001
         array = array_of(x)
@@ -61,9 +61,9 @@ def _define_unary(name: str, function: Callable[..., Any], sign: str) -> None:
 
 
 for _name, (_function, _sign) in BINARY.items():
-    _define_binary(_name, _function, _sign)
+    _define_binary_assertion(_name, _function, _sign)
 for _name, (_function, _sign) in UNARY.items():
-    _define_unary(_name, _function, _sign)
+    _define_unary_assertion(_name, _function, _sign)
 
 
 @op("debugging.check_numerics", always=True)

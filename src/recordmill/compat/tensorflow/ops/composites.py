@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from recordmill.compat.tensorflow.core.composite import Composite
+from recordmill.compat.tensorflow.core.composite import CompositeTensor
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.ragged import RaggedTensor
@@ -28,7 +28,7 @@ def apply_to_values(function: Callable[..., Any], args: tuple[Any, ...], kwargs:
 
     Ragged arguments must have the same row splits. Only one argument may be sparse.
     """
-    composites = [one for one in (*args, *kwargs.values()) if isinstance(one, Composite)]
+    composites = [one for one in (*args, *kwargs.values()) if isinstance(one, CompositeTensor)]
     first: Any = composites[0]
     for other in composites[1:]:
         _check_same_rows(first, other)

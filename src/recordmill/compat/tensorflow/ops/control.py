@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
-from recordmill.compat.tensorflow.core.composite import Composite
+from recordmill.compat.tensorflow.core.composite import CompositeTensor
 from recordmill.compat.tensorflow.core.dispatch import call_operation, op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
@@ -43,7 +43,7 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
 
 @op("control.switch_case")
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
-    """``tf.switch_case``: call a function by its index, else `default`, else the function of the largest index."""
+    """``tf.switch_case``: call a function by its index; if it is missing, call `default` or the last function."""
     branches = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     pairs = [one if isinstance(one, tuple) else (number, one) for number, one in enumerate(branches)]
     functions: dict[int, Callable[[], Any]] = dict(pairs)
@@ -74,7 +74,7 @@ def while_loop(
 
 
 def _to_loop_value(value: Any) -> Any:
-    return value if isinstance(value, Composite | TensorArray) else as_tensor(value)
+    return value if isinstance(value, CompositeTensor | TensorArray) else as_tensor(value)
 
 
 @op("control.map_fn")

@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.dtypes import as_dtype, float32
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 from recordmill.compat.tensorflow.ops.composites import elementwise_op
-from recordmill.compat.tensorflow.ops.inputs import NUMBERS, check_dtype, convert_to_common_dtype, read_shape
+from recordmill.compat.tensorflow.ops.inputs import NUMBERS, check_dtype, convert_shape, convert_to_common_dtype
 
 
 @op("array.constant")
@@ -28,7 +28,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
         array = array.copy()
     if shape is None:
         return Tensor(array)
-    lengths = read_shape(shape, "constant")
+    lengths = convert_shape(shape, "constant")
     if array.size not in (1, math.prod(lengths)):
         raise TypeError(f"constant: {array.size} values do not fill the shape {list(lengths)}")
     return Tensor(np.full(lengths, array.reshape(-1)[0]) if array.size == 1 else array.reshape(lengths))
@@ -79,7 +79,7 @@ def _create_filled(shape: Any, dtype: Any, value: int) -> Tensor:
     is_string = numpy_dtype.kind == "O"
     if is_string and value:
         raise TypeError("ones() and ones_like() do not support strings")
-    return Tensor(np.full(read_shape(shape, "fill"), b"" if is_string else value, numpy_dtype))
+    return Tensor(np.full(convert_shape(shape, "fill"), b"" if is_string else value, numpy_dtype))
 
 
 @op("array.fill")
@@ -88,7 +88,7 @@ def fill(dims: Any, value: Any) -> Tensor:
     array = array_of(value)
     if array.ndim:
         raise InvalidArgumentError(f"fill: value must be a scalar, got shape {list(array.shape)}")
-    out = np.empty(read_shape(dims, "fill"), array.dtype)
+    out = np.empty(convert_shape(dims, "fill"), array.dtype)
     out[...] = array[()]
     return Tensor(out)
 
@@ -139,7 +139,7 @@ def one_hot(
     """``tf.one_hot``: add an axis with `on_value` at each index and `off_value` elsewhere."""
     array, count = array_of(indices), int(depth)
     check_dtype(array, "bBilq", "one_hot")
-    on, off = _convert_hot_values(on_value, off_value, dtype)
+    on, off = _convert_on_and_off_values(on_value, off_value, dtype)
     if count < 0:
         raise InvalidArgumentError(f"one_hot: depth must be non-negative, got {count}")
     position = -1 if axis is None else int(axis)
@@ -149,7 +149,7 @@ def one_hot(
     return wrap(np.moveaxis(hot, -1, position), on.dtype)
 
 
-def _convert_hot_values(on_value: Any, off_value: Any, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _convert_on_and_off_values(on_value: Any, off_value: Any, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     given = [None if one is None else array_of(one) for one in (on_value, off_value)]
     dtypes = [one.dtype for one in given if one is not None]
     target = as_dtype(dtype).numpy_dtype if dtype is not None else (dtypes or [np.dtype(np.float32)])[0]

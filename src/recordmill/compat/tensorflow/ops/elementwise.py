@@ -26,12 +26,12 @@ from recordmill.compat.tensorflow.ops.inputs import (
     SIGNED,
     STRINGS,
     can_broadcast,
-    check_axis,
     check_dtype,
     convert_bools,
     convert_input,
     convert_pair,
     convert_to_common_dtype,
+    normalize_axis,
 )
 
 # Operations on one tensor, by name: NumPy function and supported dtypes. Results have the dtype of the input.
@@ -78,16 +78,16 @@ LOGICAL: dict[str, np.ufunc] = {
     "logical_xor": np.logical_xor,
 }
 
-# Pixels and per-channel values are combined by image row, because NumPy would start its inner loop for each pixel.
+# Images and per-channel values are combined row by row, because NumPy would start its inner loop for each pixel.
 _MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
 
 
-def apply_binary(function: np.ufunc, a: NDArray[Any], b: NDArray[Any]) -> Any:
+def apply_binary_ufunc(function: np.ufunc, a: NDArray[Any], b: NDArray[Any]) -> Any:
     """Apply a NumPy function to two arrays that broadcast, faster than NumPy for images and per-channel values."""
     if _are_channel_values(b, a):
-        return function(_join_pixels(a), np.tile(b, a.shape[-2])).reshape(a.shape)
+        return function(_flatten_image_rows(a), np.tile(b, a.shape[-2])).reshape(a.shape)
     if _are_channel_values(a, b):
-        return function(np.tile(a, b.shape[-2]), _join_pixels(b)).reshape(b.shape)
+        return function(np.tile(a, b.shape[-2]), _flatten_image_rows(b)).reshape(b.shape)
     return function(a, b)
 
 
@@ -101,11 +101,11 @@ def _are_channel_values(row: NDArray[Any], pixels: NDArray[Any]) -> bool:
     )
 
 
-def _join_pixels(pixels: NDArray[Any]) -> NDArray[Any]:
+def _flatten_image_rows(pixels: NDArray[Any]) -> NDArray[Any]:
     return pixels.reshape(-1, pixels.shape[-2] * pixels.shape[-1])
 
 
-def _define_unary(name: str, function: Callable[..., Any], allowed: str) -> None:
+def _define_unary_operation(name: str, function: Callable[..., Any], allowed: str) -> None:
     @elementwise_op(f"math.{name}")
     def unary(x: Any) -> Tensor:
         array = convert_input(x, allowed, name)
@@ -115,17 +115,17 @@ def _define_unary(name: str, function: Callable[..., Any], allowed: str) -> None
     unary.__name__, unary.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
-def _define_binary(name: str, function: np.ufunc, allowed: str) -> None:
+def _define_binary_operation(name: str, function: np.ufunc, allowed: str) -> None:
     @elementwise_op(f"math.{name}")
     def binary(x: Any, y: Any) -> Tensor:
         a, b = convert_pair(x, y, allowed, name)
         with np.errstate(all="ignore"):
-            return wrap(apply_binary(function, a, b))
+            return wrap(apply_binary_ufunc(function, a, b))
 
     binary.__name__, binary.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
-def _define_predicate(name: str, function: np.ufunc) -> None:
+def _define_predicate_operation(name: str, function: np.ufunc) -> None:
     @elementwise_op(f"math.{name}")
     def predicate(x: Any) -> Tensor:
         return wrap(function(convert_input(x, FLOATS, name)))
@@ -133,7 +133,7 @@ def _define_predicate(name: str, function: np.ufunc) -> None:
     predicate.__name__, predicate.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
-def _define_logical(name: str, function: np.ufunc) -> None:
+def _define_logical_operation(name: str, function: np.ufunc) -> None:
     @elementwise_op(f"math.{name}")
     def logical(x: Any, y: Any) -> Tensor:
         a, b = convert_pair(Tensor(convert_bools(x, name)), Tensor(convert_bools(y, name)), BOOL, name)
@@ -143,13 +143,13 @@ def _define_logical(name: str, function: np.ufunc) -> None:
 
 
 for _name, (_function, _allowed) in UNARY.items():
-    _define_unary(_name, _function, _allowed)
+    _define_unary_operation(_name, _function, _allowed)
 for _name, (_ufunc, _allowed) in BINARY.items():
-    _define_binary(_name, _ufunc, _allowed)
+    _define_binary_operation(_name, _ufunc, _allowed)
 for _name, _ufunc in PREDICATES.items():
-    _define_predicate(_name, _ufunc)
+    _define_predicate_operation(_name, _ufunc)
 for _name, _ufunc in LOGICAL.items():
-    _define_logical(_name, _ufunc)
+    _define_logical_operation(_name, _ufunc)
 
 
 @elementwise_op("math.abs")
@@ -160,7 +160,7 @@ def absolute(x: Any) -> Tensor:
 
 @elementwise_op("math.logical_not")
 def logical_not(x: Any) -> Tensor:
-    """``tf.logical_not``, elementwise."""
+    """``tf.logical_not``: return the negation of each boolean."""
     return wrap(np.logical_not(convert_bools(x, "logical_not")))
 
 
@@ -178,17 +178,17 @@ def not_equal_or_true(x: Any, y: Any) -> Tensor:
 
 def _compare(function: np.ufunc, x: Any, y: Any, *, otherwise: bool) -> Tensor:
     a, b = convert_to_common_dtype((x, y), "equal")
-    return wrap(apply_binary(function, a, b) if can_broadcast(a.shape, b.shape) else otherwise)
+    return wrap(apply_binary_ufunc(function, a, b) if can_broadcast(a.shape, b.shape) else otherwise)
 
 
 @elementwise_op("math.multiply")
 def multiply(x: Any, y: Any) -> Tensor:
-    """``tf.multiply``; of booleans, the logical and."""
+    """``tf.multiply``: return ``x * y``; for booleans, ``x and y``."""
     if any(isinstance(one, Tensor) and one.values.dtype == np.bool_ for one in (x, y)):
         x, y = (Tensor(as_tensor(one).values.astype(np.bool_)) for one in (x, y))
     a, b = convert_pair(x, y, NUMBERS + BOOL, "multiply")
     with np.errstate(all="ignore"):
-        return wrap(apply_binary(np.multiply, a, b))
+        return wrap(apply_binary_ufunc(np.multiply, a, b))
 
 
 @elementwise_op("math.squared_difference")
@@ -196,7 +196,7 @@ def squared_difference(x: Any, y: Any) -> Tensor:
     """``tf.math.squared_difference``: return ``(x - y) ** 2``."""
     a, b = convert_pair(x, y, FLOATS + "ilq", "squared_difference")
     with np.errstate(all="ignore"):
-        return wrap(np.square(apply_binary(np.subtract, a, b)))
+        return wrap(np.square(apply_binary_ufunc(np.subtract, a, b)))
 
 
 @elementwise_op("math.truediv")
@@ -217,7 +217,7 @@ def truediv(x: Any, y: Any) -> Tensor:
         a, b = a.astype(wide), b.astype(wide)
     a, b = convert_pair(Tensor(a), Tensor(b), FLOATS, "truediv")
     with np.errstate(all="ignore"):
-        return wrap(apply_binary(np.divide, a, b))
+        return wrap(apply_binary_ufunc(np.divide, a, b))
 
 
 def _dtype_if_convertible(value: Any, dtype: DType) -> DType | None:
@@ -315,7 +315,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """``tf.cumsum``: return the cumulative sum along an axis."""
     array = convert_input(x, NUMBERS, "cumsum")
-    rows = np.moveaxis(array, check_axis(axis, array.ndim, "cumsum"), 0)
+    rows = np.moveaxis(array, normalize_axis(axis, array.ndim, "cumsum"), 0)
     rows = rows[::-1] if reverse else rows
     with np.errstate(all="ignore"):
         sums = np.add.accumulate(rows, 0, dtype=array.dtype)

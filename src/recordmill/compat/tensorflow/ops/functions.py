@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.compat.tensorflow.core.arrays import array_of
-from recordmill.compat.tensorflow.core.composite import Composite
+from recordmill.compat.tensorflow.core.composite import CompositeTensor
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops import nest
@@ -40,7 +40,7 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
         checked = args if input_signature is None else _check_arguments(args, input_signature)
         inputs = [nest.map_structure(_array_to_tensor, one) for one in checked]
         results = func(*inputs, **{key: _array_to_tensor(one) for key, one in kwargs.items()})
-        return nest.map_structure(_data_to_tensor, results)
+        return nest.map_structure(_numeric_or_string_to_tensor, results)
 
     call.python_function = func  # type: ignore[attr-defined]
     return call
@@ -66,7 +66,7 @@ def _array_to_tensor(value: Any) -> Any:
     return as_tensor(value) if isinstance(value, np.ndarray) else value
 
 
-def _data_to_tensor(value: Any) -> Any:
+def _numeric_or_string_to_tensor(value: Any) -> Any:
     kinds = bool | int | float | str | bytes | np.ndarray | np.generic
     return as_tensor(value) if isinstance(value, kinds) else value
 
@@ -78,15 +78,15 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
         raise TypeError("py_function() is missing the argument 'func'")
     results = func(*(as_tensor(one) for one in inp or ()))
     if not isinstance(Tout, list | tuple):
-        return _convert_to_tout(results, Tout)
+        return _convert_to_output_type(results, Tout)
     values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
     if len(values) != len(Tout):
         raise ValueError(f"the function must return one value per entry of Tout, {len(Tout)}, got {len(values)}")
-    return [_convert_to_tout(one, kind) for one, kind in zip(values, Tout, strict=True)]
+    return [_convert_to_output_type(one, kind) for one, kind in zip(values, Tout, strict=True)]
 
 
-def _convert_to_tout(value: Any, kind: Any) -> Any:
-    if not isinstance(value, Composite):
+def _convert_to_output_type(value: Any, kind: Any) -> Any:
+    if not isinstance(value, CompositeTensor):
         return as_tensor(value, getattr(kind, "dtype", kind))
     if not hasattr(kind, "is_compatible_with") or not kind.is_compatible_with(value):
         raise TypeError(f"the function returned a {type(value).__name__}, which does not match {kind!r}")
@@ -107,11 +107,14 @@ def numpy_function(
     if results is None:
         return None
     if not isinstance(Tout, list | tuple):
-        return Tensor(_convert_numpy(results, Tout))
-    return [Tensor(_convert_numpy(one, None)) for one in (results if isinstance(results, list | tuple) else [results])]
+        return Tensor(_convert_numpy_result(results, Tout))
+    return [
+        Tensor(_convert_numpy_result(one, None))
+        for one in (results if isinstance(results, list | tuple) else [results])
+    ]
 
 
-def _convert_numpy(value: Any, dtype: Any) -> Any:
+def _convert_numpy_result(value: Any, dtype: Any) -> Any:
     """Convert a result to an array; a Python number becomes `dtype` or, if that is None, int64 or float64."""
     if isinstance(value, bool | int | float) and dtype is not None:
         return array_of(value, dtype)

@@ -14,11 +14,11 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.composites import elementwise_op
 from recordmill.compat.tensorflow.ops.inputs import (
-    check_axis,
     check_dtype,
     convert_bools,
+    convert_ints,
     convert_to_common_dtype,
-    read_ints,
+    normalize_axis,
 )
 
 
@@ -64,7 +64,7 @@ def _convert_index(key: Any) -> int:
 def slice_(input_: Any, begin: Any, size: Any) -> Tensor:
     """``tf.slice``: return the part of a tensor at `begin`; a size of -1 extends to the end of the axis."""
     values = array_of(input_)
-    starts, sizes = read_ints(begin, "slice"), read_ints(size, "slice")
+    starts, sizes = convert_ints(begin, "slice"), convert_ints(size, "slice")
     if len(starts) != values.ndim or len(sizes) != values.ndim:
         raise InvalidArgumentError(f"slice: begin and size must have {values.ndim} entries")
     keys = []
@@ -79,8 +79,8 @@ def slice_(input_: Any, begin: Any, size: Any) -> Tensor:
 @op("array.strided_slice")
 def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, **masks: Any) -> Tensor:
     """``tf.strided_slice``, which supports only the masks begin_mask, end_mask and shrink_axis_mask."""
-    starts, ends = read_ints(begin, "strided_slice"), read_ints(end, "strided_slice")
-    steps = [1] * len(starts) if strides is None else read_ints(strides, "strided_slice")
+    starts, ends = convert_ints(begin, "strided_slice"), convert_ints(end, "strided_slice")
+    steps = [1] * len(starts) if strides is None else convert_ints(strides, "strided_slice")
     open_starts, open_ends, single = (masks.pop(f"{one}_mask", 0) for one in ("begin", "end", "shrink_axis"))
     if any(masks.values()):
         raise NotImplementedError(f"strided_slice: {', '.join(masks)} is not supported: use tensor[...]")
@@ -120,10 +120,10 @@ def gather(
     axis: Any = None,
     batch_dims: Any = 0,
 ) -> Tensor:
-    """``tf.gather``: return the rows at `indices` along an axis."""
+    """``tf.gather``: select slices of `params` along an axis by their indices."""
     array, chosen, batch = array_of(params), _convert_indices(indices, "gather"), int(batch_dims)
     batch = batch + chosen.ndim if batch < 0 else batch
-    position = check_axis(batch if axis is None else axis, array.ndim, "gather")
+    position = normalize_axis(batch if axis is None else axis, array.ndim, "gather")
     outside = chosen[(chosen < 0) | (chosen >= array.shape[position])]
     if outside.size:
         raise InvalidArgumentError(f"gather: index {outside.flat[0]} is not in [0, {array.shape[position]})")
@@ -144,7 +144,7 @@ def gather(
 
 @op("array.gather_nd")
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
-    """``tf.gather_nd``: return the values or parts at coordinates of several axes."""
+    """``tf.gather_nd``: select values, or slices, of `params` by their coordinates on the first axes."""
     if int(batch_dims):
         raise NotImplementedError("gather_nd: batch_dims is not supported: use tf.gather")
     array = array_of(params)
@@ -167,7 +167,7 @@ def _convert_coordinates(indices: Any, shape: tuple[int, ...], name: str) -> tup
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     """``tf.scatter_nd``: create zeros and add `updates` at `indices`."""
     values = array_of(updates)
-    out = np.zeros(read_ints(shape, "scatter_nd"), values.dtype)
+    out = np.zeros(convert_ints(shape, "scatter_nd"), values.dtype)
     np.add.at(out, _convert_coordinates(indices, out.shape, "scatter_nd"), values)
     return Tensor(out)
 

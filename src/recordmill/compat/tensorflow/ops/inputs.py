@@ -84,7 +84,7 @@ def can_broadcast(a: Sequence[int], b: Sequence[int]) -> bool:
     return all(m in (n, 1) or n == 1 for m, n in zip(reversed(a), reversed(b), strict=False))
 
 
-def read_ints(value: Any, op: str) -> list[int]:
+def convert_ints(value: Any, op: str) -> list[int]:
     """Convert sizes or axes to a list of ints, from a list, a tensor, a shape or a single integer."""
     if isinstance(value, list | tuple) and all(type(one) is int for one in value):
         return list(value)
@@ -94,15 +94,15 @@ def read_ints(value: Any, op: str) -> list[int]:
     return [int(one) for one in np.atleast_1d(array)]
 
 
-def read_shape(value: Any, op: str) -> tuple[int, ...]:
+def convert_shape(value: Any, op: str) -> tuple[int, ...]:
     """Convert a shape to a tuple of ints; raise InvalidArgumentError if a length is negative."""
-    lengths = tuple(read_ints(value, op))
+    lengths = tuple(convert_ints(value, op))
     if any(length < 0 for length in lengths):
         raise InvalidArgumentError(f"{op}: lengths must be non-negative, got {min(lengths)}")
     return lengths
 
 
-def check_axis(axis: Any, ndim: int, op: str, error: type[Exception] = InvalidArgumentError) -> int:
+def normalize_axis(axis: Any, ndim: int, op: str, error: type[Exception] = InvalidArgumentError) -> int:
     """Return an axis as a non-negative int; raise `error` if it is out of range."""
     position = int(array_of(axis))
     if not -ndim <= position < ndim:
@@ -110,11 +110,11 @@ def check_axis(axis: Any, ndim: int, op: str, error: type[Exception] = InvalidAr
     return position % ndim
 
 
-def read_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
+def normalize_axes(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
     """Return the axes of a reduction as non-negative ints; None means all axes."""
     if axis is None:
         return tuple(range(ndim))
-    axes = tuple(check_axis(one, ndim, op) for one in read_ints(axis, op))
+    axes = tuple(normalize_axis(one, ndim, op) for one in convert_ints(axis, op))
     if len(set(axes)) < len(axes):
         raise InvalidArgumentError(f"{op}: axes must differ, got {list(axes)}")
     return axes

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.core.arrays import array_of
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import check_axis, convert_to_common_dtype, read_ints
+from recordmill.compat.tensorflow.ops.inputs import convert_ints, convert_to_common_dtype, normalize_axis
 
 _PAD_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
 
@@ -25,14 +25,14 @@ def stack(values: Any, axis: Any = 0) -> Tensor:
         values = list(as_tensor(values)) or values
         if not values:
             return as_tensor(values)
-    arrays = _convert_alike(values)
+    arrays = _convert_to_one_dtype(values)
     shapes = [one.shape for one in arrays]
     if len(set(shapes)) > 1:
         raise InvalidArgumentError(f"stack: tensors must have one shape, got {shapes}")
-    return wrap(np.stack(arrays, check_axis(axis, arrays[0].ndim + 1, "stack", ValueError)))
+    return wrap(np.stack(arrays, normalize_axis(axis, arrays[0].ndim + 1, "stack", ValueError)))
 
 
-def _convert_alike(values: Any) -> list[NDArray[Any]]:
+def _convert_to_one_dtype(values: Any) -> list[NDArray[Any]]:
     """Convert values to one dtype; if all are Python numbers and one is a float, they become float32."""
     if any(isinstance(one, Tensor | np.ndarray | np.generic) for one in values):
         return convert_to_common_dtype(values, "stack")
@@ -54,7 +54,7 @@ def concat(values: Any, axis: Any) -> Tensor:
     arrays = convert_to_common_dtype(values, "concat")
     if len({one.ndim for one in arrays}) > 1 or not arrays[0].ndim:
         raise InvalidArgumentError(f"concat: ranks must be equal and positive, got {[one.ndim for one in arrays]}")
-    position = check_axis(axis, arrays[0].ndim, "concat")
+    position = normalize_axis(axis, arrays[0].ndim, "concat")
     try:
         return wrap(np.concatenate(arrays, position))
     except ValueError:
@@ -66,7 +66,7 @@ def concat(values: Any, axis: Any) -> Tensor:
 def unstack(value: Any, num: Any = None, axis: Any = 0) -> list[Tensor]:
     """``tf.unstack``: split a tensor along an axis, and remove the axis."""
     array = array_of(value)
-    position = check_axis(axis, array.ndim, "unstack", ValueError)
+    position = normalize_axis(axis, array.ndim, "unstack", ValueError)
     if num is not None and int(num) != array.shape[position]:
         raise InvalidArgumentError(f"unstack: axis {position} has {array.shape[position]} values, num is {int(num)}")
     return [wrap(one) for one in np.moveaxis(array, position, 0)]
@@ -76,7 +76,7 @@ def unstack(value: Any, num: Any = None, axis: Any = 0) -> list[Tensor]:
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -> list[Tensor]:  # noqa: ARG001
     """``tf.split``: split a tensor along an axis into equal parts, or into parts of given lengths."""
     array, parts = array_of(value), array_of(num_or_size_splits)
-    position = check_axis(axis, array.ndim, "split")
+    position = normalize_axis(axis, array.ndim, "split")
     length = array.shape[position]
     if parts.ndim:
         ends = np.cumsum(_complete_sizes([int(one) for one in parts], length))[:-1]
@@ -99,7 +99,7 @@ def _complete_sizes(sizes: list[int], length: int) -> list[int]:
 @op("array.tile")
 def tile(input: Any, multiples: Any) -> Tensor:
     """``tf.tile``: repeat a tensor along its axes."""
-    array, counts = array_of(input), read_ints(multiples, "tile")
+    array, counts = array_of(input), convert_ints(multiples, "tile")
     if len(counts) != array.ndim or any(one < 0 for one in counts):
         raise InvalidArgumentError(f"tile: multiples must be {array.ndim} non-negative integers, got {counts}")
     return wrap(np.tile(array, counts)) if counts else Tensor(array)
@@ -115,7 +115,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None) -> Tensor:
 def reverse(tensor: Any, axis: Any) -> Tensor:
     """``tf.reverse``: reverse the order along the given axes."""
     array = array_of(tensor)
-    axes = [check_axis(one, array.ndim, "reverse") for one in read_ints(axis, "reverse")]
+    axes = [normalize_axis(one, array.ndim, "reverse") for one in convert_ints(axis, "reverse")]
     return Tensor(np.flip(array, tuple(axes)) if axes else array)
 
 

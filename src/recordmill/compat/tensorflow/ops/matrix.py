@@ -15,7 +15,7 @@ from recordmill.compat.tensorflow.ops.inputs import (
     check_dtype,
     convert_input,
     convert_to_common_dtype,
-    read_axes,
+    normalize_axes,
 )
 
 
@@ -52,7 +52,7 @@ def einsum(equation: str, *inputs: Any) -> Tensor:
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False) -> Tensor:  # noqa: A002
     """``tf.norm``: return the norm of vectors; `ord` must be "euclidean", 1, 2 or infinity."""
     array = convert_input(tensor, FLOATS, "norm")
-    axes = read_axes(axis, array.ndim, "norm")
+    axes = normalize_axes(axis, array.ndim, "norm")
     if ord not in ("euclidean", 1, 2, np.inf) or (len(axes) > 1 and axis is not None and ord != "euclidean"):
         raise NotImplementedError(f"norm: order {ord!r} over axes {axes} is not supported")
     size = np.abs(array)

@@ -8,7 +8,7 @@ import numpy as np
 
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_input, read_axes
+from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_input, normalize_axes
 
 
 @op("nn.relu")
@@ -22,6 +22,6 @@ def relu(features: Any) -> Tensor:
 def softmax(logits: Any, axis: Any = None) -> Tensor:
     """``tf.nn.softmax``: return exponentials divided by their sum along an axis, by default the last one."""
     array = convert_input(logits, FLOATS, "softmax")
-    axes = read_axes(-1 if axis is None else axis, array.ndim, "softmax")
+    axes = normalize_axes(-1 if axis is None else axis, array.ndim, "softmax")
     powers = np.exp(array - np.max(array, axis=axes, keepdims=True))
     return wrap(powers / np.sum(powers, axis=axes, keepdims=True))

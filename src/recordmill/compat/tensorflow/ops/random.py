@@ -13,13 +13,13 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import DType, as_dtype, float32, int64
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import read_shape
+from recordmill.compat.tensorflow.ops.inputs import convert_shape
 
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 
 def _seeded_generator(seed: Any) -> np.random.Generator:
-    """Return the generator of the process, or of the current element of a dataset."""
+    """Return the generator for a seed: that of the dataset element or, outside of datasets, of the process."""
     return random_state.current_generator(None if seed is None else int(array_of(seed)))
 
 
@@ -30,11 +30,11 @@ def _stateless_generator(seed: Any) -> np.random.Generator:
     return np.random.default_rng(random_state.to_nonnegative_ints(*values.tolist()))
 
 
-def _uniform(generator: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:
-    lengths = read_shape(shape, "uniform")
+def _draw_uniform(generator: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:
+    lengths = convert_shape(shape, "uniform")
     if dtype.is_floating:
         low, high = array_of(minval, dtype), array_of(1 if maxval is None else maxval, dtype)
-        numbers = generator.random(lengths, _float_type(dtype)) * (high - low) + low
+        numbers = generator.random(lengths, _float32_or_float64(dtype)) * (high - low) + low
         numbers = np.asarray(numbers, dtype.numpy_dtype)
         if not (numbers < high).all():  # rounding may give the upper limit itself
             numbers = np.asarray(np.where(numbers < high, numbers, np.maximum(np.nextafter(high, low), low)))
@@ -49,38 +49,38 @@ def _uniform(generator: np.random.Generator, shape: Any, minval: Any, maxval: An
     return Tensor(np.asarray(generator.integers(low, high, lengths, dtype.numpy_dtype)))
 
 
-def _normal(
+def _draw_normal(
     generator: np.random.Generator, shape: Any, mean: Any, stddev: Any, dtype: DType, *, truncate: bool = False
 ) -> Tensor:
     if not dtype.is_floating:
         raise ValueError(f"dtype must be floating-point, got {dtype.name}")
-    float_type = _float_type(dtype)
-    numbers: NDArray[Any] = np.asarray(generator.standard_normal(read_shape(shape, "normal"), float_type))
+    float_type = _float32_or_float64(dtype)
+    numbers: NDArray[Any] = np.asarray(generator.standard_normal(convert_shape(shape, "normal"), float_type))
     while truncate and np.any(far := np.abs(numbers) > 2):
         numbers[far] = generator.standard_normal(int(far.sum()), float_type)
     return Tensor(np.asarray(numbers * array_of(stddev, dtype) + array_of(mean, dtype), dtype.numpy_dtype))
 
 
-def _float_type(dtype: DType) -> Any:
+def _float32_or_float64(dtype: DType) -> Any:
     return np.float64 if dtype.numpy_dtype.itemsize == 8 else np.float32
 
 
 @op("random.uniform", always=True)
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
     """``tf.random.uniform``: return uniformly distributed numbers in [minval, maxval)."""
-    return _uniform(_seeded_generator(seed), shape, minval, maxval, as_dtype(dtype))
+    return _draw_uniform(_seeded_generator(seed), shape, minval, maxval, as_dtype(dtype))
 
 
 @op("random.normal", always=True)
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
     """``tf.random.normal``: return normally distributed numbers."""
-    return _normal(_seeded_generator(seed), shape, mean, stddev, as_dtype(dtype))
+    return _draw_normal(_seeded_generator(seed), shape, mean, stddev, as_dtype(dtype))
 
 
 @op("random.truncated_normal", always=True)
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
     """``tf.random.truncated_normal``: return normal numbers, at most two standard deviations from the mean."""
-    return _normal(_seeded_generator(seed), shape, mean, stddev, as_dtype(dtype), truncate=True)
+    return _draw_normal(_seeded_generator(seed), shape, mean, stddev, as_dtype(dtype), truncate=True)
 
 
 @op("random.gamma", always=True)
@@ -92,7 +92,7 @@ def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: 
     shapes, rates = array_of(alpha, kind), array_of(1.0 if beta is None else beta, kind)
     if np.any(shapes < 0):
         raise InvalidArgumentError(f"alpha must not be negative, got {float(shapes.min())}")
-    lengths = (*read_shape(shape, "gamma"), *np.broadcast_shapes(shapes.shape, rates.shape))
+    lengths = (*convert_shape(shape, "gamma"), *np.broadcast_shapes(shapes.shape, rates.shape))
     numbers = (_seeded_generator(seed).standard_gamma(shapes, lengths) / rates).astype(kind.numpy_dtype)
     # Numbers that round to 0 become the smallest positive number, so that programs can divide by them.
     return Tensor(np.maximum(numbers, np.finfo(kind.numpy_dtype).tiny))
@@ -125,7 +125,7 @@ def stateless_uniform(
     alg: Any = None,  # noqa: ARG001 (one algorithm)
 ) -> Tensor:
     """``tf.random.stateless_uniform``: return uniform numbers that depend only on the pair `seed`."""
-    return _uniform(_stateless_generator(seed), shape, minval, maxval, as_dtype(dtype))
+    return _draw_uniform(_stateless_generator(seed), shape, minval, maxval, as_dtype(dtype))
 
 
 @op("random.stateless_normal")
@@ -138,7 +138,7 @@ def stateless_normal(
     alg: Any = None,  # noqa: ARG001 (one algorithm)
 ) -> Tensor:
     """``tf.random.stateless_normal``: return normal numbers that depend only on the pair `seed`."""
-    return _normal(_stateless_generator(seed), shape, mean, stddev, as_dtype(dtype))
+    return _draw_normal(_stateless_generator(seed), shape, mean, stddev, as_dtype(dtype))
 
 
 @op("random.split")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_bools, convert_input, read_axes
+from recordmill.compat.tensorflow.ops.inputs import FLOATS, NUMBERS, convert_bools, convert_input, normalize_axes
 
 
 def _sum(array: NDArray[Any], axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -70,7 +70,7 @@ def _define_reduction(name: str, function: Callable[[NDArray[Any], tuple[int, ..
     @op(f"math.{name}")
     def reduction(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
         array = convert_input(input_tensor, NUMBERS, name)
-        axes = read_axes(axis, array.ndim, name)
+        axes = normalize_axes(axis, array.ndim, name)
         if function in (_std, _variance) and array.dtype.char not in FLOATS:
             raise TypeError(f"{name}: values must be floating-point numbers, got {array.dtype}")
         with np.errstate(all="ignore"):
@@ -79,11 +79,11 @@ def _define_reduction(name: str, function: Callable[[NDArray[Any], tuple[int, ..
     reduction.__name__, reduction.__doc__ = name, f"``tf.{name}``: reduce over axes."
 
 
-def _define_logical(name: str, function: np.ufunc) -> None:
+def _define_logical_reduction(name: str, function: np.ufunc) -> None:
     @op(f"math.{name}")
     def reduction(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
         array = convert_bools(input_tensor, name)
-        return wrap(function.reduce(array, read_axes(axis, array.ndim, name), keepdims=bool(keepdims)))
+        return wrap(function.reduce(array, normalize_axes(axis, array.ndim, name), keepdims=bool(keepdims)))
 
     reduction.__name__, reduction.__doc__ = name, f"``tf.{name}``: reduce over axes."
 
@@ -91,4 +91,4 @@ def _define_logical(name: str, function: np.ufunc) -> None:
 for _name, _function in REDUCTIONS.items():
     _define_reduction(_name, _function)
 for _name, _ufunc in LOGICAL.items():
-    _define_logical(_name, _ufunc)
+    _define_logical_reduction(_name, _ufunc)

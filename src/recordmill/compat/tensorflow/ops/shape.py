@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor, wrap
 from recordmill.compat.tensorflow.ops.composites import elementwise_op
-from recordmill.compat.tensorflow.ops.inputs import check_axis, read_ints
+from recordmill.compat.tensorflow.ops.inputs import convert_ints, normalize_axis
 
 # ruff: noqa: A002 (TensorFlow's names)
 
@@ -58,17 +58,17 @@ def reshape(tensor: Any, shape: Any) -> Tensor:
     array = array_of(tensor)
     if array_of(shape).ndim > 1:
         raise InvalidArgumentError("reshape: shape must be a list of lengths")
-    lengths = read_ints(shape, "reshape")
+    lengths = convert_ints(shape, "reshape")
     if lengths.count(-1) > 1 or any(length < -1 for length in lengths):
         raise InvalidArgumentError(f"reshape: lengths must be non-negative, except for a single -1, got {lengths}")
     if -1 in lengths:
-        lengths[lengths.index(-1)] = _missing_length(array.shape, [one for one in lengths if one != -1])
+        lengths[lengths.index(-1)] = _infer_missing_length(array.shape, [one for one in lengths if one != -1])
     if math.prod(lengths) != array.size:
         raise InvalidArgumentError(f"reshape: {array.size} values do not fill the shape {lengths}")
     return Tensor(array.reshape(lengths))
 
 
-def _missing_length(shape: tuple[int, ...], known: list[int]) -> int:
+def _infer_missing_length(shape: tuple[int, ...], known: list[int]) -> int:
     if not all(known) and not all(shape):
         # TensorFlow ignores lengths of 0 in the old and in the new shape.
         return math.prod(n for n in shape if n) // max(math.prod(n for n in known if n), 1)
@@ -79,7 +79,9 @@ def _missing_length(shape: tuple[int, ...], known: list[int]) -> int:
 def squeeze(input: Any, axis: Any = None) -> Tensor:
     """``tf.squeeze``: remove the given axes of length 1, or all axes of length 1."""
     array = array_of(input)
-    axes = {check_axis(one, array.ndim, "squeeze") for one in ([] if axis is None else read_ints(axis, "squeeze"))}
+    axes = {
+        normalize_axis(one, array.ndim, "squeeze") for one in ([] if axis is None else convert_ints(axis, "squeeze"))
+    }
     if any(array.shape[one] != 1 for one in axes):
         raise InvalidArgumentError(f"squeeze: axes {sorted(axes)} of shape {list(array.shape)} must have length 1")
     axes = axes or {at for at, length in enumerate(array.shape) if length == 1}
@@ -90,7 +92,7 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
 def expand_dims(input: Any, axis: Any) -> Tensor:
     """``tf.expand_dims``: insert an axis of length 1."""
     array = array_of(input)
-    return Tensor(np.expand_dims(array, check_axis(axis, array.ndim + 1, "expand_dims")))
+    return Tensor(np.expand_dims(array, normalize_axis(axis, array.ndim + 1, "expand_dims")))
 
 
 @op("array.transpose")
@@ -99,7 +101,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Tensor:  # n
     array = array_of(a)
     if perm is None:
         return Tensor(array.T)
-    order = [check_axis(one, array.ndim, "transpose") for one in read_ints(perm, "transpose")]
+    order = [normalize_axis(one, array.ndim, "transpose") for one in convert_ints(perm, "transpose")]
     if sorted(order) != list(range(array.ndim)):
         raise InvalidArgumentError(f"transpose: perm must be a permutation of {array.ndim} axes, got {order}")
     return Tensor(array.transpose(order))
@@ -108,7 +110,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Tensor:  # n
 @op("array.broadcast_to")
 def broadcast_to(input: Any, shape: Any) -> Tensor:
     """``tf.broadcast_to``: repeat values along axes of length 1 and along new leading axes."""
-    array, lengths = array_of(input), read_ints(shape, "broadcast_to")
+    array, lengths = array_of(input), convert_ints(shape, "broadcast_to")
     try:
         return Tensor(np.broadcast_to(array, lengths))
     except ValueError:

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.dtypes import as_dtype, int32, int64
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
-from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, check_axis, convert_input
+from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, convert_input, normalize_axis
 
 TopK = namedtuple("TopK", ["values", "indices"])  # noqa: PYI024 (TensorFlow's tuples)
 Unique = namedtuple("Unique", ["y", "idx"])  # noqa: PYI024
@@ -24,27 +24,27 @@ Unique = namedtuple("Unique", ["y", "idx"])  # noqa: PYI024
 @op("math.argmax")
 def argmax(input: Any, axis: Any = None, output_type: Any = int64) -> Tensor:
     """``tf.argmax``: return the index of the largest value along an axis."""
-    array, position = _convert_axis(input, axis, "argmax")
+    array, position = _convert_with_nonempty_axis(input, axis, "argmax")
     return wrap(np.argmax(array, position), as_dtype(output_type).numpy_dtype)
 
 
 @op("math.argmin")
 def argmin(input: Any, axis: Any = None, output_type: Any = int64) -> Tensor:
     """``tf.argmin``: return the index of the smallest value along an axis."""
-    array, position = _convert_axis(input, axis, "argmin")
+    array, position = _convert_with_nonempty_axis(input, axis, "argmin")
     return wrap(np.argmin(array, position), as_dtype(output_type).numpy_dtype)
 
 
-def _convert_axis(value: Any, axis: Any, name: str) -> tuple[NDArray[Any], int]:
+def _convert_with_nonempty_axis(value: Any, axis: Any, name: str) -> tuple[NDArray[Any], int]:
     array = convert_input(value, NUMBERS + BOOL, name)
-    position = check_axis(0 if axis is None else axis, array.ndim, name)
+    position = normalize_axis(0 if axis is None else axis, array.ndim, name)
     if not array.shape[position]:
         raise InvalidArgumentError(f"{name}: axis {position} of shape {list(array.shape)} is empty")
     return array, position
 
 
 def _argsort(array: NDArray[Any], descending: bool) -> NDArray[Any]:
-    """Return the indices that sort the last axis; equal values keep their order."""
+    """Return the indices that sort the values along the last axis; equal values keep their order."""
     if not descending:
         return np.argsort(array, axis=-1, kind="stable")
     backwards = np.argsort(array[..., ::-1], axis=-1, kind="stable")[..., ::-1]
@@ -71,7 +71,7 @@ def _is_descending(direction: str) -> bool:
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False) -> Tensor:  # noqa: ARG001
     """``tf.argsort``: return the indices that sort an axis; the sort is always stable."""
     array = convert_input(values, NUMBERS, "argsort")
-    position, descending = check_axis(axis, array.ndim, "argsort"), _is_descending(direction)
+    position, descending = normalize_axis(axis, array.ndim, "argsort"), _is_descending(direction)
     indices = _argsort(np.moveaxis(array, position, -1), descending)
     return wrap(np.moveaxis(indices, -1, position), np.int32)
 
@@ -80,7 +80,7 @@ def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: b
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Tensor:
     """``tf.sort``: sort the values along an axis."""
     array = convert_input(values, NUMBERS, "sort")
-    position, descending = check_axis(axis, array.ndim, "sort"), _is_descending(direction)
+    position, descending = normalize_axis(axis, array.ndim, "sort"), _is_descending(direction)
     ordered = np.sort(array, axis=position, kind="stable")
     return wrap(np.flip(ordered, position) if descending else ordered)
 

@@ -12,7 +12,7 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.sparse import SparseTensor, to_dense
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
-from recordmill.compat.tensorflow.ops.inputs import read_ints
+from recordmill.compat.tensorflow.ops.inputs import convert_ints
 
 
 def _get_components(sparse: Any) -> tuple[NDArray[Any], NDArray[Any], list[int]]:
@@ -29,7 +29,7 @@ def _create_sparse(indices: NDArray[Any], values: NDArray[Any], shape: Any) -> S
 def slice_(sp_input: SparseTensor, start: Any, size: Any) -> SparseTensor:
     """``tf.sparse.slice``: return a part of a sparse tensor; sizes beyond its end are reduced."""
     indices, values, shape = _get_components(sp_input)
-    begin, length = np.array(read_ints(start, "sparse.slice")), np.array(read_ints(size, "sparse.slice"))
+    begin, length = np.array(convert_ints(start, "sparse.slice")), np.array(convert_ints(size, "sparse.slice"))
     inside = ((indices >= begin) & (indices < begin + length)).all(axis=1)
     return _create_sparse(indices[inside] - begin, values[inside], np.clip(np.array(shape) - begin, 0, length))
 
@@ -38,7 +38,7 @@ def slice_(sp_input: SparseTensor, start: Any, size: Any) -> SparseTensor:
 def reshape(sp_input: SparseTensor, shape: Any) -> SparseTensor:
     """``tf.sparse.reshape``: return the same values in another shape; a length of -1 is inferred."""
     indices, values, old = _get_components(sp_input)
-    lengths, total = read_ints(shape, "sparse.reshape"), int(np.prod(old))
+    lengths, total = convert_ints(shape, "sparse.reshape"), int(np.prod(old))
     known = int(np.prod([one for one in lengths if one != -1]))
     new = [total // max(known, 1) if one == -1 else one for one in lengths]
     if int(np.prod(new)) != total:

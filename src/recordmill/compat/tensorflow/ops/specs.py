@@ -60,7 +60,7 @@ class TensorSpec(_Spec):
 
     @property
     def name(self) -> str | None:
-        """Name, or None."""
+        """Name of the tensor, or None."""
         name: str | None = self._parts[2]
         return name
 

@@ -16,7 +16,7 @@ from recordmill.compat.tensorflow.core.ragged import RaggedTensor
 from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, wrap
 from recordmill.compat.tensorflow.ops.composites import elementwise_op
-from recordmill.compat.tensorflow.ops.inputs import convert_strings, read_axes
+from recordmill.compat.tensorflow.ops.inputs import convert_strings, normalize_axes
 
 _CODECS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 
@@ -106,7 +106,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
         return _join_rows(inputs, axis, between)
     array = convert_strings(inputs, "reduce_join")
     # The axes are reversed, so that strings along the first axis in `axis` are adjacent in the result.
-    axes = tuple(range(array.ndim)) if axis is None else read_axes(axis, array.ndim, "reduce_join")[::-1]
+    axes = tuple(range(array.ndim)) if axis is None else normalize_axes(axis, array.ndim, "reduce_join")[::-1]
     kept = [at for at in range(array.ndim) if at not in axes]
     rows = array.transpose([*kept, *axes]).reshape([array.shape[at] for at in kept] + [-1])
     out = np.empty(rows.shape[:-1], object)
