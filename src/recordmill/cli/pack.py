@@ -209,7 +209,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_args, **_options: print_note(escape_unprintable(f"warning: {message}"))
-        result = rm.pack(create_source(args), args.destination, **_pack_options(args))
+        result = rm.pack(create_source(args), args.destination, **_collect_pack_options(args))
     for path, cause in result.skipped[:_MAX_LISTED]:
         print_note(escape_unprintable(f"skipped {path}: {cause}"))
     if len(result.skipped) > _MAX_LISTED:
@@ -218,7 +218,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     return FAULTS if result.skipped else OK
 
 
-def _pack_options(args: argparse.Namespace) -> dict[str, Any]:
+def _collect_pack_options(args: argparse.Namespace) -> dict[str, Any]:
     names = (
         "format shards max_shard_bytes compression payload overwrite image_feature label_feature label_kind "
         "keep_name keep_shape encode quality resize color exif mask check workers worker_kind on_error shuffle "

@@ -28,7 +28,7 @@ from recordmill.decode.pillow import (
     read_pixels,
 )
 from recordmill.decode.pixels import Window, apply_orientation, crop_pixels, to_stored_window
-from recordmill.decode.plan import compile_image
+from recordmill.decode.plan import compile_image_spec
 from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampling
 from recordmill.decode.specs.base import check_choice
 from recordmill.decode.specs.image import Image
@@ -252,7 +252,7 @@ def _resolve_options(
     like: Like, channels: Any, orientation: Any, dct: Any, upsampling: Any, scale: Any, dtype: Any
 ) -> tuple[DecodeOptions, Orientation, bool]:
     """Return the decode options, the treatment of EXIF orientations, and True if the channel order is BGR."""
-    compiled = compile_image(
+    compiled = compile_image_spec(
         Image(
             like=like,
             channels=channels,

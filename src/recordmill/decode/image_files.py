@@ -12,7 +12,7 @@ from recordmill import _core
 from recordmill.decode.columns import byte_rows
 from recordmill.decode.native import read_headers
 from recordmill.decode.options import MAX_PIXELS
-from recordmill.decode.plan import compile_image
+from recordmill.decode.plan import compile_image_spec
 from recordmill.decode.presets import Like, Orientation
 from recordmill.decode.specs.image import Decoder, Image
 from recordmill.types import Ragged
@@ -58,7 +58,7 @@ def image_sizes(
     >>> rm.image_sizes([Path("photo.jpg").read_bytes()]).tolist()
     [[48, 64]]
     """
-    compiled = compile_image(Image(like=like, orientation=orientation, decoder=decoder))
+    compiled = compile_image_spec(Image(like=like, orientation=orientation, decoder=decoder))
     headers, errors = read_headers(
         byte_rows(payloads, "images"),
         compiled.plan.options,

@@ -231,7 +231,7 @@ def read_pixels(image: Image, options: DecodeOptions) -> NDArray[Any]:
     """Decode an open, prepared image to (height, width, channels)."""
     image.load()
     if image.mode[0] in "IF":
-        pixels = _read_deep_gray(image, options)
+        pixels = _read_16_bit_gray(image, options)
         return np.repeat(pixels, 3, axis=2) if options.channels == "rgb" else pixels
     # TensorFlow converts CMYK to RGB, also with channels="stored".
     cmyk_to_rgb = image.mode == "CMYK" and options.channels == "stored" and options.cmyk == "tensorflow"
@@ -260,7 +260,7 @@ def _find_stored_mode(image: Image) -> str:
     return "RGBA" if transparent else "RGB"
 
 
-def _read_deep_gray(image: Image, options: DecodeOptions) -> NDArray[Any]:
+def _read_16_bit_gray(image: Image, options: DecodeOptions) -> NDArray[Any]:
     if image.mode == "F":
         raise ImageError("floating-point images are not supported", kind="unsupported", found="mode F")
     levels = np.asarray(to_16_bits(image)).astype(np.uint16)[:, :, None]

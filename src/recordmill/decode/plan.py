@@ -1,7 +1,7 @@
 """Compiled plan of a batch of images: a spec, image sizes and random parameters as arrays that the native module reads.
 
-`compile_image` compiles a spec once. `plan_images` adds the arrays of one batch. The native module and Pillow decode
-from the same `ImagePlan`.
+`compile_image_spec` compiles a spec once. `plan_images` adds the arrays of one batch. The native module and Pillow
+decode from the same `ImagePlan`.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class MaskPlan:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class CompiledImage:
+class CompiledImageSpec:
     """An image spec, and all data that can be derived from it before any image is known.
 
     Parameters
@@ -236,7 +236,7 @@ class CompiledImage:
 
 
 @lru_cache(256)
-def compile_image(spec: Image) -> CompiledImage:
+def compile_image_spec(spec: Image) -> CompiledImageSpec:
     """Resolve the defaults of an image spec, and compute everything that does not depend on the images."""
     preset = find_preset(spec.like)
     channels: Any = spec.channels or preset.channels
@@ -254,7 +254,7 @@ def compile_image(spec: Image) -> CompiledImage:
     output = OutputFormat(dtype, spec.layout, channels == "bgr", mean, std, spec.white, spec.scale_first)
     border = _build_border(spec)
     kernel = parse_kernel(spec.kernel, spec.like)
-    return CompiledImage(
+    return CompiledImageSpec(
         spec,
         compile_image_plan(options, output, kernel, border, has_colors=bool(spec.color)),
         (spec.orientation or preset.orientation) == "apply",

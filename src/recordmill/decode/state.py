@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recordmill.decode.columns import take_column_rows
 from recordmill.decode.geometry import GeometryPlan
 from recordmill.decode.native import Headers
-from recordmill.decode.plan import CompiledImage
+from recordmill.decode.plan import CompiledImageSpec
 from recordmill.decode.random import Draws
 from recordmill.errors import DecodeError, FeatureError, RecordmillError
 
@@ -25,14 +25,14 @@ class ImageBatch:
 
     Parameters
     ----------
-    compiled : CompiledImage
+    compiled : CompiledImageSpec
     rows : ndarray of int64, shape (n,)
         Rows of the batch that have an image, strictly increasing.
     headers : Headers
     geometry : GeometryPlan
     """
 
-    compiled: CompiledImage
+    compiled: CompiledImageSpec
     rows: Ints
     headers: Headers
     geometry: GeometryPlan

@@ -63,9 +63,9 @@ class RecordBuilder:
         """Build the records of items; skip and report those whose files cannot be used."""
         unusable = find_files_outside_folder(items) | self._find_too_large_file(items)
         if not unusable:
-            return self._build_usable_items(items)
+            return self._build_records(items)
         rows = np.array([row for row in range(len(items)) if row not in unusable], np.int64)
-        records = self._build_usable_items(items.take(rows))
+        records = self._build_records(items.take(rows))
         failures = {int(rows[row]): failure for row, failure in records.failures.items()}
         return replace(records, failures=unusable | failures)
 
@@ -81,7 +81,7 @@ class RecordBuilder:
                 return {0: (path, cause)}
         return {}
 
-    def _build_usable_items(self, items: Items) -> ChunkRecords:
+    def _build_records(self, items: Items) -> ChunkRecords:
         if self._copies_files:
             with contextlib.suppress(OSError, _core.CoreChanged):
                 framed = self._copy_files(items)

@@ -283,18 +283,18 @@ class CompiledPipeline:
         return self.length
 
     @cached_property
-    def head(self) -> CompiledPipeline:
+    def until_last_filter(self) -> CompiledPipeline:
         """The pipeline up to and including the last filter, which determines how many samples there are."""
         return CompiledPipeline(self.origin, self.stages[: self._last_filter + 1])
 
     @property
-    def tail_map_stages(self) -> list[Map]:
+    def map_stages_after_filter(self) -> list[Map]:
         """Map stages after the last filter."""
         return [stage for stage in self.stages[self._last_filter + 1 :] if isinstance(stage, Map)]
 
     @property
-    def without_head(self) -> CompiledPipeline:
-        """A copy for `evaluate_tail` in worker processes. It lacks earlier user functions, which may be unpicklable."""
+    def without_functions_until_filter(self) -> CompiledPipeline:
+        """A copy for worker processes that call `evaluate_after_filter`. It lacks functions that may be unpicklable."""
         start = self._last_filter + 1
         head = (
             replace(stage, function=_unavailable_function) if isinstance(stage, Map | Filter) else stage
@@ -303,7 +303,7 @@ class CompiledPipeline:
         return CompiledPipeline(self.origin, (*head, *self.stages[start:]))
 
     @property
-    def tail_slice(self) -> tuple[int, int | None]:
+    def slice_after_filter(self) -> tuple[int, int | None]:
         """Range (start, stop) of the filtered samples that the take and skip stages after the filter keep."""
         start, stop = 0, None
         for stage in self.stages[self._last_filter + 1 :]:
@@ -334,7 +334,7 @@ class CompiledPipeline:
         rows = self.origin.read_rows(positions, context, requested)
         return self._apply_stages(rows, after[-2::-1], 0, context, requested)
 
-    def evaluate_tail(self, rows: SampleRows, positions: Positions, context: Context) -> SampleRows:
+    def evaluate_after_filter(self, rows: SampleRows, positions: Positions, context: Context) -> SampleRows:
         """Apply the stages after the last filter to samples that passed it."""
         return self._apply_stages(rows, [positions] * len(self.stages), self._last_filter + 1, context, positions)
 

@@ -399,7 +399,7 @@ class Dataset:
         """
         stage = self.batch_stage
         size, last = (1, "drop") if stage is None else (stage.size, stage.last)
-        start, stop = self.pipeline.tail_slice if self.pipeline.has_filter else (0, self.pipeline.length)
+        start, stop = self.pipeline.slice_after_filter if self.pipeline.has_filter else (0, self.pipeline.length)
         for after in self.stages[self._batch_index :]:
             if isinstance(after, Skip):
                 start += after.count * size * world_size
@@ -470,7 +470,7 @@ class Dataset:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the elements of epoch 0 in order; at a damaged element, raise its error."""
         if self.pipeline.has_filter or self.pipeline.length is None:
-            if self.pipeline.head.length != 0:
+            if self.pipeline.until_last_filter.length != 0:
                 yield from self.loader(threads=0)
             return
         start, count, chunk_size = 0, len(self), 1

@@ -25,7 +25,7 @@ from recordmill.pipeline.samples import (
     count_bytes,
     split_samples,
 )
-from recordmill.pipeline.stages.base import Call, Context
+from recordmill.pipeline.stages.base import Context, RunningCall
 from recordmill.pipeline.stages.batch import Batch, BatchSampler
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.filter import Filter
@@ -141,7 +141,7 @@ class BatchBuilder:
         # Worker processes send the results of the last map stage; without one, those of map stages inside a mixture.
         return replace(self, pickled_maps=tuple(maps[-1:] or self.pipeline.map_stages))
 
-    def current_calls(self) -> list[Call]:
+    def current_calls(self) -> list[RunningCall]:
         """Return the calls of user functions in progress in the threads of this process."""
         return [call for context in list(self._contexts.values()) if (call := context.current_call) is not None]
 

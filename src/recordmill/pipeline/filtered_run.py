@@ -134,7 +134,7 @@ class FilteredBatcher:
         )
 
 
-class _Chunk(NamedTuple):
+class _FilteredChunk(NamedTuple):
     """Result of filtering consecutive samples: those that passed. After an error, rows and positions are None."""
 
     result: BatchResult
@@ -147,7 +147,7 @@ class _FilterTask:
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
         self._builder, self._start = builder, start
-        self._head = builder.pipeline.head
+        self._head = builder.pipeline.until_last_filter
         self.chunk_size = _choose_chunk_size(self._head)
 
     @property
@@ -155,13 +155,13 @@ class _FilterTask:
         length = self._head.length
         return None if length is None else -(-max(0, length - self._start) // self.chunk_size)
 
-    def __call__(self, chunk: int) -> _Chunk:
+    def __call__(self, chunk: int) -> _FilteredChunk:
         try:
             return self.evaluate(chunk)
         except Exception as error:  # noqa: BLE001 (the consumer raises it after earlier batches)
-            return _Chunk(BatchResult([], error), None, None)
+            return _FilteredChunk(BatchResult([], error), None, None)
 
-    def evaluate(self, chunk: int) -> _Chunk:
+    def evaluate(self, chunk: int) -> _FilteredChunk:
         first = self._start + chunk * self.chunk_size
         length = self._head.length
         stop = first + self.chunk_size if length is None else min(first + self.chunk_size, length)
@@ -169,7 +169,7 @@ class _FilterTask:
         context = self._builder.create_context()
         rows = self._head.evaluate(positions, context)
         result = BatchResult([], None, len(positions), context.skipped, context.timings, context.num_bytes)
-        return _Chunk(result, rows, positions.array[rows.ordinals])
+        return _FilteredChunk(result, rows, positions.array[rows.ordinals])
 
 
 class _ProcessFilterTask:
@@ -177,12 +177,12 @@ class _ProcessFilterTask:
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
         # Omit functions after the filter, so that they need not be picklable.
-        self._builder, self._start = replace(builder, pipeline=builder.pipeline.head, maps=()), start
+        self._builder, self._start = replace(builder, pipeline=builder.pipeline.until_last_filter, maps=()), start
 
-    def __call__(self, chunk: int) -> _Chunk:
+    def __call__(self, chunk: int) -> _FilteredChunk:
         return _FilterTask(self._builder, self._start).evaluate(chunk)
 
-    def compute_with_checks(self, chunk: int) -> _Chunk:
+    def compute_with_checks(self, chunk: int) -> _FilteredChunk:
         """Evaluate again a chunk that could not be pickled, to raise an error that names the function."""
         return _FilterTask(self._builder.with_pickle_checks(), self._start).evaluate(chunk)
 
@@ -199,7 +199,7 @@ class _BatchTask:
         self._builder = builder
         self._inputs: dict[int, FilteredBatch] = {}
 
-    def add(self, number: int, batch: FilteredBatch) -> None:
+    def store_input(self, number: int, batch: FilteredBatch) -> None:
         """Store the samples of an element before its task is submitted."""
         self._inputs[number] = batch
 
@@ -211,18 +211,18 @@ class _BatchTask:
 
     def build(self, number: int, batch: FilteredBatch) -> BatchResult:
         context = self._builder.create_context()
-        rows = self._apply_tail(batch, context)
+        rows = self._apply_stages_after_filter(batch, context)
         result = self._builder.collate(rows, [batch.positions], range(number, number + 1), context)
         result.num_samples = 0  # `_FilterTask` has counted the samples already
         return result
 
-    def _apply_tail(self, batch: FilteredBatch, context: Context) -> SampleRows:
+    def _apply_stages_after_filter(self, batch: FilteredBatch, context: Context) -> SampleRows:
         pipeline, epoch = self._builder.pipeline, self._builder.epoch
         if len(batch.rows):
-            return pipeline.evaluate_tail(batch.rows, Positions(epoch, batch.positions), context)
+            return pipeline.evaluate_after_filter(batch.rows, Positions(epoch, batch.positions), context)
         position = Positions(epoch, np.array([batch.position - 1], np.int64))
         template = replace(batch.template, ordinals=np.zeros(1, np.int64))
-        rows = pipeline.evaluate_tail(template, position, context)
+        rows = pipeline.evaluate_after_filter(template, position, context)
         return replace(rows, ordinals=np.empty(0, np.int64))
 
 
@@ -230,7 +230,7 @@ class _ProcessBatchTask:
     """Function that worker processes call to build an element from samples in the task buffer; raises errors."""
 
     def __init__(self, builder: BatchBuilder) -> None:
-        self._builder = replace(builder, pipeline=builder.pipeline.without_head)
+        self._builder = replace(builder, pipeline=builder.pipeline.without_functions_until_filter)
 
     def __call__(self, number: int) -> BatchResult:
         return _BatchTask(self._builder).build(number, _read_task_input(number))
@@ -278,8 +278,8 @@ class FilteredRun:
         with_threads = create_pool(False)
         if with_threads is not None:
             with_processes = create_pool(True) if uses_processes(builder.map_stages) else None
-            head_in_processes = uses_processes(builder.pipeline.head.map_stages)
-            tail_in_processes = uses_processes([*builder.pipeline.tail_map_stages, *builder.maps])
+            head_in_processes = uses_processes(builder.pipeline.until_last_filter.map_stages)
+            tail_in_processes = uses_processes([*builder.pipeline.map_stages_after_filter, *builder.maps])
             filter_pool = (
                 with_processes(_ProcessFilterTask(builder, state.position))
                 if with_processes is not None and head_in_processes
@@ -331,7 +331,7 @@ class FilteredRun:
         if isinstance(pool, ProcessPool):
             pool.write_input(number, batch)
         else:
-            self._batch_task.add(number, batch)
+            self._batch_task.store_input(number, batch)
         if pool is not None:
             pool.submit(number + 1)
 
@@ -381,24 +381,24 @@ class FilteredRun:
             num_batches += 1
             yield batch
         if self._builder.batch is not None and not num_batches and self._is_full_epoch:
-            self._warn_empty(num_passed)
+            self._warn_epoch_has_no_batch(num_passed)
 
-    def _take_chunk(self, chunk: int) -> _Chunk:
+    def _take_chunk(self, chunk: int) -> _FilteredChunk:
         if self._pools is None:
             return self._filter_task(chunk)
         started = perf_counter()
         stop, num_chunks = chunk + self._options.workers + 2, self._filter_task.num_chunks
         self._pools[0].submit(stop if num_chunks is None else min(stop, num_chunks))
         try:
-            found: _Chunk = wait_for_result(self._pools[0], chunk, self._builder)
+            found: _FilteredChunk = wait_for_result(self._pools[0], chunk, self._builder)
         except Exception as error:  # noqa: BLE001 (the consumer raises it after earlier batches)
-            found = _Chunk(BatchResult([], error), None, None)
+            found = _FilteredChunk(BatchResult([], error), None, None)
         self._stats.waited_s += perf_counter() - started
         return found
 
     def _check_any_passes(self, num_rejected: int) -> None:
         """Raise MapError if no sample passes in many repetitions of an endless pipeline, which would never end."""
-        head = self._builder.pipeline.head
+        head = self._builder.pipeline.until_last_filter
         repetition = next((length for length in reversed(head.lengths) if length is not None), 0)
         is_endless = self._filter_task.num_chunks is None
         if is_endless and num_rejected > _MAX_EMPTY_REPETITIONS * repetition + _CHUNK_SAMPLES:
@@ -410,7 +410,7 @@ class FilteredRun:
                 hint="check the function; an endless pipeline would search forever",
             )
 
-    def _warn_empty(self, num_passed: int) -> None:
-        head = self._builder.pipeline.head
+    def _warn_epoch_has_no_batch(self, num_passed: int) -> None:
+        head = self._builder.pipeline.until_last_filter
         found = f"{head.stages[-1]!r} passed {num_passed:,} of {head.length:,} samples"
         warnings.warn(f"epoch {self._builder.epoch} has no batch: {found}", RuntimeWarning, stacklevel=2)

@@ -94,9 +94,9 @@ class Loader:
                 'on_error="substitute" cannot be combined with filter, which makes the number of samples unknown; '
                 'use "skip"'
             )
-        sampler, program = self._create_builder(State()).sampler, dataset.pipeline
-        if program.has_filter:
-            sampler.check_filtered_epoch(program.head.length)
+        sampler, pipeline = self._create_builder(State()).sampler, dataset.pipeline
+        if pipeline.has_filter:
+            sampler.check_filtered_epoch(pipeline.until_last_filter.length)
         else:
             sampler.check_has_batches()
 
@@ -310,8 +310,8 @@ class Loader:
             is not a state.
         """
         state = parse_state(state_dict, self._dataset.fingerprint())
-        program, stop = self._dataset.pipeline, self._create_builder(State()).sampler.length
-        check_state(state, program.head.length if program.has_filter else stop, stop)
+        pipeline, stop = self._dataset.pipeline, self._create_builder(State()).sampler.length
+        check_state(state, pipeline.until_last_filter.length if pipeline.has_filter else stop, stop)
         self._set_state(state)
 
     def stats(self) -> LoaderStats:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recordmill.concurrency.pool import NotReadyError, WorkerPool
 from recordmill.errors import MapError, WorkerError
-from recordmill.pipeline.stages.base import Call
+from recordmill.pipeline.stages.base import RunningCall
 
 if TYPE_CHECKING:
     from recordmill.pipeline.compiled_pipeline import ExampleSource
@@ -42,7 +42,7 @@ def wait_for_result(pool: WorkerPool, task: int, builder: BatchBuilder) -> Any:
             raise _add_call_to_error(pool, error, builder.pipeline.sources) from error.__cause__
 
 
-def _check_timeouts(calls: Sequence[Call], sources: Sequence[ExampleSource]) -> None:
+def _check_timeouts(calls: Sequence[RunningCall], sources: Sequence[ExampleSource]) -> None:
     for call in calls:
         if call.timeout is not None and call.seconds > call.timeout:
             raise MapError(
@@ -54,7 +54,7 @@ def _check_timeouts(calls: Sequence[Call], sources: Sequence[ExampleSource]) -> 
             )
 
 
-def _warn_of_longest_call(calls: Sequence[Call], sources: Sequence[ExampleSource]) -> None:
+def _warn_of_longest_call(calls: Sequence[RunningCall], sources: Sequence[ExampleSource]) -> None:
     call = max(calls, key=lambda call: call.seconds)
     fields = call.error_fields(sources)
     record = [f"{name} {fields[name]}" for name in ("shard", "record", "offset") if fields.get(name) is not None]
@@ -66,9 +66,9 @@ def _warn_of_longest_call(calls: Sequence[Call], sources: Sequence[ExampleSource
     )
 
 
-def _read_published_calls(pool: WorkerPool) -> dict[int, Call]:
+def _read_published_calls(pool: WorkerPool) -> dict[int, RunningCall]:
     """Return the calls in progress in worker processes by task number, including processes that died."""
-    calls = {task: Call.from_status_page(status) for task, status in pool.status_by_task().items()}
+    calls = {task: RunningCall.from_status_page(status) for task, status in pool.status_by_task().items()}
     return {task: call for task, call in calls.items() if call is not None}
 
 

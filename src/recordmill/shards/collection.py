@@ -95,13 +95,15 @@ class ShardCollection:
         else:
             self.codec_name = detect_payload(first.shard, first.sidecar, verify=verify).name
         self.is_schema_inferred = False
-        self.schema = Schema(schema) if schema is not None else self._find_schema(first, is_default=payload is None)
+        self.schema = (
+            Schema(schema) if schema is not None else self._read_or_infer_schema(first, is_default=payload is None)
+        )
         self._plan: tuple[int, Any] | None = None
         self._frame_table: _core.FrameTable | None = None
         self._is_damaged = False  # Set when the frame table is built.
         self._entry_tables: dict[int, EntryPointTables | None] = {}
 
-    def _find_schema(self, first: ShardReader, *, is_default: bool) -> Schema:
+    def _read_or_infer_schema(self, first: ShardReader, *, is_default: bool) -> Schema:
         sidecar = first.sidecar
         if sidecar.schema is not None and sidecar.payload == self.codec_name:
             self.is_schema_inferred = sidecar.is_inferred

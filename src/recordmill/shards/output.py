@@ -257,9 +257,9 @@ class ShardOutput:
             with contextlib.suppress(OSError):
                 if error.errno in _NOT_PERMITTED:
                     self._sidecar = (LOCAL, write_temporary_file(LOCAL, cache_path(self.path), data, overwrite=True))
-            self._warn_or_raise(error, is_cached=self._sidecar is not None)
+            self._handle_sidecar_error(error, is_cached=self._sidecar is not None)
 
-    def _warn_or_raise(self, error: OSError, *, is_cached: bool) -> None:
+    def _handle_sidecar_error(self, error: OSError, *, is_cached: bool) -> None:
         """Add a warning if writing the sidecar beside the shard is not permitted; raise any other error."""
         if error.errno not in _NOT_PERMITTED:
             raise error
@@ -285,7 +285,7 @@ class ShardOutput:
                 self._commit_file(*self._sidecar)
             except OSError as error:
                 self._sidecar[1].discard()
-                self._warn_or_raise(error, is_cached=False)
+                self._handle_sidecar_error(error, is_cached=False)
 
     def _commit_file(self, storage: Storage, file: OutputFile) -> None:
         file.commit()

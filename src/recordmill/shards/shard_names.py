@@ -73,11 +73,11 @@ def _find_leftover_shards(
     if _names_single_file(prefix, format_, suffix):
         return iter(())
     if "{num_shards" in format_.pattern:
-        return _find_shards_of_other_totals(storage, prefix, format_.pattern, suffix, written)
-    return _find_following_shards(storage, prefix, format_.pattern, suffix, len(written))
+        return _find_shards_with_other_total(storage, prefix, format_.pattern, suffix, written)
+    return _find_consecutive_shards(storage, prefix, format_.pattern, suffix, len(written))
 
 
-def _find_shards_of_other_totals(
+def _find_shards_with_other_total(
     storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]
 ) -> Iterator[str]:
     """Yield existing shards of the destination whose names contain another total number of shards."""
@@ -92,7 +92,7 @@ def _find_shards_of_other_totals(
             yield os.path.join(folder, name)
 
 
-def _find_following_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
+def _find_consecutive_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
     """Yield existing shards numbered from `first` up to a gap; files after it, as ``coco-2017``, may be unrelated."""
     for shard in count(first):
         path = pattern.format(prefix=prefix, shard=shard) + suffix

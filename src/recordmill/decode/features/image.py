@@ -16,7 +16,7 @@ from recordmill.decode.geometry import (
     read_given_geometry,
 )
 from recordmill.decode.native import Headers, decode_images, read_headers
-from recordmill.decode.plan import CompiledImage, compile_image, plan_colors, plan_images
+from recordmill.decode.plan import CompiledImageSpec, compile_image_spec, plan_colors, plan_images
 from recordmill.decode.specs.geometry import Resize
 from recordmill.decode.specs.image import Image
 from recordmill.decode.state import BatchState, ImageBatch
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, Any]:
     """Decode the column of images of one `Image` spec."""
-    compiled, feature = compile_image(spec), spec.feature or name
+    compiled, feature = compile_image_spec(spec), spec.feature or name
     images, payloads = _plan_geometry(state, compiled, feature)
     state.images[name] = images
     geometry, headers, rows = images.geometry, images.headers, images.rows
@@ -50,7 +50,7 @@ def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, 
     return {name: output}
 
 
-def _plan_geometry(state: BatchState, compiled: CompiledImage, feature: str) -> tuple[ImageBatch, Any]:
+def _plan_geometry(state: BatchState, compiled: CompiledImageSpec, feature: str) -> tuple[ImageBatch, Any]:
     """Plan the geometry of all images; drop those that cannot be decoded, and store their errors."""
     spec, rows = compiled.spec, state.valid_rows()
     payloads = byte_rows(state.column(feature), feature)

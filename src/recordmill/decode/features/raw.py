@@ -47,11 +47,11 @@ def _view_whole_column(state: BatchState, name: str, spec: Raw, column: Ragged) 
     shape = cast("tuple[int, ...]", tuple(spec.shape))
     out: NDArray[Any] = state.allocate_output(name, shape, spec.output_dtype.name)
     stored = column.data[column.row_splits[0] : column.row_splits[-1]]
-    _store_converted(out, np.ascontiguousarray(stored).view(spec.dtype).reshape(out.shape), spec)
+    _cast_into_output(out, np.ascontiguousarray(stored).view(spec.dtype).reshape(out.shape), spec)
     return out
 
 
-def _store_converted(out: NDArray[Any], stored: NDArray[Any], spec: Raw) -> None:
+def _cast_into_output(out: NDArray[Any], stored: NDArray[Any], spec: Raw) -> None:
     np.copyto(out, stored, casting="same_kind")
     if spec.scale != 1:
         out *= out.dtype.type(spec.scale)
@@ -68,7 +68,7 @@ def _read_array(data: Any, spec: Raw, shape: tuple[int, ...]) -> NDArray[Any]:
             found=f"{found:,}",
         )
     out = np.empty(shape, spec.output_dtype)
-    _store_converted(out, np.frombuffer(data, dtype).reshape(shape), spec)
+    _cast_into_output(out, np.frombuffer(data, dtype).reshape(shape), spec)
     return out
 
 

@@ -115,7 +115,7 @@ class StageInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RunningCall:
     """A call of a user function, or the work of a stage, that has not finished.
 
     Parameters
@@ -159,7 +159,7 @@ class Call:
         return header + f"{self.stage}\0{self.function}".encode()
 
     @classmethod
-    def from_status_page(cls, status: bytes) -> Call | None:
+    def from_status_page(cls, status: bytes) -> RunningCall | None:
         """Parse the status page of a worker process; None if it is empty."""
         if len(status) < _CALL_HEADER.size:
             return None
@@ -210,7 +210,7 @@ class Context:
     peak_bytes: int = 0
     first_source: int = 0
     part_seed: int = 0
-    _call: tuple[Callable[[int, float], Call], int, float] | None = None
+    _call: tuple[Callable[[int, float], RunningCall], int, float] | None = None
     _stage_started: tuple[float, float] = (0.0, 0.0)
 
     def begin_stage(
@@ -219,7 +219,7 @@ class Context:
         """Start timing a stage. In a worker process, also write the stage and its first sample to the status page."""
         if StatusPage.current is not None and requested is not None and len(requested):
             source = source if source < 0 else self.first_source + source
-            call = Call(str(stage), "", requested.epoch_and_position(0)[1], source, record, None, monotonic())
+            call = RunningCall(str(stage), "", requested.epoch_and_position(0)[1], source, record, None, monotonic())
             StatusPage.current.write(call.to_bytes())
         self._stage_started = perf_counter(), thread_time()
 
@@ -236,7 +236,7 @@ class Context:
         self.peak_bytes = max(self.peak_bytes, num_bytes)
         return num_bytes
 
-    def begin_call(self, describe: Callable[[int, float], Call], row: int) -> None:
+    def begin_call(self, describe: Callable[[int, float], RunningCall], row: int) -> None:
         """Store the call of a user function for a row; in a worker process, also write it to the status page."""
         started = monotonic()
         self._call = describe, row, started
@@ -250,7 +250,7 @@ class Context:
             StatusPage.current.clear()
 
     @property
-    def current_call(self) -> Call | None:
+    def current_call(self) -> RunningCall | None:
         """The call in progress in the thread of this context; None if there is none."""
         if (call := self._call) is None:
             return None
@@ -264,18 +264,18 @@ class Context:
         self.skipped.append(SkippedSample(epoch, position, error))
 
     @contextmanager
-    def mixture_part(self, number: int, first_source: int) -> Iterator[None]:
+    def enter_mixture_part(self, number: int, first_source: int) -> Iterator[None]:
         """Context manager for evaluating one part of a mixture: adjusts its source numbers and seeds."""
         outer = self.first_source, self.part_seed
         self.first_source += first_source
-        self.part_seed = _mix_bits(self.part_seed + number + 1)
+        self.part_seed = _scramble_bits(self.part_seed + number + 1)
         try:
             yield
         finally:
             self.first_source, self.part_seed = outer
 
 
-def _mix_bits(number: int) -> int:
+def _scramble_bits(number: int) -> int:
     """Return 64 well-mixed bits of a number (the finalizer of SplitMix64)."""
     word = number * 0x9E3779B97F4A7C15 & _MASK
     word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _MASK

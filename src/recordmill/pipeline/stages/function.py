@@ -15,7 +15,7 @@ from recordmill.decode.random import Stage
 from recordmill.errors import MapError
 from recordmill.pipeline.checks import check_seed, is_number
 from recordmill.pipeline.samples import Columns
-from recordmill.pipeline.stages.base import Call
+from recordmill.pipeline.stages.base import RunningCall
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
@@ -109,13 +109,13 @@ class FunctionCaller:
         finally:
             context.end_call()
 
-    def _describe_call(self, row: int, started: float) -> Call:
+    def _describe_call(self, row: int, started: float) -> RunningCall:
         origins = self._input.rows.origins
         source = record = -1
         if row < len(origins):
             source, record = self._first_source + int(origins[row, 0]), int(origins[row, 1])
         position = self._input.requested.epoch_and_position(row)[1]
-        return Call(self._stage, self._name, position, source, record, self._timeout, started)
+        return RunningCall(self._stage, self._name, position, source, record, self._timeout, started)
 
     def error(self, row: int, what: str, cause: Exception | None = None, hint: str | None = None) -> MapError:
         """Create the MapError for a row; the message is the name of the function followed by `what`."""

@@ -164,7 +164,7 @@ class Mixture:
             rows = np.flatnonzero(chosen == number)
             if len(rows):
                 epochs, inside = np.divmod(ordinals[rows], len(part))
-                with context.mixture_part(number, first_source):
+                with context.enter_mixture_part(number, first_source):
                     samples = part.evaluate(Positions(epochs, inside), context, requested.take(rows))
                 origins = samples.origins + np.array([first_source, 0])
                 found.append(SampleRows(samples.columns, rows[samples.ordinals], origins))
