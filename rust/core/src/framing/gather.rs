@@ -71,7 +71,7 @@ impl FrameSelection<'_> {
 
     /// Fails if the payload of a frame, which is in `source`, is too long.
     #[inline]
-    pub(super) fn check_payload_len(self, source: &dyn ReadAt, ordinal: usize) -> Result<(), SourceError> {
+    pub fn check_payload_len(self, source: &dyn ReadAt, ordinal: usize) -> Result<(), SourceError> {
         check_frame_len(source, self.kind, self.frame(ordinal), self.max_payload_bytes)
     }
 

@@ -23,7 +23,7 @@ pub use gather::{
 pub use payloads::PayloadBuffer;
 pub use scan::{MAX_READ_THROUGH, ScanLimit, ScanResult, scan, scan_past_damage, scan_window};
 pub use single_part::SinglePartRecord;
-pub use verify::{FrameIndex, RecordFault, Verification, verify};
+pub use verify::{FrameIndex, PayloadCheck, RecordFault, Verification, verify};
 pub use window::SourceWindow;
 pub use write::FrameBuffer;
 
