@@ -119,7 +119,7 @@ fn sample_payloads(count: usize) -> Vec<Vec<u8>> {
     let payload = |number: usize| {
         let len = [1, 20, 300, 9_000, 5_000][number % 5] + number % 7;
         let mut payload: Vec<u8> = (0..len).map(|byte| (byte * 7 + number) as u8).collect();
-        if number % 11 == 2 {
+        if number % 11 == 2 && len >= 8 {
             payload[4..8].copy_from_slice(&0xCED7_230A_u32.to_le_bytes());
         }
         payload

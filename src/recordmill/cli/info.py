@@ -46,7 +46,9 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print the information; return 1 if a shard is damaged."""
     import recordmill as rm
 
-    plain = rm.info(args.paths, num_records=args.num_records, **get_reading_options(args), **get_limit_options(args)).to_json()
+    plain = rm.info(
+        args.paths, num_records=args.num_records, **get_reading_options(args), **get_limit_options(args)
+    ).to_json()
     printer.print_result(plain, _format_info(plain))
     damaged = [shard for shard in plain["shards"] if "damage" in shard]
     for shard in damaged:

@@ -46,7 +46,9 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     import recordmill as rm
 
     payload = None if args.payload == "none" else args.payload
-    report = rm.verify(args.paths, payload=payload, decode=args.decode, **get_reading_options(args), **get_limit_options(args))
+    report = rm.verify(
+        args.paths, payload=payload, decode=args.decode, **get_reading_options(args), **get_limit_options(args)
+    )
     plain = report.to_json()
     printer.print_result(plain, _format_report(plain))
     return OK if report.ok else FAULTS

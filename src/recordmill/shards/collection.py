@@ -60,11 +60,9 @@ class ShardCollection:
         By default the schema of the writer, or the one inferred from the first records.
     verify : bool
         Check all checksums that the format has.
-    max_decompressed_bytes : int, optional
-        Maximum size of each compressed shard after decompression.
-    max_record_bytes : int
-        Maximum length of a payload.
     storage : Storage
+    limits : int, optional
+        Arguments `max_decompressed_bytes` and `max_record_bytes` of `open_shard`.
     """
 
     def __init__(
@@ -76,12 +74,10 @@ class ShardCollection:
         payload: str | None = None,
         schema: Schema | Mapping[str, Feature] | None = None,
         verify: bool = True,
-        max_decompressed_bytes: int | None = None,
-        max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
         storage: Storage = LOCAL,
+        **limits: int | None,
     ) -> None:
         names = expand_paths(paths, storage)
-        limits = {"max_decompressed_bytes": max_decompressed_bytes, "max_record_bytes": max_record_bytes}
         options = {"compression": compression, "verify": verify, **limits}
         self.verify, self._limits = verify, limits
         self.readers = open_readers(names, storage, format, options)
@@ -281,7 +277,7 @@ class ShardCollection:
     def _comparison_key(self) -> tuple[Any, ...]:
         kinds = tuple((reader.format, reader.compression) for reader in self.readers)
         schema = json.dumps(self.schema.to_json())
-        return (*self.paths, kinds, self.codec_name, schema, self.verify, *self._limits.values())
+        return (*self.paths, kinds, self.codec_name, schema, self.verify, *sorted(self._limits.items()))
 
     def __eq__(self, other: object) -> bool:
         """Return True if two collections read the same files with the same options."""

@@ -52,8 +52,8 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
     Raises
     ------
     OracleError
-        At the offset of the record: ``truncated_header`` (fewer than 8 bytes remain), ``bad_length`` (0, negative, or 2**31 or more),
-        ``truncated_payload`` (the shard ends inside the message).
+        At the offset of the record: ``truncated_header`` (fewer than 8 bytes remain), ``bad_length`` (less than 1, or
+        2**31 or more), ``truncated_payload`` (the shard ends inside the message).
     """
     offset = position = 0
     while offset < len(data):
