@@ -57,11 +57,11 @@ fn column_spec(name: &[u8], section: Section, kind: ValueKind, value_count: Valu
 }
 
 fn parse_payloads(plan: &Plan, payloads: &PayloadBuffer) -> Vec<Column> {
-    let mut parser = Parser::new(plan, payloads.1.len() - 1);
+    let mut parser = Parser::new(plan, payloads.1.len() - 1).expect("memory");
     for payload in iterate_payloads(payloads) {
         parser.push_payload(payload).expect("the payloads are valid");
     }
-    parser.finish()
+    parser.finish().expect("memory")
 }
 
 /// Generates features as in click logs: 13 floats and 26 integers per record, one value each.
@@ -157,7 +157,7 @@ fn time_clicks() {
     measure_speed("Example, 39 numbers, statistics", &payloads, 39, || {
         let mut collector = FeatureCollector::new(PayloadKind::Example);
         iterate_payloads(&payloads).for_each(|payload| collector.push_payload(payload).expect("valid"));
-        let features = collector.finish();
+        let features = collector.finish().expect("memory");
         assert!(features.iter().all(|feature| feature.num_present == NUM_RECORDS as u64 && !feature.mixed_kinds));
     });
     measure_speed("Example, 39 numbers, serialize", &payloads, 39, || {

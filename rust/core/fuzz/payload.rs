@@ -11,11 +11,11 @@ pub fn assert_functions_agree(kind: PayloadKind, payload: &[u8]) {
     let validity = validate_payload(kind, payload);
     let mut collector = FeatureCollector::new(kind);
     assert_eq!(collector.push_payload(payload), validity);
-    let features = collector.finish();
+    let features = collector.finish().expect("memory");
     if validity.is_err() {
         assert!(features.is_empty());
         let empty_plan = Plan::new(kind, Vec::new()).expect("an empty plan");
-        assert_eq!(Parser::new(&empty_plan, 1).push_payload(payload), validity);
+        assert_eq!(Parser::new(&empty_plan, 1).expect("memory").push_payload(payload), validity);
         return;
     }
     let specs: Vec<ColumnSpec> = features
@@ -52,18 +52,18 @@ fn find_long_string(kind: PayloadKind, payload: &[u8]) {
     if let Some(string) = LongString::locate(&plan, payload, payload.len() + (1 << 20)) {
         let mut rest = Vec::new();
         string.write_shortened(payload, b"", &mut rest);
-        let _ = Parser::new(&plan, 1).push_payload(&rest);
+        let _ = Parser::new(&plan, 1).expect("memory").push_payload(&rest);
     }
 }
 
 /// Parses `times` copies of `payload` into the columns of `specs`.
 fn parse_copies(kind: PayloadKind, specs: &[ColumnSpec], payload: &[u8], times: usize) -> Vec<Column> {
     let plan = Plan::new(kind, specs.to_vec()).expect("a plan for the features of the payload");
-    let mut parser = Parser::new(&plan, times);
+    let mut parser = Parser::new(&plan, times).expect("memory");
     for _ in 0..times {
         parser.push_payload(payload).expect("a valid payload with these features");
     }
-    parser.finish()
+    parser.finish().expect("memory")
 }
 
 fn borrow_column<'a>(spec: &'a ColumnSpec, column: &'a Column) -> ColumnData<'a> {

@@ -30,6 +30,10 @@ pub enum FaultKind {
     BadCompression,
     /// The decompressed data exceeds the caller's limit, or a message exceeds the maximum size.
     LimitExceeded,
+    /// The payload of a record is longer than the caller's limit.
+    RecordTooLong,
+    /// There is not enough memory. This is no property of the data.
+    OutOfMemory,
 }
 
 impl FaultKind {
@@ -49,6 +53,8 @@ impl FaultKind {
             Self::FeatureMismatch => "feature_mismatch",
             Self::BadCompression => "bad_compression",
             Self::LimitExceeded => "limit_exceeded",
+            Self::RecordTooLong => "record_too_long",
+            Self::OutOfMemory => "out_of_memory",
         }
     }
 }

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use crate::checksum::Crc32c;
 use crate::framing::{FrameKind, PartKind};
+use crate::memory;
 use crate::payload::{LongString, MIN_LONG_STRING, Plan};
 use crate::source::ReadAt;
 
@@ -29,8 +30,14 @@ impl LongStringRecord {
     /// Reads the start of the record of `length` stored bytes at `offset`, and finds its long string.
     ///
     /// Returns None if the record must be read in the general way: no column of `plan` requests a long string of it, or
-    /// it has a fault or several parts.
-    pub fn locate<S: ReadAt>(source: &S, kind: FrameKind, plan: &Plan, (offset, length): (u64, usize)) -> Option<Self> {
+    /// it has a fault, several parts, or a payload of more than `max_payload_bytes`.
+    pub fn locate<S: ReadAt>(
+        source: &S,
+        kind: FrameKind,
+        plan: &Plan,
+        (offset, length): (u64, usize),
+        max_payload_bytes: u64,
+    ) -> Option<Self> {
         let (mut start_bytes, mut read) = ([0; START_LEN], [MaybeUninit::uninit(); START_LEN]);
         if length < MIN_LONG_STRING {
             return None;
@@ -40,7 +47,8 @@ impl LongStringRecord {
             .copy_from_slice(source.read_into_at(offset, &mut read).ok()?.filter(|read| read.len() == START_LEN)?);
         let (frame, payload) = start_bytes.split_at(kind.header_len());
         let header = kind.parse_header(frame, offset).ok()?;
-        if header.part != PartKind::Whole || header.stored_len != length as u64 {
+        let is_readable = header.part == PartKind::Whole && header.data_len <= max_payload_bytes;
+        if !is_readable || header.stored_len != length as u64 {
             return None;
         }
         let (header_len, data_len) = (kind.header_len(), header.data_len as usize);
@@ -90,7 +98,7 @@ impl LongStringRecord {
         let start = self.offset + (self.header_len + self.string.start) as u64;
         let string = source.read_into_at(start, out).ok()?.filter(|string| string.len() == self.string.len)?;
         let tail_len = self.data_len - self.string.start - self.string.len;
-        let mut tail = vec![MaybeUninit::uninit(); tail_len + self.footer_len];
+        let mut tail = memory::filled(tail_len + self.footer_len, MaybeUninit::uninit()).ok()?;
         let tail = &*source.read_into_at(start + self.string.len as u64, &mut tail).ok()??;
         let (tail, footer) = tail.split_at_checked(tail_len).filter(|(_, footer)| footer.len() == self.footer_len)?;
         if (verify && self.kind.has_checksum()) || indexed >= 0 {

@@ -1,11 +1,12 @@
 //! Output buffers to which records are appended one after another.
 use crate::error::Fault;
+use crate::memory::{self, OutOfMemory};
 
 /// Destination for records. Each record is written between a call of [`begin_record`](Self::begin_record) and a call of
 /// [`end_record`](Self::end_record).
 pub trait RecordSink {
     /// Begins a record.
-    fn begin_record(&mut self);
+    fn begin_record(&mut self) -> Result<(), OutOfMemory>;
 
     /// Returns the buffer to which the caller appends the bytes of the record.
     fn buffer(&mut self) -> &mut Vec<u8>;
@@ -31,14 +32,15 @@ impl RowBuffer {
 }
 
 impl RecordSink for RowBuffer {
-    fn begin_record(&mut self) {}
+    fn begin_record(&mut self) -> Result<(), OutOfMemory> {
+        Ok(())
+    }
 
     fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.data
     }
 
     fn end_record(&mut self) -> Result<(), Fault> {
-        self.splits.push(self.data.len() as i64);
-        Ok(())
+        Ok(memory::push(&mut self.splits, self.data.len() as i64)?)
     }
 }

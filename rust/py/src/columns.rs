@@ -5,11 +5,12 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use recordmill_core::error::Fault;
+use recordmill_core::error::{Fault, FaultKind};
 use recordmill_core::framing::{
     FrameKind, FrameSelection, SourceWindow, for_each_cached_payload, for_each_payload, for_each_scattered_payload,
     is_scattered,
 };
+use recordmill_core::memory::OutOfMemory;
 use recordmill_core::payload::{Column, Parser, Plan};
 use recordmill_core::source::{ReadAt, SourceError};
 
@@ -28,6 +29,8 @@ pub struct RecordSelection {
     lengths: RecordNumbers,
     checksums: Option<RecordNumbers>,
     verify: bool,
+    /// Records with a longer payload are not read.
+    max_record_bytes: u64,
 }
 
 /// One number per record: offsets, lengths or checksums.
@@ -75,9 +78,11 @@ impl RecordSelection {
         {
             return Err(PyValueError::new_err("source indices must be in range, with one index for every frame"));
         }
+        let max_record_bytes = sources.iter().map(|source| source.max_record_bytes()).min().unwrap_or(u64::MAX);
         let sources = sources.iter().map(|source| source.uncompressed().clone()).collect();
         let [source_indices, offsets, lengths] = [source_indices, offsets, lengths].map(RecordNumbers::Array);
-        Ok(Self { sources, source_indices, kind: kind.into(), offsets, lengths, checksums, verify })
+        let kind = kind.into();
+        Ok(Self { sources, source_indices, kind, offsets, lengths, checksums, verify, max_record_bytes })
     }
 
     /// Selects one record by the offset and length of its frame and the checksum of its payload in the index, or -1.
@@ -90,7 +95,8 @@ impl RecordSelection {
         let [source_indices, offsets, lengths, checksums] =
             [0, i64::try_from(offset)?, i64::try_from(length)?, checksum].map(|n| RecordNumbers::Single([n]));
         let (sources, checksums) = (vec![source.uncompressed().clone()], Some(checksums));
-        Ok(Self { sources, source_indices, kind: kind.into(), offsets, lengths, checksums, verify })
+        let (kind, max_record_bytes) = (kind.into(), source.max_record_bytes());
+        Ok(Self { sources, source_indices, kind, offsets, lengths, checksums, verify, max_record_bytes })
     }
 
     /// Returns the stored bytes of each record.
@@ -119,6 +125,11 @@ impl RecordSelection {
         self.verify
     }
 
+    /// Returns the largest length of a payload that is read.
+    pub fn max_record_bytes(&self) -> u64 {
+        self.max_record_bytes
+    }
+
     /// Returns whether all sources support random access and none is cached in memory.
     pub fn needs_positioned_reads(&self) -> bool {
         !self.sources.iter().any(|source| source.is_sequential() || source.cached().is_some())
@@ -127,7 +138,8 @@ impl RecordSelection {
     /// Parses the columns of the records in `range`.
     pub fn parse_columns(&self, range: Range<usize>, plan: &Plan) -> Result<Vec<Column>, RecordError> {
         let source_indices = &self.source_indices.as_slice()[range.clone()];
-        let mut parser = Parser::new(plan, source_indices.len());
+        let memory_error = |error: OutOfMemory| (error.into(), range.start);
+        let mut parser = Parser::new(plan, source_indices.len()).map_err(memory_error)?;
         let cached: Vec<_> = self.sources.iter().map_while(|source| source.cached()).collect();
         let cached = (cached.len() == self.sources.len()).then_some(cached);
         let is_sequential = self.sources.iter().any(|source| source.is_sequential());
@@ -145,7 +157,7 @@ impl RecordSelection {
                 source.check_unchanged().map_err(|error| (error, range.start + ordinal))?;
             }
         }
-        result.map(|()| parser.finish())
+        result.and_then(|()| parser.finish().map_err(memory_error))
     }
 
     /// Parses records whose files are cached in memory (`cached`), or reads each record by itself.
@@ -200,7 +212,8 @@ impl RecordSelection {
     pub fn frame_selection(&self, range: Range<usize>) -> FrameSelection<'_> {
         let (offsets, lengths) = (&self.offsets.as_slice()[range.clone()], &self.lengths()[range.clone()]);
         let checksums = self.checksums.as_ref().map(|checksums| &checksums.as_slice()[range]);
-        FrameSelection { kind: self.kind, offsets, lengths, verify: self.verify, checksums }
+        let (kind, verify, max_payload_bytes) = (self.kind, self.verify, self.max_record_bytes);
+        FrameSelection { kind, offsets, lengths, verify, checksums, max_payload_bytes }
     }
 }
 
@@ -222,6 +235,9 @@ fn push_payload(
 
 /// Changes the offset of a fault from its position in the payload to the offset of the record in the shard.
 fn with_shard_offset(mut fault: Fault, offset: i64) -> Fault {
+    if fault.kind == FaultKind::OutOfMemory {
+        return fault;
+    }
     fault.message.push_str(&format!(" (byte {} of the payload)", fault.offset));
     fault.offset = offset as u64;
     fault

@@ -1,9 +1,10 @@
 //! Errors of the core as Python exceptions. The Python code adds the shard and chooses the public class.
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use recordmill_core::error::Fault;
+use recordmill_core::error::{Fault, FaultKind};
 use recordmill_core::framing::ReadFailure;
+use recordmill_core::memory::OutOfMemory;
 use recordmill_core::source::SourceError;
 
 use crate::files::CANNOT_SEEK;
@@ -29,9 +30,25 @@ pub fn fault_tuple(fault: Fault, ordinal: Option<usize>) -> FaultTuple {
     (fault.kind.as_str(), ordinal, fault.offset, fault.expected, fault.found, fault.message)
 }
 
-/// Returns a CoreFault exception for a fault.
+/// Returns the exception for a fault: MemoryError if there is not enough memory, otherwise CoreFault.
 pub fn fault_error(fault: Fault, ordinal: Option<usize>) -> PyErr {
-    CoreFault::new_err(fault_tuple(fault, ordinal))
+    match fault.kind {
+        FaultKind::OutOfMemory => memory_error(fault.message, ordinal),
+        _ => CoreFault::new_err(fault_tuple(fault, ordinal)),
+    }
+}
+
+/// Returns a MemoryError whose attribute `ordinal` is the ordinal of the record.
+fn memory_error(message: String, ordinal: Option<usize>) -> PyErr {
+    let error = PyMemoryError::new_err(message);
+    // If the attribute cannot be set, the error does not name the record.
+    Python::attach(|py| drop(error.value(py).setattr("ordinal", ordinal)));
+    error
+}
+
+/// Returns the exception for a failed allocation that belongs to no record.
+pub fn out_of_memory_error(error: OutOfMemory) -> PyErr {
+    fault_error(error.into(), None)
 }
 
 /// Returns the message for an error number of the operating system.

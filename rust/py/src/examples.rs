@@ -9,6 +9,7 @@ use recordmill_core::payload::{Column, Plan, Values};
 
 use crate::buffers::recycle_buffer;
 use crate::columns::{FrameArgs, RecordError, RecordSelection, record_error};
+use crate::error::out_of_memory_error;
 use crate::framing::PyFrameKind;
 use crate::long_strings::{max_threads, read_long_strings, split_by_bytes};
 use crate::payload::{PyPlan, column_to_python};
@@ -37,6 +38,7 @@ pub fn read_examples(
         return Ok(groups);
     }
     let groups = split_by_bytes(records.lengths(), 0..records.lengths().len(), GROUP_BYTES);
+    let groups = groups.map_err(out_of_memory_error)?;
     let num_threads = match groups.len() / MIN_GROUPS_PER_THREAD {
         0 | 1 => 1,
         count => count.min(max_threads()),

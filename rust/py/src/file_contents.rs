@@ -3,11 +3,13 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
+use recordmill_core::memory::{self, OutOfMemory};
 use recordmill_core::payload::PayloadSource;
 use recordmill_core::records::RowBuffer;
 use recordmill_core::source::SourceError;
 
 use crate::buffers::Block;
+use crate::error::out_of_memory_error;
 use crate::files::{changed_error, open_regular_file};
 
 /// Number of bytes that are kept from the start of each file.
@@ -27,7 +29,8 @@ impl WholeFiles {
     #[new]
     fn new(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Self> {
         py.detach(|| {
-            let mut splits = vec![0];
+            let mut splits = memory::with_capacity(paths.len() + 1).map_err(out_of_memory_error)?;
+            splits.push(0);
             for path in &paths {
                 splits.push(splits[splits.len() - 1] + std::fs::metadata(path)?.len() as i64);
             }
@@ -37,9 +40,11 @@ impl WholeFiles {
 
     /// Return up to 12 bytes from the start of each file that was read so far, in the order of reading: (data,
     /// row_splits).
-    fn heads(&self) -> (Block, Block) {
+    fn heads(&self) -> PyResult<(Block, Block)> {
         let heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-        (Block::from_bytes(heads.data.clone()), Block::from_integers(heads.splits.clone()))
+        let data = memory::copy(&heads.data).map_err(out_of_memory_error)?;
+        let splits = memory::copy(&heads.splits).map_err(out_of_memory_error)?;
+        Ok((Block::from_bytes(data), Block::from_integers(splits)))
     }
 }
 
@@ -49,11 +54,13 @@ impl WholeFiles {
         &self.splits
     }
 
-    fn add_header(&self, content: &[u8]) {
+    fn add_header(&self, content: &[u8]) -> Result<(), OutOfMemory> {
         let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-        heads.data.extend_from_slice(&content[..content.len().min(HEADER_LEN)]);
+        memory::reserve(&mut heads.splits, 1)?;
+        memory::extend_from_slice(&mut heads.data, &content[..content.len().min(HEADER_LEN)])?;
         let end = heads.data.len() as i64;
         heads.splits.push(end);
+        Ok(())
     }
 }
 
@@ -66,7 +73,7 @@ impl PayloadSource for WholeFiles {
             return Err(changed_error(format_args!("{} changed its size while it was packed", path.display())));
         }
         let (start, end) = (out.len(), out.len() + length as usize);
-        out.reserve(length as usize);
+        memory::reserve(out, length as usize)?;
         while out.len() < end {
             match rustix::io::read(&file, rustix::buffer::spare_capacity(out)) {
                 Ok(0) => return Err(changed_error(format_args!("{} was truncated while it was read", path.display()))),
@@ -75,7 +82,6 @@ impl PayloadSource for WholeFiles {
             }
         }
         out.truncate(end);
-        self.add_header(&out[start..]);
-        Ok(())
+        Ok(self.add_header(&out[start..])?)
     }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use recordmill_core::cached_file::CachedFile;
 use recordmill_core::checksum::crc32c;
+use recordmill_core::memory;
 use recordmill_core::source::{ReadAt, SourceError, read_each_buffer};
 use rustix::fs::OFlags;
 
@@ -226,7 +227,7 @@ pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i6
     for (ordinal, path) in paths.iter().enumerate() {
         let result = open_regular_file(path).and_then(|(mut file, metadata)| {
             let length = metadata.len();
-            data.reserve(length as usize + 1);
+            memory::reserve(data, length as usize + 1).map_err(|_| io::ErrorKind::OutOfMemory)?;
             match length {
                 // The length may be unknown, as for files in /proc.
                 0 => file.read_to_end(data),
@@ -234,8 +235,11 @@ pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i6
                 _ => file.take(length).read_to_end(data),
             }
         });
+        let result = result.and_then(|_| {
+            let end = data.len() as i64;
+            memory::push(row_splits, end).map_err(|_| io::ErrorKind::OutOfMemory.into())
+        });
         result.map_err(|error| (ordinal, error))?;
-        row_splits.push(data.len() as i64);
     }
     Ok(())
 }

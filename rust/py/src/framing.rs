@@ -1,14 +1,16 @@
 //! Functions that scan, verify, read and write frames.
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::checksum;
 use recordmill_core::framing::{
-    self, FrameBuffer, FrameKind, FrameSelection, PayloadBuffer, ScanLimit, SinglePartRecord, SourceWindow,
-    gather_payloads,
+    self, FrameBuffer, FrameKind, FrameSelection, PayloadBuffer, PayloadCheck, ScanLimit, SinglePartRecord,
+    SourceWindow, gather_payloads,
 };
+use recordmill_core::memory;
 use recordmill_core::payload::{self, PayloadKind};
 use recordmill_core::records::RowBuffer;
 use recordmill_core::source::ReadAt;
@@ -85,7 +87,8 @@ pub fn scan(
     resync: bool,
 ) -> PyResult<ScanResult> {
     let plain = source.uncompressed().clone();
-    let limit = ScanLimit { num_records: max_records, num_bytes: u64::MAX };
+    // Frames are found without their payloads, so payloads of any length are accepted.
+    let limit = ScanLimit { num_records: max_records, ..ScanLimit::NONE };
     let interruptible = InterruptibleSource::new(&plain);
     let scan = py.detach(|| {
         let scan = if resync { framing::scan_past_damage } else { framing::scan };
@@ -154,7 +157,8 @@ pub fn verify(
             fault.offset = offset;
             Some(fault)
         };
-        let report = framing::verify(&interruptible, kind.into(), index, message.is_some().then_some(&mut inspect))?;
+        let inspect: Option<PayloadCheck<'_>> = if message.is_some() { Some(&mut inspect) } else { None };
+        let report = framing::verify(&interruptible, kind.into(), index, source.max_record_bytes(), inspect)?;
         interruptible.check_unchanged()?;
         Ok(report)
     });
@@ -181,11 +185,12 @@ pub fn fetch(
     let checksums = view_checksums(checksums, &offsets)?;
     let checksums = checksums.as_ref().map(ArrayView::as_slice);
     let (offsets, lengths) = (offsets.as_slice(), lengths.as_slice());
-    let plain = source.uncompressed().clone();
+    let (plain, max_payload_bytes) = (source.uncompressed().clone(), source.max_record_bytes());
     let payloads = py.detach(|| {
         let mut payloads = PayloadBuffer::new(take_pooled_buffer(), offsets.len());
         let mut window = SourceWindow::new(&plain, take_pooled_buffer());
-        let selection = FrameSelection { kind: kind.into(), offsets, lengths, verify, checksums };
+        let kind = kind.into();
+        let selection = FrameSelection { kind, offsets, lengths, verify, checksums, max_payload_bytes };
         let result = gather_payloads(&mut window, selection, &mut payloads);
         recycle_buffer(window.into_buffer());
         plain.check_unchanged().map_err(|error| source_error(error, None))?;
@@ -264,7 +269,7 @@ fn frame_payloads<'a>(
 ) -> PyResult<(Block, Block, Block)> {
     let frames = py.detach(|| {
         let mut frames = FrameBuffer::new(kind.into(), take_pooled_buffer());
-        frames.data.reserve(num_bytes + 24 * rows.len());
+        memory::reserve(&mut frames.data, num_bytes + 24 * rows.len()).map_err(|error| (error.into(), 0))?;
         for (ordinal, row) in rows.enumerate() {
             frames.push_payload(row).map_err(|fault| (fault, ordinal))?;
         }
@@ -301,6 +306,9 @@ pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block
         files::read_files(&paths, &mut rows.data, &mut rows.splits).map(|()| rows)
     });
     let rows = rows.map_err(|(ordinal, error)| {
+        if error.kind() == ErrorKind::OutOfMemory {
+            return PyMemoryError::new_err(format!("not enough memory for the file {}", paths[ordinal].display()));
+        }
         let code = error.raw_os_error().unwrap_or(INPUT_OUTPUT_ERROR);
         PyOSError::new_err((code, os_error_message(code), paths[ordinal].clone()))
     })?;
@@ -334,7 +342,7 @@ pub fn read_singles(
     let (strings, mut offsets, mut next, mut num_bytes) = (ByteStrings::default(), Vec::new(), start, 0);
     while offsets.len() < max_records && num_bytes < MAX_CALL_BYTES {
         let record = py
-            .detach(|| SinglePartRecord::locate(plain, kind.into(), next))
+            .detach(|| SinglePartRecord::locate(plain, kind.into(), next, source.max_record_bytes()))
             .filter(|record| record.num_bytes() >= shortest);
         let Some(record) = record else { break };
         let mut string = strings.allocate(py, record.num_bytes())?;

@@ -6,11 +6,13 @@ use std::thread;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use recordmill_core::long_string_record::LongStringRecord;
+use recordmill_core::memory::{self, OutOfMemory};
 use recordmill_core::payload::{Column, MIN_LONG_STRING, Parser, Plan, Values};
 use recordmill_core::source::ReadAt;
 
 use crate::byte_strings::{ByteStrings, StringBuffer};
 use crate::columns::RecordSelection;
+use crate::error::out_of_memory_error;
 use crate::payload::column_to_python;
 
 /// Bytes of records that are read between two checks for signals.
@@ -49,7 +51,7 @@ pub fn read_long_strings(py: Python<'_>, records: &RecordSelection, plan: &Plan)
         return Ok(None);
     }
     let mut groups = Vec::new();
-    for round in split_by_bytes(lengths, 0..lengths.len(), ROUND_BYTES) {
+    for round in split_by_bytes(lengths, 0..lengths.len(), ROUND_BYTES).map_err(out_of_memory_error)? {
         py.check_signals()?;
         match read_round(py, records, plan, round)? {
             Some(more) => groups.extend(more),
@@ -67,14 +69,14 @@ fn read_round(
 ) -> PyResult<Option<Vec<RecordGroup>>> {
     let find = |ordinal| {
         let (source, frame) = records.locate_frame(ordinal);
-        LongStringRecord::locate(source, records.kind(), plan, frame)
+        LongStringRecord::locate(source, records.kind(), plan, frame, records.max_record_bytes())
     };
-    let found: Vec<_> = py.detach(|| round.clone().map(find).collect());
+    let Ok(found) = py.detach(|| memory::collect(round.clone().map(find))) else { return Ok(None) };
     if found.iter().flatten().count() * 2 < found.len() {
         return Ok(None);
     }
     let strings = ByteStrings::default();
-    let mut tasks = Vec::with_capacity(found.len());
+    let Ok(mut tasks) = memory::with_capacity(found.len()) else { return Ok(None) };
     for (ordinal, record) in round.clone().zip(found) {
         let long = record.map(|record| Ok::<_, PyErr>((strings.allocate(py, record.num_bytes())?, record)));
         let long = long.transpose()?.map(|(buffer, record)| (record, buffer));
@@ -93,10 +95,14 @@ fn read_chunks(
     tasks: Vec<ReadTask<'_>>,
 ) -> Option<Vec<RecordChunk>> {
     let mut tasks = tasks.into_iter();
-    let chunks = split_by_bytes(records.lengths(), round, CHUNK_BYTES).into_iter().enumerate();
-    let chunks: Vec<_> = chunks.map(|(number, range)| (number, tasks.by_ref().take(range.len()).collect())).collect();
+    let ranges = split_by_bytes(records.lengths(), round, CHUNK_BYTES).ok()?;
+    let mut chunks = memory::with_capacity(ranges.len()).ok()?;
+    for (number, range) in ranges.into_iter().enumerate() {
+        chunks.push((number, memory::collect(tasks.by_ref().take(range.len())).ok()?));
+    }
     let num_threads = if chunks.len() > 1 { chunks.len().min(max_threads()) } else { 1 };
-    let (queue, done) = (Mutex::new(chunks.into_iter()), Mutex::new(Some(Vec::new())));
+    let done = Mutex::new(Some(memory::with_capacity(chunks.len()).ok()?));
+    let queue = Mutex::new(chunks.into_iter());
     let next = || lock(&queue).next();
     let work = || {
         while let Some((number, tasks)) = next() {
@@ -133,8 +139,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn read_chunk(records: &RecordSelection, plan: &Plan, number: usize, tasks: Vec<ReadTask<'_>>) -> Option<RecordChunk> {
-    let mut parser = Parser::new(plan, tasks.len());
-    let (mut long, mut bytes, mut joined) = (Vec::with_capacity(tasks.len()), Vec::new(), Vec::new());
+    let mut parser = Parser::new(plan, tasks.len()).ok()?;
+    let (mut long, mut bytes, mut joined) = (memory::with_capacity(tasks.len()).ok()?, Vec::new(), Vec::new());
     let mut sources = Vec::<&Arc<dyn ReadAt>>::new();
     for ReadTask { ordinal, long: long_record } in tasks {
         let (source, (offset, length)) = records.locate_frame(ordinal);
@@ -150,9 +156,11 @@ fn read_chunk(records: &RecordSelection, plan: &Plan, number: usize, tasks: Vec<
             parser.last_string(record.column_index()).filter(|&string| string == record.string_prefix())?;
             long.push(Some(record.column_index()));
         } else {
-            bytes.resize(length, 0);
-            source.read_at(offset, &mut bytes).ok().filter(|&count| count == length)?;
             let selection = records.frame_selection(ordinal..ordinal + 1);
+            // A record that is too long is left to the general code, which reports it.
+            selection.check_payload_len(source, 0).ok()?;
+            memory::resize(&mut bytes, length, 0).ok()?;
+            source.read_at(offset, &mut bytes).ok().filter(|&count| count == length)?;
             parser.push_payload(selection.extract_payload(0, &bytes, &mut joined).ok()?).ok()?;
             long.push(None);
         }
@@ -161,7 +169,7 @@ fn read_chunk(records: &RecordSelection, plan: &Plan, number: usize, tasks: Vec<
         }
     }
     sources.iter().try_for_each(|source| source.check_unchanged()).ok()?;
-    Some(RecordChunk { number, columns: parser.finish(), long })
+    Some(RecordChunk { number, columns: parser.finish().ok()?, long })
 }
 
 /// Converts the columns of a chunk; `strings` yields the long strings of this chunk and all later ones.
@@ -188,14 +196,14 @@ fn chunk_to_python(
 }
 
 /// Splits records into ranges of about `num_bytes` bytes.
-pub fn split_by_bytes(lengths: &[i64], all: Range<usize>, num_bytes: usize) -> Vec<Range<usize>> {
+pub fn split_by_bytes(lengths: &[i64], all: Range<usize>, num_bytes: usize) -> Result<Vec<Range<usize>>, OutOfMemory> {
     let (mut ranges, mut start, mut sum) = (Vec::new(), all.start, 0_usize);
     for ordinal in all.clone() {
         sum = sum.saturating_add(lengths[ordinal] as usize);
         if sum >= num_bytes || ordinal + 1 == all.end {
-            ranges.push(start..ordinal + 1);
+            memory::push(&mut ranges, start..ordinal + 1)?;
             (start, sum) = (ordinal + 1, 0);
         }
     }
-    ranges
+    Ok(ranges)
 }

@@ -5,10 +5,11 @@ use std::thread;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use recordmill_core::error::Fault;
+use recordmill_core::memory::{self, OutOfMemory};
 use recordmill_core::payload::{Column, Parser, Plan};
 
 use crate::buffers::{ArrayView, allocate_buffer, copy_array};
-use crate::error::fault_error;
+use crate::error::{fault_error, out_of_memory_error};
 use crate::payload::{PyPlan, columns_to_python};
 use crate::rows::check_row_splits;
 
@@ -32,7 +33,8 @@ pub fn parse(
     let row_splits = copy_array::<i64>(py, row_splits)?;
     let data = view.as_slice();
     check_row_splits(&row_splits, data.len())?;
-    let rows: Vec<_> = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]).collect();
+    let rows = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]);
+    let rows = memory::collect(rows).map_err(out_of_memory_error)?;
     parse_rows(py, &rows, plan, threads)
 }
 
@@ -79,7 +81,9 @@ fn parse_in_threads(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<C
             let more =
                 thread.map_or_else(|_| work(), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
             let more = more.map_err(|(fault, ordinal)| (fault, ordinal + (number + 1) * rows_per_thread))?;
-            columns.iter_mut().zip(more).for_each(|(column, more)| column.append(more));
+            for (column, more) in columns.iter_mut().zip(more) {
+                column.append(more).map_err(|error| memory_fault(error, (number + 1) * rows_per_thread))?;
+            }
         }
         Ok(columns)
     })
@@ -92,12 +96,16 @@ fn parse_in_order(
     num_records: usize,
     max_bytes: usize,
 ) -> Result<Vec<Column>, (Fault, usize)> {
-    let mut parser = Parser::new(plan, num_records);
+    let mut parser = Parser::new(plan, num_records).map_err(|error| memory_fault(error, 0))?;
     for (ordinal, payload) in rows.iter().enumerate() {
         parser.push_payload(payload).map_err(|fault| (fault, ordinal))?;
         if ordinal == 0 {
             parser.preallocate(num_records, max_bytes, allocate_buffer);
         }
     }
-    Ok(parser.finish())
+    parser.finish().map_err(|error| memory_fault(error, 0))
+}
+
+fn memory_fault(error: OutOfMemory, ordinal: usize) -> (Fault, usize) {
+    (error.into(), ordinal)
 }

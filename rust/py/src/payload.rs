@@ -4,13 +4,14 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use recordmill_core::error::FaultKind;
 use recordmill_core::payload::{
     self, Column, ColumnSpec, FeatureCollector, MissingPolicy, PayloadKind, Plan, Section, ValueCount, ValueKind,
     Values,
 };
 
 use crate::buffers::{ArrayView, Block, NumberVec, copy_array};
-use crate::error::{FaultTuple, fault_error, fault_tuple};
+use crate::error::{FaultTuple, fault_error, fault_tuple, out_of_memory_error};
 use crate::rows::check_row_splits;
 
 /// Encoding of a payload.
@@ -166,13 +167,17 @@ fn survey(
         let mut collector = FeatureCollector::new(kind.into());
         let mut first_fault = None;
         for (ordinal, pair) in row_splits.windows(2).enumerate() {
-            if let Err(fault) = collector.push_payload(&data[pair[0] as usize..pair[1] as usize]) {
-                first_fault = Some(fault_tuple(fault, Some(ordinal)));
-                break;
+            match collector.push_payload(&data[pair[0] as usize..pair[1] as usize]) {
+                Ok(()) => {}
+                Err(fault) if fault.kind == FaultKind::OutOfMemory => return Err(fault_error(fault, Some(ordinal))),
+                Err(fault) => {
+                    first_fault = Some(fault_tuple(fault, Some(ordinal)));
+                    break;
+                }
             }
         }
-        (collector.finish(), first_fault)
-    });
+        Ok((collector.finish().map_err(out_of_memory_error)?, first_fault))
+    })?;
     let stats = features.into_iter().map(|feature| {
         (
             feature.name,

@@ -1,10 +1,12 @@
 //! Rows of different lengths in one buffer: validation, splitting, checksums and padding.
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use recordmill_core::checksum::crc32c_of_rows;
+use recordmill_core::memory::{self, OutOfMemory};
 
 use crate::buffers::{ArrayView, Block, copy_array, take_pooled_buffer, with_elements};
+use crate::error::out_of_memory_error;
 
 /// Checks that row splits start with 0, never decrease and end with the length of the data.
 pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
@@ -43,12 +45,13 @@ pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound
     let data = view.as_slice();
     check_row_splits(&row_splits, data.len())?;
     let checksums = py.detach(|| {
-        let rows: Vec<_> = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]).collect();
-        let mut checksums = vec![0; rows.len()];
+        let rows = row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]);
+        let rows = memory::collect(rows)?;
+        let mut checksums = memory::filled(rows.len(), 0)?;
         crc32c_of_rows(&rows, &mut checksums);
-        checksums.into_iter().map(i64::from).collect()
+        memory::collect(checksums.into_iter().map(i64::from))
     });
-    Ok(Block::from_integers(checksums))
+    Ok(Block::from_integers(checksums.map_err(out_of_memory_error)?))
 }
 
 /// Pad the rows of a ragged buffer to the same number of items: (data, number of items per row).
@@ -78,15 +81,18 @@ pub fn pad(
     let padded = py.detach(|| {
         let mut out = take_pooled_buffer();
         out.clear();
-        out.try_reserve_exact(num_bytes).map_err(|_| PyMemoryError::new_err("no memory for the padded rows"))?;
-        let padding = fill.repeat(if num_bytes == 0 { 0 } else { width });
+        memory::reserve(&mut out, num_bytes)?;
+        let width = if num_bytes == 0 { 0 } else { width };
+        let mut padding = memory::with_capacity(width * fill.len())?;
+        (0..width).for_each(|_| padding.extend_from_slice(fill));
         for pair in row_splits.windows(2) {
             let row = &data[pair[0] as usize * fill.len()..pair[1] as usize * fill.len()];
             let row_len = row.len().min(padding.len());
             out.extend_from_slice(&row[..row_len]);
             out.extend_from_slice(&padding[row_len..]);
         }
-        Ok::<_, PyErr>(out)
-    })?;
+        Ok::<_, OutOfMemory>(out)
+    });
+    let padded = padded.map_err(out_of_memory_error)?;
     Ok((Block::from_bytes(padded), width))
 }

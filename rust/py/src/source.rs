@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_core::inflate::{CompressedSource, Container, Limits};
+use recordmill_core::memory;
 use recordmill_core::source::{ReadAt, SourceError};
 
 use crate::buffers::{ArrayView, Block};
-use crate::error::{fault_error, source_error};
+use crate::error::{fault_error, out_of_memory_error, source_error};
 use crate::files::{ConcatenatedSource, FileSource};
 
 type Compressed = CompressedSource<Arc<dyn ReadAt>>;
@@ -22,12 +23,14 @@ pub struct Source {
     /// The uncompressed bytes.
     plain: Arc<dyn ReadAt>,
     compressed: Option<Arc<Compressed>>,
+    /// Records with a longer payload are not read.
+    max_record_bytes: u64,
 }
 
 impl Source {
     fn new(raw: Arc<dyn ReadAt>, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {
         let container = match compression {
-            None => return Ok(Self { plain: raw.clone(), raw, compressed: None }),
+            None => return Ok(Self { plain: raw.clone(), raw, compressed: None, max_record_bytes: u64::MAX }),
             Some("gzip") => Container::Gzip,
             Some("zlib") => Container::Zlib,
             Some(other) => {
@@ -35,12 +38,17 @@ impl Source {
             }
         };
         let compressed = Arc::new(Compressed::new(raw.clone(), container, Limits { max_bytes }, spacing));
-        Ok(Self { raw, plain: compressed.clone(), compressed: Some(compressed) })
+        Ok(Self { raw, plain: compressed.clone(), compressed: Some(compressed), max_record_bytes: u64::MAX })
     }
 
     /// Returns the source of the uncompressed bytes.
     pub fn uncompressed(&self) -> &Arc<dyn ReadAt> {
         &self.plain
+    }
+
+    /// Returns the largest length of a payload that is read.
+    pub fn max_record_bytes(&self) -> u64 {
+        self.max_record_bytes
     }
 }
 
@@ -58,7 +66,7 @@ impl Source {
     #[staticmethod]
     #[pyo3(signature = (data, *, compression=None, max_bytes=u64::MAX, spacing=1 << 20))]
     fn from_bytes(data: &Bound<'_, PyAny>, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {
-        let copy = ArrayView::<u8>::from_object(data)?.as_slice().to_vec();
+        let copy = memory::copy(ArrayView::<u8>::from_object(data)?.as_slice()).map_err(out_of_memory_error)?;
         Self::new(Arc::new(copy), compression, max_bytes, spacing)
     }
 
@@ -69,7 +77,14 @@ impl Source {
         let joined = ConcatenatedSource::new(parts)
             .ok_or_else(|| PyValueError::new_err("compressed sources cannot be joined; decompress the files first"))?;
         let joined: Arc<dyn ReadAt> = Arc::new(joined);
-        Ok(Self { raw: joined.clone(), plain: joined, compressed: None })
+        Ok(Self { raw: joined.clone(), plain: joined, compressed: None, max_record_bytes: u64::MAX })
+    }
+
+    /// Return a source of the same bytes from which records with a payload of more than `max_bytes` are not read.
+    fn with_record_limit(&self, max_bytes: u64) -> Self {
+        let Self { raw, plain, compressed, .. } = self;
+        let (raw, plain, compressed) = (raw.clone(), plain.clone(), compressed.clone());
+        Self { raw, plain, compressed, max_record_bytes: max_bytes }
     }
 
     /// Uncompressed size in bytes; None while a compressed shard has not been read to its end.
@@ -100,15 +115,16 @@ impl Source {
     }
 
     /// Return the known seek points as bytes that `restore_seek_points` accepts; None if the shard is not compressed.
-    fn save_seek_points(&self, py: Python<'_>) -> Option<Block> {
-        let compressed = self.compressed.clone()?;
-        Some(Block::from_bytes(py.detach(move || compressed.save_seek_points())))
+    fn save_seek_points(&self, py: Python<'_>) -> PyResult<Option<Block>> {
+        let Some(compressed) = self.compressed.clone() else { return Ok(None) };
+        let saved = py.detach(move || compressed.save_seek_points()).map_err(out_of_memory_error)?;
+        Ok(Some(Block::from_bytes(saved)))
     }
 
     /// Restore the seek points that another Source of the same file has saved.
     fn restore_seek_points(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(compressed) = self.compressed.clone() else { return Ok(()) };
-        let blob = ArrayView::<u8>::from_object(data)?.as_slice().to_vec();
+        let blob = memory::copy(ArrayView::<u8>::from_object(data)?.as_slice()).map_err(out_of_memory_error)?;
         py.detach(move || compressed.restore_seek_points(&blob)).map_err(|fault| fault_error(fault, None))
     }
 }
@@ -117,7 +133,7 @@ fn read_block(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usi
     let length = source.num_bytes().map_or(length, |total| length.min(total.saturating_sub(offset) as usize));
     let source = source.clone();
     let read = py.detach(move || {
-        let mut data = vec![0; length];
+        let mut data = memory::filled(length, 0)?;
         let mut done = 0;
         while done < length {
             match source.read_at(offset + done as u64, &mut data[done..])? {

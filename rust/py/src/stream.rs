@@ -104,14 +104,21 @@ impl StreamState {
 
     /// Extracts the payloads of frames from the window if it contains them, or reads them from the source.
     fn read_payloads(&self, window: SourceWindow<'_>, scan: ScanResult, first: u64) -> PayloadBatch {
-        let StreamRequest { source, kind, verify, .. } = &self.request;
+        let StreamRequest { source, kind, verify, max_record_bytes, .. } = &self.request;
         let start = scan.offsets.first().map_or(scan.end, |&offset| offset as u64);
         let (mut payloads, result) = match window.into_buffer_with(start..scan.end) {
             Ok((buffer, position)) => extract_payloads_in_place(*kind, &scan, buffer, position, *verify),
             Err(mut window) => {
                 let mut payloads = PayloadBuffer::new(take_pooled_buffer(), scan.offsets.len());
                 let (offsets, lengths) = (&scan.offsets[..], &scan.lengths[..]);
-                let selection = FrameSelection { kind: *kind, offsets, lengths, verify: *verify, checksums: None };
+                let selection = FrameSelection {
+                    kind: *kind,
+                    offsets,
+                    lengths,
+                    verify: *verify,
+                    checksums: None,
+                    max_payload_bytes: *max_record_bytes,
+                };
                 let result = gather_payloads(&mut window, selection, &mut payloads);
                 recycle_buffer(window.into_buffer());
                 (payloads, result)
@@ -234,10 +241,11 @@ impl BatchStream {
         verify: bool,
         threads: usize,
     ) -> PyResult<Self> {
-        let (source, num_records) = (source.uncompressed().clone(), num_records.max(1));
+        let (max_record_bytes, num_records) = (source.max_record_bytes(), num_records.max(1));
+        let source = source.uncompressed().clone();
         let checksums = checksums.map_or(Ok(Vec::new()), |checksums| copy_array(py, checksums))?;
         let shared = StreamState {
-            request: StreamRequest { source, kind: kind.into(), checksums, verify, num_records },
+            request: StreamRequest { source, kind: kind.into(), checksums, verify, num_records, max_record_bytes },
             depth: threads as u64 + 1,
             cursor: Mutex::new(BatchCursor::new()),
             advanced: Condvar::new(),
@@ -356,6 +364,8 @@ struct StreamRequest {
     verify: bool,
     /// Records per batch.
     num_records: u64,
+    /// Records with a longer payload are not read.
+    max_record_bytes: u64,
 }
 
 /// The offset where the next batch starts, and estimates for the batches after it.
@@ -418,7 +428,8 @@ impl BatchCursor {
 
     /// Estimates the length of records and batches from the first records.
     fn estimate_lengths(&mut self, request: &StreamRequest) {
-        let limit = ScanLimit { num_records: request.num_records, num_bytes: SAMPLE_BYTES as u64 };
+        let (num_records, max_payload_bytes) = (request.num_records, request.max_record_bytes);
+        let limit = ScanLimit { num_records, num_bytes: SAMPLE_BYTES as u64, max_payload_bytes };
         let mut window = SourceWindow::new(&request.source, Vec::new());
         let scan = scan_window(&mut window, request.kind, self.offset, false, limit, SAMPLE_BYTES);
         // An error is ignored, because it occurs again when the frames of the first batch are scanned.
@@ -439,7 +450,8 @@ impl BatchCursor {
         if buffers_batch {
             window.pin(self.offset);
         }
-        let limit = ScanLimit { num_records: request.num_records, num_bytes: u64::MAX };
+        let (num_records, max_payload_bytes) = (request.num_records, request.max_record_bytes);
+        let limit = ScanLimit { num_records, num_bytes: u64::MAX, max_payload_bytes };
         let ahead = match buffers_batch {
             true if window.buffered_from(self.offset).is_empty() => {
                 self.batch_len.min(MAX_BUFFERED_BATCH) + batch_len_margin(self.batch_len)

@@ -11,8 +11,10 @@ from recordmill.cli.options import (
     PAYLOADS,
     Commands,
     add_command,
+    add_limit_options,
     add_paths_argument,
     add_reading_options,
+    get_limit_options,
     get_reading_options,
     parse_positive_integer,
 )
@@ -45,6 +47,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         "--full", action="store_true", help="with --json: print all values and texts, and other bytes in base64"
     )
     add_reading_options(parser)
+    add_limit_options(parser)
     return parser
 
 
@@ -62,7 +65,7 @@ def _read_examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the first examples; at a damaged record, raise its error."""
     import recordmill as rm
 
-    dataset = rm.open(args.paths, payload=args.payload, **get_reading_options(args))
+    dataset = rm.open(args.paths, payload=args.payload, **get_reading_options(args), **get_limit_options(args))
     yield from (dataset[position] for position in range(min(args.num_records, len(dataset))))
 
 

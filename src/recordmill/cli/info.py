@@ -10,8 +10,10 @@ from recordmill.cli.errors import FAULTS, OK
 from recordmill.cli.options import (
     Commands,
     add_command,
+    add_limit_options,
     add_paths_argument,
     add_reading_options,
+    get_limit_options,
     get_reading_options,
     parse_positive_integer,
 )
@@ -36,6 +38,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         help="number of records whose features are read (default: 1000)",
     )
     add_reading_options(parser)
+    add_limit_options(parser)
     return parser
 
 
@@ -43,7 +46,9 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print the information; return 1 if a shard is damaged."""
     import recordmill as rm
 
-    plain = rm.info(args.paths, num_records=args.num_records, **get_reading_options(args)).to_json()
+    plain = rm.info(
+        args.paths, num_records=args.num_records, **get_reading_options(args), **get_limit_options(args)
+    ).to_json()
     printer.print_result(plain, _format_info(plain))
     damaged = [shard for shard in plain["shards"] if "damage" in shard]
     for shard in damaged:

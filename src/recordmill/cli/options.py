@@ -46,6 +46,29 @@ def get_reading_options(args: argparse.Namespace) -> dict[str, Any]:
     return {"format": args.format, "compression": None if args.compression == "none" else args.compression}
 
 
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that change the size limits of shards and records."""
+    group = parser.add_argument_group("limits", "Shards and records beyond a limit are not read. Units: k, M, Gi, …")
+    group.add_argument(
+        "--max-decompressed-bytes",
+        type=parse_byte_count,
+        metavar="BYTES",
+        help="size of a compressed shard after decompression (default: 64MiB or 250 times the file size)",
+    )
+    group.add_argument(
+        "--max-record-bytes",
+        type=parse_byte_count,
+        default=2**30,
+        metavar="BYTES",
+        help="length of a record (default: 1GiB)",
+    )
+
+
+def get_limit_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `add_limit_options` as arguments of the public functions."""
+    return {"max_decompressed_bytes": args.max_decompressed_bytes, "max_record_bytes": args.max_record_bytes}
+
+
 def parse_positive_integer(text: str) -> int:
     """Parse a positive integer."""
     value = int(text) if text.isdecimal() else 0

@@ -11,6 +11,7 @@ from recordmill.errors import RecordmillError
 from recordmill.packing.recode import check_decodable
 from recordmill.packing.records import has_image_signature
 from recordmill.shards.collection import ShardCollection
+from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
 from recordmill.shards.paths import Paths, expand_paths
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.shards.verify import Report, verify_shards
@@ -31,6 +32,7 @@ def verify(
     payload: str | None = "auto",
     decode: bool = False,
     max_decompressed_bytes: int | None = None,
+    max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
 ) -> Report:
     """Verify all bytes of shards and report every fault.
 
@@ -51,8 +53,10 @@ def verify(
         Also decode every image and report those that cannot be decoded as ``"bad_image"``. A feature contains images
         if most of its first values begin like image files. Formats other than JPEG and PNG need the extra ``image``.
     max_decompressed_bytes : int, optional
-        Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
+        Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
+    max_record_bytes : int, default 1 GiB
+        Maximum length of a payload in bytes. A longer one is reported as ``"record_too_long"``.
 
     Returns
     -------
@@ -69,7 +73,12 @@ def verify(
     >>> report.ok, report.num_records
     (True, 8)
     """
-    options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
+    options = {
+        "format": format,
+        "compression": compression,
+        "max_decompressed_bytes": max_decompressed_bytes,
+        "max_record_bytes": max_record_bytes,
+    }
     report = verify_shards(LOCAL, paths, options, payload)
     return _add_image_faults(report, paths, options, payload) if decode else report
 

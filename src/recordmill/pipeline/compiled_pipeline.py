@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.decode.random import Draws
-from recordmill.errors import DamageError, FeatureError, RecordmillError
+from recordmill.errors import DamageError, FeatureError, LimitError, RecordmillError
 from recordmill.pipeline.samples import Positions, SampleRows, concatenate_rows
 from recordmill.pipeline.stages.base import Context, OrderStage, SampleStage, StageInput
 from recordmill.pipeline.stages.filter import Filter
@@ -22,7 +22,7 @@ from recordmill.schema import Schema
 from recordmill.types import Ragged, RecordRef
 
 # Errors of one record, which `on_error` may skip. All other errors of a source end the iteration.
-_RECORD_ERRORS = (DamageError, FeatureError)
+_RECORD_ERRORS = (DamageError, FeatureError, LimitError)
 # Stage number for the random numbers that choose substitutes for failed samples, and maximum number of attempts.
 _SUBSTITUTE_STAGE = 0xFFFF
 _MAX_ATTEMPTS = 32
@@ -136,7 +136,7 @@ class SourceOrigin:
         try:
             columns = self.source.columns(positions.values)
         except _RECORD_ERRORS as error:
-            if not context.collect_errors:
+            if not context.collect_errors or error.kind == "limit_exceeded":  # the limit of a whole shard
                 raise
             return self._read_in_halves(positions, first, context, requested, error)
         count = len(positions.values)

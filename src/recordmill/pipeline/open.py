@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
 from recordmill.shards.collection import ShardCollection
+from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
 
 if TYPE_CHECKING:
     from recordmill.schema import Feature, Schema
@@ -23,6 +24,7 @@ def open(  # noqa: A001
     schema: Schema | Mapping[str, Feature] | None = None,
     verify: bool = True,
     max_decompressed_bytes: int | None = None,
+    max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
 ) -> Dataset:
     """Open shards as one dataset of examples.
 
@@ -44,7 +46,11 @@ def open(  # noqa: A001
     verify : bool
         Verify all checksums of the format while reading.
     max_decompressed_bytes : int, optional
-        Maximum size of a compressed shard after decompression, in bytes.
+        Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
+        size, whichever is larger.
+    max_record_bytes : int, default 1 GiB
+        Maximum length of a payload in bytes. Reading a longer one raises `LimitError`, and no memory is allocated for
+        it; the other records can be read.
 
     Returns
     -------
@@ -73,5 +79,6 @@ def open(  # noqa: A001
         schema=schema,
         verify=verify,
         max_decompressed_bytes=max_decompressed_bytes,
+        max_record_bytes=max_record_bytes,
     )
     return Dataset(SourceOrigin(source))

@@ -23,7 +23,7 @@ from recordmill.shards.entry_points import EntryPointTables, load_entry_points
 from recordmill.shards.file_pool import can_read_in_one_call, identity_from_sidecar, is_near_descriptor_limit
 from recordmill.shards.index import save_schema, sidecar_path
 from recordmill.shards.inference import detect_payload, find_representative_shard, infer_features
-from recordmill.shards.native_errors import find_failed_source, native_errors
+from recordmill.shards.native_errors import NATIVE_ERRORS, find_failed_source, native_errors
 from recordmill.shards.open import OpenShard
 from recordmill.shards.paths import Paths, add_pattern_hint, expand_paths
 from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
@@ -60,9 +60,9 @@ class ShardCollection:
         By default the schema of the writer, or the one inferred from the first records.
     verify : bool
         Check all checksums that the format has.
-    max_decompressed_bytes : int, optional
-        Maximum size of each compressed shard after decompression.
     storage : Storage
+    limits : int, optional
+        Arguments `max_decompressed_bytes` and `max_record_bytes` of `open_shard`.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class ShardCollection:
         payload: str | None = None,
         schema: Schema | Mapping[str, Feature] | None = None,
         verify: bool = True,
-        max_decompressed_bytes: int | None = None,
         storage: Storage = LOCAL,
+        **limits: int | None,
     ) -> None:
         names = expand_paths(paths, storage)
-        options = {"compression": compression, "verify": verify, "max_decompressed_bytes": max_decompressed_bytes}
-        self.verify, self._max_decompressed_bytes = verify, max_decompressed_bytes
+        options = {"compression": compression, "verify": verify, **limits}
+        self.verify, self._limits = verify, limits
         self.readers = open_readers(names, storage, format, options)
         # Position of the first record of each shard, and the total number of records.
         self._starts, num_bytes = [0], 0
@@ -154,7 +154,7 @@ class ShardCollection:
         plan = self._compile_schema(self.schema)
         try:
             columns = _core.read_example(shard.source, shard.format.framing.kind, frame, plan, verify=self.verify)
-        except (_core.CoreFault, _core.CoreChanged):
+        except NATIVE_ERRORS:
             with native_errors(shard.name, [record]):
                 raise
         return {name: column[0] for name, column in self.codec.build_columns(columns, self.schema, 1).items()}
@@ -182,7 +182,7 @@ class ShardCollection:
         kind, sources = shards[0].format.framing.kind, [shard.source for shard in shards]
         try:
             return read((sources, which, kind, *frames), self._compile_schema(schema), verify=self.verify)
-        except (_core.CoreFault, _core.CoreChanged) as error:
+        except NATIVE_ERRORS as error:
             with native_errors(shards[find_failed_source(error, sources, which)].name, rows):
                 raise
 
@@ -193,8 +193,10 @@ class ShardCollection:
         payloads = self._fetch_payloads(positions)
         try:
             parsed = _core.parse(payloads.data, payloads.row_splits, self._compile_schema(schema))
-        except _core.CoreFault as error:
-            failed = int(error.args[1])
+        except (_core.CoreFault, MemoryError) as error:
+            failed = int(error.args[1]) if isinstance(error, _core.CoreFault) else getattr(error, "ordinal", None)
+            if failed is None:
+                raise
             self._read_records(
                 read, positions[failed : failed + 1], schema
             )  # Read the record again, to raise an error that names its shard and its number.
@@ -277,7 +279,7 @@ class ShardCollection:
     def _comparison_key(self) -> tuple[Any, ...]:
         kinds = tuple((reader.format, reader.compression) for reader in self.readers)
         schema = json.dumps(self.schema.to_json())
-        return (*self.paths, kinds, self.codec_name, schema, self.verify, self._max_decompressed_bytes)
+        return (*self.paths, kinds, self.codec_name, schema, self.verify, *sorted(self._limits.items()))
 
     def __eq__(self, other: object) -> bool:
         """Return True if two collections read the same files with the same options."""

@@ -11,7 +11,7 @@ from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
 from recordmill.shards.index import ShardIndex, load_index
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
-from recordmill.shards.open import OpenShard, open_shard
+from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
 from recordmill.shards.paths import Paths, expand_paths
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.local import LOCAL
@@ -133,6 +133,7 @@ def info(
     compression: str | None = "auto",
     num_records: int = SAMPLE_RECORDS,
     max_decompressed_bytes: int | None = None,
+    max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
 ) -> Info:
     """Summarize shards from their indexes and a sample of their records.
 
@@ -147,8 +148,11 @@ def info(
     num_records : int, default 1000
         Size of the sample, which is taken from the first shard that has records.
     max_decompressed_bytes : int, optional
-        Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
+        Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
+    max_record_bytes : int, default 1 GiB
+        Maximum length of a payload in bytes. Reading a longer one raises `LimitError`, and no memory is allocated for
+        it; the other records can be read.
 
     Returns
     -------
@@ -172,6 +176,7 @@ def info(
         "format": format,
         "compression": compression,
         "max_decompressed_bytes": max_decompressed_bytes,
+        "max_record_bytes": max_record_bytes,
     }
     for files in group_spanning_files(expand_paths(paths, storage), options, storage):
         shard = open_shard(files, **options, storage=storage)

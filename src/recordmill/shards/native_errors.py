@@ -22,6 +22,8 @@ from recordmill.errors import (
     TruncatedError,
 )
 
+# Exceptions of the native module for a shard. A MemoryError has an attribute `ordinal` if it belongs to a record.
+NATIVE_ERRORS = (_core.CoreFault, _core.CoreChanged, MemoryError)
 _CLASSES: dict[str, type[RecordmillError]] = {
     "truncated_header": TruncatedError,
     "truncated_payload": TruncatedError,
@@ -36,10 +38,12 @@ _CLASSES: dict[str, type[RecordmillError]] = {
     "feature_mismatch": FeatureError,
     "bad_compression": CompressionError,
     "limit_exceeded": LimitError,
+    "record_too_long": LimitError,
 }
 _HINTS = {
     "feature_mismatch": "pass a schema that fits all records: rm.open(..., schema=...)",
     "limit_exceeded": "if you trust the file, raise the limit: max_decompressed_bytes=...",
+    "record_too_long": "if you trust the file, raise the limit: max_record_bytes=...",
     "bad_payload": 'read the payloads without parsing them: payload="raw"',
 }
 _DAMAGE_HINT = "list all damage with `recordmill verify`; restore the shard from an intact copy if there is one"
@@ -50,21 +54,36 @@ def convert_error(
 ) -> RecordmillError:
     """Build the exception for the arguments of a `CoreFault`; `records` maps its ordinal to a record of the shard."""
     kind, ordinal, offset, expected, found, message = fault
-    record = ordinal
-    if isinstance(ordinal, int) and records is not None and ordinal < len(records):
-        record = int(records[ordinal])
     cls = _CLASSES.get(str(kind), DamageError)
     hint = _HINTS.get(str(kind), _DAMAGE_HINT)
     return cls(
         str(message),
         kind=str(kind),
         shard=shard,
-        record=record if isinstance(record, int) else None,
+        record=_find_record(ordinal, records),
         offset=offset if isinstance(offset, int) else None,
         expected=str(expected),
         found=str(found),
         hint=hint,
     )
+
+
+def _find_record(ordinal: object, records: Sequence[int] | NDArray[np.int64] | None) -> int | None:
+    if not isinstance(ordinal, int):
+        return None
+    return int(records[ordinal]) if records is not None and ordinal < len(records) else ordinal
+
+
+def convert_memory_error(
+    error: MemoryError, shard: str, records: Sequence[int] | NDArray[np.int64] | None = None
+) -> MemoryError:
+    """Build a MemoryError that names the shard and, if it is known, the record.
+
+    It is no `RecordmillError`, so that a loader never skips an intact record because of missing memory.
+    """
+    record = _find_record(getattr(error, "ordinal", None), records)
+    location = shard if record is None else f"record {record} of {shard}"
+    return MemoryError(f"{str(error) or 'not enough memory'}: {location}")
 
 
 @contextlib.contextmanager
@@ -78,6 +97,8 @@ def native_errors(shard: str, records: Sequence[int] | NDArray[np.int64] | None 
         message = f"the shard changed while it was open: {error.args[0]}"
         hint = "open it again after all writers have finished"
         raise ShardChangedError(message, kind="changed", shard=shard, hint=hint) from None
+    except MemoryError as error:
+        raise convert_memory_error(error, shard, records) from None
     except OSError as error:
         if error.filename is None and error.errno is not None and not isinstance(error, RecordmillError):
             raise type(error)(error.errno, error.strerror, shard) from None
@@ -86,8 +107,9 @@ def native_errors(shard: str, records: Sequence[int] | NDArray[np.int64] | None 
 
 def find_failed_source(error: Exception, sources: Sequence[_core.Source], which: NDArray[np.int64]) -> int:
     """Return the ordinal of the source that caused an error of one call that read from several sources."""
-    if isinstance(error, _core.CoreFault):
-        return int(which[error.args[1] or 0]) if len(which) else 0
+    if isinstance(error, _core.CoreFault | MemoryError):
+        ordinal = error.args[1] if isinstance(error, _core.CoreFault) else getattr(error, "ordinal", None)
+        return int(which[ordinal or 0]) if len(which) else 0
     return next((number for number, source in enumerate(sources) if _has_source_changed(source)), 0)
 
 

@@ -20,9 +20,11 @@ from recordmill.storage.compression import (
     detect_compression_by_trial,
 )
 
-# A compressed shard may grow to this many bytes, or to this multiple of its size if that is more.
-DEFAULT_MAX_BYTES = 4 << 30
-DEFAULT_MAX_RATIO = 250
+# Default of max_record_bytes.
+DEFAULT_MAX_RECORD_BYTES = 1 << 30
+# By default, a compressed shard may grow to this many bytes, or to this multiple of its size if that is more.
+_DEFAULT_MAX_BYTES = 64 << 20
+_DEFAULT_MAX_RATIO = 250
 # Hint of the error for a file that is not a shard.
 NAME_SHARDS_HINT = "name only the shards"
 # Content shorter than this does not contradict a declared format, because it may be the rest of a truncated shard.
@@ -63,10 +65,15 @@ def open_shard(
     format: str | None = None,  # noqa: A002
     compression: str | None = "auto",
     max_decompressed_bytes: int | None = None,
+    max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
     *,
     storage: Storage,
 ) -> OpenShard:
     """Open a shard for reading."""
+    if max_record_bytes < 1:
+        raise ValueError(f"max_record_bytes must be a positive integer, got {max_record_bytes}")
+    # No record is longer than 2^63 bytes.
+    record_limit = min(max_record_bytes, 1 << 63)
     name, files = paths[0], tuple(paths)
     declared = get_format(format) if format is not None else None
     with native_errors(name):
@@ -87,16 +94,16 @@ def open_shard(
         may_be_plain = compression == "auto" and chosen == "zlib"
         limit = max_decompressed_bytes
         if limit is None:
-            limit = max(DEFAULT_MAX_BYTES, DEFAULT_MAX_RATIO * sum(storage.stat(path).num_bytes for path in files))
+            limit = max(_DEFAULT_MAX_BYTES, _DEFAULT_MAX_RATIO * sum(storage.stat(path).num_bytes for path in files))
         with native_errors(name):
             uncompressed = storage.open(files, chosen, limit)
         content_format = _detect_compressed_format(name, uncompressed, declared, may_be_plain=may_be_plain)
         if content_format is not None:
-            return OpenShard(files, uncompressed, content_format, chosen, storage)
+            return OpenShard(files, uncompressed.with_record_limit(record_limit), content_format, chosen, storage)
     plain_format = _choose_format(name, declared, detected, head)
     if compression != "auto" and not is_plain and (stream := detect_compression_by_trial(head)) is not None:
         raise _compression_mismatch_error(name, "no compression", stream)
-    return OpenShard(files, source, plain_format, None, storage)
+    return OpenShard(files, source.with_record_limit(record_limit), plain_format, None, storage)
 
 
 def _detect_compressed_format(

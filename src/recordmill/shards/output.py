@@ -32,7 +32,7 @@ from recordmill.shards.index import (
     cache_path,
     sidecar_path,
 )
-from recordmill.shards.native_errors import convert_error, native_errors
+from recordmill.shards.native_errors import convert_error, convert_memory_error, native_errors
 from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import serialize_sidecar
 from recordmill.storage.base import OutputFile, Storage, output_exists_error, write_temporary_file
@@ -105,6 +105,8 @@ def _build_framed_records(frame: Callable[[], tuple[_core.Block, _core.Block, _c
         # The offset refers to a buffer in memory, and the hint is meant for readers of a shard.
         converted.offset = converted.hint = None
         raise converted from None
+    except MemoryError as error:
+        raise convert_memory_error(error, "the output") from None
     sums = np.asarray(checksums).astype(np.uint32) if len(checksums) else None
     return FramedRecords(memoryview(data), np.asarray(lengths), sums)
 

@@ -9,7 +9,7 @@ from recordmill import _core
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
-from recordmill.shards.native_errors import convert_error
+from recordmill.shards.native_errors import convert_error, convert_memory_error
 from recordmill.types import Ragged
 
 # Compiled plans by codec and `id` of the schema. An entry also holds the schema, so that its id is not reused.
@@ -66,6 +66,8 @@ def parse_payloads(
         error = convert_error(fault.args, "")
         error.shard = None
         raise error from None
+    except MemoryError as error:
+        raise convert_memory_error(error, "the payloads") from None
 
 
 def _parse_to_columns(

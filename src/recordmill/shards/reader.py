@@ -18,7 +18,7 @@ from recordmill.shards.file_pool import ShardFile
 from recordmill.shards.foreign_index import read_foreign_index
 from recordmill.shards.index import IndexMode, ShardIndex, find_sidecar, load_index, truncation_error
 from recordmill.shards.native_errors import convert_error, native_errors
-from recordmill.shards.open import OpenShard, open_shard
+from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
 from recordmill.shards.paths import check_local_path, list_paths
 from recordmill.shards.sidecar import Sidecar
 from recordmill.storage.base import Storage
@@ -88,8 +88,11 @@ class ShardReader:
     index : str, default "auto"
         "auto" saves an index that had to be built beside the shard; "never" does not.
     max_decompressed_bytes : int, optional
-        Maximum size of a compressed shard after decompression, in bytes. The default is 4 GiB or 250 times the file
+        Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
+    max_record_bytes : int, default 1 GiB
+        Maximum length of a payload in bytes. Reading a longer one raises `LimitError`, and no memory is allocated for
+        it; the other records can be read.
 
     Raises
     ------
@@ -114,8 +117,14 @@ class ShardReader:
         verify: bool = True,
         index: IndexMode = "auto",
         max_decompressed_bytes: int | None = None,
+        max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
     ) -> None:
-        options = {"format": format, "compression": compression, "max_decompressed_bytes": max_decompressed_bytes}
+        options = {
+            "format": format,
+            "compression": compression,
+            "max_decompressed_bytes": max_decompressed_bytes,
+            "max_record_bytes": max_record_bytes,
+        }
         self._set_file(ShardFile(list_paths(path), LOCAL, options), verify=verify, index=index)
 
     def _set_file(self, file: ShardFile, *, verify: bool, index: IndexMode) -> None:
@@ -419,6 +428,12 @@ class PayloadReader:
         Compression of the file; ``"auto"`` detects it from the content. One of "auto", "gzip" or "zlib".
     verify : bool, default True
         Check all checksums that the format has.
+    max_decompressed_bytes : int, optional
+        Maximum size of a compressed file after decompression, in bytes. The default is 64 MiB or 250 times the file
+        size, whichever is larger.
+    max_record_bytes : int, default 1 GiB
+        Maximum length of a payload in bytes. Reading a longer one raises `LimitError`, and no memory is allocated for
+        it; the other records can be read.
 
     Raises
     ------
@@ -441,9 +456,17 @@ class PayloadReader:
         format: str | None = None,  # noqa: A002
         compression: str | None = "auto",
         verify: bool = True,
+        max_decompressed_bytes: int | None = None,
+        max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
     ) -> None:
-        self.path, self._format, self._compression, self._verify = check_local_path(path), format, compression, verify
-        self._shard: OpenShard | None = open_shard([self.path], format, compression, storage=LOCAL)
+        self.path, self._verify = check_local_path(path), verify
+        self._options: dict[str, Any] = {
+            "format": format,
+            "compression": compression,
+            "max_decompressed_bytes": max_decompressed_bytes,
+            "max_record_bytes": max_record_bytes,
+        }
+        self._shard: OpenShard | None = open_shard([self.path], **self._options, storage=LOCAL)
         self._ready: deque[tuple[int, bytes]] = deque()
         self._damage: RecordmillError | None = None
         self._next_offset, self._num_ahead = 0, _MAX_RECORDS_AHEAD
@@ -528,6 +551,8 @@ class PayloadReader:
         kind = shard.format.framing.kind
         try:
             data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
+        except MemoryError as error:
+            raise MemoryError(str(error)) from None  # The ordinals of the frames are no positions in the shard.
         except _core.CoreFault as error:
             self._damage = convert_error((error.args[0], None, *error.args[2:]), shard.name)
             count = int(error.args[1] or 0)
@@ -567,4 +592,4 @@ class PayloadReader:
         self.__dict__.update(state)
         self._shard = None
         if state["_shard"]:
-            self._shard = open_shard([self.path], self._format, self._compression, storage=LOCAL)
+            self._shard = open_shard([self.path], **self._options, storage=LOCAL)

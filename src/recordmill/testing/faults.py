@@ -17,6 +17,7 @@ FAULT_KINDS = (
     "feature_mismatch",
     "bad_compression",
     "limit_exceeded",
+    "record_too_long",
 )
 
 

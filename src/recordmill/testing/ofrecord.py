@@ -3,7 +3,7 @@
 =======  ============================================
 bytes    content
 =======  ============================================
-8        message length, signed, little-endian, > 0
+8        message length, signed, little-endian, 1 to 2^31 - 1
 length   serialized OFRecord message
 =======  ============================================
 
@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from recordmill.testing.faults import OracleError
 
 HEADER_BYTES = 8
+MAX_PAYLOAD_BYTES = 2**31 - 1
 
 
 def frame(payload: bytes) -> bytes:
@@ -51,8 +52,8 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
     Raises
     ------
     OracleError
-        At the offset of the record: ``truncated_header`` (fewer than 8 bytes remain), ``bad_length`` (0 or negative),
-        ``truncated_payload`` (the shard ends inside the message).
+        At the offset of the record: ``truncated_header`` (fewer than 8 bytes remain), ``bad_length`` (less than 1, or
+        2**31 or more), ``truncated_payload`` (the shard ends inside the message).
     """
     offset = position = 0
     while offset < len(data):
@@ -60,7 +61,7 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
         if len(header) < HEADER_BYTES:
             raise OracleError("truncated_header", offset, position)
         (length,) = struct.unpack("<q", header)
-        if length <= 0:
+        if not 0 < length <= MAX_PAYLOAD_BYTES:
             raise OracleError("bad_length", offset, position)
         start, end = offset + HEADER_BYTES, offset + HEADER_BYTES + length
         if end > len(data):

@@ -106,7 +106,7 @@ def record_parts(data: bytes) -> Iterator[list[Part]]:
     OracleError
         At the offset of the part: ``truncated_header``, ``bad_magic`` and ``bad_continuation`` (an unexpected cflag, or
         the shard ends before the last part of the record). At the offset of the record: ``truncated_payload`` (the
-        shard ends inside data or padding).
+        shard ends inside data or padding) and ``bad_length`` (the payload has 2**29 bytes or more).
     """
     offset = position = 0
     while offset < len(data):
@@ -115,6 +115,8 @@ def record_parts(data: bytes) -> Iterator[list[Part]]:
             if parts[-1].end == len(data):
                 raise OracleError("bad_continuation", len(data), position)
             parts.append(_read_part(data, parts[-1].end, (MIDDLE, LAST), offset, position))
+            if sum(len(part.data) for part in parts) + len(MAGIC) * (len(parts) - 1) > MAX_PAYLOAD_BYTES:
+                raise OracleError("bad_length", offset, position)
         yield parts
         offset, position = parts[-1].end, position + 1
 

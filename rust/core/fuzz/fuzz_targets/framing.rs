@@ -7,7 +7,7 @@ use recordmill_core::framing::{
 };
 
 fn select_all_frames(kind: FrameKind, found: &ScanResult, verify: bool) -> FrameSelection<'_> {
-    FrameSelection { kind, offsets: &found.offsets, lengths: &found.lengths, verify, checksums: None }
+    FrameSelection { kind, offsets: &found.offsets, lengths: &found.lengths, verify, checksums: None, max_payload_bytes: u64::MAX }
 }
 
 /// Returns the payloads of the selected frames up to the first fault, and whether there was a fault.
@@ -61,7 +61,7 @@ fuzz_target!(|input: &[u8]| {
     let (payloads, has_fault) = read_until_fault(&data, select_all_frames(kind, &checked, true));
     assert!(!has_fault);
     assert_rewritten_frames_read_back(kind, &payloads, &data[..checked.end as usize]);
-    let report = verify(&data, kind, FrameIndex::default(), None).expect("memory");
+    let report = verify(&data, kind, FrameIndex::default(), u64::MAX, None).expect("memory");
     assert!(report.num_faults > 0 || (checked.finished && report.offsets == checked.offsets));
     // Only `verify` rejects records whose padding is not zero.
     assert!(kind == FrameKind::RecordIo || report.offsets.starts_with(&checked.offsets));

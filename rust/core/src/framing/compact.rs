@@ -74,10 +74,7 @@ fn append_payload(
     joined: &mut Vec<u8>,
 ) -> Result<(), Fault> {
     match kind.footer_len() {
-        Some(footer_len) => {
-            payloads.push_from_buffer(frame.start + kind.header_len()..frame.end - footer_len);
-            Ok(())
-        }
+        Some(footer_len) => Ok(payloads.push_from_buffer(frame.start + kind.header_len()..frame.end - footer_len)?),
         None => append_padded_payload(kind, payloads, frame, offset, joined),
     }
 }
@@ -94,10 +91,9 @@ fn append_padded_payload(
     let header = kind.parse_header(&stored[..kind.header_len()], offset as u64)?;
     if header.part == PartKind::Whole {
         let first = frame.start + kind.header_len();
-        payloads.push_from_buffer(first..first + header.data_len as usize);
+        Ok(payloads.push_from_buffer(first..first + header.data_len as usize)?)
     } else {
         extract_payload(kind, stored, offset as u64, false, joined)?;
-        payloads.push(joined);
+        Ok(payloads.push(joined)?)
     }
-    Ok(())
 }

@@ -3,11 +3,13 @@ use std::hint::black_box;
 use std::io::IoSliceMut;
 use std::ops::Range;
 
+use super::limits::{check_frame_len, check_payload_len};
 use super::payloads::PayloadBuffer;
 use super::window::SourceWindow;
 use super::{FrameKind, MAX_MARGIN, PartKind, truncated_data_fault, truncated_header_fault};
 use crate::checksum::crc32c;
 use crate::error::{Fault, FaultKind};
+use crate::memory;
 use crate::source::{ReadAt, SourceError};
 
 /// Number of bytes per read of consecutive frames; small enough that they stay in the second-level cache until their
@@ -27,6 +29,8 @@ pub struct FrameSelection<'a> {
     pub verify: bool,
     /// CRC-32C of each payload according to an index, or -1 if unknown; compared even if `verify` is false.
     pub checksums: Option<&'a [i64]>,
+    /// A longer payload is a fault. No memory is allocated for it.
+    pub max_payload_bytes: u64,
 }
 
 impl FrameSelection<'_> {
@@ -57,6 +61,18 @@ impl FrameSelection<'_> {
         let payload = extract_payload(self.kind, frame, offset, self.verify, joined)?;
         self.check_indexed_checksum(ordinal, payload)?;
         Ok(payload)
+    }
+
+    /// Returns the stored range of a frame: its offset and its length.
+    #[inline]
+    fn frame(self, ordinal: usize) -> (u64, u64) {
+        (self.offsets[ordinal] as u64, self.lengths[ordinal] as u64)
+    }
+
+    /// Fails if the payload of a frame, which is in `source`, is too long.
+    #[inline]
+    pub fn check_payload_len(self, source: &dyn ReadAt, ordinal: usize) -> Result<(), SourceError> {
+        check_frame_len(source, self.kind, self.frame(ordinal), self.max_payload_bytes)
     }
 
     #[inline]
@@ -112,6 +128,7 @@ fn read_and_visit(
     joined: &mut Vec<u8>,
     visit: &mut impl FnMut(usize, &[u8]) -> Result<(), SourceError>,
 ) -> Result<(), SourceError> {
+    selection.check_payload_len(window.source(), ordinal)?;
     let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as usize);
     let ahead = if window.ends_before(offset + length as u64) { consecutive_len(selection, ordinal) } else { 0 };
     visit_frame(selection, ordinal, window.read_bytes(offset, length, ahead)?, joined, visit)
@@ -194,9 +211,11 @@ fn join_parts<'a>(kind: FrameKind, frame: &[u8], offset: u64, joined: &'a mut Ve
         }
         let (start, end) = (position + header_len, position + header_len + header.data_len as usize);
         let data = frame.get(start..end).ok_or_else(|| frame_length_fault(offset, frame.len() as u64, end as u64))?;
-        if position > 0 {
-            joined.extend_from_slice(kind.separator().unwrap_or_default());
-        }
+        let separator = if position > 0 { kind.separator().unwrap_or_default() } else { &[] };
+        let payload_len = joined.len() + separator.len() + data.len();
+        check_payload_len(kind, offset, payload_len as u64, u64::MAX)?;
+        memory::reserve(joined, separator.len() + data.len())?;
+        joined.extend_from_slice(separator);
         joined.extend_from_slice(data);
         position += header.stored_len as usize;
         if header.part == PartKind::Last && position != frame.len() {
@@ -214,37 +233,35 @@ pub fn gather_payloads(
     selection: FrameSelection<'_>,
     payloads: &mut PayloadBuffer,
 ) -> Result<(), ReadFailure> {
-    let num_inside = count_frames_in_source(window.source().num_bytes(), selection);
-    let outside = selection.skip(num_inside);
+    let (num_inside, error) = count_readable_frames(window.source(), selection);
     let selection = selection.slice(0..num_inside);
     let mut next = 0;
     while next < num_inside {
         let num_long = read_long_frames(window, selection.skip(next), payloads);
         next += num_long.map_err(|failure| ReadFailure { ordinal: next + failure.ordinal, ..failure })?;
         let Some(end) = find_short_run_end(selection, next) else { continue };
-        for_each_payload(window, selection.slice(next..end), |_, payload| {
-            payloads.push(payload);
-            Ok(())
-        })
-        .map_err(|failure| ReadFailure { ordinal: next + failure.ordinal, ..failure })?;
+        for_each_payload(window, selection.slice(next..end), |_, payload| Ok(payloads.push(payload)?))
+            .map_err(|failure| ReadFailure { ordinal: next + failure.ordinal, ..failure })?;
         next = end;
     }
-    match (outside.offsets, outside.lengths, window.source().num_bytes()) {
-        ([offset, ..], [length, ..], Some(total)) => {
-            let (offset, length) = (*offset as u64, *length as u64);
-            let error = truncated_data_fault(offset, length, total.saturating_sub(offset).min(length)).into();
-            Err(ReadFailure { ordinal: num_inside, error })
-        }
-        _ => Ok(()),
-    }
+    error.map_or(Ok(()), |error| Err(ReadFailure { ordinal: num_inside, error }))
 }
 
-/// Counts the leading frames that are inside a source of `total` bytes. No memory may be allocated for others, which
-/// can have any length.
-fn count_frames_in_source(total: Option<u64>, selection: FrameSelection<'_>) -> usize {
-    let Some(total) = total else { return selection.offsets.len() };
-    let ends = selection.offsets.iter().zip(selection.lengths).map(|(&offset, &length)| offset as u64 + length as u64);
-    ends.take_while(|&end| end <= total).count()
+/// Counts the leading frames that are inside the source and not too long; returns their number and the error of the
+/// next frame. No memory may be allocated for other frames, which can have any length.
+fn count_readable_frames(source: &dyn ReadAt, selection: FrameSelection<'_>) -> (usize, Option<SourceError>) {
+    let total = source.num_bytes().unwrap_or(u64::MAX);
+    for ordinal in 0..selection.offsets.len() {
+        let (offset, length) = selection.frame(ordinal);
+        if offset + length > total {
+            let left = total.saturating_sub(offset).min(length);
+            return (ordinal, Some(truncated_data_fault(offset, length, left).into()));
+        }
+        if let Err(error) = selection.check_payload_len(source, ordinal) {
+            return (ordinal, Some(error));
+        }
+    }
+    (selection.offsets.len(), None)
 }
 
 /// Returns the ordinal of the next long frame after the short frame `first`; None if frame `first` is long.
@@ -308,6 +325,7 @@ fn read_long_block(
     let mut margins = vec![[0; MAX_MARGIN]; run.offsets.len() + 1];
     let mut slices = Vec::with_capacity(2 * margins.len());
     let payload_slices = payloads.reserve_slices(run.lengths.iter().map(|&length| data_len(length)));
+    let payload_slices = payload_slices.map_err(|error| ReadFailure { ordinal: 0, error: error.into() })?;
     // A margin is the footer of one frame and the header of the next frame; the first margin has only a header.
     let (between, last) = margins.split_at_mut(run.offsets.len());
     for (ordinal, (payload, margin)) in payload_slices.into_iter().zip(between).enumerate() {
@@ -326,8 +344,8 @@ fn read_long_block(
             let footer = &margins[ordinal + 1][..footer_len];
             check_frame(run, ordinal, header, payloads.uncommitted_payload(data_len(length)), footer)
         };
+        let result = result.and_then(|()| Ok(payloads.commit_payload(data_len(length))?));
         result.map_err(|fault| ReadFailure { ordinal, error: fault.into() })?;
-        payloads.commit_payload(data_len(length));
     }
     Ok(())
 }
@@ -403,14 +421,17 @@ fn read_frame_group<S: ReadAt>(
     buffer: &mut Vec<u8>,
 ) -> (usize, Result<(), SourceError>) {
     let total: i64 = selection.lengths[group.clone()].iter().sum();
-    if buffer.len() < total as usize {
-        buffer.resize(total as usize, 0);
+    if buffer.len() < total as usize
+        && let Err(error) = memory::resize(buffer, total as usize, 0)
+    {
+        return (0, Err(error.into()));
     }
     let mut rest = &mut buffer[..];
     for (count, ordinal) in group.clone().enumerate() {
         let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as usize);
         let (frame, next) = rest.split_at_mut(length);
-        match sources[source_indices[ordinal] as usize].read_at(offset, frame) {
+        let source = &sources[source_indices[ordinal] as usize];
+        match selection.check_payload_len(source, ordinal).and_then(|()| source.read_at(offset, frame)) {
             Ok(read) if read == length => {}
             Ok(read) => return (count, Err(truncated_data_fault(offset, length as u64, read as u64).into())),
             Err(error) => return (count, Err(error)),
@@ -448,7 +469,10 @@ pub fn for_each_cached_payload(
             (ordinal..source_indices.len().min(ordinal + PREFETCH_GROUP_LEN))
                 .for_each(|ahead| prefetch_frame(frame(ahead)));
         }
-        let result = visit_frame(selection, ordinal, frame(ordinal), &mut joined, &mut visit);
+        let content = &contents[source_indices[ordinal] as usize];
+        let result = selection
+            .check_payload_len(content, ordinal)
+            .and_then(|()| visit_frame(selection, ordinal, frame(ordinal), &mut joined, &mut visit));
         result.map_err(|error| ReadFailure { ordinal, error })?;
     }
     Ok(())
@@ -479,8 +503,14 @@ mod tests {
             for order in [vec![0, 1, 2, 3, 4, 5, 6, 7, 8], vec![8, 3, 4, 0, 0, 1, 7]] {
                 let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
                 let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
-                let selection =
-                    FrameSelection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
+                let selection = FrameSelection {
+                    kind,
+                    offsets: &offsets,
+                    lengths: &lengths,
+                    verify: true,
+                    checksums: None,
+                    max_payload_bytes: u64::MAX,
+                };
                 let mut found = PayloadBuffer::new(Vec::new(), 0);
                 gather_payloads(&mut SourceWindow::new(&data, Vec::new()), selection, &mut found).unwrap();
                 let (buffer, len, _) = found.into_parts();
@@ -503,6 +533,7 @@ mod tests {
                 lengths: &lengths,
                 verify: true,
                 checksums: None,
+                max_payload_bytes: u64::MAX,
             };
             let mut found = PayloadBuffer::new(Vec::new(), 0);
             let failure =
@@ -526,8 +557,14 @@ mod tests {
             let source_indices: Vec<i64> = order.iter().map(|i| (i % 3) as i64).collect();
             let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
             let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
-            let selection =
-                FrameSelection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
+            let selection = FrameSelection {
+                kind,
+                offsets: &offsets,
+                lengths: &lengths,
+                verify: true,
+                checksums: None,
+                max_payload_bytes: u64::MAX,
+            };
             assert!(is_scattered(&source_indices, selection));
             let cut = &data[..data.len() - 3];
             for (sources, whole) in [([&data[..]; 3], 300), ([cut; 3], order.iter().position(|&i| i == 299).unwrap())] {
@@ -552,8 +589,14 @@ mod tests {
     #[test]
     fn consecutive_and_long_frames_are_not_scattered() {
         let scattered = |offsets: &[i64], lengths: &[i64]| {
-            let selection =
-                FrameSelection { kind: FrameKind::TfRecord, offsets, lengths, verify: true, checksums: None };
+            let selection = FrameSelection {
+                kind: FrameKind::TfRecord,
+                offsets,
+                lengths,
+                verify: true,
+                checksums: None,
+                max_payload_bytes: u64::MAX,
+            };
             is_scattered(&vec![0; offsets.len()], selection)
         };
         assert!(!scattered(&[0, 100, 200, 300], &[100; 4]));
@@ -578,8 +621,14 @@ mod tests {
             let source_indices: Vec<i64> = order.iter().map(|i| (i % 2) as i64).collect();
             let offsets: Vec<_> = order.iter().map(|&i| offsets[i]).collect();
             let lengths: Vec<_> = order.iter().map(|&i| lengths[i]).collect();
-            let selection =
-                FrameSelection { kind, offsets: &offsets, lengths: &lengths, verify: true, checksums: None };
+            let selection = FrameSelection {
+                kind,
+                offsets: &offsets,
+                lengths: &lengths,
+                verify: true,
+                checksums: None,
+                max_payload_bytes: u64::MAX,
+            };
             let mut found = Vec::new();
             for_each_cached_payload(&[&data, &data], &source_indices, selection, |ordinal, payload| {
                 assert_eq!(ordinal, found.len());
@@ -601,6 +650,7 @@ mod tests {
             lengths: &lengths,
             verify: true,
             checksums: None,
+            max_payload_bytes: u64::MAX,
         };
         let visit_all = |data: &[u8]| {
             for_each_cached_payload(&[data], &[0, 0, 0], selection, |_, _| Ok(())).map_err(|failure| failure.ordinal)

@@ -4,6 +4,7 @@
 //! word). Each part has a header that states its length. This module knows only bytes and offsets.
 mod compact;
 mod gather;
+mod limits;
 mod ofrecord;
 mod payloads;
 mod recordio;
@@ -22,7 +23,7 @@ pub use gather::{
 pub use payloads::PayloadBuffer;
 pub use scan::{MAX_READ_THROUGH, ScanLimit, ScanResult, scan, scan_past_damage, scan_window};
 pub use single_part::SinglePartRecord;
-pub use verify::{FrameIndex, RecordFault, Verification, verify};
+pub use verify::{FrameIndex, PayloadCheck, RecordFault, Verification, verify};
 pub use window::SourceWindow;
 pub use write::FrameBuffer;
 
@@ -66,6 +67,8 @@ trait Framing {
     const HEADER_LEN: usize;
     /// Number of bytes after the data of a part; None if it depends on the data, as with padding.
     const FOOTER_LEN: Option<usize>;
+    /// Length of the longest payload that the format allows.
+    const MAX_PAYLOAD_LEN: u64 = i64::MAX as u64 - MAX_MARGIN as u64;
     /// Whether the footer holds a checksum of the payload.
     const HAS_CHECKSUM: bool = false;
     /// Whether [`resync`](Self::resync) can find the next record after damage.
@@ -139,6 +142,11 @@ macro_rules! framings {
             /// Returns the number of bytes after the data of a part; None if it depends on the data.
             pub const fn footer_len(self) -> Option<usize> {
                 match self { $(Self::$kind => <$framing>::FOOTER_LEN,)+ }
+            }
+
+            /// Returns the length of the longest payload that the format allows.
+            pub const fn max_payload_len(self) -> u64 {
+                match self { $(Self::$kind => <$framing>::MAX_PAYLOAD_LEN,)+ }
             }
 
             /// Returns whether each frame holds a checksum of its payload.

@@ -3,6 +3,8 @@ use std::io::IoSliceMut;
 use std::ops::Range;
 use std::slice::SliceIndex;
 
+use crate::memory::{self, OutOfMemory};
+
 /// Concatenated payloads and their row splits.
 pub struct PayloadBuffer {
     buffer: Vec<u8>,
@@ -14,19 +16,19 @@ pub struct PayloadBuffer {
 impl PayloadBuffer {
     /// Creates an empty list that overwrites `buffer`, with capacity for the row splits of `num_records` payloads.
     pub fn new(buffer: Vec<u8>, num_records: usize) -> Self {
-        let mut row_splits = Vec::with_capacity(num_records + 1);
+        // If there is not enough memory now, the row splits grow with the payloads.
+        let mut row_splits = memory::with_capacity(num_records.saturating_add(1)).unwrap_or_default();
         row_splits.push(0);
         Self { buffer, len: 0, row_splits }
     }
 
     /// Appends one payload.
     #[inline]
-    pub fn push(&mut self, payload: &[u8]) {
+    pub fn push(&mut self, payload: &[u8]) -> Result<(), OutOfMemory> {
         let end = self.len + payload.len();
-        self.grow_to(end);
+        self.grow_to(end)?;
         self.buffer[self.len..end].copy_from_slice(payload);
-        self.len = end;
-        self.row_splits.push(end as i64);
+        self.commit_payload(payload.len())
     }
 
     /// Returns the bytes at `range` in the buffer, also those after the last payload.
@@ -38,16 +40,19 @@ impl PayloadBuffer {
     /// Appends a payload whose bytes are at `range` in the buffer, after the payloads: moves them to the end of the
     /// list.
     #[inline]
-    pub(super) fn push_from_buffer(&mut self, range: Range<usize>) {
+    pub(super) fn push_from_buffer(&mut self, range: Range<usize>) -> Result<(), OutOfMemory> {
         let length = range.len();
         self.buffer.copy_within(range, self.len);
-        self.commit_payload(length);
+        self.commit_payload(length)
     }
 
     /// Reserves slices for the next payloads. The caller fills them and then [commits](Self::commit_payload) each of
     /// them.
-    pub fn reserve_slices(&mut self, lengths: impl Iterator<Item = usize> + Clone) -> Vec<IoSliceMut<'_>> {
-        self.grow_to(self.len + lengths.clone().sum::<usize>());
+    pub fn reserve_slices(
+        &mut self,
+        lengths: impl Iterator<Item = usize> + Clone,
+    ) -> Result<Vec<IoSliceMut<'_>>, OutOfMemory> {
+        self.grow_to(self.len + lengths.clone().sum::<usize>())?;
         let mut rest = &mut self.buffer[self.len..];
         let mut slices = Vec::new();
         for length in lengths {
@@ -55,14 +60,15 @@ impl PayloadBuffer {
             slices.push(IoSliceMut::new(slice));
             rest = next;
         }
-        slices
+        Ok(slices)
     }
 
     /// Appends the payload that was written to the first of the [reserved slices](Self::reserve_slices).
     #[inline]
-    pub fn commit_payload(&mut self, length: usize) {
+    pub fn commit_payload(&mut self, length: usize) -> Result<(), OutOfMemory> {
+        memory::push(&mut self.row_splits, (self.len + length) as i64)?;
         self.len += length;
-        self.row_splits.push(self.len as i64);
+        Ok(())
     }
 
     /// Returns the payload that was written to the first of the [reserved slices](Self::reserve_slices).
@@ -71,10 +77,12 @@ impl PayloadBuffer {
     }
 
     #[inline]
-    fn grow_to(&mut self, end: usize) {
+    fn grow_to(&mut self, end: usize) -> Result<(), OutOfMemory> {
         if end > self.buffer.len() {
-            self.buffer.resize(end.max(self.buffer.len() * 2).max(4096), 0);
+            let len = end.max(self.buffer.len() * 2).max(4096);
+            memory::resize(&mut self.buffer, len, 0)?;
         }
+        Ok(())
     }
 
     /// Returns the payload with this ordinal.

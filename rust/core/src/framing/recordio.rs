@@ -5,6 +5,7 @@
 //! it between the parts again. So an aligned magic word followed by flag 0 or 1 always begins a record.
 use super::{Framing, Header, PartKind};
 use crate::error::{Fault, FaultKind};
+use crate::memory::{self, OutOfMemory};
 
 /// The magic word as stored.
 const MAGIC: [u8; 4] = 0xCED7_230A_u32.to_le_bytes();
@@ -17,6 +18,7 @@ impl Framing for RecordIo {
     const NAME: &'static str = "recordio";
     const HEADER_LEN: usize = HEADER;
     const FOOTER_LEN: Option<usize> = None;
+    const MAX_PAYLOAD_LEN: u64 = (1 << LENGTH_BITS) - 1;
     const CAN_RESYNC: bool = true;
     const SEPARATOR: Option<&'static [u8]> = Some(&MAGIC);
 
@@ -38,7 +40,7 @@ impl Framing for RecordIo {
                 return Err(fault.with_values("0 to 3", flag));
             }
         };
-        let length = u64::from(word & ((1 << LENGTH_BITS) - 1));
+        let length = u64::from(word) & Self::MAX_PAYLOAD_LEN;
         Ok(Header { data_len: length, stored_len: HEADER as u64 + length.next_multiple_of(4), part })
     }
 
@@ -46,19 +48,17 @@ impl Framing for RecordIo {
     fn finish_frame(out: &mut Vec<u8>, start: usize) -> Result<(), Fault> {
         let payload = &out[start + HEADER..];
         let length = payload.len();
-        if length >= 1 << LENGTH_BITS {
+        if length as u64 > Self::MAX_PAYLOAD_LEN {
             let fault = Fault::new(FaultKind::BadLength, 0, "the record is too long for RecordIO");
             return Err(fault.with_values("less than 2^29 bytes", format_args!("{length} bytes")));
         }
         if let Some(first) = find_magic_word(payload, 0) {
-            let payload = payload.to_vec();
+            let payload = memory::copy(payload)?;
             out.truncate(start);
-            push_parts(&payload, first, out);
-            return Ok(());
+            return Ok(push_parts(&payload, first, out)?);
         }
         out[start..start + HEADER].copy_from_slice(&part_header(0, length));
-        out.extend_from_slice(padding_bytes(length));
-        Ok(())
+        Ok(memory::extend_from_slice(out, padding_bytes(length))?)
     }
 
     /// Finds an aligned magic word that is followed by the flag of a whole or first part.
@@ -87,14 +87,14 @@ impl Framing for RecordIo {
     }
 }
 
-fn push_parts(payload: &[u8], first: usize, out: &mut Vec<u8>) {
+fn push_parts(payload: &[u8], first: usize, out: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     let (mut start, mut magic) = (0, Some(first));
     while let Some(end) = magic {
-        push_part(&payload[start..end], if start == 0 { 1 } else { 2 }, out);
+        push_part(&payload[start..end], if start == 0 { 1 } else { 2 }, out)?;
         start = end + 4;
         magic = find_magic_word(payload, start);
     }
-    push_part(&payload[start..], 3, out);
+    push_part(&payload[start..], 3, out)
 }
 
 fn find_magic_word(payload: &[u8], from: usize) -> Option<usize> {
@@ -113,10 +113,12 @@ fn padding_bytes(length: usize) -> &'static [u8] {
     &[0; 3][..length.wrapping_neg() & 3]
 }
 
-fn push_part(data: &[u8], flag: u32, out: &mut Vec<u8>) {
+fn push_part(data: &[u8], flag: u32, out: &mut Vec<u8>) -> Result<(), OutOfMemory> {
+    memory::reserve(out, HEADER + data.len().next_multiple_of(4))?;
     out.extend_from_slice(&part_header(flag, data.len()));
     out.extend_from_slice(data);
     out.extend_from_slice(padding_bytes(data.len()));
+    Ok(())
 }
 
 #[cfg(test)]

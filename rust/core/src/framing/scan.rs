@@ -1,11 +1,13 @@
 //! Scanning: finds the frames of a shard from their headers, with or without verification of the checksums.
 use std::hint::black_box;
 
+use super::limits::check_payload_len;
 use super::verify::{find_next_record, resync_start};
 use super::window::SourceWindow;
 use super::{FrameKind, Header, PartKind, truncated_data_fault, truncated_header_fault};
 use crate::checksum::Crc32c;
 use crate::error::{Fault, FaultKind};
+use crate::memory::{self, OutOfMemory};
 use crate::source::{ReadAt, SourceError};
 
 /// Number of bytes per read while records are short.
@@ -41,11 +43,13 @@ pub struct ScanLimit {
     pub num_records: u64,
     /// No frame is scanned that begins this many bytes after the start, or later.
     pub num_bytes: u64,
+    /// The first record whose payload is longer ends the scan with a fault.
+    pub max_payload_bytes: u64,
 }
 
 impl ScanLimit {
     /// No limit: scan to the end of the data.
-    pub const NONE: Self = Self { num_records: u64::MAX, num_bytes: u64::MAX };
+    pub const NONE: Self = Self { num_records: u64::MAX, num_bytes: u64::MAX, max_payload_bytes: u64::MAX };
 }
 
 /// Result of parsing the record at an offset.
@@ -91,13 +95,13 @@ pub fn scan_past_damage(
             all.fault = Some(fault);
             break;
         };
-        all.skipped.push((all.offsets.len(), fault));
-        all.offsets.push(all.end as i64);
-        all.lengths.push((next - all.end) as i64);
+        memory::push(&mut all.skipped, (all.offsets.len(), fault))?;
+        memory::push(&mut all.offsets, all.end as i64)?;
+        memory::push(&mut all.lengths, (next - all.end) as i64)?;
         let rest = ScanLimit { num_records: limit.num_records.saturating_sub(all.offsets.len() as u64), ..limit };
         let found = scan_window(&mut window, kind, next, verify, rest, READ_AHEAD)?;
-        all.offsets.extend(found.offsets);
-        all.lengths.extend(found.lengths);
+        memory::extend_from_slice(&mut all.offsets, &found.offsets)?;
+        memory::extend_from_slice(&mut all.lengths, &found.lengths)?;
         (all.end, all.finished, all.fault) = (found.end, found.finished, found.fault);
     }
     Ok(all)
@@ -114,15 +118,15 @@ pub fn scan_window(
 ) -> Result<ScanResult, SourceError> {
     let mut found = ScanResult { end: start, ..ScanResult::default() };
     let stop = start.saturating_add(limit.num_bytes);
-    let mut scanner = Scanner { window, kind, verify, ahead, last_len: 0 };
+    let mut scanner = Scanner { window, kind, verify, ahead, max_payload_bytes: limit.max_payload_bytes, last_len: 0 };
     while (found.offsets.len() as u64) < limit.num_records && found.end < stop {
-        if !verify && scanner.scan_buffered(&mut found, limit.num_records, stop) {
+        if !verify && scanner.scan_buffered(&mut found, limit.num_records, stop)? {
             continue;
         }
         match scanner.parse_record(found.end)? {
             ScanStep::Record(length) => {
-                found.offsets.push(found.end as i64);
-                found.lengths.push(length as i64);
+                memory::push(&mut found.offsets, found.end as i64)?;
+                memory::push(&mut found.lengths, length as i64)?;
                 found.end += length;
             }
             ScanStep::End => {
@@ -144,6 +148,8 @@ pub(super) struct Scanner<'w, 's> {
     pub kind: FrameKind,
     pub verify: bool,
     pub ahead: usize,
+    /// A longer payload is a fault.
+    pub max_payload_bytes: u64,
     /// Stored bytes of the previous part, which decide whether to read ahead.
     pub last_len: u64,
 }
@@ -153,7 +159,7 @@ impl Scanner<'_, '_> {
     #[inline]
     pub fn parse_record(&mut self, start: u64) -> Result<ScanStep, SourceError> {
         match self.try_parse_record(start) {
-            Err(SourceError::Fault(fault)) => Ok(ScanStep::LostSync(fault)),
+            Err(SourceError::Fault(fault)) if fault.kind != FaultKind::OutOfMemory => Ok(ScanStep::LostSync(fault)),
             other => other,
         }
     }
@@ -163,28 +169,30 @@ impl Scanner<'_, '_> {
     ///
     /// It skips records of several parts, incomplete records and faults, which [`parse_record`](Self::parse_record)
     /// handles.
-    fn scan_buffered(&mut self, found: &mut ScanResult, num_records: u64, stop: u64) -> bool {
+    fn scan_buffered(&mut self, found: &mut ScanResult, num_records: u64, stop: u64) -> Result<bool, OutOfMemory> {
         let (start, header_len) = (found.end, self.kind.header_len());
         let buffered = self.window.buffered_from(start);
         let mut position = 0;
         while let Some(bytes) = buffered.get(position..position + header_len) {
             let offset = start + position as u64;
             let Ok(header) = self.kind.parse_header(bytes, offset) else { break };
-            let fits = header.stored_len <= (buffered.len() - position) as u64 && header.part == PartKind::Whole;
+            let fits = header.stored_len <= (buffered.len() - position) as u64
+                && header.part == PartKind::Whole
+                && header.data_len <= self.max_payload_bytes;
             if !fits || found.offsets.len() as u64 == num_records || offset >= stop {
                 break;
             }
-            found.offsets.push(offset as i64);
-            found.lengths.push(header.stored_len as i64);
+            memory::push(&mut found.offsets, offset as i64)?;
+            memory::push(&mut found.lengths, header.stored_len as i64)?;
             position += header.stored_len as usize;
             prefetch_around(buffered, position + 2 * header.stored_len as usize);
         }
         found.end = start + position as u64;
-        position > 0
+        Ok(position > 0)
     }
 
     fn try_parse_record(&mut self, start: u64) -> Result<ScanStep, SourceError> {
-        let mut offset = start;
+        let (mut offset, mut payload_len) = (start, 0);
         loop {
             let header = match self.read_header(offset)? {
                 Ok(Some(header)) => header,
@@ -196,7 +204,9 @@ impl Scanner<'_, '_> {
                 return Ok(ScanStep::LostSync(fault));
             }
             let end = offset + header.stored_len;
-            match self.check_part_data(offset, header, start)? {
+            let separator = if offset > start { self.kind.separator().unwrap_or_default() } else { &[] };
+            payload_len += separator.len() as u64 + header.data_len;
+            match self.check_part_data(offset, header, start, payload_len)? {
                 Err(fault) if fault.kind == FaultKind::PayloadChecksum => {
                     return Ok(ScanStep::Damaged(end - start, fault));
                 }
@@ -224,14 +234,26 @@ impl Scanner<'_, '_> {
 
     /// Checks that the part at `offset` is complete and, with `verify`, that its checksum matches.
     ///
-    /// Faults state `record`, the offset of the record, because a record may have several parts.
+    /// Faults state `record`, the offset of the record, because a record may have several parts. `payload_len` is the
+    /// length of the payload up to the end of this part.
     #[inline]
-    fn check_part_data(&mut self, offset: u64, header: Header, record: u64) -> Result<Result<(), Fault>, SourceError> {
+    fn check_part_data(
+        &mut self,
+        offset: u64,
+        header: Header,
+        record: u64,
+        payload_len: u64,
+    ) -> Result<Result<(), Fault>, SourceError> {
         self.last_len = header.stored_len;
-        match self.window.source().num_bytes() {
-            Some(total) if header.stored_len > total.saturating_sub(offset) => {
-                return Ok(Err(truncated_data_fault(record, header.stored_len, total.saturating_sub(offset))));
-            }
+        let total = self.window.source().num_bytes();
+        if let Some(left) = total.map(|total| total.saturating_sub(offset)).filter(|&left| header.stored_len > left) {
+            return Ok(Err(truncated_data_fault(record, header.stored_len, left)));
+        }
+        // Checked before a pinned window buffers the part.
+        if let Err(fault) = check_payload_len(self.kind, record, payload_len, self.max_payload_bytes) {
+            return Ok(Err(fault));
+        }
+        match total {
             None if !self.has_bytes_at(offset, header.stored_len)? => {
                 let left = self.window.source().num_bytes().unwrap_or(offset).saturating_sub(offset);
                 return Ok(Err(truncated_data_fault(record, header.stored_len, left)));

@@ -15,15 +15,22 @@ pub struct SinglePartRecord {
 }
 
 impl SinglePartRecord {
-    /// Reads the header at `offset`. Returns None if there is no record, or if it has several parts or a fault.
-    pub fn locate<S: ReadAt + ?Sized>(source: &S, kind: FrameKind, offset: u64) -> Option<Self> {
+    /// Reads the header at `offset`. Returns None if there is no record, or if it has several parts, a fault, or more
+    /// than `max_payload_bytes` bytes.
+    pub fn locate<S: ReadAt + ?Sized>(
+        source: &S,
+        kind: FrameKind,
+        offset: u64,
+        max_payload_bytes: u64,
+    ) -> Option<Self> {
         let mut memory = [MaybeUninit::uninit(); MAX_MARGIN];
         let bytes = source.read_into_at(offset, &mut memory[..kind.header_len()]).ok()??;
         let header = kind.parse_header(Some(&*bytes).filter(|bytes| bytes.len() == kind.header_len())?, offset).ok()?;
         let end = offset
             .checked_add(header.stored_len)
             .filter(|&end| source.num_bytes().is_some_and(|total| end <= total))?;
-        (header.part == PartKind::Whole).then_some(Self { kind, offset, data_len: header.data_len as usize, end })
+        let is_supported = header.part == PartKind::Whole && header.data_len <= max_payload_bytes;
+        is_supported.then_some(Self { kind, offset, data_len: header.data_len as usize, end })
     }
 
     /// Returns the length of the payload.

@@ -3,6 +3,7 @@
 use super::{Framing, Header, PartKind};
 use crate::checksum::{mask_crc, masked_crc32c, masked_crc32c_of_u64};
 use crate::error::{Fault, FaultKind};
+use crate::memory;
 
 /// Bytes of the length and its checksum.
 const HEADER: usize = 12;
@@ -26,7 +27,7 @@ impl Framing for TfRecord {
             let fault = Fault::new(FaultKind::LengthChecksum, offset, "the checksum of a record's length is wrong");
             return Err(fault.with_values(format_args!("{computed:#010x}"), format_args!("{stored:#010x} stored")));
         }
-        if length > i64::MAX as u64 - (HEADER + FOOTER) as u64 {
+        if length > Self::MAX_PAYLOAD_LEN {
             let fault = Fault::new(FaultKind::BadLength, offset, "the length of a record is invalid");
             return Err(fault.with_values("less than 2^63", length));
         }
@@ -39,8 +40,7 @@ impl Framing for TfRecord {
         header[..8].copy_from_slice(&length.to_le_bytes());
         header[8..].copy_from_slice(&masked_crc32c_of_u64(length).to_le_bytes());
         let checksum = masked_crc32c(payload);
-        out.extend_from_slice(&checksum.to_le_bytes());
-        Ok(())
+        Ok(memory::extend_from_slice(out, &checksum.to_le_bytes())?)
     }
 
     #[inline]

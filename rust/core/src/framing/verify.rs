@@ -1,9 +1,11 @@
 //! Verification of a whole shard: finds all faults, and continues after damage if the format allows it.
 use super::gather::frame_length_fault;
+use super::limits::check_frame_len;
 use super::scan::{READ_AHEAD, ScanStep, Scanner};
 use super::window::SourceWindow;
 use super::{FrameKind, FrameSelection, for_each_payload};
 use crate::error::{Fault, FaultKind};
+use crate::memory::{self, OutOfMemory};
 use crate::source::{ReadAt, SourceError};
 
 /// Maximum length of records whose payloads are inspected, because an inspected record is completely in memory.
@@ -63,13 +65,15 @@ impl FrameIndex<'_> {
 /// Additional check of a record: takes its ordinal, offset and payload, and returns a fault if there is one.
 pub type PayloadCheck<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
 
-/// Verifies all of `source`; `inspect` checks the payload of each record whose frame is valid.
+/// Verifies all of `source`; `inspect` checks the payload of each record whose frame is valid. A payload of more than
+/// `max_payload_bytes` is a fault.
 ///
 /// Compares the lengths and checksums in `index`. After damage, continues at the next record according to `index`.
 pub fn verify(
     source: &dyn ReadAt,
     kind: FrameKind,
     index: FrameIndex<'_>,
+    max_payload_bytes: u64,
     mut inspect: Option<PayloadCheck<'_>>,
 ) -> Result<Verification, SourceError> {
     let mut window = SourceWindow::new(source, Vec::new());
@@ -77,8 +81,16 @@ pub fn verify(
     let mut record = 0;
     let mut offset = 0;
     loop {
-        let step =
-            Scanner { window: &mut window, kind, verify: true, ahead: READ_AHEAD, last_len: 0 }.parse_record(offset)?;
+        let mut scanner = Scanner {
+            window: &mut window,
+            kind,
+            verify: true,
+            ahead: READ_AHEAD,
+            // The scan would not find the records after one that is too long.
+            max_payload_bytes: u64::MAX,
+            last_len: 0,
+        };
+        let step = scanner.parse_record(offset)?;
         let (length, fault) = match (step, index.frame_len(record, offset)) {
             (ScanStep::End, _) => break,
             (ScanStep::Record(found), Some(length)) if found != length => {
@@ -86,14 +98,14 @@ pub fn verify(
             }
             (ScanStep::Record(length), indexed) => {
                 let checksum = if indexed.is_some() { index.payload_checksum(record) } else { -1 };
-                let record = ValidRecord { ordinal: record, offset, length, checksum };
+                let record = ValidRecord { ordinal: record, offset, length, checksum, max_payload_bytes };
                 (length, inspect_record(&mut window, kind, record, &mut inspect)?)
             }
             (ScanStep::Damaged(length, fault), indexed) => (indexed.unwrap_or(length), Some(fault)),
             (ScanStep::LostSync(fault), Some(length)) if !blocks_further_reads(&fault) => (length, Some(fault)),
             (ScanStep::LostSync(fault), _) => {
                 let from = resync_start(kind, &fault, offset);
-                report.add_fault(record, fault);
+                report.add_fault(record, fault)?;
                 record += 1;
                 match find_next_record(&mut window, kind, from)? {
                     Some(next) => offset = next,
@@ -103,8 +115,8 @@ pub fn verify(
             }
         };
         match fault {
-            Some(fault) => report.add_fault(record, fault),
-            None => report.add_record(offset, length),
+            Some(fault) => report.add_fault(record, fault)?,
+            None => report.add_record(offset, length)?,
         }
         record += 1;
         offset += length;
@@ -122,17 +134,18 @@ fn blocks_further_reads(fault: &Fault) -> bool {
 }
 
 impl Verification {
-    fn add_fault(&mut self, record: u64, fault: Fault) {
+    fn add_fault(&mut self, record: u64, fault: Fault) -> Result<(), OutOfMemory> {
         self.num_faults += 1;
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push(RecordFault { record, fault });
+            memory::push(&mut self.faults, RecordFault { record, fault })?;
         }
+        Ok(())
     }
 
-    fn add_record(&mut self, offset: u64, length: u64) {
+    fn add_record(&mut self, offset: u64, length: u64) -> Result<(), OutOfMemory> {
         self.num_records += 1;
-        self.offsets.push(offset as i64);
-        self.lengths.push(length as i64);
+        memory::push(&mut self.offsets, offset as i64)?;
+        memory::push(&mut self.lengths, length as i64)
     }
 }
 
@@ -144,16 +157,22 @@ struct ValidRecord {
     length: u64,
     /// CRC-32C of the payload according to the index, or -1 if unknown.
     checksum: i64,
+    /// A longer payload is a fault.
+    max_payload_bytes: u64,
 }
 
-/// Checks the padding, the payload and the indexed checksum of a record whose frame is valid.
+/// Checks the length, the padding, the payload and the indexed checksum of a record whose frame is valid.
 fn inspect_record(
     window: &mut SourceWindow<'_>,
     kind: FrameKind,
     record: ValidRecord,
     inspect: &mut Option<PayloadCheck<'_>>,
 ) -> Result<Option<Fault>, SourceError> {
-    let ValidRecord { ordinal, offset, length, checksum } = record;
+    let ValidRecord { ordinal, offset, length, checksum, max_payload_bytes } = record;
+    match check_frame_len(window.source(), kind, (offset, length), max_payload_bytes) {
+        Err(SourceError::Fault(fault)) if fault.kind == FaultKind::RecordTooLong => return Ok(Some(fault)),
+        other => other?,
+    }
     let is_short = length <= MAX_INSPECTED;
     if is_short
         && kind.footer_len().is_none()
@@ -166,8 +185,14 @@ fn inspect_record(
         return Ok(None);
     }
     let (offsets, lengths, checksums) = ([offset as i64], [length as i64], [checksum]);
-    let selection =
-        FrameSelection { kind, offsets: &offsets, lengths: &lengths, verify: false, checksums: Some(&checksums) };
+    let selection = FrameSelection {
+        kind,
+        offsets: &offsets,
+        lengths: &lengths,
+        verify: false,
+        checksums: Some(&checksums),
+        max_payload_bytes,
+    };
     let (mut fault, mut inspect) = (None, inspect);
     let visited = for_each_payload(window, selection, |_, payload| {
         fault = inspect.as_mut().and_then(|inspect| inspect(ordinal, offset, payload));
@@ -200,7 +225,7 @@ pub(super) fn find_next_record(
     let source = window.source();
     loop {
         let bytes = match window.read_bytes(from, READ_AHEAD, READ_AHEAD) {
-            Err(SourceError::Fault(_)) => return Ok(None),
+            Err(SourceError::Fault(fault)) if fault.kind != FaultKind::OutOfMemory => return Ok(None),
             other => other?,
         };
         let num_read = bytes.len();

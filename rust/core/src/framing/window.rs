@@ -1,6 +1,7 @@
 //! A buffer over a source that serves many small sequential requests from few large reads.
 use std::ops::Range;
 
+use crate::memory;
 use crate::source::{ReadAt, SourceError};
 
 /// If the length of the source is unknown, a read is at most this long, or as long as the buffered bytes.
@@ -85,7 +86,7 @@ impl<'s> SourceWindow<'s> {
         while self.len - start < count {
             let end = self.len + self.next_read_len(count.max(ahead) - (self.len - start));
             if self.buffer.len() < end {
-                self.buffer.resize(end, 0);
+                memory::resize(&mut self.buffer, end, 0)?;
             }
             let num_read = self.source.read_at(self.base + self.len as u64, &mut self.buffer[self.len..end])?;
             if num_read == 0 {

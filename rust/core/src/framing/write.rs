@@ -2,6 +2,7 @@
 use super::FrameKind;
 use crate::checksum::crc32c;
 use crate::error::Fault;
+use crate::memory::{self, OutOfMemory};
 use crate::records::RecordSink;
 
 /// Concatenated frames, their lengths, and the checksums of the payloads if the format stores none.
@@ -25,16 +26,16 @@ impl FrameBuffer {
 
     /// Appends the frame of one payload.
     pub fn push_payload(&mut self, payload: &[u8]) -> Result<(), Fault> {
-        self.begin_record();
-        self.data.extend_from_slice(payload);
+        self.begin_record()?;
+        memory::extend_from_slice(&mut self.data, payload)?;
         self.end_record()
     }
 }
 
 impl RecordSink for FrameBuffer {
-    fn begin_record(&mut self) {
+    fn begin_record(&mut self) -> Result<(), OutOfMemory> {
         self.start = self.data.len();
-        self.data.resize(self.start + self.kind.header_len(), 0);
+        memory::resize(&mut self.data, self.start + self.kind.header_len(), 0)
     }
 
     fn buffer(&mut self) -> &mut Vec<u8> {
@@ -44,10 +45,9 @@ impl RecordSink for FrameBuffer {
     fn end_record(&mut self) -> Result<(), Fault> {
         if !self.kind.has_checksum() {
             let payload = &self.data[self.start + self.kind.header_len()..];
-            self.checksums.push(i64::from(crc32c(payload)));
+            memory::push(&mut self.checksums, i64::from(crc32c(payload)))?;
         }
         self.kind.finish_frame(&mut self.data, self.start)?;
-        self.lengths.push((self.data.len() - self.start) as i64);
-        Ok(())
+        Ok(memory::push(&mut self.lengths, (self.data.len() - self.start) as i64)?)
     }
 }

@@ -1,4 +1,5 @@
 //! Buffered sequential reads of the compressed file.
+use crate::memory::{self, OutOfMemory};
 use crate::source::{ReadAt, SourceError};
 
 const READ_BYTES: usize = 64 * 1024;
@@ -13,8 +14,8 @@ pub(super) struct BufferedInput {
 
 impl BufferedInput {
     /// Creates a reader that starts at `offset` of the file.
-    pub(super) fn new_at(offset: u64) -> Self {
-        Self { buf: vec![0; READ_BYTES], pos: 0, len: 0, start: offset }
+    pub(super) fn new_at(offset: u64) -> Result<Self, OutOfMemory> {
+        Ok(Self { buf: memory::filled(READ_BYTES, 0)?, pos: 0, len: 0, start: offset })
     }
 
     /// Returns the offset of the next byte in the file.

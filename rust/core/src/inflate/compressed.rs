@@ -4,6 +4,7 @@ use super::saved::{self, SavedPoints};
 use super::seek_points::{SeekPoint, SeekPoints};
 use super::{Container, Limits};
 use crate::error::Fault;
+use crate::memory::{self, OutOfMemory};
 use crate::source::{ReadAt, SourceError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -86,12 +87,12 @@ impl<S: ReadAt> CompressedSource<S> {
 
     /// Serializes the known seek points, and the total size if it is known, for
     /// [`restore_seek_points`](Self::restore_seek_points).
-    pub fn save_seek_points(&self) -> Vec<u8> {
+    pub fn save_seek_points(&self) -> Result<Vec<u8>, OutOfMemory> {
         let (mut points, num_bytes) = {
             let shared = self.lock_state();
-            (shared.points.clone(), shared.num_bytes())
+            (shared.points.copy()?, shared.num_bytes())
         };
-        points.deflate_windows();
+        points.deflate_windows()?;
         self.lock_state().points.replace_windows(points.as_slice());
         saved::encode_seek_points(&SavedPoints { points, num_bytes }, self.options.container, self.inner.num_bytes())
     }
@@ -102,8 +103,8 @@ impl<S: ReadAt> CompressedSource<S> {
     }
 
     /// Returns the known seek points in ascending order of their offsets.
-    pub fn seek_points(&self) -> Vec<SeekPoint> {
-        self.lock_state().points.as_slice().to_vec()
+    pub fn seek_points(&self) -> Result<Vec<SeekPoint>, OutOfMemory> {
+        memory::copy(self.lock_state().points.as_slice())
     }
 
     /// Returns the compressed source.

@@ -4,6 +4,7 @@ use super::members::{MemberChecksum, MemberReader, NextMember};
 use super::seek_points::{BlockStart, HistoryWindow, SeekPoint};
 use super::{Container, WINDOW_BYTES};
 use crate::error::{Fault, FaultKind};
+use crate::memory::{self, OutOfMemory};
 use crate::source::{ReadAt, SourceError};
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::{
@@ -74,10 +75,10 @@ impl Cursor {
         let mut cursor = Self {
             options,
             phase: StreamPhase::Header,
-            input: BufferedInput::new_at(point.map_or(0, |point| point.offset_in)),
+            input: BufferedInput::new_at(point.map_or(0, |point| point.offset_in))?,
             inflater: Box::default(),
             checksum: MemberChecksum::new(options.container),
-            out: vec![0; WINDOW_BYTES + OUTPUT_BYTES],
+            out: memory::filled(WINDOW_BYTES + OUTPUT_BYTES, 0)?,
             out_offset: point.map_or(0, |point| point.offset_out),
             filled: 0,
             member_start: 0,
@@ -169,7 +170,7 @@ impl Cursor {
             StreamPhase::Trailer => self.end_member(file),
         };
         match step {
-            Err(SourceError::Fault(fault)) => {
+            Err(SourceError::Fault(fault)) if fault.kind != FaultKind::OutOfMemory => {
                 self.stream_end = Some(StreamEnd { num_bytes: self.end_offset(), fault: Some(fault) });
                 Ok(())
             }
@@ -189,7 +190,9 @@ impl Cursor {
             return Ok(());
         }
         if self.end_offset() >= self.schedule.next_offset {
-            self.record_seek_point(SeekPoint { offset_in, offset_out: self.end_offset(), block: None });
+            let point = SeekPoint { offset_in, offset_out: self.end_offset(), block: None };
+            // Without memory for it, there is no seek point here.
+            let _ = self.record_seek_point(point);
         }
         self.inflater.init();
         self.checksum = MemberChecksum::new(self.options.container);
@@ -231,7 +234,10 @@ impl Cursor {
     fn handle_inflate_status(&mut self, status: TINFLStatus, made_progress: bool) -> Result<(), SourceError> {
         match status {
             TINFLStatus::Done => self.phase = StreamPhase::Trailer,
-            TINFLStatus::BlockBoundary => self.record_block_start(),
+            TINFLStatus::BlockBoundary => {
+                // Without memory for it, there is no seek point here.
+                let _ = self.record_block_start();
+            }
             TINFLStatus::NeedsMoreInput | TINFLStatus::HasMoreOutput if made_progress => {}
             TINFLStatus::NeedsMoreInput if self.input.buffered_bytes().is_empty() => {
                 return Err(self.fault("stream ends early: inside a deflate block").into());
@@ -267,23 +273,25 @@ impl Cursor {
         Err(fault.with_values(format!("at most {max} bytes"), "more").into())
     }
 
-    fn record_block_start(&mut self) {
+    fn record_block_start(&mut self) -> Result<(), OutOfMemory> {
         if self.end_offset() < self.schedule.next_offset {
-            return;
+            return Ok(());
         }
         let Some(state) = self.inflater.block_boundary_state() else {
-            return;
+            return Ok(());
         };
         let window_start = self.member_start.max(self.filled.saturating_sub(WINDOW_BYTES));
-        let window = HistoryWindow::Plain(Arc::from(&self.out[window_start..self.filled]));
+        let window = HistoryWindow::Plain(Arc::new(memory::copy(&self.out[window_start..self.filled])?));
         let block = BlockStart { num_bits: state.num_bits, bits: state.bit_buf, checksum: self.checksum, window };
         let (offset_in, offset_out) = (self.input.position(), self.end_offset());
-        self.record_seek_point(SeekPoint { offset_in, offset_out, block: Some(block) });
+        self.record_seek_point(SeekPoint { offset_in, offset_out, block: Some(block) })
     }
 
-    fn record_seek_point(&mut self, point: SeekPoint) {
-        self.schedule.next_offset = point.offset_out.saturating_add(self.schedule.spacing);
-        self.points.push(point);
+    fn record_seek_point(&mut self, point: SeekPoint) -> Result<(), OutOfMemory> {
+        let next_offset = point.offset_out.saturating_add(self.schedule.spacing);
+        memory::push(&mut self.points, point)?;
+        self.schedule.next_offset = next_offset;
+        Ok(())
     }
 
     fn fault(&self, message: impl Into<String>) -> Fault {

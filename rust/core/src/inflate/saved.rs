@@ -13,12 +13,18 @@ use super::seek_points::{BlockStart, HistoryWindow, MAX_POINTS, SeekPoint, SeekP
 use super::{Container, WINDOW_BYTES};
 use crate::checksum::crc32;
 use crate::error::{Fault, FaultKind};
+use crate::memory::{self, OutOfMemory};
+use std::sync::Arc;
 
 const MAGIC: [u8; 4] = *b"RMSP";
 const VERSION: u16 = 1;
 const UNKNOWN: u64 = u64::MAX;
 const KIND_MEMBER: u8 = 0;
 const KIND_BLOCK: u8 = 1;
+/// Bytes of a blob without points.
+const FRAME_BYTES: usize = 40;
+/// Bytes of a point without its window.
+const POINT_BYTES: usize = 39;
 
 /// Content of a blob: the seek points and the size of a file, from earlier reads of it.
 pub(super) struct SavedPoints {
@@ -28,9 +34,13 @@ pub(super) struct SavedPoints {
 }
 
 /// Serializes seek points; `compressed` is the size of the compressed file, if known.
-pub(super) fn encode_seek_points(saved: &SavedPoints, container: Container, compressed: Option<u64>) -> Vec<u8> {
+pub(super) fn encode_seek_points(
+    saved: &SavedPoints,
+    container: Container,
+    compressed: Option<u64>,
+) -> Result<Vec<u8>, OutOfMemory> {
     let points = saved.points.as_slice();
-    let mut blob = Vec::new();
+    let mut blob = memory::with_capacity(FRAME_BYTES)?;
     blob.extend(MAGIC);
     blob.extend(VERSION.to_le_bytes());
     blob.extend([container_code(container), 0]);
@@ -39,21 +49,22 @@ pub(super) fn encode_seek_points(saved: &SavedPoints, container: Container, comp
     }
     blob.extend((points.len() as u32).to_le_bytes());
     for point in points {
-        encode_point(point, &mut blob);
+        encode_point(point, &mut blob)?;
     }
     let crc = crc32(0, &blob);
-    blob.extend(crc.to_le_bytes());
-    blob
+    memory::extend_from_slice(&mut blob, &crc.to_le_bytes())?;
+    Ok(blob)
 }
 
-fn encode_point(point: &SeekPoint, blob: &mut Vec<u8>) {
+fn encode_point(point: &SeekPoint, blob: &mut Vec<u8>) -> Result<(), OutOfMemory> {
+    memory::reserve(blob, POINT_BYTES)?;
     blob.extend(point.offset_in.to_le_bytes());
     blob.extend(point.offset_out.to_le_bytes());
     let Some(block) = &point.block else {
         blob.push(KIND_MEMBER);
-        return;
+        return Ok(());
     };
-    let HistoryWindow::Deflated { num_bytes, data } = &block.window.deflated() else {
+    let HistoryWindow::Deflated { num_bytes, data } = &block.window.deflated()? else {
         unreachable!("deflated() deflates")
     };
     blob.extend([KIND_BLOCK, block.num_bits, block.bits]);
@@ -61,7 +72,7 @@ fn encode_point(point: &SeekPoint, blob: &mut Vec<u8>) {
     blob.extend(block.checksum.num_bytes.to_le_bytes());
     blob.extend((*num_bytes as u32).to_le_bytes());
     blob.extend((data.len() as u32).to_le_bytes());
-    blob.extend(&data[..]);
+    memory::extend_from_slice(blob, data)
 }
 
 /// Deserializes the result of [`encode_seek_points`] for a file in `container` with `compressed` bytes.
@@ -133,7 +144,7 @@ impl<'a> BlobReader<'a> {
             let is_inside = point.offset_in <= self.max_in && point.offset_out <= self.max_out;
             let message = "the offsets of saved seek points must be strictly increasing and within the file";
             self.ensure(is_ascending && is_inside, message)?;
-            points.push(point);
+            memory::push(&mut points, point)?;
         }
         Ok(points)
     }
@@ -159,7 +170,7 @@ impl<'a> BlobReader<'a> {
         self.ensure(is_valid, "the window of a saved seek point has an impossible length")?;
         let length = self.read_u32()? as usize;
         let data = self.read_slice(length)?;
-        let window = HistoryWindow::Deflated { num_bytes: window_len as usize, data: data.into() };
+        let window = HistoryWindow::Deflated { num_bytes: window_len as usize, data: Arc::new(memory::copy(data)?) };
         Ok(BlockStart { num_bits, bits, checksum, window })
     }
 

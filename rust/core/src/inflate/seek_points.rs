@@ -1,6 +1,7 @@
 //! Seek points: positions in a compressed file at which decompression can start.
 use super::members::MemberChecksum;
 use crate::error::{Fault, FaultKind};
+use crate::memory::{self, OutOfMemory};
 use miniz_oxide::inflate::core::{BlockBoundaryState, DecompressorOxide};
 use miniz_oxide::{deflate, inflate};
 use std::sync::Arc;
@@ -10,6 +11,8 @@ use std::sync::Arc;
 pub(super) const MAX_POINTS: usize = 4096;
 
 const WINDOW_LEVEL: u8 = 3;
+/// Memory that the compressor allocates for a window, rounded up. It aborts the process if there is not enough.
+const COMPRESSOR_BYTES: usize = 512 << 10;
 
 /// A position at which decompression can start: the start of a gzip member, or a boundary between deflate blocks.
 #[derive(Debug, Clone)]
@@ -37,8 +40,8 @@ pub(super) struct BlockStart {
 /// The last bytes of a member before a point (up to 32 KiB), to which the next block may refer.
 #[derive(Debug, Clone)]
 pub(super) enum HistoryWindow {
-    Plain(Arc<[u8]>),
-    Deflated { num_bytes: usize, data: Arc<[u8]> },
+    Plain(Arc<Vec<u8>>),
+    Deflated { num_bytes: usize, data: Arc<Vec<u8>> },
 }
 
 impl BlockStart {
@@ -51,31 +54,34 @@ impl BlockStart {
 
 impl HistoryWindow {
     /// Returns the window in deflated form.
-    pub(super) fn deflated(&self) -> Self {
+    pub(super) fn deflated(&self) -> Result<Self, OutOfMemory> {
         match self {
             Self::Plain(plain) => {
+                memory::check_available(COMPRESSOR_BYTES)?;
                 let data = deflate::compress_to_vec(plain, WINDOW_LEVEL).into();
-                Self::Deflated { num_bytes: plain.len(), data }
+                Ok(Self::Deflated { num_bytes: plain.len(), data })
             }
-            Self::Deflated { .. } => self.clone(),
+            Self::Deflated { .. } => Ok(self.clone()),
         }
     }
 
     /// Returns the bytes of the window. Fails if a saved window is damaged.
-    pub(super) fn bytes(&self) -> Result<Arc<[u8]>, Fault> {
-        match self {
-            Self::Plain(data) => Ok(data.clone()),
-            Self::Deflated { num_bytes, data } => match inflate::decompress_to_vec_with_limit(data, *num_bytes) {
-                Ok(plain) if plain.len() == *num_bytes => Ok(plain.into()),
-                _ => Err(Fault::new(FaultKind::BadCompression, 0, "the window of a saved seek point is damaged")),
-            },
+    pub(super) fn bytes(&self) -> Result<Arc<Vec<u8>>, Fault> {
+        let (num_bytes, data) = match self {
+            Self::Plain(data) => return Ok(data.clone()),
+            Self::Deflated { num_bytes, data } => (*num_bytes, &data[..]),
+        };
+        let mut plain = memory::filled(num_bytes, 0)?;
+        match inflate::decompress_slice_iter_to_slice(&mut plain, std::iter::once(data), false, true) {
+            Ok(len) if len == num_bytes => Ok(plain.into()),
+            _ => Err(Fault::new(FaultKind::BadCompression, 0, "the window of a saved seek point is damaged")),
         }
     }
 }
 
 /// Seek points in ascending order, at least `spacing` decompressed bytes apart. The start of the file is not in the
 /// list.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct SeekPoints {
     points: Vec<SeekPoint>,
     spacing: u64,
@@ -123,12 +129,14 @@ impl SeekPoints {
         self.points[..count].last()
     }
 
-    /// Appends a point unless it is before the last point or too close to it.
+    /// Appends a point unless it is before the last point or too close to it, or there is no memory for it.
     pub(super) fn push_if_spaced(&mut self, point: SeekPoint) {
         if point.offset_out < self.next_offset() {
             return;
         }
-        self.points.push(point);
+        if memory::push(&mut self.points, point).is_err() {
+            return;
+        }
         if self.points.len() > MAX_POINTS {
             let mut count = 0;
             self.points.retain(|_| {
@@ -140,10 +148,16 @@ impl SeekPoints {
     }
 
     /// Compresses the windows that are not compressed yet.
-    pub(super) fn deflate_windows(&mut self) {
+    pub(super) fn deflate_windows(&mut self) -> Result<(), OutOfMemory> {
         for block in self.points.iter_mut().filter_map(|point| point.block.as_mut()) {
-            block.window = block.window.deflated();
+            block.window = block.window.deflated()?;
         }
+        Ok(())
+    }
+
+    /// Returns a copy, which shares the windows.
+    pub(super) fn copy(&self) -> Result<Self, OutOfMemory> {
+        Ok(Self { points: memory::copy(&self.points)?, spacing: self.spacing })
     }
 
     /// Replaces the windows of the points that are also in `deflated` by the deflated ones.

@@ -1,5 +1,6 @@
 //! Columns: the specification of a requested feature, and its values in many records.
 use super::{Section, ValueKind};
+use crate::memory::{self, OutOfMemory};
 
 /// Number of values of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,19 +61,19 @@ pub enum Values {
 
 impl Values {
     /// Creates an empty list with capacity for `capacity` values of `kind`.
-    pub fn new(kind: ValueKind, capacity: usize) -> Self {
-        match kind {
+    pub fn new(kind: ValueKind, capacity: usize) -> Result<Self, OutOfMemory> {
+        Ok(match kind {
             ValueKind::Bytes => {
-                let mut splits = Vec::with_capacity(capacity + 1);
+                let mut splits = memory::with_capacity(capacity.saturating_add(1))?;
                 splits.push(0);
                 Self::Bytes { data: Vec::new(), splits }
             }
-            ValueKind::Float32 => Self::Float32(Vec::with_capacity(capacity)),
-            ValueKind::Float64 => Self::Float64(Vec::with_capacity(capacity)),
-            ValueKind::Int32 => Self::Int32(Vec::with_capacity(capacity)),
-            ValueKind::Int64 => Self::Int64(Vec::with_capacity(capacity)),
-            ValueKind::UInt64 => Self::UInt64(Vec::with_capacity(capacity)),
-        }
+            ValueKind::Float32 => Self::Float32(memory::with_capacity(capacity)?),
+            ValueKind::Float64 => Self::Float64(memory::with_capacity(capacity)?),
+            ValueKind::Int32 => Self::Int32(memory::with_capacity(capacity)?),
+            ValueKind::Int64 => Self::Int64(memory::with_capacity(capacity)?),
+            ValueKind::UInt64 => Self::UInt64(memory::with_capacity(capacity)?),
+        })
     }
 
     /// Returns the kind of the values.
@@ -122,41 +123,45 @@ impl Values {
 
     /// Appends one byte string if the values are byte strings.
     #[inline]
-    pub(super) fn push_bytes(&mut self, value: &[u8]) {
+    pub(super) fn push_bytes(&mut self, value: &[u8]) -> Result<(), OutOfMemory> {
         if let Self::Bytes { data, splits } = self {
-            data.extend_from_slice(value);
-            splits.push(data.len() as i64);
+            memory::extend_from_slice(data, value)?;
+            memory::push(splits, data.len() as i64)?;
         }
+        Ok(())
     }
 
     /// Appends the little-endian fixed-width values in `chunk`.
-    pub(super) fn extend_fixed(&mut self, chunk: &[u8]) {
+    pub(super) fn extend_fixed(&mut self, chunk: &[u8]) -> Result<(), OutOfMemory> {
         let wide = || chunk.as_chunks::<8>().0.iter();
         match self {
             Self::Float32(values) => {
-                values.extend(chunk.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
+                memory::extend(values, chunk.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)))
             }
-            Self::Float64(values) => values.extend(wide().map(|bytes| f64::from_le_bytes(*bytes))),
-            Self::Int64(values) => values.extend(wide().map(|bytes| i64::from_le_bytes(*bytes))),
-            Self::UInt64(values) => values.extend(wide().map(|bytes| u64::from_le_bytes(*bytes))),
-            Self::Int32(_) | Self::Bytes { .. } => {}
+            Self::Float64(values) => memory::extend(values, wide().map(|bytes| f64::from_le_bytes(*bytes))),
+            Self::Int64(values) => memory::extend(values, wide().map(|bytes| i64::from_le_bytes(*bytes))),
+            Self::UInt64(values) => memory::extend(values, wide().map(|bytes| u64::from_le_bytes(*bytes))),
+            Self::Int32(_) | Self::Bytes { .. } => Ok(()),
         }
     }
 
     /// Appends the values of `other`, which have the same kind.
-    pub(super) fn extend_from(&mut self, other: &Self) {
+    pub(super) fn extend_from(&mut self, other: &Self) -> Result<(), OutOfMemory> {
         match (self, other) {
             (Self::Bytes { data, splits }, Self::Bytes { data: more, splits: others }) => {
                 let start = data.len() as i64;
-                data.extend_from_slice(more);
-                splits.extend(others.iter().skip(1).map(|split| start + split));
+                memory::extend_from_slice(data, more)?;
+                memory::extend(splits, others.iter().skip(1).map(|split| start + split))
             }
-            (Self::Float32(values), Self::Float32(more)) => values.extend_from_slice(more),
-            (Self::Float64(values), Self::Float64(more)) => values.extend_from_slice(more),
-            (Self::Int32(values), Self::Int32(more)) => values.extend_from_slice(more),
-            (Self::Int64(values), Self::Int64(more)) => values.extend_from_slice(more),
-            (Self::UInt64(values), Self::UInt64(more)) => values.extend_from_slice(more),
-            _ => debug_assert!(false, "the kinds of the values differ"),
+            (Self::Float32(values), Self::Float32(more)) => memory::extend_from_slice(values, more),
+            (Self::Float64(values), Self::Float64(more)) => memory::extend_from_slice(values, more),
+            (Self::Int32(values), Self::Int32(more)) => memory::extend_from_slice(values, more),
+            (Self::Int64(values), Self::Int64(more)) => memory::extend_from_slice(values, more),
+            (Self::UInt64(values), Self::UInt64(more)) => memory::extend_from_slice(values, more),
+            _ => {
+                debug_assert!(false, "the kinds of the values differ");
+                Ok(())
+            }
         }
     }
 }
@@ -174,16 +179,17 @@ pub struct Column {
 
 impl Column {
     /// Appends the records of `other`, a column with the same specification.
-    pub fn append(&mut self, other: Self) {
-        self.values.extend_from(&other.values);
-        append_splits(&mut self.row_splits, other.row_splits);
-        append_splits(&mut self.frame_splits, other.frame_splits);
+    pub fn append(&mut self, other: Self) -> Result<(), OutOfMemory> {
+        self.values.extend_from(&other.values)?;
+        append_splits(&mut self.row_splits, other.row_splits)?;
+        append_splits(&mut self.frame_splits, other.frame_splits)
     }
 }
 
-fn append_splits(splits: &mut Option<Vec<i64>>, more: Option<Vec<i64>>) {
+fn append_splits(splits: &mut Option<Vec<i64>>, more: Option<Vec<i64>>) -> Result<(), OutOfMemory> {
     if let (Some(splits), Some(more)) = (splits, more) {
         let start = splits.last().copied().unwrap_or(0);
-        splits.extend(more.iter().skip(1).map(|split| start + split));
+        memory::extend(splits, more.iter().skip(1).map(|split| start + split))?;
     }
+    Ok(())
 }

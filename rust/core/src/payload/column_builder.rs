@@ -1,7 +1,8 @@
 //! Builder of one column, to which records are added one by one.
-use super::wire::{WireReader, WireResult};
+use super::wire::{ParseResult, WireReader};
 use super::{Column, ColumnSpec, MissingPolicy, Section, ValueCount, ValueKind, Values, quote_name, varint};
 use crate::error::{Fault, FaultKind};
+use crate::memory::{self, OutOfMemory};
 
 /// Maximum number of values for which a column reserves memory in advance.
 const MAX_RESERVE: usize = 1 << 20;
@@ -41,11 +42,11 @@ pub struct ColumnBuilder {
 
 impl ColumnBuilder {
     /// Creates an empty column with capacity for `num_records` records.
-    pub fn new(spec: &ColumnSpec, tag: u8, num_records: usize) -> Self {
+    pub fn new(spec: &ColumnSpec, tag: u8, num_records: usize) -> Result<Self, OutOfMemory> {
         let per_record = if let ValueCount::Fixed(count) = spec.value_count { count } else { 1 };
         let capacity = num_records.saturating_mul(per_record).min(MAX_RESERVE);
-        Self {
-            values: Values::new(spec.kind, capacity),
+        Ok(Self {
+            values: Values::new(spec.kind, capacity)?,
             requested_kind: spec.kind,
             value_count: spec.value_count,
             tag,
@@ -58,7 +59,7 @@ impl ColumnBuilder {
             frame_splits: vec![0],
             num_frames: 0,
             bad_frame: None,
-        }
+        })
     }
 
     /// Returns the position in `values` of the start of the current record.
@@ -111,14 +112,12 @@ impl ColumnBuilder {
     }
 
     /// Appends the varints in `chunk`. If the list does not have the requested kind, only validates them.
-    pub fn push_varints(&mut self, chunk: WireReader) -> WireResult<()> {
-        if !self.has_requested_kind() {
-            return varint::count_varints(chunk).map(drop);
-        }
+    pub fn push_varints(&mut self, chunk: WireReader) -> ParseResult<()> {
+        let is_requested = self.has_requested_kind();
         match &mut self.values {
-            Values::Int32(values) => varint::decode_varints(chunk, values, |value| value as i32),
-            Values::Int64(values) => varint::decode_varints(chunk, values, |value| value as i64),
-            _ => varint::count_varints(chunk).map(drop),
+            Values::Int32(values) if is_requested => varint::decode_varints(chunk, values, |value| value as i32),
+            Values::Int64(values) if is_requested => varint::decode_varints(chunk, values, |value| value as i64),
+            _ => Ok(varint::count_varints(chunk).map(drop)?),
         }
     }
 
@@ -129,7 +128,7 @@ impl ColumnBuilder {
     }
 
     /// Ends a frame and checks its kind and number of values.
-    pub fn end_frame(&mut self) {
+    pub fn end_frame(&mut self) -> Result<(), OutOfMemory> {
         let count = self.values.len() - self.base;
         let mismatch = match self.value_count {
             _ if self.kind.is_some_and(|kind| kind != self.requested_kind) => Some(Mismatch::Kind(self.kind)),
@@ -139,16 +138,17 @@ impl ColumnBuilder {
         if let Some(mismatch) = mismatch {
             self.bad_frame.get_or_insert((self.num_frames - self.last_row_split(), mismatch));
         }
-        self.add_frames(1);
+        self.add_frames(1)
     }
 
     /// Adds frames whose values were appended; `count` must be 1 if frames are ragged.
     #[inline]
-    pub fn add_frames(&mut self, count: usize) {
+    pub fn add_frames(&mut self, count: usize) -> Result<(), OutOfMemory> {
         self.num_frames += count;
         if self.value_count == ValueCount::Ragged {
-            self.frame_splits.push(self.values.len() as i64);
+            memory::push(&mut self.frame_splits, self.values.len() as i64)?;
         }
+        Ok(())
     }
 
     /// Closes a record without a check: the caller has checked kind and number of the values of a context feature with
@@ -169,12 +169,12 @@ impl ColumnBuilder {
             Section::Lists => self.check_frames(spec)?,
         }
         self.num_records += 1;
-        match (self.section, self.value_count) {
-            (Section::Lists, _) => self.row_splits.push(self.num_frames as i64),
-            (Section::Context, ValueCount::Ragged) => self.row_splits.push(self.values.len() as i64),
-            (Section::Context, ValueCount::Fixed(_)) => {}
-        }
-        Ok(())
+        let end = match (self.section, self.value_count) {
+            (Section::Lists, _) => self.num_frames,
+            (Section::Context, ValueCount::Ragged) => self.values.len(),
+            (Section::Context, ValueCount::Fixed(_)) => return Ok(()),
+        };
+        Ok(memory::push(&mut self.row_splits, end as i64)?)
     }
 
     /// Removes the last record, whose position is `position`, whether it is closed or not.
@@ -191,10 +191,7 @@ impl ColumnBuilder {
                 Err(feature_fault(spec, "is missing").with_values(self.describe_requested(), found))
             }
             MissingPolicy::Empty => Ok(()),
-            MissingPolicy::Default(values) => {
-                self.values.extend_from(values);
-                Ok(())
-            }
+            MissingPolicy::Default(values) => Ok(self.values.extend_from(values)?),
         }
     }
 

@@ -5,8 +5,9 @@
 use super::column_builder::ColumnBuilder;
 use super::message::{MessageDialect, TENSORFLOW};
 use super::parser::ColumnBuilders;
-use super::wire::{WireReader, WireResult};
+use super::wire::{ParseResult, WireReader, WireResult};
 use super::{ValueCount, ValueKind, Values, varint};
+use crate::memory::{self, OutOfMemory};
 
 /// Smallest length whose varint takes more than one byte.
 const MIN_TWO_BYTE_LEN: usize = 0x80;
@@ -35,7 +36,7 @@ pub fn parse_entry(
     columns: &mut ColumnBuilders,
     dialect: &MessageDialect,
     reader: &mut WireReader,
-) -> WireResult<bool> {
+) -> ParseResult<bool> {
     let Some(key) = columns.key_cache.find_key(reader.rest(), dialect, columns.plan) else { return Ok(false) };
     let Some(data) = find_entry_data(reader, key.len, key.tag) else { return Ok(false) };
     let end = data.buf.len();
@@ -105,43 +106,45 @@ fn validate_feature_data(dialect: &MessageDialect, tag: u8, buf: &[u8], data: Wi
 
 /// Appends the values in `data`, a part of `buf`, and returns their number; None if they have another encoding.
 #[inline(always)]
-fn push_feature_data(values: &mut Values, buf: &[u8], data: WireReader) -> WireResult<Option<usize>> {
+fn push_feature_data(values: &mut Values, buf: &[u8], data: WireReader) -> ParseResult<Option<usize>> {
     let len = data.buf.len() - data.pos;
     match values {
-        Values::Float32(values) if len == 4 => values.push(f32::from_bits(varint::load_word(buf, data.pos) as u32)),
+        Values::Float32(values) if len == 4 => {
+            memory::push(values, f32::from_bits(varint::load_word(buf, data.pos) as u32))?;
+        }
         Values::Int64(values) => match varint::decode_single_varint(buf, data.pos, len) {
-            Some(value) => values.push(value as i64),
+            Some(value) => memory::push(values, value as i64)?,
             None => return push_varints(values, data, |value| value as i64),
         },
         Values::Int32(values) => match varint::decode_single_varint(buf, data.pos, len) {
-            Some(value) => values.push(value as i32),
+            Some(value) => memory::push(values, value as i32)?,
             None => return push_varints(values, data, |value| value as i32),
         },
-        _ => return Ok(push_fixed_or_bytes(values, data.rest())),
+        _ => return Ok(push_fixed_or_bytes(values, data.rest())?),
     }
     Ok(Some(1))
 }
 
 #[inline(never)]
-fn push_fixed_or_bytes(values: &mut Values, data: &[u8]) -> Option<usize> {
+fn push_fixed_or_bytes(values: &mut Values, data: &[u8]) -> Result<Option<usize>, OutOfMemory> {
     let width = match values {
         Values::Bytes { .. } => {
-            values.push_bytes(data);
-            return Some(1);
+            values.push_bytes(data)?;
+            return Ok(Some(1));
         }
         Values::Float32(_) => 4,
         Values::Float64(_) => 8,
-        Values::Int32(_) | Values::Int64(_) | Values::UInt64(_) => return None,
+        Values::Int32(_) | Values::Int64(_) | Values::UInt64(_) => return Ok(None),
     };
     if !data.len().is_multiple_of(width) {
-        return None;
+        return Ok(None);
     }
-    values.extend_fixed(data);
-    Some(data.len() / width)
+    values.extend_fixed(data)?;
+    Ok(Some(data.len() / width))
 }
 
 #[inline(never)]
-fn push_varints<T>(values: &mut Vec<T>, data: WireReader, cast: impl Fn(u64) -> T) -> WireResult<Option<usize>> {
+fn push_varints<T>(values: &mut Vec<T>, data: WireReader, cast: impl Fn(u64) -> T) -> ParseResult<Option<usize>> {
     let before = values.len();
     varint::decode_varints(data, values, cast)?;
     Ok(Some(values.len() - before))
@@ -160,44 +163,48 @@ fn find_frame_data<'a>(reader: &WireReader<'a>, tag: u8) -> Option<WireReader<'a
 
 /// Parses the frames at `reader`, up to the first one that is not one packed list of the requested kind.
 #[inline]
-pub fn parse_frames(slot: &mut ColumnBuilder, reader: &mut WireReader) -> WireResult<()> {
+pub fn parse_frames(slot: &mut ColumnBuilder, reader: &mut WireReader) -> ParseResult<()> {
     if let (Values::Int64(values), ValueCount::Fixed(1)) = (&mut slot.values, slot.value_count) {
-        let count = parse_int64_frames(values, slot.tag, reader);
-        slot.add_frames(count);
+        let count = parse_int64_frames(values, slot.tag, reader)?;
+        slot.add_frames(count)?;
     }
     while let Some(data) = find_frame_data(reader, slot.tag) {
         slot.begin_frame();
         let Some(count) = push_feature_data(&mut slot.values, reader.buf, data)? else { break };
         slot.kind = Some(slot.requested_kind);
         if slot.value_count == ValueCount::Ragged || slot.value_count == ValueCount::Fixed(count) {
-            slot.add_frames(1);
+            slot.add_frames(1)?;
         } else {
-            slot.end_frame();
+            slot.end_frame()?;
         }
         reader.pos = data.buf.len();
     }
     Ok(())
 }
 
-/// Parses frames of one integer each, 64 at a time, and returns their number.
+/// Number of frames of one integer each that are parsed together.
+const MAX_INT64_FRAMES: usize = 64;
+
+/// Parses frames of one integer each, [`MAX_INT64_FRAMES`] at a time, and returns their number.
 ///
 /// Stops at the first frame with another encoding, and at the last frames of the message, where eight bytes cannot be
 /// loaded at once.
 #[inline]
-fn parse_int64_frames(values: &mut Vec<i64>, tag: u8, reader: &mut WireReader) -> usize {
+fn parse_int64_frames(values: &mut Vec<i64>, tag: u8, reader: &mut WireReader) -> Result<usize, OutOfMemory> {
     let (before, mut rest) = (values.len(), reader.rest());
-    let mut words = [(0, 0); 64];
+    let mut words = [(0, 0); MAX_INT64_FRAMES];
     loop {
         let (mut count, mut tail) = find_int64_frames(rest, tag, &mut words);
         if !varint::are_single_varints(&words[..count]) {
             let num_valid = words[..count].iter().take_while(|word| varint::are_single_varints(&[**word])).count();
             (count, tail) = find_int64_frames(rest, tag, &mut words[..num_valid]);
         }
-        values.extend(words[..count].iter().map(|(word, mask)| varint::join_7bit_groups(word & mask) as i64));
+        let words = words[..count].iter();
+        memory::extend(values, words.map(|(word, mask)| varint::join_7bit_groups(word & mask) as i64))?;
         rest = tail;
-        if count < words.len() {
+        if count < MAX_INT64_FRAMES {
             reader.pos = reader.buf.len() - rest.len();
-            return values.len() - before;
+            return Ok(values.len() - before);
         }
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! A record is added to the statistics only after its whole payload was validated.
 use super::message::FeatureSink;
-use super::wire::{WireReader, WireResult};
+use super::wire::{ParseResult, WireReader};
 use super::{PayloadKind, Section, ValueKind, parse_payload, varint};
 use crate::error::Fault;
+use crate::memory::{self, OutOfMemory};
 use std::collections::HashMap;
 
 /// Statistics of one feature. A minimum or maximum is 0 if there are no numbers.
@@ -58,10 +59,11 @@ impl FeatureCollector {
     }
 
     /// Returns the statistics, sorted by section and name.
-    pub fn finish(self) -> Vec<FeatureStats> {
-        let mut stats = self.counters.into_stats();
-        stats.sort_by(|a, b| (a.section, &a.name).cmp(&(b.section, &b.name)));
-        stats
+    pub fn finish(self) -> Result<Vec<FeatureStats>, OutOfMemory> {
+        let mut stats = self.counters.into_stats()?;
+        // The order is unique. A stable sort would allocate memory.
+        stats.sort_unstable_by(|a, b| (a.section, &a.name).cmp(&(b.section, &b.name)));
+        Ok(stats)
     }
 }
 
@@ -145,9 +147,9 @@ struct FeatureCounter {
 }
 
 impl FeatureCounter {
-    fn new(section: Section, name: &[u8]) -> Self {
+    fn new(section: Section, name: Vec<u8>) -> Self {
         Self {
-            name: name.to_vec(),
+            name,
             section,
             num_present: 0,
             total: ValueStats::EMPTY,
@@ -221,26 +223,39 @@ impl FeatureCounters {
         }
     }
 
-    fn into_stats(self) -> Vec<FeatureStats> {
-        self.features.into_iter().map(FeatureCounter::into_stats).collect()
+    fn into_stats(self) -> Result<Vec<FeatureStats>, OutOfMemory> {
+        memory::collect(self.features.into_iter().map(FeatureCounter::into_stats))
+    }
+
+    /// Adds a feature that has not occurred before, and returns its index.
+    fn add_feature(&mut self, section: Section, key: &[u8]) -> Result<usize, OutOfMemory> {
+        let index = self.features.len();
+        let names = &mut self.names[section as usize];
+        let num_bytes = (names.len() + 1) * size_of::<(Vec<u8>, usize)>();
+        names.try_reserve(1).map_err(|_| OutOfMemory { num_bytes })?;
+        let (name, counter) = (memory::copy(key)?, FeatureCounter::new(section, memory::copy(key)?));
+        // A record contains a feature at most once.
+        let num_absent = index + 1 - self.present.len();
+        memory::reserve(&mut self.present, num_absent)?;
+        memory::push(&mut self.features, counter)?;
+        names.insert(name, index);
+        Ok(index)
     }
 }
 
 impl FeatureSink for FeatureCounters {
-    fn find_slot(&mut self, section: Section, key: &[u8]) -> Option<usize> {
-        let names = &mut self.names[section as usize];
-        if let Some(&feature) = names.get(key) {
-            return Some(feature);
+    fn find_slot(&mut self, section: Section, key: &[u8]) -> Result<Option<usize>, OutOfMemory> {
+        match self.names[section as usize].get(key) {
+            Some(&feature) => Ok(Some(feature)),
+            None => self.add_feature(section, key).map(Some),
         }
-        names.insert(key.to_vec(), self.features.len());
-        self.features.push(FeatureCounter::new(section, key));
-        Some(self.features.len() - 1)
     }
 
     fn begin_entry(&mut self, slot: usize) {
         let feature = &mut self.features[slot];
         if !feature.is_present {
             feature.is_present = true;
+            // The capacity is sufficient: `add_feature` makes room for all features.
             self.present.push(slot);
         }
         feature.current = CurrentFeature::EMPTY;
@@ -255,19 +270,21 @@ impl FeatureSink for FeatureCounters {
         }
     }
 
-    fn push_bytes(&mut self, slot: usize, value: &[u8]) {
+    fn push_bytes(&mut self, slot: usize, value: &[u8]) -> Result<(), OutOfMemory> {
         let current = &mut self.features[slot].current;
         current.count += 1;
         current.bytes.add(value.len() as u64);
+        Ok(())
     }
 
-    fn push_fixed(&mut self, slot: usize, chunk: &[u8]) {
+    fn push_fixed(&mut self, slot: usize, chunk: &[u8]) -> Result<(), OutOfMemory> {
         let current = &mut self.features[slot].current;
         let width = if current.kind == Some(ValueKind::Float32) { 4 } else { 8 };
         current.count += chunk.len() as u64 / width;
+        Ok(())
     }
 
-    fn push_varints(&mut self, slot: usize, chunk: WireReader) -> WireResult<()> {
+    fn push_varints(&mut self, slot: usize, chunk: WireReader) -> ParseResult<()> {
         self.features[slot].current.count += varint::count_varints(chunk)? as u64;
         Ok(())
     }
@@ -276,9 +293,10 @@ impl FeatureSink for FeatureCounters {
         self.features[slot].current = CurrentFeature::EMPTY;
     }
 
-    fn end_frame(&mut self, slot: usize) {
+    fn end_frame(&mut self, slot: usize) -> Result<(), OutOfMemory> {
         let feature = &mut self.features[slot];
         feature.record.merge(feature.current.to_stats(true));
         feature.record_frames += 1;
+        Ok(())
     }
 }

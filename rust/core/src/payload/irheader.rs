@@ -1,10 +1,11 @@
 //! The payload of MXNet's image records: a header of flag, label, id and id2, then `flag` labels, then data.
 use super::message::FeatureSink;
 use super::serialize::append_string;
-use super::wire::{WireError, WireResult};
+use super::wire::{ParseResult, WireError};
 use super::write::append_fixed;
 use super::{ColumnData, Section, ValueKind, ValuesRef};
 use crate::error::Fault;
+use crate::memory::{self, OutOfMemory};
 use crate::records::RecordSink;
 use crate::source::SourceError;
 use std::fmt::Display;
@@ -26,38 +27,51 @@ pub const FLAG: &[u8] = b"flag";
 pub const DATA: &[u8] = b"data";
 
 /// Parses the payload of one image record into `sink`.
-pub fn parse_image_record<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
+pub fn parse_image_record<S: FeatureSink>(payload: &[u8], sink: &mut S) -> ParseResult<()> {
     let Some((header, rest)) = payload.split_first_chunk::<HEADER_LEN>() else {
-        return Err(WireError { offset: payload.len(), what: "the payload ends inside the 24-byte header" });
+        let what = "the payload ends inside the 24-byte header";
+        return Err(WireError { offset: payload.len(), what }.into());
     };
     let flag = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
     let num_bytes = u64::from(flag) * LABEL_LEN as u64;
     if num_bytes > rest.len() as u64 {
-        return Err(WireError { offset: 0, what: "the flag exceeds the number of labels in the payload" });
+        return Err(WireError { offset: 0, what: "the flag exceeds the number of labels in the payload" }.into());
     }
     let (labels, data) = rest.split_at(num_bytes as usize);
     let labels = if flag == 0 { &header[4..8] } else { labels };
-    push_column_values(sink, LABEL, ValueKind::Float32, labels);
-    push_column_values(sink, ID, ValueKind::UInt64, &header[8..16]);
-    push_column_values(sink, ID2, ValueKind::UInt64, &header[16..24]);
-    push_column_values(sink, FLAG, ValueKind::Int64, &i64::from(flag).to_le_bytes());
-    if let Some(slot) = begin_column_entry(sink, DATA, ValueKind::Bytes) {
-        sink.push_bytes(slot, data);
+    push_column_values(sink, LABEL, ValueKind::Float32, labels)?;
+    push_column_values(sink, ID, ValueKind::UInt64, &header[8..16])?;
+    push_column_values(sink, ID2, ValueKind::UInt64, &header[16..24])?;
+    push_column_values(sink, FLAG, ValueKind::Int64, &i64::from(flag).to_le_bytes())?;
+    if let Some(slot) = begin_column_entry(sink, DATA, ValueKind::Bytes)? {
+        sink.push_bytes(slot, data)?;
     }
     Ok(())
 }
 
-fn push_column_values<S: FeatureSink>(sink: &mut S, name: &[u8], kind: ValueKind, values: &[u8]) {
-    if let Some(slot) = begin_column_entry(sink, name, kind) {
-        sink.push_fixed(slot, values);
+fn push_column_values<S: FeatureSink>(
+    sink: &mut S,
+    name: &[u8],
+    kind: ValueKind,
+    values: &[u8],
+) -> Result<(), OutOfMemory> {
+    match begin_column_entry(sink, name, kind)? {
+        Some(slot) => sink.push_fixed(slot, values),
+        None => Ok(()),
     }
 }
 
-fn begin_column_entry<S: FeatureSink>(sink: &mut S, name: &[u8], kind: ValueKind) -> Option<usize> {
+fn begin_column_entry<S: FeatureSink>(
+    sink: &mut S,
+    name: &[u8],
+    kind: ValueKind,
+) -> Result<Option<usize>, OutOfMemory> {
     let slot = sink.find_slot(Section::Context, name)?;
-    sink.begin_entry(slot);
-    sink.begin_list(slot, kind);
-    Some(slot)
+    if let Some(slot) = slot {
+        sink.begin_entry(slot);
+        sink.begin_list(slot, kind);
+    }
+    Ok(slot)
 }
 
 /// The columns of image records by name.
@@ -78,7 +92,7 @@ pub fn write_image_records(
 ) -> Result<(), SourceError> {
     let fields = match_columns_by_name(columns)?;
     for record in 0..num_records {
-        sink.begin_record();
+        sink.begin_record()?;
         write_record(&fields, record, sink.buffer())?;
         sink.end_record()?;
     }
@@ -112,6 +126,8 @@ fn write_record(fields: &ImageRecordColumns, record: usize, out: &mut Vec<u8>) -
     };
     let flag = choose_flag(fields, record, labels)?;
     let label = if flag == 0 { labels.first().copied().unwrap_or(0.0) } else { 0.0 };
+    // The data makes room for itself.
+    memory::reserve(out, HEADER_LEN + LABEL_LEN * labels.len())?;
     out.extend_from_slice(&flag.to_le_bytes());
     out.extend_from_slice(&label.to_le_bytes());
     out.extend_from_slice(&single_value(fields.id, record)?.unwrap_or(0).to_le_bytes());

@@ -3,6 +3,7 @@ use super::key_table::{self, KeyTable};
 use super::message::MessageDialect;
 use super::varint::load_word;
 use super::{Plan, Section};
+use crate::memory::{self, OutOfMemory};
 
 /// Maximum number of cached keys; other keys are parsed by the general code.
 const MAX_CACHED: usize = 1024;
@@ -66,8 +67,8 @@ pub struct KeyCache {
 
 impl KeyCache {
     /// Creates an empty cache.
-    pub fn new() -> Self {
-        Self { keys: vec![CachedKey::sentinel()], table: KeyTable::new(16), hashes: vec![0], last: 0 }
+    pub fn new() -> Result<Self, OutOfMemory> {
+        Ok(Self { keys: vec![CachedKey::sentinel()], table: KeyTable::new(16)?, hashes: vec![0], last: 0 })
     }
 
     /// Makes the next entry the first one of a record.
@@ -75,8 +76,8 @@ impl KeyCache {
         self.last = 0;
     }
 
-    /// Returns the key of the entry at the start of `rest`; None if the entry has another encoding, or the cache is
-    /// full.
+    /// Returns the key of the entry at the start of `rest`; None if the entry has another encoding, or if the cache is
+    /// full or cannot grow.
     #[inline]
     pub fn find_key(&mut self, rest: &[u8], dialect: &MessageDialect, plan: &Plan) -> Option<&CachedKey> {
         let head = [load_word(rest, 0), load_word(rest, 8)];
@@ -108,20 +109,21 @@ impl KeyCache {
             Some(slot) => dialect.list_tag(plan.columns()[slot].kind)?,
             None => *rest.get(len + 6)?,
         };
-        Some(self.insert_key(CachedKey::new(&rest[..len + 5], tag, slot), hash))
+        self.insert_key(CachedKey::new(&rest[..len + 5], tag, slot), hash).ok()
     }
 
     #[cold]
-    fn insert_key(&mut self, key: CachedKey, hash: u64) -> usize {
-        self.keys.push(key);
-        self.hashes.push(hash);
-        let index = self.keys.len() - 1;
-        if self.table.has_capacity() {
-            self.table.insert_index(hash, index);
-        } else {
-            self.table = KeyTable::new(2 * self.keys.len());
-            (1..=index).for_each(|index| self.table.insert_index(self.hashes[index], index));
+    fn insert_key(&mut self, key: CachedKey, hash: u64) -> Result<usize, OutOfMemory> {
+        let index = self.keys.len();
+        if !self.table.has_capacity() {
+            let mut larger = KeyTable::new(2 * (index + 1))?;
+            (1..index).for_each(|index| larger.insert_index(self.hashes[index], index));
+            self.table = larger;
         }
-        index
+        memory::reserve(&mut self.keys, 1)?;
+        memory::push(&mut self.hashes, hash)?;
+        self.keys.push(key);
+        self.table.insert_index(hash, index);
+        Ok(index)
     }
 }

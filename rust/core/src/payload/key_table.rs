@@ -1,5 +1,6 @@
 //! A hash table from keys to indices whose owner stores the keys.
 use super::Section;
+use crate::memory::{self, OutOfMemory};
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -15,8 +16,8 @@ pub struct KeyTable {
 
 impl KeyTable {
     /// Creates an empty table for at least `capacity` indices.
-    pub fn new(capacity: usize) -> Self {
-        Self { buckets: vec![0; (2 * capacity).next_power_of_two()], len: 0 }
+    pub fn new(capacity: usize) -> Result<Self, OutOfMemory> {
+        Ok(Self { buckets: memory::filled((2 * capacity).next_power_of_two(), 0)?, len: 0 })
     }
 
     /// Returns whether another index can be inserted.

@@ -5,6 +5,7 @@
 use super::message::MessageDialect;
 use super::wire::{LEN_1, LEN_2, WireReader, append_varint, varint_len};
 use super::{MissingPolicy, PayloadKind, Plan, Section, ValueCount, ValueKind, irheader};
+use crate::memory;
 
 /// Minimum length of a string that is read separately; for shorter ones, the additional read costs more than a copy.
 pub const MIN_LONG_STRING: usize = 16 << 10;
@@ -99,7 +100,7 @@ impl LongString {
 
     /// Writes the payload with the string shortened to its prefix to `out`; `tail` holds the bytes after the string.
     ///
-    /// Returns false if `tail` may contain the same feature again.
+    /// Returns false if `tail` may contain the same feature again, or if there is not enough memory.
     pub fn write_shortened(&self, start_bytes: &[u8], tail: &[u8], out: &mut Vec<u8>) -> bool {
         let (mut shorter, mut num_removed) = ([0; FIELDS.len()], self.len - PREFIX_LEN);
         for (length, new) in self.lengths.iter().zip(&mut shorter).rev() {
@@ -108,6 +109,10 @@ impl LongString {
         }
         let mut position = 0;
         out.clear();
+        // A shortened length has at most as many bytes as the length that it replaces.
+        if memory::reserve(out, self.start + PREFIX_LEN + tail.len()).is_err() {
+            return false;
+        }
         for (length, new) in self.lengths.iter().zip(shorter) {
             out.extend_from_slice(&start_bytes[position..length.offset]);
             append_varint(out, new as u64);
@@ -158,9 +163,9 @@ mod tests {
     }
 
     fn parse_columns(plan: &Plan, payload: &[u8]) -> Vec<super::super::Column> {
-        let mut parser = Parser::new(plan, 1);
+        let mut parser = Parser::new(plan, 1).expect("memory");
         parser.push_payload(payload).expect("a valid payload");
-        parser.finish()
+        parser.finish().expect("memory")
     }
 
     #[test]

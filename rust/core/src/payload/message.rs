@@ -1,7 +1,8 @@
 //! Parsing of the three protobuf messages, with protobuf's own rules for repeated and unknown fields.
 use super::fast_path;
-use super::wire::{FIXED32_1, FIXED64_1, LEN_1, LEN_2, VARINT_1, WireError, WireReader, WireResult};
+use super::wire::{FIXED32_1, FIXED64_1, LEN_1, LEN_2, ParseResult, VARINT_1, WireError, WireReader, WireResult};
 use super::{PayloadKind, Section, ValueKind, varint};
+use crate::memory::OutOfMemory;
 
 /// Properties in which the messages of TensorFlow and OneFlow differ.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl MessageDialect {
 /// `begin_frame` and `end_frame`.
 pub trait FeatureSink {
     /// Returns the slot of the feature `key`; None if its values only need validation.
-    fn find_slot(&mut self, section: Section, key: &[u8]) -> Option<usize>;
+    fn find_slot(&mut self, section: Section, key: &[u8]) -> Result<Option<usize>, OutOfMemory>;
 
     /// Begins an entry, which replaces earlier entries of this record for `slot`.
     fn begin_entry(&mut self, slot: usize);
@@ -66,30 +67,30 @@ pub trait FeatureSink {
     fn begin_list(&mut self, slot: usize, kind: ValueKind);
 
     /// Adds one byte string.
-    fn push_bytes(&mut self, slot: usize, value: &[u8]);
+    fn push_bytes(&mut self, slot: usize, value: &[u8]) -> Result<(), OutOfMemory>;
 
     /// Adds little-endian values of four or eight bytes each.
-    fn push_fixed(&mut self, slot: usize, chunk: &[u8]);
+    fn push_fixed(&mut self, slot: usize, chunk: &[u8]) -> Result<(), OutOfMemory>;
 
     /// Adds the varints in `chunk`.
-    fn push_varints(&mut self, slot: usize, chunk: WireReader) -> WireResult<()>;
+    fn push_varints(&mut self, slot: usize, chunk: WireReader) -> ParseResult<()>;
 
     /// Begins a frame.
     fn begin_frame(&mut self, slot: usize);
 
     /// Ends a frame.
-    fn end_frame(&mut self, slot: usize);
+    fn end_frame(&mut self, slot: usize) -> Result<(), OutOfMemory>;
 
     /// Parses one context entry on the fast path. Returns false, without moving `reader`, if the general code is
     /// needed.
     #[inline]
-    fn parse_entry(&mut self, _dialect: &MessageDialect, _reader: &mut WireReader) -> WireResult<bool> {
+    fn parse_entry(&mut self, _dialect: &MessageDialect, _reader: &mut WireReader) -> ParseResult<bool> {
         Ok(false)
     }
 
     /// Parses frames on the fast path, up to the first one that needs the general code.
     #[inline]
-    fn parse_frames(&mut self, _slot: usize, _reader: &mut WireReader) -> WireResult<()> {
+    fn parse_frames(&mut self, _slot: usize, _reader: &mut WireReader) -> ParseResult<()> {
         Ok(())
     }
 }
@@ -98,39 +99,45 @@ pub trait FeatureSink {
 pub struct DiscardSink;
 
 impl FeatureSink for DiscardSink {
-    fn find_slot(&mut self, _section: Section, _key: &[u8]) -> Option<usize> {
-        None
+    fn find_slot(&mut self, _section: Section, _key: &[u8]) -> Result<Option<usize>, OutOfMemory> {
+        Ok(None)
     }
 
     fn begin_entry(&mut self, _slot: usize) {}
 
     fn begin_list(&mut self, _slot: usize, _kind: ValueKind) {}
 
-    fn push_bytes(&mut self, _slot: usize, _value: &[u8]) {}
+    fn push_bytes(&mut self, _slot: usize, _value: &[u8]) -> Result<(), OutOfMemory> {
+        Ok(())
+    }
 
-    fn push_fixed(&mut self, _slot: usize, _chunk: &[u8]) {}
+    fn push_fixed(&mut self, _slot: usize, _chunk: &[u8]) -> Result<(), OutOfMemory> {
+        Ok(())
+    }
 
-    fn push_varints(&mut self, _slot: usize, chunk: WireReader) -> WireResult<()> {
-        varint::count_varints(chunk).map(drop)
+    fn push_varints(&mut self, _slot: usize, chunk: WireReader) -> ParseResult<()> {
+        Ok(varint::count_varints(chunk).map(drop)?)
     }
 
     fn begin_frame(&mut self, _slot: usize) {}
 
-    fn end_frame(&mut self, _slot: usize) {}
-
-    #[inline]
-    fn parse_entry(&mut self, dialect: &MessageDialect, reader: &mut WireReader) -> WireResult<bool> {
-        fast_path::validate_entry(dialect, reader)
+    fn end_frame(&mut self, _slot: usize) -> Result<(), OutOfMemory> {
+        Ok(())
     }
 
     #[inline]
-    fn parse_frames(&mut self, _slot: usize, reader: &mut WireReader) -> WireResult<()> {
-        fast_path::validate_frames(reader)
+    fn parse_entry(&mut self, dialect: &MessageDialect, reader: &mut WireReader) -> ParseResult<bool> {
+        Ok(fast_path::validate_entry(dialect, reader)?)
+    }
+
+    #[inline]
+    fn parse_frames(&mut self, _slot: usize, reader: &mut WireReader) -> ParseResult<()> {
+        Ok(fast_path::validate_frames(reader)?)
     }
 }
 
 /// Parses an `Example`.
-pub fn parse_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
+pub fn parse_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> ParseResult<()> {
     let mut reader = WireReader::new(payload);
     while !reader.is_empty() {
         match reader.read_tag()? {
@@ -142,7 +149,7 @@ pub fn parse_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult
 }
 
 /// Parses a `SequenceExample`.
-pub fn parse_sequence_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
+pub fn parse_sequence_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> ParseResult<()> {
     let mut reader = WireReader::new(payload);
     while !reader.is_empty() {
         match reader.read_tag()? {
@@ -155,7 +162,7 @@ pub fn parse_sequence_example<S: FeatureSink>(payload: &[u8], sink: &mut S) -> W
 }
 
 /// Parses an `OFRecord`, which is itself a map of features.
-pub fn parse_ofrecord<S: FeatureSink>(payload: &[u8], sink: &mut S) -> WireResult<()> {
+pub fn parse_ofrecord<S: FeatureSink>(payload: &[u8], sink: &mut S) -> ParseResult<()> {
     parse_features(WireReader::new(payload), &ONEFLOW, sink)
 }
 
@@ -173,7 +180,7 @@ pub fn contains_feature_lists(payload: &[u8]) -> bool {
     found
 }
 
-fn parse_features<S: FeatureSink>(mut reader: WireReader, dialect: &MessageDialect, sink: &mut S) -> WireResult<()> {
+fn parse_features<S: FeatureSink>(mut reader: WireReader, dialect: &MessageDialect, sink: &mut S) -> ParseResult<()> {
     while !reader.is_empty() {
         if sink.parse_entry(dialect, &mut reader)? {
             continue;
@@ -186,7 +193,7 @@ fn parse_features<S: FeatureSink>(mut reader: WireReader, dialect: &MessageDiale
     Ok(())
 }
 
-fn parse_feature_lists<S: FeatureSink>(mut reader: WireReader, sink: &mut S) -> WireResult<()> {
+fn parse_feature_lists<S: FeatureSink>(mut reader: WireReader, sink: &mut S) -> ParseResult<()> {
     while !reader.is_empty() {
         match reader.read_tag()? {
             LEN_1 => parse_entry(reader.read_message()?, Section::Lists, &TENSORFLOW, sink)?,
@@ -202,9 +209,9 @@ fn parse_entry<S: FeatureSink>(
     section: Section,
     dialect: &MessageDialect,
     sink: &mut S,
-) -> WireResult<()> {
+) -> ParseResult<()> {
     let slot = match find_key(reader, dialect)? {
-        Some(key) => sink.find_slot(section, key),
+        Some(key) => sink.find_slot(section, key)?,
         None => None,
     };
     match slot {
@@ -248,7 +255,7 @@ fn parse_entry_values<S: FeatureSink>(
     dialect: &MessageDialect,
     slot: usize,
     sink: &mut S,
-) -> WireResult<()> {
+) -> ParseResult<()> {
     while !reader.is_empty() {
         match (reader.read_tag()?, section) {
             (LEN_2, Section::Context) => parse_feature(reader.read_message()?, dialect, slot, sink)?,
@@ -259,14 +266,14 @@ fn parse_entry_values<S: FeatureSink>(
     Ok(())
 }
 
-fn parse_feature_list<S: FeatureSink>(mut reader: WireReader, slot: usize, sink: &mut S) -> WireResult<()> {
+fn parse_feature_list<S: FeatureSink>(mut reader: WireReader, slot: usize, sink: &mut S) -> ParseResult<()> {
     sink.parse_frames(slot, &mut reader)?;
     while !reader.is_empty() {
         match reader.read_tag()? {
             LEN_1 => {
                 sink.begin_frame(slot);
                 parse_feature(reader.read_message()?, &TENSORFLOW, slot, sink)?;
-                sink.end_frame(slot);
+                sink.end_frame(slot)?;
                 sink.parse_frames(slot, &mut reader)?;
             }
             tag => reader.skip_field(tag)?,
@@ -280,7 +287,7 @@ fn parse_feature<S: FeatureSink>(
     dialect: &MessageDialect,
     slot: usize,
     sink: &mut S,
-) -> WireResult<()> {
+) -> ParseResult<()> {
     while !reader.is_empty() {
         let tag = reader.read_tag()?;
         match dialect.list_kind(tag) {
@@ -295,15 +302,15 @@ fn parse_feature<S: FeatureSink>(
 }
 
 /// Parses one list of values: field 1, packed (numbers only) or with one tag per value.
-fn parse_list<S: FeatureSink>(mut reader: WireReader, kind: ValueKind, slot: usize, sink: &mut S) -> WireResult<()> {
+fn parse_list<S: FeatureSink>(mut reader: WireReader, kind: ValueKind, slot: usize, sink: &mut S) -> ParseResult<()> {
     while !reader.is_empty() {
         match (reader.read_tag()?, kind) {
-            (LEN_1, ValueKind::Bytes) => sink.push_bytes(slot, reader.read_length_delimited()?),
-            (LEN_1, ValueKind::Float32) => sink.push_fixed(slot, read_packed(&mut reader, 4)?),
-            (LEN_1, ValueKind::Float64) => sink.push_fixed(slot, read_packed(&mut reader, 8)?),
+            (LEN_1, ValueKind::Bytes) => sink.push_bytes(slot, reader.read_length_delimited()?)?,
+            (LEN_1, ValueKind::Float32) => sink.push_fixed(slot, read_packed(&mut reader, 4)?)?,
+            (LEN_1, ValueKind::Float64) => sink.push_fixed(slot, read_packed(&mut reader, 8)?)?,
             (LEN_1, _) => sink.push_varints(slot, reader.read_message()?)?,
-            (FIXED32_1, ValueKind::Float32) => sink.push_fixed(slot, reader.read_fixed32()?),
-            (FIXED64_1, ValueKind::Float64) => sink.push_fixed(slot, reader.read_fixed64()?),
+            (FIXED32_1, ValueKind::Float32) => sink.push_fixed(slot, reader.read_fixed32()?)?,
+            (FIXED64_1, ValueKind::Float64) => sink.push_fixed(slot, reader.read_fixed64()?)?,
             (VARINT_1, ValueKind::Int32 | ValueKind::Int64) => sink.push_varints(slot, reader.read_varint_field()?)?,
             (tag, _) => reader.skip_field(tag)?,
         }

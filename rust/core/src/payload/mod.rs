@@ -26,7 +26,7 @@ pub use serialize::{ColumnData, PayloadSource, ValuesRef, serialize, serialize_i
 
 use crate::error::Fault;
 use message::{DiscardSink, FeatureSink};
-use wire::WireResult;
+use wire::ParseResult;
 
 /// Encoding of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ pub fn has_feature_lists(payload: &[u8]) -> bool {
 }
 
 /// Parses `payload` into `sink`.
-fn parse_payload<S: FeatureSink>(kind: PayloadKind, payload: &[u8], sink: &mut S) -> WireResult<()> {
+fn parse_payload<S: FeatureSink>(kind: PayloadKind, payload: &[u8], sink: &mut S) -> ParseResult<()> {
     match kind {
         PayloadKind::Example => message::parse_example(payload, sink),
         PayloadKind::SequenceExample => message::parse_sequence_example(payload, sink),

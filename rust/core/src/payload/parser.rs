@@ -2,9 +2,10 @@
 use super::column_builder::ColumnBuilder;
 use super::key_cache::KeyCache;
 use super::message::{FeatureSink, MessageDialect};
-use super::wire::{WireReader, WireResult};
+use super::wire::{ParseResult, WireReader};
 use super::{Column, Plan, Section, ValueKind, Values, fast_path, parse_payload};
 use crate::error::Fault;
+use crate::memory::{self, OutOfMemory};
 
 /// Smallest size of a column, in bytes, for which a buffer is allocated in advance.
 const MIN_PREALLOCATED: usize = 64 << 10;
@@ -31,21 +32,16 @@ pub(super) struct ColumnBuilders<'p> {
 
 impl<'p> Parser<'p> {
     /// Creates a parser with capacity for `num_records` records; more may follow.
-    pub fn new(plan: &'p Plan, num_records: usize) -> Self {
+    pub fn new(plan: &'p Plan, num_records: usize) -> Result<Self, OutOfMemory> {
         let dialect = MessageDialect::of_payload(plan.kind());
-        let slots = plan.columns().iter().map(|spec| {
+        let mut slots = memory::with_capacity(plan.columns().len())?;
+        for spec in plan.columns() {
             let tag = dialect.and_then(|dialect| dialect.list_tag(spec.kind)).unwrap_or(0);
-            ColumnBuilder::new(spec, tag, num_records)
-        });
-        let columns = ColumnBuilders {
-            plan,
-            slots: slots.collect(),
-            record: 0,
-            num_regular: 0,
-            is_irregular: false,
-            key_cache: KeyCache::new(),
-        };
-        Self { columns, num_records: 0 }
+            slots.push(ColumnBuilder::new(spec, tag, num_records)?);
+        }
+        let columns =
+            ColumnBuilders { plan, slots, record: 0, num_regular: 0, is_irregular: false, key_cache: KeyCache::new()? };
+        Ok(Self { columns, num_records: 0 })
     }
 
     /// Returns the number of valid records so far.
@@ -65,8 +61,11 @@ impl<'p> Parser<'p> {
             if capacity > MIN_PREALLOCATED.max(data.capacity()) {
                 let mut buffer = allocate(capacity);
                 buffer.clear();
-                buffer.extend_from_slice(data);
-                *data = buffer;
+                // If there is not enough memory now, the column grows while it is filled.
+                if buffer.capacity() >= data.len() {
+                    buffer.extend_from_slice(data);
+                    *data = buffer;
+                }
             }
         }
     }
@@ -93,8 +92,8 @@ impl<'p> Parser<'p> {
     }
 
     /// Returns the columns in the order of the plan.
-    pub fn finish(self) -> Vec<Column> {
-        self.columns.slots.into_iter().map(ColumnBuilder::into_column).collect()
+    pub fn finish(self) -> Result<Vec<Column>, OutOfMemory> {
+        memory::collect(self.columns.slots.into_iter().map(ColumnBuilder::into_column))
     }
 }
 
@@ -119,8 +118,8 @@ impl ColumnBuilders<'_> {
 }
 
 impl FeatureSink for ColumnBuilders<'_> {
-    fn find_slot(&mut self, section: Section, key: &[u8]) -> Option<usize> {
-        self.plan.find_column(section, key)
+    fn find_slot(&mut self, section: Section, key: &[u8]) -> Result<Option<usize>, OutOfMemory> {
+        Ok(self.plan.find_column(section, key))
     }
 
     fn begin_entry(&mut self, slot: usize) {
@@ -132,21 +131,17 @@ impl FeatureSink for ColumnBuilders<'_> {
         self.slots[slot].begin_list(kind);
     }
 
-    fn push_bytes(&mut self, slot: usize, value: &[u8]) {
+    fn push_bytes(&mut self, slot: usize, value: &[u8]) -> Result<(), OutOfMemory> {
         let slot = &mut self.slots[slot];
-        if slot.has_requested_kind() {
-            slot.values.push_bytes(value);
-        }
+        if slot.has_requested_kind() { slot.values.push_bytes(value) } else { Ok(()) }
     }
 
-    fn push_fixed(&mut self, slot: usize, chunk: &[u8]) {
+    fn push_fixed(&mut self, slot: usize, chunk: &[u8]) -> Result<(), OutOfMemory> {
         let slot = &mut self.slots[slot];
-        if slot.has_requested_kind() {
-            slot.values.extend_fixed(chunk);
-        }
+        if slot.has_requested_kind() { slot.values.extend_fixed(chunk) } else { Ok(()) }
     }
 
-    fn push_varints(&mut self, slot: usize, chunk: WireReader) -> WireResult<()> {
+    fn push_varints(&mut self, slot: usize, chunk: WireReader) -> ParseResult<()> {
         self.slots[slot].push_varints(chunk)
     }
 
@@ -154,17 +149,17 @@ impl FeatureSink for ColumnBuilders<'_> {
         self.slots[slot].begin_frame();
     }
 
-    fn end_frame(&mut self, slot: usize) {
-        self.slots[slot].end_frame();
+    fn end_frame(&mut self, slot: usize) -> Result<(), OutOfMemory> {
+        self.slots[slot].end_frame()
     }
 
     #[inline]
-    fn parse_entry(&mut self, dialect: &MessageDialect, reader: &mut WireReader) -> WireResult<bool> {
+    fn parse_entry(&mut self, dialect: &MessageDialect, reader: &mut WireReader) -> ParseResult<bool> {
         fast_path::parse_entry(self, dialect, reader)
     }
 
     #[inline]
-    fn parse_frames(&mut self, slot: usize, reader: &mut WireReader) -> WireResult<()> {
+    fn parse_frames(&mut self, slot: usize, reader: &mut WireReader) -> ParseResult<()> {
         fast_path::parse_frames(&mut self.slots[slot], reader)
     }
 }

@@ -3,6 +3,7 @@ use super::key_table::{self, KeyTable};
 use super::message::MessageDialect;
 use super::{ColumnSpec, MissingPolicy, PayloadKind, Section, ValueCount, ValueKind, quote_name};
 use crate::error::{Fault, FaultKind};
+use crate::memory;
 
 /// The columns to parse from payloads of one kind. A plan is compiled once and used by any number of parsers.
 #[derive(Debug, Clone)]
@@ -19,7 +20,8 @@ impl Plan {
     /// `MissingPolicy::Empty` requires `ValueCount::Ragged` or a feature list. `MissingPolicy::Default` must have the
     /// number of values of `ValueCount::Fixed` and is not supported for feature lists.
     pub fn new(kind: PayloadKind, columns: Vec<ColumnSpec>) -> Result<Self, Fault> {
-        let mut plan = Self { kind, table: KeyTable::new(columns.len()), columns: Vec::new() };
+        let table = KeyTable::new(columns.len())?;
+        let mut plan = Self { kind, table, columns: memory::with_capacity(columns.len())? };
         for column in columns {
             check_column(kind, &column)?;
             if plan.find_column(column.section, &column.name).is_some() {

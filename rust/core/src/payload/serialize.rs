@@ -5,6 +5,7 @@ use super::message::MessageDialect;
 use super::plan::supports_kind;
 use super::{PayloadKind, Section, ValueKind, irheader, quote_name, write};
 use crate::error::{Fault, FaultKind};
+use crate::memory;
 use crate::records::{RecordSink, RowBuffer};
 use crate::source::SourceError;
 use std::ops::Range;
@@ -160,14 +161,15 @@ pub fn serialize_into(
         check_section_and_kind(kind, column)?;
         check_arrays(num_records, column)?;
     }
-    let mut sorted: Vec<&ColumnData> = columns.iter().collect();
-    sorted.sort_by(|a, b| a.section.cmp(&b.section).then_with(|| compare_keys(a.name, b.name)));
+    let mut sorted: Vec<&ColumnData> = memory::collect(columns.iter())?;
+    // Names are unique. A stable sort would allocate memory.
+    sorted.sort_unstable_by(|a, b| a.section.cmp(&b.section).then_with(|| compare_keys(a.name, b.name)));
     for pair in sorted.windows(2) {
         if (pair[0].section, pair[0].name) == (pair[1].section, pair[1].name) {
             return Err(pair[1].feature_fault("is given twice").into());
         }
     }
-    sink.buffer().reserve(columns.iter().map(|column| column.values.num_bytes()).sum());
+    memory::reserve(sink.buffer(), columns.iter().map(|column| column.values.num_bytes()).sum())?;
     match MessageDialect::of_payload(kind) {
         Some(dialect) => write::write_messages(sink, kind, dialect, num_records, &sorted),
         None => irheader::write_image_records(sink, num_records, &sorted),
@@ -178,8 +180,7 @@ pub fn serialize_into(
 pub(super) fn append_string(values: &ValuesRef, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
     match values {
         ValuesRef::Bytes { data, splits } => {
-            out.extend_from_slice(&data[splits[index] as usize..splits[index + 1] as usize]);
-            Ok(())
+            Ok(memory::extend_from_slice(out, &data[splits[index] as usize..splits[index + 1] as usize])?)
         }
         ValuesRef::External { splits, source } => {
             let end = out.len() + (splits[index + 1] - splits[index]) as usize;

@@ -1,5 +1,6 @@
 //! Decoding of varints from eight bytes at a time: packed lists, and lists of one value.
-use super::wire::{WireReader, WireResult};
+use super::wire::{ParseResult, WireReader, WireResult};
+use crate::memory;
 
 /// Mask of the continuation bits of eight bytes.
 const CONTINUE: u64 = 0x8080_8080_8080_8080;
@@ -71,9 +72,10 @@ fn for_each_varint(mut chunk: WireReader, mut visit: impl FnMut(u64)) -> WireRes
 }
 
 /// Appends the varints of `chunk` to `out`, converted by `cast`.
-pub fn decode_varints<T>(chunk: WireReader, out: &mut Vec<T>, cast: impl Fn(u64) -> T) -> WireResult<()> {
-    out.reserve(count_varint_ends(chunk.rest()));
-    for_each_varint(chunk, |value| out.push(cast(value)))
+pub fn decode_varints<T>(chunk: WireReader, out: &mut Vec<T>, cast: impl Fn(u64) -> T) -> ParseResult<()> {
+    memory::reserve(out, count_varint_ends(chunk.rest()))?;
+    // The capacity is sufficient, because each varint has one byte that ends it.
+    Ok(for_each_varint(chunk, |value| out.push(cast(value)))?)
 }
 
 /// Counts the bytes that end a varint. The sums are bytes, so that vector instructions add many at a time.

@@ -1,5 +1,6 @@
 //! The protobuf wire format: varints, tags, lengths, and skipping of fields.
 use crate::error::{Fault, FaultKind};
+use crate::memory::OutOfMemory;
 
 /// Tag of field 1, length-delimited.
 pub const LEN_1: u32 = 0x0a;
@@ -35,8 +36,41 @@ pub struct WireError {
     pub what: &'static str,
 }
 
-/// Result of parsing, with an encoding error.
+/// Result of reading, with an encoding error.
 pub type WireResult<T> = Result<T, WireError>;
+
+/// Reason why a payload could not be parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParseError {
+    /// The payload has an encoding error.
+    Wire(WireError),
+    /// There is not enough memory for the values.
+    OutOfMemory(OutOfMemory),
+}
+
+/// Result of parsing values into a sink.
+pub type ParseResult<T> = Result<T, ParseError>;
+
+impl From<WireError> for ParseError {
+    fn from(error: WireError) -> Self {
+        Self::Wire(error)
+    }
+}
+
+impl From<OutOfMemory> for ParseError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory(error)
+    }
+}
+
+impl From<ParseError> for Fault {
+    fn from(error: ParseError) -> Self {
+        match error {
+            ParseError::Wire(error) => error.into(),
+            ParseError::OutOfMemory(error) => error.into(),
+        }
+    }
+}
 
 impl From<WireError> for Fault {
     fn from(error: WireError) -> Self {

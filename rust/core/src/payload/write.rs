@@ -6,6 +6,7 @@ use super::serialize::append_string;
 use super::wire::{append_varint, varint_len};
 use super::{ColumnData, PayloadKind, Section, ValueKind, ValuesRef};
 use crate::error::{Fault, FaultKind};
+use crate::memory::{self, OutOfMemory};
 use crate::records::RecordSink;
 use crate::source::SourceError;
 use std::ops::Range;
@@ -26,10 +27,13 @@ pub fn write_messages(
     columns: &[&ColumnData],
 ) -> Result<(), SourceError> {
     let num_context = columns.partition_point(|column| column.section == Section::Context);
-    let features: Vec<EncodedFeature> = columns.iter().map(|column| EncodedFeature::new(column)).collect();
+    let mut features = memory::with_capacity(columns.len())?;
+    for column in columns {
+        features.push(EncodedFeature::new(column)?);
+    }
     let mut sizes = Vec::new();
     for record in 0..num_records {
-        sink.begin_record();
+        sink.begin_record()?;
         let mut writer = MessageWriter { dialect, record, out: sink.buffer(), sizes, next: 0 };
         writer.write_message(kind, features.split_at(num_context))?;
         sizes = writer.sizes;
@@ -46,12 +50,13 @@ struct EncodedFeature<'a> {
 }
 
 impl<'a> EncodedFeature<'a> {
-    fn new(column: &'a ColumnData<'a>) -> Self {
-        let mut entry_prefix = vec![FIELD_1];
+    fn new(column: &'a ColumnData<'a>) -> Result<Self, OutOfMemory> {
+        let mut entry_prefix = memory::with_capacity(column.name.len() + MAX_HEADERS)?;
+        entry_prefix.push(FIELD_1);
         append_varint(&mut entry_prefix, column.name.len() as u64);
         entry_prefix.extend_from_slice(column.name);
         entry_prefix.push(FIELD_2);
-        Self { column, entry_prefix }
+        Ok(Self { column, entry_prefix })
     }
 
     /// Returns the length of an entry whose value has `value_len` bytes.
@@ -78,14 +83,15 @@ impl MessageWriter<'_> {
         (context, lists): (&[EncodedFeature], &[EncodedFeature]),
     ) -> Result<(), SourceError> {
         self.sizes.clear();
-        let context_len = self.measure_feature_map(context);
-        let lists_len = self.measure_feature_map(lists);
+        let context_len = self.measure_feature_map(context)?;
+        let lists_len = self.measure_feature_map(lists)?;
         let len = context_len.unwrap_or(0).saturating_add(lists_len.unwrap_or(0));
         if len > MAX_MESSAGE {
             let what = format!("record {} exceeds the maximum length of a message", self.record);
             return Err(Fault::new(FaultKind::LimitExceeded, 0, what).with_values(MAX_MESSAGE, len).into());
         }
-        self.out.reserve(len + MAX_HEADERS);
+        // Nothing that is written below allocates, except the contents of files.
+        memory::reserve(self.out, len + MAX_HEADERS)?;
         if let Some(len) = context_len {
             if kind != PayloadKind::OfRecord {
                 self.write_tag_and_len(FIELD_1, len);
@@ -100,32 +106,34 @@ impl MessageWriter<'_> {
     }
 
     /// Returns the length of the map of the record's features; None if it has none.
-    fn measure_feature_map(&mut self, features: &[EncodedFeature]) -> Option<usize> {
+    fn measure_feature_map(&mut self, features: &[EncodedFeature]) -> Result<Option<usize>, OutOfMemory> {
         let (record, mut total) = (self.record, None);
         for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
             let index = self.sizes.len();
-            self.sizes.push(0);
-            let value_len = self.measure_entry_value(feature.column);
+            memory::push(&mut self.sizes, 0)?;
+            let value_len = self.measure_entry_value(feature.column)?;
             self.sizes[index] = value_len;
             *total.get_or_insert(0) += field_len(feature.entry_len(value_len));
         }
-        total
+        Ok(total)
     }
 
-    fn measure_entry_value(&mut self, column: &ColumnData) -> usize {
+    fn measure_entry_value(&mut self, column: &ColumnData) -> Result<usize, OutOfMemory> {
         let row = column.row_range(self.record);
         match column.section {
             Section::Context => self.measure_feature(&column.values, row),
             Section::Lists => {
-                row.map(|frame| field_len(self.measure_feature(&column.values, column.frame_range(frame)))).sum()
+                memory::reserve(&mut self.sizes, row.len())?;
+                let frames = row.map(|frame| self.measure_feature(&column.values, column.frame_range(frame)));
+                frames.map(|len| len.map(field_len)).sum()
             }
         }
     }
 
-    fn measure_feature(&mut self, values: &ValuesRef, range: Range<usize>) -> usize {
+    fn measure_feature(&mut self, values: &ValuesRef, range: Range<usize>) -> Result<usize, OutOfMemory> {
         let size = values_len(values, range);
-        self.sizes.push(size);
-        field_len(list_len(values, size))
+        memory::push(&mut self.sizes, size)?;
+        Ok(field_len(list_len(values, size)))
     }
 
     fn next_size(&mut self) -> usize {
@@ -215,7 +223,7 @@ fn append_packed(out: &mut Vec<u8>, values: &ValuesRef, range: Range<usize>) {
     }
 }
 
-/// Appends values of `WIDTH` bytes each, converted by `to_bytes`.
+/// Appends values of `WIDTH` bytes each, converted by `to_bytes`. The caller has made room for them.
 pub fn append_fixed<T: Copy, const WIDTH: usize>(out: &mut Vec<u8>, values: &[T], to_bytes: impl Fn(T) -> [u8; WIDTH]) {
     let start = out.len();
     out.resize(start + WIDTH * values.len(), 0);

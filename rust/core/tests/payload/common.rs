@@ -71,11 +71,11 @@ pub fn list_spec(name: &str, kind: ValueKind, value_count: ValueCount) -> Column
 /// Parses several payloads into the columns of `specs`.
 pub fn parse(kind: PayloadKind, specs: &[ColumnSpec], payloads: &[Vec<u8>]) -> Result<Vec<Column>, Fault> {
     let plan = Plan::new(kind, specs.to_vec())?;
-    let mut parser = Parser::new(&plan, payloads.len());
+    let mut parser = Parser::new(&plan, payloads.len()).expect("memory");
     for payload in payloads {
         parser.push_payload(payload)?;
     }
-    Ok(parser.finish())
+    Ok(parser.finish().expect("memory"))
 }
 
 /// Parses one column of one payload.

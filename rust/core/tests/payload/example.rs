@@ -339,12 +339,12 @@ fn push_payload_of_invalid_record_does_not_change_columns() {
         encode_entry(b"b", &encode_bytes_feature(&[b"z"])),
         encode_entry(b"a", &encode_int64_feature(&[4, 5])),
     ]);
-    let mut parser = Parser::new(&plan, 0);
+    let mut parser = Parser::new(&plan, 0).expect("memory");
     for payload in [&good, &truncated, &mismatched, &good, &mismatched] {
         assert_eq!(parser.push_payload(payload).is_ok(), payload == &good);
     }
     assert_eq!(parser.num_records(), 2);
-    let found = parser.finish();
+    let found = parser.finish().expect("memory");
     assert_eq!(found[0].values, Values::Int64(vec![4, 4]));
     assert_eq!(found[1].values, byte_values(&[b"x", b"y", b"x", b"y"]));
     assert_eq!(found[1].row_splits, Some(vec![0, 2, 4]));
@@ -362,7 +362,8 @@ fn preallocate_keeps_values_of_moved_columns() {
     let specs = ["long", "short"].map(|name| spec(name, ValueKind::Bytes, ValueCount::Fixed(1)));
     let plan = Plan::new(PayloadKind::Example, specs.to_vec()).unwrap();
     for max_bytes in [usize::MAX, 100_000, 0] {
-        let (mut plain, mut moved) = (Parser::new(&plan, 100), Parser::new(&plan, 100));
+        let (mut plain, mut moved) =
+            (Parser::new(&plan, 100).expect("memory"), Parser::new(&plan, 100).expect("memory"));
         let mut requests = Vec::new();
         for number in 0..100 {
             plain.push_payload(&payload(number)).unwrap();
@@ -375,7 +376,7 @@ fn preallocate_keeps_values_of_moved_columns() {
             }
         }
         assert_eq!(requests, if max_bytes == 0 { vec![] } else { vec![max_bytes.min(450_000)] });
-        let (plain, moved) = (plain.finish(), moved.finish());
+        let (plain, moved) = (plain.finish().expect("memory"), moved.finish().expect("memory"));
         for (a, b) in plain.iter().zip(&moved) {
             assert_eq!(a.values, b.values);
         }

@@ -5,7 +5,7 @@ use recordmill_core::payload::{FeatureCollector, FeatureStats, PayloadKind, Sect
 fn collect_stats(kind: PayloadKind, payloads: &[Vec<u8>]) -> Vec<FeatureStats> {
     let mut collector = FeatureCollector::new(kind);
     payloads.iter().for_each(|payload| collector.push_payload(payload).unwrap());
-    collector.finish()
+    collector.finish().expect("memory")
 }
 
 fn empty_stats(name: &str, section: Section) -> FeatureStats {
@@ -115,7 +115,7 @@ fn push_payload_of_invalid_record_does_not_change_statistics() {
     collector.push_payload(&good).unwrap();
     assert!(collector.push_payload(&bad).is_err());
     collector.push_payload(&encode_example(&[encode_entry(b"new", &encode_int64_feature(&[1, 2]))])).unwrap();
-    let found = collector.finish();
+    let found = collector.finish().expect("memory");
     assert_eq!(found.len(), 2);
     assert_eq!((found[0].mixed_kinds, found[0].num_present, found[0].max_count), (false, 1, 1));
     assert_eq!((&found[1].name[..], found[1].num_present, found[1].min_count), (&b"new"[..], 1, 2));

@@ -66,22 +66,22 @@ fn sample_specs(kind: PayloadKind) -> Vec<ColumnSpec> {
 fn assert_readers_agree(kind: PayloadKind, valid: &[u8], payload: &[u8]) {
     let validity = validate_payload(kind, payload);
     let empty_plan = Plan::new(kind, Vec::new()).unwrap();
-    let mut parser = Parser::new(&empty_plan, 1);
+    let mut parser = Parser::new(&empty_plan, 1).expect("memory");
     parser.push_payload(valid).unwrap();
     assert_eq!(parser.push_payload(payload), validity);
     let plan = Plan::new(kind, sample_specs(kind)).unwrap();
-    let mut parser = Parser::new(&plan, 1);
+    let mut parser = Parser::new(&plan, 1).expect("memory");
     let first = parser.push_payload(valid);
     let second = parser.push_payload(payload);
     assert!(validity.is_ok() || second.is_err());
     let num_records = usize::from(first.is_ok()) + usize::from(second.is_ok());
     assert_eq!(parser.num_records(), num_records);
-    for column in parser.finish() {
+    for column in parser.finish().expect("memory") {
         assert_eq!(column.row_splits.unwrap().len(), num_records + 1);
     }
     let mut collector = FeatureCollector::new(kind);
     assert_eq!(collector.push_payload(payload), validity);
-    assert!(validity.is_ok() || collector.finish().is_empty());
+    assert!(validity.is_ok() || collector.finish().expect("memory").is_empty());
     has_feature_lists(payload);
 }
 

@@ -97,7 +97,7 @@ fn assert_round_trip(kind: PayloadKind, kinds: &[ValueKind]) {
             specs.iter().zip(&columns).map(|(spec, column)| borrow_column(spec, column)).collect();
         let (payloads, splits) = serialize(kind, num_records, &column_data).unwrap();
         let plan = Plan::new(kind, specs.clone()).unwrap();
-        let mut parser = Parser::new(&plan, num_records);
+        let mut parser = Parser::new(&plan, num_records).expect("memory");
         let mut collector = FeatureCollector::new(kind);
         for pair in splits.windows(2) {
             let payload = &payloads[pair[0] as usize..pair[1] as usize];
@@ -105,8 +105,8 @@ fn assert_round_trip(kind: PayloadKind, kinds: &[ValueKind]) {
             parser.push_payload(payload).unwrap();
             collector.push_payload(payload).unwrap();
         }
-        assert_eq!(parser.finish(), columns, "seed {seed}");
-        let features = collector.finish();
+        assert_eq!(parser.finish().expect("memory"), columns, "seed {seed}");
+        let features = collector.finish().expect("memory");
         assert_eq!(features.len(), num_columns);
         assert!(features.iter().all(|feature| feature.num_present == num_records as u64));
     }

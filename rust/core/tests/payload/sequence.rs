@@ -143,11 +143,11 @@ fn push_payload_of_invalid_sequence_does_not_change_columns() {
         &encode_feature_list(&[encode_int64_feature(&[9]), encode_float_feature(&[1.0])]),
     )]);
     let plan = Plan::new(KIND, vec![ragged_spec()]).unwrap();
-    let mut parser = Parser::new(&plan, 4);
+    let mut parser = Parser::new(&plan, 4).expect("memory");
     for payload in [&bad, &good, &good[..good.len() - 1].to_vec(), &bad, &good] {
         assert_eq!(parser.push_payload(payload).is_ok(), payload == &good);
     }
-    let found = parser.finish().remove(0);
+    let found = parser.finish().expect("memory").remove(0);
     assert_eq!(found.values, Values::Int64(vec![1, 2, 3, 1, 2, 3]));
     assert_eq!((found.row_splits, found.frame_splits), (Some(vec![0, 2, 4]), Some(vec![0, 2, 3, 5, 6])));
 }

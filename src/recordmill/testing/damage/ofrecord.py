@@ -36,18 +36,18 @@ def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
 
 
 def impossible_length(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length that is 0, negative or beyond the file; readers must not allocate memory for it."""
+    """Store a length that is forbidden or beyond the file; readers must not allocate memory for it."""
     rows = [("zero", 0, "bad_length"), ("minus_1", -1, "bad_length"), ("lowest", -(2**63), "bad_length")]
-    rows += [(f"2_to_{power}", 2**power, "truncated_payload") for power in (31, 32, 40, 62)]
-    rows.append(("2_to_63_minus_9", 2**63 - 9, "truncated_payload"))
+    rows += [(f"2_to_{power}", 2**power, "bad_length") for power in (31, 32, 40, 62)]
+    rows += [("2_to_63_minus_9", 2**63 - 9, "bad_length"), ("2_to_31_minus_1", 2**31 - 1, "truncated_payload")]
     for name, length, kind in rows:
         changed = struct.pack("<q", length) + shard.frames[shard.middle][HEADER_BYTES:]
         yield shard.damage_at(f"length_{name}", shard.replace_frame(shard.middle, changed), kind, shard.middle)
 
 
 def flipped_length_bit(shard: IntactShard) -> Iterator[Damage]:
-    """Flip the sign of a length, or a bit that makes it huge."""
-    for name, bit, kind in [("sign", 63, "bad_length"), ("high", 40, "truncated_payload")]:
+    """Flip the sign of a length, or a bit that makes it too large for the format or for the file."""
+    for name, bit, kind in [("sign", 63, "bad_length"), ("high", 40, "bad_length"), ("low", 30, "truncated_payload")]:
         data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], bit))
         yield shard.damage_at(f"flipped_length_{name}", data, kind, shard.middle)
 
@@ -77,11 +77,12 @@ def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append bytes that are a truncated length, a negative one, or one beyond the file."""
+    """Append bytes that are a truncated length, a negative one, one too large, or one beyond the file."""
     rows = [
         (b"\xff" * 7, "truncated_header"),
         (b"\xff" * 8, "bad_length"),
-        (b"\x7f" * 40, "truncated_payload"),
+        (b"\x7f" * 40, "bad_length"),
+        (b"\x7f" * 4 + bytes(7), "truncated_payload"),
     ]
     for stray, kind in rows:
         name = f"stray_bytes_appended_{len(stray)}"
@@ -119,7 +120,7 @@ def byte_removed_last_payload(shard: IntactShard) -> Iterator[Damage]:
 def recordio_file(shard: IntactShard) -> Iterator[Damage]:
     """Yield a RecordIO shard, whose magic word and part length form a huge length."""
     data = b"".join(recordio.frame(payload) for payload in shard.payloads)
-    yield shard.damage_at("recordio_file", data, "truncated_payload", 0)
+    yield shard.damage_at("recordio_file", data, "bad_length", 0)
 
 
 def _replace_middle_payload(shard: IntactShard, payload: bytes) -> list[bytes]:
@@ -141,5 +142,5 @@ TABLE: tuple[DamageFunction, ...] = (
     byte_inserted_last_payload,
     byte_removed_last_payload,
     recordio_file,
-    files_of_other_formats({"html": "truncated_payload", "gzip": "truncated_payload"}),
+    files_of_other_formats({"html": "bad_length", "gzip": "truncated_payload"}),
 )
