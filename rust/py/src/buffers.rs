@@ -1,10 +1,11 @@
 //! Memory shared with Python through the buffer protocol: results, array arguments, and a pool of reusable buffers.
 use std::ffi::{CStr, c_int, c_void};
+use std::hint::black_box;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -35,6 +36,15 @@ pub fn allocate_buffer(num_bytes: usize) -> Vec<u8> {
     // If this fails, the buffer grows while it is filled.
     let _ = buffer.try_reserve_exact(num_bytes);
     buffer
+}
+
+/// Returns `length` zeros, or MemoryError if there is no memory for them.
+pub fn allocate_zeros(length: usize) -> PyResult<Vec<u8>> {
+    let mut data = Vec::<u8>::new();
+    data.try_reserve_exact(length).map_err(|_| PyMemoryError::new_err(format!("cannot allocate {length} bytes")))?;
+    // Only `vec!` gets zeros from the system without writing them, but it aborts if there is no memory.
+    drop(black_box(data));
+    Ok(vec![0; length])
 }
 
 /// Copies the content of a buffer whose capacity is much larger, because Python may keep the result for a long time.
