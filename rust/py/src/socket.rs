@@ -8,8 +8,11 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use recordmill_core::memory;
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+
+use crate::error::out_of_memory_error;
 
 /// File descriptor that another process has sent; it is closed when the object is deleted.
 #[pyclass(frozen, module = "recordmill._core")]
@@ -39,7 +42,7 @@ pub fn next_packet<'py>(
     }
     // SAFETY: the descriptor is not -1 and is used only during this call, which reads from whatever file it refers to.
     let socket = unsafe { BorrowedFd::borrow_raw(socket) };
-    let mut data = vec![0; room];
+    let mut data = memory::filled(room, 0).map_err(out_of_memory_error)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;

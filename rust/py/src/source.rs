@@ -136,7 +136,7 @@ fn read_block(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usi
         let mut data = memory::filled(length, 0)?;
         let mut done = 0;
         while done < length {
-            match source.read_at(offset + done as u64, &mut data[done..])? {
+            match source.read_at(offset.saturating_add(done as u64), &mut data[done..])? {
                 0 => break,
                 count => done += count,
             }
