@@ -16,7 +16,7 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """Kind and shape of one feature.
+    """Kind and shape of the values of one feature.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Feature:
 
     @property
     def _value_shape(self) -> tuple[int | None, ...]:
-        """Shape of the values per record; of a sequence, per frame."""
+        """Shape of the values in one record; in a sequence, in one frame."""
         return self.shape[1:] if self.sequence else self.shape
 
     @property

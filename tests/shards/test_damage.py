@@ -14,7 +14,7 @@ import pytest
 import recordmill as rm
 from recordmill.errors import RecordmillError
 from recordmill.testing import ofrecord, recordio, tfrecord
-from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, build_damages
+from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, build_damaged_shards
 from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
 
 CLASSES: dict[str, type[RecordmillError]] = {
@@ -29,7 +29,7 @@ CLASSES: dict[str, type[RecordmillError]] = {
     "bad_compression": rm.CompressionError,
 }
 OTHER_CONTENT = ("html_page", "gzip_read_as_plain", "recordio_file", "tfrecord_file")
-ROWS = [(format_name, row) for format_name in TABLES for row in build_damages(format_name)]
+ROWS = [(format_name, row) for format_name in TABLES for row in build_damaged_shards(format_name)]
 DAMAGED = [(format_name, row) for format_name, row in ROWS if row.name not in OTHER_CONTENT]
 CONTENT = b"".join(map(tfrecord.frame, SAMPLE_PAYLOADS))
 # Building an index reads only headers, so these faults appear at the offset to which the wrong header leads.
@@ -183,7 +183,7 @@ def test_reader_yields_complete_records_of_damaged_stream_then_raises(
     row: StreamDamage, threads: int, tmp_path: Path
 ) -> None:
     path = write(tmp_path, "tfrecord", row.data)
-    expected = [payload for _, payload in tfrecord.records(row.content)]
+    expected = [payload for _, payload in tfrecord.iter_records(row.content)]
     error: RecordmillError | None
     try:
         reader = rm.ShardReader(path, format="tfrecord", compression=row.container)

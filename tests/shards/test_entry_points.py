@@ -177,7 +177,7 @@ def test_entry_points_of_read_only_directory_are_saved_in_cache(
             raise rm.WriteError("cannot create a file", shard=path)
         return create(path, overwrite=overwrite)
 
-    monkeypatch.setattr(LOCAL, "create", refuse)
+    monkeypatch.setattr(LOCAL, "create_output", refuse)
     assert cache_path(paths[0], ENTRY_POINTS_SUFFIX) in rm.build_index(paths, entry_points=True)
     found = ShardCollection(paths).entry_points(range(6), "image")
     assert found is not None and list(found) == expected_tables(PHOTOS)

@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill import _core
-from recordmill.storage.compression import Compressor, check_compression, detect_compression, detect_stream
+from recordmill.storage.compression import (
+    Compressor,
+    check_compression,
+    detect_compression,
+    detect_compression_by_trial,
+)
 from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
 
 CONTENT = b"".join(b"%d: some text that repeats, " % number for number in range(40))
@@ -100,9 +105,9 @@ def test_detect_compression_requires_complete_header() -> None:
 def test_detect_stream_rejects_bytes_that_only_look_like_a_zlib_header() -> None:
     lookalike = b"\x78\x9c" + b"\xff" * 30
     assert detect_compression(lookalike) == "zlib"
-    assert detect_stream(lookalike) is None
-    assert detect_stream(zlib.compress(CONTENT)[:100]) == "zlib"
-    assert detect_stream(gzip.compress(CONTENT)[:100]) == "gzip"
+    assert detect_compression_by_trial(lookalike) is None
+    assert detect_compression_by_trial(zlib.compress(CONTENT)[:100]) == "zlib"
+    assert detect_compression_by_trial(gzip.compress(CONTENT)[:100]) == "gzip"
 
 
 def test_check_compression_accepts_names_in_any_case_and_rejects_others() -> None:

@@ -1,4 +1,4 @@
-"""Count forks, because a forked process has no worker threads and shares memory that must not be reused."""
+"""Count forks of this process: a forked copy has no worker threads, and shares memory that must not be reused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyTorch tensors from batches, and datasets for PyTorch's DataLoader: ``recordmill.torch``."""
+"""Batches as PyTorch tensors, and datasets for PyTorch's DataLoader: ``recordmill.torch``."""
 
 from __future__ import annotations
 

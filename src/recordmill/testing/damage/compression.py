@@ -1,4 +1,4 @@
-"""Damaged gzip and zlib files, and unusual ones that are intact."""
+"""Damaged gzip and zlib files, and valid ones with unusual features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ZLIB_TRAILER_BYTES = 4
 
 @dataclass(frozen=True)
 class StreamDamage:
-    """A compressed file, and what a reader must return and report for it.
+    """A compressed file, the content that a reader must return, and the fault that it must report.
 
     Attributes
     ----------
@@ -43,12 +43,12 @@ class StreamDamage:
     offset: int | None = None
 
     def __str__(self) -> str:
-        """Return the name, which pytest uses as the id of the test."""
+        """Return the name of the file, which pytest uses as the id of the test."""
         return self.name
 
 
 def build_stream_damages(content: bytes) -> list[StreamDamage]:
-    """Return compressed files of `content` (64 bytes or more), damaged or intact, with the expected results."""
+    """Return damaged and intact compressed files of `content` (at least 64 bytes), with the expected results."""
     if len(content) < 64:
         raise ValueError("content must have 64 bytes or more")
     return [*_intact_streams(content), *_damaged_gzip_streams(content), *_damaged_zlib_streams(content)]
