@@ -57,7 +57,7 @@ class Dataset(DatasetFactories):
         return self._with_node(Map(self.node, map_func, calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Keep the elements for which `predicate` returns true."""
+        """Keep the elements for which `predicate` returns True."""
         return self._with_node(Filter(self.node, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:

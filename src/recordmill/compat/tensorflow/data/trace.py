@@ -94,7 +94,7 @@ class _Tracer:
         self.calls: list[RecordedCall] = []
         self._count, self._fixed_size = 0, fixed_size
 
-    def new_symbol(self, spec: TensorSpec | None) -> SymbolicTensor:
+    def create_symbol(self, spec: TensorSpec | None) -> SymbolicTensor:
         value = SymbolicTensor(self._count, spec)
         self._count += 1
         return value
@@ -117,7 +117,7 @@ class _Tracer:
         outputs: list[tuple[int, Path]] = []
         result = self._make_symbols(infer_specs(name, args, kwargs), (), outputs)
         if name == "image.central_crop":
-            args, kwargs = self._round_fraction(*args, **kwargs), {}
+            args, kwargs = self._round_central_fraction(*args, **kwargs), {}
         self.calls.append(RecordedCall(name, copy_containers(args), copy_containers(kwargs), tuple(outputs)))
         return result
 
@@ -128,11 +128,11 @@ class _Tracer:
         if isinstance(spec, list | tuple):
             rows = [self._make_symbols(one, (*path, key), outputs) for key, one in enumerate(spec)]
             return type(spec)(rows)
-        value = self.new_symbol(spec)
+        value = self.create_symbol(spec)
         outputs.append((value.number, path))
         return value
 
-    def _round_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
+    def _round_central_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
         """Return the arguments of central_crop; for unknown image sizes, round the fraction to float32."""
         spec = getattr(image, "spec", None)
         is_known = self._fixed_size if spec is None or not spec.shape.rank else None not in list(spec.shape)[-3:-1]
@@ -145,7 +145,7 @@ def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves(spec)):
         raise Untraceable("its elements contain datasets, ragged or sparse tensors")
     tracer = _Tracer(has_fixed_size(spec))
-    inputs = list(map(tracer.new_symbol, leaves(spec)))
+    inputs = list(map(tracer.create_symbol, leaves(spec)))
     token = RECORDING.set(tracer)
     try:
         result = function(pack_structure(spec, inputs))

@@ -71,7 +71,7 @@ def stateless_sample_distorted_bounding_box(
     """``tf.image.stateless_sample_distorted_bounding_box``: draw the same window as TensorFlow."""
     rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     return _sample_box(
-        philox.random_words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes)
+        philox.iterate_random_words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes)
     )
 
 
