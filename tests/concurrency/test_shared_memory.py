@@ -83,7 +83,7 @@ class Pair:
         send_message(self.worker_end, Message(MessageKind.RESULT), segment.file if segment.is_new else None)
         message = receive_message(self.consumer_end)
         assert message is not None
-        root = self.views.view(segment.slot, parts.nbytes, message.file)
+        root = self.views.view_segment(segment.slot, parts.nbytes, message.file)
         if segment.slot == NO_SLOT:
             os.close(segment.file)
         return load_pickle_parts(root.data), segment.slot
@@ -199,17 +199,17 @@ def test_error_chain_keeps_causes_notes_and_attributes() -> None:
     error = HeavyError(np.arange(200_000))
     error.add_note("a note")
     failure = ErrorChain.from_exception(raised(error, cause))
-    again = load_pickle_parts(memoryview(PickleParts(failure).tobytes())).restore()
+    again = load_pickle_parts(memoryview(PickleParts(failure).tobytes())).restore_error()
     assert type(again) is HeavyError and np.array_equal(again.payload, np.arange(200_000))
     assert again.__notes__[0] == "a note" and "innermost" in again.__notes__[1]
     assert type(again.__cause__) is KeyError and type(again.__cause__.__cause__) is FileNotFoundError
-    pickle.loads(pickle.dumps(ErrorChain.from_exception(raised(UnpicklableError(1, 2))))).restore()
+    pickle.loads(pickle.dumps(ErrorChain.from_exception(raised(UnpicklableError(1, 2))))).restore_error()
 
 
 def test_error_chain_ends_in_a_cycle() -> None:
     first, second = ValueError(1), ValueError(2)
     first.__context__, second.__context__ = second, first
-    again = ErrorChain.from_exception(first).restore()
+    again = ErrorChain.from_exception(first).restore_error()
     assert again.__context__ is not None and str(again.__context__) == "2"
 
 

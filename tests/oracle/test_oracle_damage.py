@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from recordmill.testing import ofrecord, recordio, strategies, tfrecord
 from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, apply_damage_table, build_damaged_shards
-from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
+from recordmill.testing.damage.compression import CompressedFile, build_compressed_files
 from recordmill.testing.faults import FAULT_KINDS, OracleError, read_until_fault
 
 READERS = {"tfrecord": tfrecord.iter_records, "recordio": recordio.iter_records, "ofrecord": ofrecord.iter_records}
@@ -53,7 +53,7 @@ def test_apply_damage_table_rejects_unsuitable_payloads(payloads: tuple[bytes, .
         apply_damage_table(*TABLES["tfrecord"], payloads)
 
 
-def inflate_stream(row: StreamDamage) -> tuple[bytes, bool]:
+def inflate_stream(row: CompressedFile) -> tuple[bytes, bool]:
     """Return what zlib makes of a whole-file stream, and whether it is sound."""
     content, rest = b"", row.data
     try:
@@ -70,8 +70,8 @@ def inflate_stream(row: StreamDamage) -> tuple[bytes, bool]:
     return content, True
 
 
-@pytest.mark.parametrize("row", build_stream_damages(CONTENT), ids=str)
-def test_inflate_of_damaged_stream_agrees_with_zlib(row: StreamDamage) -> None:
+@pytest.mark.parametrize("row", build_compressed_files(CONTENT), ids=str)
+def test_inflate_of_damaged_stream_agrees_with_zlib(row: CompressedFile) -> None:
     content, sound = inflate_stream(row)
     assert sound == (row.kind is None)
     assert content == row.content if sound else row.content.startswith(content)

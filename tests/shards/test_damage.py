@@ -15,7 +15,7 @@ import recordmill as rm
 from recordmill.errors import RecordmillError
 from recordmill.testing import ofrecord, recordio, tfrecord
 from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, build_damaged_shards
-from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
+from recordmill.testing.damage.compression import CompressedFile, build_compressed_files
 
 CLASSES: dict[str, type[RecordmillError]] = {
     "truncated_header": rm.TruncatedError,
@@ -178,9 +178,9 @@ def test_verify_reports_each_damaged_record_and_counts_others(format_name: str, 
 
 
 @pytest.mark.parametrize("threads", [0, 2])
-@pytest.mark.parametrize("row", build_stream_damages(CONTENT), ids=name_of)
+@pytest.mark.parametrize("row", build_compressed_files(CONTENT), ids=name_of)
 def test_reader_yields_complete_records_of_damaged_stream_then_raises(
-    row: StreamDamage, threads: int, tmp_path: Path
+    row: CompressedFile, threads: int, tmp_path: Path
 ) -> None:
     path = write(tmp_path, "tfrecord", row.data)
     expected = [payload for _, payload in tfrecord.iter_records(row.content)]

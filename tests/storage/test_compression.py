@@ -16,7 +16,7 @@ from recordmill.storage.compression import (
     detect_compression,
     detect_compression_by_trial,
 )
-from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
+from recordmill.testing.damage.compression import CompressedFile, build_compressed_files
 
 CONTENT = b"".join(b"%d: some text that repeats, " % number for number in range(40))
 
@@ -25,8 +25,8 @@ def read(source: _core.Source, offset: int, length: int) -> bytes:
     return bytes(memoryview(source.read(offset, length)))
 
 
-@pytest.mark.parametrize("damage", build_stream_damages(CONTENT), ids=str)
-def test_source_reads_all_sound_bytes_of_damaged_stream(damage: StreamDamage) -> None:
+@pytest.mark.parametrize("damage", build_compressed_files(CONTENT), ids=str)
+def test_source_reads_all_sound_bytes_of_damaged_stream(damage: CompressedFile) -> None:
     source = _core.Source.from_bytes(damage.data, compression=damage.container)
     if damage.kind is None:
         assert read(source, 0, 1 << 30) == damage.content

@@ -23,7 +23,7 @@ def require_extra(name: str, hint: str | None = None) -> Iterator[None]:
         raise MissingExtraError(f"recordmill.{name} needs the package {error.name}", hint=hint) from error
 
 
-def derive_class(implementation: type, base: type, module: str) -> Any:
+def combine_classes(implementation: type, base: type, module: str) -> Any:
     """Return a class that inherits from an adapter's class and a framework's class, named as the adapter's.
 
     Adapters define their classes without the framework's base class, so that they import no framework.

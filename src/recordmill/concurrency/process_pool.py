@@ -75,7 +75,7 @@ class ProcessPool:
         """Wait for a task and return its result, once per task. Large arrays are writable views of shared memory."""
         self._check_usable()
         if task not in self._open:
-            raise ValueError(f"task {task} was not submitted, or its result was taken")
+            raise ValueError(f"task {task} was not submitted, or its result has already been returned")
         if task not in self._results:
             self._wait_for_result(task, timeout)
         self._open.remove(task)
@@ -85,11 +85,12 @@ class ProcessPool:
         try:
             value = load_pickle_parts(data)
         except Exception as error:
-            raise WorkerError("the result of a worker process cannot be unpickled here", place=task) from error
+            message = "the result of a worker process cannot be unpickled in the consuming process"
+            raise WorkerError(message, place=task) from error
         if kind is MessageKind.RESULT:
             return value
         try:
-            raise value.restore()
+            raise value.restore_error()
         finally:
             del value  # avoids a reference cycle between the error and this frame
 
@@ -162,7 +163,7 @@ class ProcessPool:
             if self._group.closed:
                 return
             for worker in self._group.workers:
-                for message in worker.receive():
+                for message in worker.receive_messages():
                     self._handle_message(worker, message)
                 if worker.pidfd in ready and self._fault is None:
                     self._fault = worker.wait_for_exit_error()
@@ -174,11 +175,12 @@ class ProcessPool:
             return
         try:
             if message.nbytes:
-                data = worker.views.view(message.slot, message.nbytes, message.file).data
+                data = worker.views.view_segment(message.slot, message.nbytes, message.file).data
             else:
                 data = memoryview(message.data)
         except OSError as error:
-            self._fault = WorkerError("memory with a result cannot be mapped", place=message.task, hint=str(error))
+            text = "the shared memory with the result of a worker process cannot be mapped"
+            self._fault = WorkerError(text, place=message.task, hint=str(error))
             return
         if message.kind is MessageKind.BROKEN:
             self._fault = _build_start_error(load_pickle_parts(data))
@@ -187,7 +189,7 @@ class ProcessPool:
 
 
 def _build_start_error(chain: ErrorChain) -> WorkerError:
-    cause = chain.restore()
+    cause = chain.restore_error()
     message, hint = "a worker process could not start", getattr(cause, "hint", None)
     if not hint:
         message += f": {type(cause).__name__}: {cause}".partition("\n")[0][:200]

@@ -126,7 +126,7 @@ class ErrorChain:
         notes[0] += (f"in worker process {os.getpid()}:\n{text.rstrip()}",)
         return cls(tuple(map(_make_picklable, errors)), tuple(notes), tuple(are_causes))
 
-    def restore(self) -> BaseException:
+    def restore_error(self) -> BaseException:
         """Set the notes, causes and contexts of the unpickled errors, and return the first error."""
         for error, notes in zip(self.errors, self.notes, strict=True):
             error.__notes__ = list(notes)

@@ -77,12 +77,12 @@ class SegmentPool:
             self._free.remove(slot)
             return Segment(slot, self._files[slot][0], is_new=False)
         file, size = _create_segment_file(nbytes)
-        slot = self._find_slot()
+        slot = self._find_or_free_slot()
         if slot != NO_SLOT:
             self._files[slot] = file, size
         return Segment(slot, file, is_new=True)
 
-    def _find_slot(self) -> int:
+    def _find_or_free_slot(self) -> int:
         """Return an unused slot, else that of the smallest free segment, which is closed, else `NO_SLOT`."""
         unused = set(range(self._max_segments)) - self._files.keys()
         if not unused and self._free:
@@ -125,7 +125,7 @@ class SegmentViews:
         self._maps: dict[int, mmap.mmap] = {}
         self.released: deque[tuple[int, bool]] = deque()
 
-    def view(self, slot: int, nbytes: int, file: HandedFile | None) -> NDArray[np.uint8]:
+    def view_segment(self, slot: int, nbytes: int, file: HandedFile | None) -> NDArray[np.uint8]:
         """Return the first `nbytes` bytes of a segment as an array; map it first if `file` is given."""
         if file is not None:
             if slot == NO_SLOT:

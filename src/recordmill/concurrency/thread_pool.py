@@ -119,7 +119,7 @@ class ThreadPool:
         """Wait for a submitted task; return its result or raise its error. Can be called once per task."""
         self._check_usable()
         if task not in self._open:
-            raise ValueError(f"task {task} was not submitted, or its result was taken")
+            raise ValueError(f"task {task} was not submitted, or its result has already been returned")
         results = self._shared.results
         if task not in results:
             self._wait_for_result(task, timeout)

@@ -46,13 +46,13 @@ def map_ordered(
         if failure is not None and not isinstance(failure, StopIteration):
             raise failure
     finally:
-        _shut_down(pool, pending)
+        _shut_down_pool(pool, pending)
         close = getattr(inputs, "close", None)
         if close is not None:
             close()
 
 
-def _shut_down(pool: ThreadPoolExecutor, pending: deque[Future[Out]]) -> None:
+def _shut_down_pool(pool: ThreadPoolExecutor, pending: deque[Future[Out]]) -> None:
     for future in pending:
         future.cancel()
     try:

@@ -35,13 +35,13 @@ def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: 
     connection = socket.socket(fileno=link)
     StatusPage.current, TaskInputBuffer.current = StatusPage(status), TaskInputBuffer(inputs)
     try:
-        function = _load_setup(setup)
+        function = _prepare_and_load_function(setup)
     except BaseException as error:  # noqa: BLE001 (raised in the consumer)
         _flush_and_exit(_send_value(connection, Message(MessageKind.BROKEN), ErrorChain.from_exception(error)))
     _flush_and_exit(_Worker(function, connection, tasks).run())
 
 
-def _load_setup(setup: int) -> TaskFunction:
+def _prepare_and_load_function(setup: int) -> TaskFunction:
     """Set import paths and import the main module as in the consumer, then unpickle the task function."""
     with open(setup, "rb") as file:
         preparation, function = pickle.load(file)  # noqa: S301 (written by the consumer, our parent)
@@ -122,7 +122,7 @@ class _Worker:
             begun = monotonic()
             if not self._receive_released_segments() or not self._send_started(task, begun, begun - ready):
                 return True
-            if not self._run_task(task, begun):
+            if not self._run_and_send_task(task, begun):
                 return False
             ready = monotonic()
         return True
@@ -143,14 +143,14 @@ class _Worker:
             return False
         return True
 
-    def _run_task(self, task: int, begun: float) -> bool:
+    def _run_and_send_task(self, task: int, begun: float) -> bool:
         value, kind = _compute_result(self._function, task)
         try:
             return self._send_result(kind, task, begun, value)
         except Exception as error:  # noqa: BLE001 (a foreign class may raise anything when pickled; out of memory)
-            return self._send_failure(task, begun, value, error)
+            return self._send_replacement_result(task, begun, value, error)
 
-    def _send_failure(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
+    def _send_replacement_result(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
         """Send something instead of a result that cannot be sent.
 
         This is the result of the function's `compute_with_checks`, which finds the cause, or else an error.

@@ -104,7 +104,7 @@ class WorkerProcess:
         self.views, self.counters = SegmentViews(), WorkerCounters()
         self.running: tuple[int, float] | None = None
 
-    def receive(self) -> Iterator[Message]:
+    def receive_messages(self) -> Iterator[Message]:
         """Yield the messages that have arrived; update the counters from each."""
         with contextlib.suppress(BlockingIOError):
             while (message := receive_message(self.link)) is not None:

@@ -230,7 +230,7 @@ def _check_feature_names(names: Mapping[str, None], schema: Schema) -> None:
         if name not in names and not feature.optional and feature.default is None
     ]
     if unknown or is_missing:
-        message = "the example does not have the features of the schema"
+        message = "the features of the example differ from those of the schema"
         raise FeatureError(
             message, kind="feature_mismatch", expected=", ".join(schema), found=", ".join(names) or "no feature"
         )

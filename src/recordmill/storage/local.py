@@ -100,7 +100,7 @@ class LocalOutputFile:
         folder, name = os.path.split(path)
         self.temporary = os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
         with convert_write_errors(path, "cannot create a file"):
-            _create_folders(folder)
+            _create_folders_durably(folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
             self._fd: int | None = os.open(self.temporary, flags, 0o666)
 
@@ -153,7 +153,7 @@ class LocalOutputFile:
             os.close(fd)
 
 
-def _create_folders(folder: str) -> None:
+def _create_folders_durably(folder: str) -> None:
     """Create a folder and its parents, and make their names durable."""
     missing, parent = [], folder
     while parent and not os.path.isdir(parent):

@@ -33,7 +33,7 @@ WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3  # values of cflag in the header of a pa
 
 
 @dataclass(frozen=True)
-class Part:
+class RecordPart:
     """One part of a record in a shard."""
 
     offset: int
@@ -83,7 +83,7 @@ def frame(payload: bytes) -> bytes:
     return b"".join(frame_part(cflag, piece) for cflag, piece in zip(cflags, pieces, strict=True))
 
 
-def _read_part(data: bytes, offset: int, allowed: tuple[int, int], record: int, position: int) -> Part:
+def _read_part(data: bytes, offset: int, allowed: tuple[int, int], record: int, position: int) -> RecordPart:
     header = data[offset : offset + HEADER_BYTES]
     if len(header) < HEADER_BYTES:
         raise OracleError("truncated_header", offset, position)
@@ -97,10 +97,10 @@ def _read_part(data: bytes, offset: int, allowed: tuple[int, int], record: int, 
     padded = end + -length % 4
     if padded > len(data):
         raise OracleError("truncated_payload", record, position)
-    return Part(offset, cflag, data[start:end], data[end:padded])
+    return RecordPart(offset, cflag, data[start:end], data[end:padded])
 
 
-def record_parts(data: bytes) -> Iterator[list[Part]]:
+def record_parts(data: bytes) -> Iterator[list[RecordPart]]:
     """Yield the parts of each record until the end of the shard or its first fault.
 
     Raises

@@ -103,7 +103,7 @@ def test_random_numbers_are_in_their_ranges() -> None:
     generator = create_seeded_generator(3)
     assert all(-2 <= generator.uniform(-2, 5) < 5 for _ in range(1000))
     assert {generator.integer(-1, 2) for _ in range(200)} == {-1, 0, 1, 2}
-    assert {generator.coin() for _ in range(50)} == {True, False}
+    assert {generator.flip_coin() for _ in range(50)} == {True, False}
     assert sorted(generator.permutation(9)) == list(range(9))
     drawn = np.concatenate([generator.normal(3, 2.0) for _ in range(2000)])
     assert abs(drawn.mean()) < 0.1 and abs(drawn.std() - 2) < 0.1

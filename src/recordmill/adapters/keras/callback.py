@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from recordmill.adapters.common import derive_class, require_extra
+from recordmill.adapters.common import combine_classes, require_extra
 
 
 class TrainingData(Protocol):
@@ -45,4 +45,4 @@ def create_callback(data: TrainingData) -> Any:
     """Return a `keras.callbacks.Callback` that reports to `data`."""
     with require_extra("keras", "pip install 'recordmill[keras]', and set KERAS_BACKEND to jax"):
         from keras.callbacks import Callback
-    return derive_class(ProgressCallback, Callback, __name__)(data)
+    return combine_classes(ProgressCallback, Callback, __name__)(data)

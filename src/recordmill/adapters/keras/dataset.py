@@ -176,7 +176,7 @@ class PyDataset:
         batch, inside = divmod(max(0, state["position"] - sampler.start), sampler.global_size)
         if inside and batch + 1 < self._num_batches:
             raise rm.StateError(
-                "the position of the state is inside a batch",
+                "the state belongs to a position inside a batch, not between batches",
                 kind="bad_state",
                 found=f"{inside} samples after the start of batch {batch}",
             )

@@ -32,7 +32,7 @@ class Selection:
         if not isinstance(self.sample_weight, str | None):
             raise TypeError(f"sample_weight must be a feature name, got {self.sample_weight!r}")
         if callable(self.x) and (self.y is not None or self.sample_weight is not None):
-            raise TypeError("y and sample_weight cannot be combined with a function, which returns the whole tuple")
+            raise TypeError("y and sample_weight must not be given if x is a function, which returns the whole tuple")
         if self.sample_weight is not None and self.y is None:
             raise TypeError("sample_weight requires y")
 

@@ -74,10 +74,10 @@ class Loader(FrameworkLoader):
 
     def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
         converted = ((tensors(batch), state) for batch, state in batches)
-        return converted if self._transfer is None else _prefetch(self._transfer, converted)
+        return converted if self._transfer is None else _prefetch_transfers(self._transfer, converted)
 
 
-def _prefetch(transfer: Transfer, batches: Iterator[BatchAndState]) -> Iterator[BatchAndState]:
+def _prefetch_transfers(transfer: Transfer, batches: Iterator[BatchAndState]) -> Iterator[BatchAndState]:
     started = Prefetcher(((transfer.start(batch), state) for batch, state in batches), depth=1)
     try:
         for batch, state in started:

@@ -21,9 +21,10 @@ atexit.register(_modules.clear)
 
 
 def _create_functional(module: Callable[..., Any], parameters: str, num_inputs: int = 1) -> Callable[..., Any]:
-    """Return a function that creates one module per call site and calls it. 
-    
-    The first `num_inputs` arguments are inputs of the call; the others are options of the module."""
+    """Return a function that creates one module per call site and calls it.
+
+    The first `num_inputs` arguments are inputs of the call; the others are options of the module.
+    """
     names = [*parameters.split(), "name"]
     signature = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 

@@ -96,9 +96,10 @@ class EncodedImages:
         empty: Any = np.empty,
         **options: Any,
     ) -> Any:
-        """Decode the window of each image, then resize and mirror it, for the whole batch in one native call. 
-        
-        `options` are parameters of `rm.Image`, such as those that normalize the pixels."""
+        """Decode the window of each image, then resize and mirror it, for the whole batch in one native call.
+
+        `options` are parameters of `rm.Image`, such as those that normalize the pixels.
+        """
         window_column, mirror_column = f"{self.feature} window", f"{self.feature} mirror"
         columns: dict[str, Any] = {self.feature: self.strings, window_column: self.windows}
         flip = None

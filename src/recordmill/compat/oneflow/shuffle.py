@@ -45,9 +45,10 @@ def shuffle_like_libstdcxx(items: list[T], seed: int) -> None:
 
 
 def draw_uniform_int(draw: Callable[[], int], span: int, count: int) -> int:
-    """Return a number below `count` like ``std::uniform_int_distribution``. 
-    
-    `draw` returns random numbers from 0 to `span`."""
+    """Return a number below `count` like ``std::uniform_int_distribution``.
+
+    `draw` returns random numbers from 0 to `span`.
+    """
     step = span // count
     while (value := draw()) >= count * step:
         pass

@@ -81,8 +81,8 @@ class ResizedImages(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if "out" in options:
-            options["out"] = tuple(map(_decode_operand, options["out"]))
-        return getattr(ufunc, method)(*map(_decode_operand, inputs), **options)
+            options["out"] = tuple(map(_as_tensor_operand, options["out"]))
+        return getattr(ufunc, method)(*map(_as_tensor_operand, inputs), **options)
 
     def __getattr__(self, name: str) -> Any:
         """Return any other attribute of the decoded `Tensor`."""
@@ -103,7 +103,7 @@ class ResizedImages(NDArrayOperatorsMixin):
         return repr(self.tensor())
 
 
-def _decode_operand(value: Any) -> Any:
+def _as_tensor_operand(value: Any) -> Any:
     return value.tensor() if isinstance(value, ResizedImages) else value
 
 

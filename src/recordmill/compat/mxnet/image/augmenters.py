@@ -263,9 +263,10 @@ def create_color_augmenters(
     pca_noise: float = 0,
     rand_gray: float = 0,
 ) -> list[Augmenter]:
-    """Create augmenters that convert to float32, change colors and normalize. 
-    
-    `mean` and `std` may be True, which selects those of ImageNet."""
+    """Create augmenters that convert to float32, change colors and normalize.
+
+    `mean` and `std` may be True, which selects those of ImageNet.
+    """
     augmenters: list[Augmenter] = [CastAug()]
     if brightness or contrast or saturation:
         augmenters.append(ColorJitterAug(brightness, contrast, saturation))

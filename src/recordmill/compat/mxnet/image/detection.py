@@ -95,9 +95,10 @@ class ImageDetIter(ImageIter):
         return count, width
 
     def _parse_label(self, label: Any) -> Any:
-        """Return the non-empty boxes of a label. 
-        
-        A label consists of the header length, the box length, other header values, and the boxes."""
+        """Return the non-empty boxes of a label.
+
+        A label consists of the header length, the box length, other header values, and the boxes.
+        """
         raw = np.asarray(label).ravel()
         if raw.size < _MIN_LABEL_LENGTH:
             raise self._label_error(f"Label shape is invalid: {raw.shape}")

@@ -79,9 +79,10 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:
-    """Return the interpolation 0 to 4 for `interp`: 9 chooses by size, 10 at random. 
-    
-    `sizes` are old height, old width, new height and new width."""
+    """Return the interpolation 0 to 4 for `interp`: 9 chooses by size, 10 at random.
+
+    `sizes` are old height, old width, new height and new width.
+    """
     if interp == BY_SIZE:
         return choose_interpolation(interp, sizes[:2], sizes[2:]) if sizes else BICUBIC
     if interp == RANDOM:

@@ -81,11 +81,11 @@ def decode_and_augment(data: Any, values: Values, generator: LibstdcxxGenerator)
         size = shorter_side_size(pixels.shape[:2], values["resize"])
         pixels = resize(pixels, size, draw_interpolation(values["inter_method"], pixels.shape[:2], size, generator))
     if has_affine_transform(values):
-        pixels = _warp(pixels, values, generator)
+        pixels = _warp_randomly(pixels, values, generator)
     if pad := values["pad"]:
         height, width = pixels.shape[:2]
         pixels = rm.crop(pixels, (-pad, -pad, width + 2 * pad, height + 2 * pad), fill=padding_color(values))
-    return _recolor(_crop_to_batch_size(pixels, values, generator), values, generator)
+    return _recolor(_crop_and_resize_to_batch(pixels, values, generator), values, generator)
 
 
 def draw_interpolation(method: int, old: Size, new: Size, generator: LibstdcxxGenerator) -> int:
@@ -95,7 +95,7 @@ def draw_interpolation(method: int, old: Size, new: Size, generator: LibstdcxxGe
 
 def draw_mirror(values: Values, generator: LibstdcxxGenerator) -> bool:
     """Return whether to mirror an image; draw it if the parameter `rand_mirror` is set."""
-    return bool((values["rand_mirror"] and generator.coin()) or values["mirror"])
+    return bool((values["rand_mirror"] and generator.flip_coin()) or values["mirror"])
 
 
 def padding_color(values: Values) -> int | tuple[int, ...]:
@@ -115,9 +115,10 @@ def shorter_side_size(size: Size, length: int) -> Size:
 
 
 def enlarge_sizes_on_axis(sizes: Ints, goal: Ints, side: int) -> Ints:
-    """Scale sizes, shape (n, 2), so that axis `side` is at least ``goal[side]``. 
-    
-    The ratio is a float32, as in MXNet."""
+    """Scale sizes, shape (n, 2), so that axis `side` is at least ``goal[side]``.
+
+    The ratio is a float32, as in MXNet.
+    """
     ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
     other = (ratio * sizes[:, 1 - side].astype(np.float32)).astype(np.int64)
     grown = np.empty_like(sizes)
@@ -144,7 +145,7 @@ def _to_size_tuple(sizes: Ints) -> Size:
     return height, width
 
 
-def _crop_to_batch_size(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
+def _crop_and_resize_to_batch(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
     """Crop and resize an image to the size of the batch; some kinds of crop resize before they crop."""
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
@@ -195,7 +196,7 @@ def _draw_area_window(size: Size, values: Values, generator: LibstdcxxGenerator)
     return None
 
 
-def _warp(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
+def _warp_randomly(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
     """Rotate, shear, scale and stretch an image about its center with one random affine transform."""
     old, channels = pixels.shape[:2], pixels.shape[2]
     matrix, size = _draw_affine_matrix(old, values, generator)
@@ -206,9 +207,10 @@ def _warp(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixe
 
 
 def _draw_affine_matrix(size: Size, values: Values, generator: LibstdcxxGenerator) -> tuple[NDArray[np.float32], Size]:
-    """Return a random affine matrix and the size of the warped image. 
-    
-    Computed in float32 and in MXNet's order, so that roundings are equal."""
+    """Return a random affine matrix and the size of the warped image.
+
+    Computed in float32 and in MXNet's order, so that roundings are equal.
+    """
     limit = np.float32(values["max_shear_ratio"])
     shear = generator.uniform() * limit * _TWO - limit
     angle = generator.integer(-values["max_rotate_angle"], values["max_rotate_angle"])

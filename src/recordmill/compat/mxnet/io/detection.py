@@ -73,7 +73,7 @@ class _DetectionBatchBuilder(BatchBuilder):
                 raise ParameterError(message, kind="bad_label", expected=expected, found=found, **location)
             size = max(height, 1), max(width, 1)  # size 0 means an invalid image, for which decoding raises
             with np.errstate(all="ignore"):  # boxes may have infinite coordinates
-                augmentation = sampler.draw(size, parts[1], generators[number])
+                augmentation = sampler.draw_augmentation(size, parts[1], generators[number])
             row[1:3], row[3:] = augmentation.size, self.values["label_pad_value"]
             _store_labels(row, np.concatenate([parts[0], augmentation.rows.ravel()]))
             augmentations.append(augmentation)

@@ -144,7 +144,7 @@ class AugmentationSampler:
         count = values["num_crop_sampler"] if values["rand_crop_prob"] > 0 else 0
         self._samplers = [_CropSampler(values, number) for number in range(count)]
 
-    def draw(self, size: Size, rows: Rows, generator: LibstdcxxGenerator) -> Augmentation:
+    def draw_augmentation(self, size: Size, rows: Rows, generator: LibstdcxxGenerator) -> Augmentation:
         """Draw the augmentation of one image."""
         first = self._draw_first_resize(size, generator)
         size = first.size if first else size
@@ -207,7 +207,7 @@ class AugmentationSampler:
         if self._samplers and generator.uniform() < np.float32(self._values["rand_crop_prob"]):
             ratio = np.float32(width) / np.float32(height)
             for number in generator.permutation(len(self._samplers)):
-                crop = self._samplers[number].draw(ratio, rows, generator)
+                crop = self._samplers[number].draw_window(ratio, rows, generator)
                 if crop is not None:
                     region, rows = crop
                     x, w = (int(one * np.float32(width)) for one in (region.left, region.width))
@@ -233,7 +233,9 @@ class _CropSampler:
         self._keeps_centers = values["crop_emit_mode"] == "center"
         self._min_overlap = np.float32(values["emit_overlap_thresh"])
 
-    def draw(self, ratio: np.float32, rows: Rows, generator: LibstdcxxGenerator) -> tuple[RelativeWindow, Rows] | None:
+    def draw_window(
+        self, ratio: np.float32, rows: Rows, generator: LibstdcxxGenerator
+    ) -> tuple[RelativeWindow, Rows] | None:
         """Return a window and the boxes in it; None if all trials fail. `ratio` is the aspect ratio of the image."""
         regions = self._propose_windows(ratio, generator.peek_uniform(4 * self._trials).reshape(-1, 4).T)
         accepted = self._find_valid_windows(rows, regions)

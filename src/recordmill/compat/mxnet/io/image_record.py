@@ -13,7 +13,7 @@ from recordmill.compat.mxnet.base import MXNetError, ParameterError
 from recordmill.compat.mxnet.io.decoding import BatchDecoder
 from recordmill.compat.mxnet.io.iterators import CurrentBatchIter, DataBatch, DataDesc
 from recordmill.compat.mxnet.io.mean_image import load_mean_image
-from recordmill.compat.mxnet.io.order import BatchRows, EpochOrders, Span, iter_batches_in_file_order
+from recordmill.compat.mxnet.io.order import BatchRows, EpochOrderSampler, Span, iter_batches_in_file_order
 from recordmill.compat.mxnet.io.parameters import read_parameters
 from recordmill.compat.mxnet.io.records import RecordTable, Samples
 from recordmill.compat.mxnet.nd import as_ndarray
@@ -94,7 +94,7 @@ class ImageRecordIter(CurrentBatchIter):
         if self._values["round_batch"] and 2 * count < self.batch_size:
             message, found = "batch_size must be at most twice the number of images", f"{count} images"
             raise ParameterError(message, found=found, hint="round_batch=False")
-        self._orders = EpochOrders(self._builder.ranges(), self._values)
+        self._orders = EpochOrderSampler(self._builder.chunks_by_range(), self._values)
         self._next_order = self._orders.draw_next_order()
         self._epoch = -1
         self._prefetcher: Any = None

@@ -95,7 +95,7 @@ def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
     return chunks
 
 
-class EpochOrders:
+class EpochOrderSampler:
     """Draws the record order of one epoch after another; the random generators are not reset between epochs.
 
     With an index file all records of the part are shuffled together; without one, the records of each chunk are.

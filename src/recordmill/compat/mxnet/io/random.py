@@ -68,7 +68,7 @@ class LibstdcxxGenerator:
             word = self.next_word()
         return low + word // share
 
-    def coin(self) -> bool:
+    def flip_coin(self) -> bool:
         """Return True with probability 0.5: ``std::bernoulli_distribution``, which consumes two words."""
         low, high = self.next_word(), self.next_word()
         return (low + high * 2.0**32) / 2.0**64 < 0.5

@@ -1,6 +1,7 @@
-"""Datasets of images in record files, in one folder per class, and in the files of MNIST and CIFAR. 
+"""Datasets of images in record files, in one folder per class, and in the files of MNIST and CIFAR.
 
-Nothing is downloaded."""
+Nothing is downloaded.
+"""
 
 from __future__ import annotations
 
