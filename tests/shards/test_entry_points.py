@@ -170,7 +170,7 @@ def test_entry_points_of_read_only_directory_are_saved_in_cache(
 ) -> None:
     monkeypatch.setenv("RECORDMILL_CACHE", str(tmp_path / "cache"))
     paths = write_images(tmp_path / "data", images=PHOTOS)
-    create = LOCAL.create
+    create = LOCAL.create_output
 
     def refuse(path: str, *, overwrite: bool) -> Any:
         if path.startswith(str(tmp_path / "data")):

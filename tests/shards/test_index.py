@@ -118,7 +118,7 @@ def test_index_of_read_only_directory_is_saved_in_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scans: list[int]
 ) -> None:
     path, payloads = write_numbered(tmp_path)
-    real = LOCAL.create
+    real = LOCAL.create_output
 
     def refuse(target: str, *, overwrite: bool) -> Any:
         if Path(target).parent == tmp_path:
