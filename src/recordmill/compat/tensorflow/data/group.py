@@ -125,7 +125,7 @@ def _axes_of_differing_length(rows: list[Any]) -> list[int]:
 
 
 def _ragged_rank(spec: Any) -> int:
-    """Return the number of ragged axes of a batch, which are all axes up to the last unknown length."""
+    """Return the number of ragged axes of a batch: all axes up to the last one of unknown length."""
     if not isinstance(spec, TensorSpec) or spec.shape.rank is None:
         return 0
     return max((axis + 1 for axis, length in enumerate(spec.shape) if length is None), default=0)

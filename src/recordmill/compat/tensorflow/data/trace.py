@@ -101,17 +101,17 @@ class _Tracer:
 
     def owns_value(self, value: Any) -> bool:
         if next(find_instances(value, Variable), None) is not None:
-            raise Untraceable("it uses a tf.Variable, whose value may change")
+            raise Untraceable("the function uses a tf.Variable, whose value may change")
         symbol = next(find_symbolic(value), None)
         if symbol is not None and symbol.of_graph:
-            raise Untraceable("it uses a symbolic tensor of a TensorFlow 1 graph")
+            raise Untraceable("the function uses a symbolic tensor of a TensorFlow 1 graph")
         return symbol is not None
 
     def handle_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name.startswith("variable."):
-            raise Untraceable("it uses a tf.Variable, whose value may change")
+            raise Untraceable("the function uses a tf.Variable, whose value may change")
         if name.startswith("lookup.changing"):
-            raise Untraceable("it uses a table that may change")
+            raise Untraceable("the function uses a table that may change")
         if name in _CLOSURES:
             raise Untraceable(f"{name} calls functions that may use values unknown to the tracer")
         outputs: list[tuple[int, Path]] = []
@@ -143,7 +143,7 @@ class _Tracer:
 def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
     """Trace a function for elements with the spec `spec`; raise Untraceable if it cannot be traced."""
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves(spec)):
-        raise Untraceable("its elements contain datasets, ragged or sparse tensors")
+        raise Untraceable("the elements contain datasets, ragged or sparse tensors")
     tracer = _Tracer(has_fixed_size(spec))
     inputs = list(map(tracer.create_symbol, leaves(spec)))
     token = RECORDING.set(tracer)
@@ -152,12 +152,13 @@ def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
     except Untraceable:
         raise
     except Exception as error:
-        raise Untraceable(f"called with symbolic tensors, it raises {type(error).__name__}: {error}") from error
+        reason = f"called with symbolic tensors, the function raises {type(error).__name__}: {error}"
+        raise Untraceable(reason) from error
     finally:
         RECORDING.reset(token)
     for leaf in leaves(result):
         if not isinstance(leaf, (SymbolicTensor, *TENSORS)):
-            raise Untraceable(f"it returns a {type(leaf).__name__}")
+            raise Untraceable(f"the function returns a {type(leaf).__name__}")
     return Trace(len(inputs), tuple(tracer.calls), result)
 
 

@@ -120,7 +120,7 @@ class _CropRule:
         if crop_height < max_height:
             crop_height += _draw_integer_below(words, max_height - crop_height + 1)
         crop_width = _round_to_int(np.float32(crop_height) * ratio)
-        # After rounding, the area may be outside the limits by one row.
+        # Rounding may put the area outside the limits; a change by one row may correct that.
         if crop_height * crop_width < smallest:
             crop_height += 1
             crop_width = _round_to_int(np.float32(crop_height) * ratio)

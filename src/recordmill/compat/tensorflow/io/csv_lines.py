@@ -90,7 +90,7 @@ class _Column:
 
 
 def _split_fields(line: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
-    """Split a CSV line into fields, without quotes if `quoted`."""
+    """Split a CSV line into fields; with `quoted`, fields may be quoted, and the quotes are removed."""
     if not line:
         return []
     if not quoted or _QUOTE not in line:
