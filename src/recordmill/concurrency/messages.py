@@ -39,7 +39,7 @@ class MessageKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message from a worker process.
+    """A message from a worker process to its consumer.
 
     Parameters
     ----------

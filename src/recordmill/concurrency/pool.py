@@ -20,7 +20,7 @@ class NotReadyError(TimeoutError):
 
 @dataclass(frozen=True, slots=True)
 class WorkerCounters:
-    """Statistics of one worker since it was started.
+    """Busy time, waiting time and number of tasks of one worker since it was started.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A pool of worker processes, for tasks that would block each other in threads."""
+"""A pool of worker processes, for tasks that hold the interpreter lock, which threads would run one by one."""
 
 from __future__ import annotations
 
